@@ -1,0 +1,87 @@
+package import FoundationEssentials
+
+/// An append-only event log with numbered streams, and what is derived from it in the same transaction.
+///
+/// One stream is one room. Payloads are bytes: a store knows neither rooms nor JSON beyond "valid JSON text". All
+/// methods may be called from any task, concurrently. Every method throws ``StorageFault`` when the surroundings fail;
+/// a lost race is not a fault but an outcome.
+package protocol EventStore: Sendable {
+    // MARK: Streams
+
+    /// Makes a stream with its first events, its directory entry and its memberships, in one transaction.
+    ///
+    /// Nothing is written unless the outcome is ``CreationOutcome/created``.
+    func create(_ creation: StreamCreation) async throws(StorageFault) -> CreationOutcome
+
+    /// Appends to many streams in one transaction; outcomes are in the order of `batch`.
+    ///
+    /// A stream whose version is not the expected one is reported ``AppendOutcome/conflict`` alone: none of its parts is
+    /// written, the others are. When this returns, all that was appended is durable. When it throws a fault whose
+    /// ``StorageFault/outcomeIsUnknown`` is true, the whole batch was committed or none of it.
+    ///
+    /// - Precondition: a stream appears at most once in `batch`; events are numbered from the expected `seq` + 1 and keys
+    ///   from the expected `keyed` + 1, without holes.
+    func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome]
+
+    /// What is needed to bring a stream to life, read as of one instant; nil where there is no such stream.
+    ///
+    /// With `after` nil: the newest snapshot of `reducerVersion` if there is one, the events after it (or all), and the
+    /// newest ``CommandKey/window`` keys. With `after` given: no snapshot, the events and keys after that version.
+    func load(_ stream: UUID, reducerVersion: Int, after: StreamVersion?) async throws(StorageFault) -> LoadedStream?
+
+    /// At most `limit` events with `seq` greater than `seq`, ascending; empty where there is no such stream.
+    func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent]
+
+    /// Where streams stand; streams that do not exist are left out.
+    func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead]
+
+    /// The newest snapshot of `reducerVersion` whose `seq` is at most `seq`.
+    func snapshot(of stream: UUID, atMost seq: Int, reducerVersion: Int) async throws(StorageFault) -> StoredSnapshot?
+
+    /// Keeps a snapshot; one of the same stream and `seq` is replaced.
+    func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault)
+
+    // MARK: Directory
+
+    /// The stream with this code: the open one, else the one closed last.
+    func stream(code: String) async throws(StorageFault) -> UUID?
+
+    /// The directory records of those streams that exist, in no order.
+    func directory(of streams: [UUID]) async throws(StorageFault) -> [DirectoryRecord]
+
+    /// Open, public streams with an id below `before`, largest id (newest) first.
+    ///
+    /// - Parameter matching: keeps those whose name contains this text; ASCII letters match in either case.
+    func openPublicStreams(matching: String?, before: UUID?, limit: Int) async throws(StorageFault) -> [DirectoryRecord]
+
+    // MARK: Sessions
+
+    /// Keeps a new session.
+    func insert(_ session: SessionRecord) async throws(StorageFault)
+
+    /// The session with this token hash, whether expired or not.
+    func session(tokenHash: [UInt8]) async throws(StorageFault) -> SessionRecord?
+
+    /// Changes a session's name; false where there is no such session.
+    func renameSession(_ session: UUID, to name: String) async throws(StorageFault) -> Bool
+
+    /// Moves a session's expiry; nothing happens where there is no such session or it has ended.
+    func extendSession(_ session: UUID, to expiresAt: Int64) async throws(StorageFault)
+
+    /// Marks a session as ended by its owner, so that its token is dead before its memberships are.
+    func endSession(_ session: UUID) async throws(StorageFault)
+
+    /// Sessions that have ended or whose `expiresAt` is at or before `now`, at most `limit`.
+    func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord]
+
+    /// Deletes a session's row.
+    func deleteSession(_ session: UUID) async throws(StorageFault)
+
+    /// The streams that a session is a member of.
+    func memberships(of session: UUID) async throws(StorageFault) -> [UUID]
+
+    // MARK: Health
+
+    /// Returns when the log can be reached and written; throws otherwise. Cheap enough for a health check each second.
+    func checkHealth() async throws(StorageFault)
+}

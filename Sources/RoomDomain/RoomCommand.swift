@@ -1,0 +1,95 @@
+/// What somebody asks of a room. Values are as the peer gave them: ``RoomState/decide(_:by:at:)`` checks them.
+package enum RoomCommand: Sendable, Equatable {
+    /// The name is the session's where it is left out.
+    case join(name: String?)
+    case leave
+    case rename(name: String)
+    case updateRoom(RoomUpdate)
+    case closeRoom
+    case setRole(member: MemberID, role: Role)
+    case transferOwnership(member: MemberID)
+    case kick(member: MemberID, ban: Bool, note: String?)
+    case unban(member: MemberID)
+    case addTracks([TrackInfo])
+    case removeTracks([TrackID])
+    case vote(track: TrackID)
+    case unvote(track: TrackID)
+    /// The index is the queue's length where it is left out.
+    case enqueue(track: TrackID, index: Int?)
+    case dequeue(entry: EntryID)
+    case move(entry: EntryID, index: Int)
+    /// The head of the queue where no entry is named.
+    case play(entry: EntryID?)
+    case pause
+    case resume
+    case seek(positionMs: Int64)
+    case skip
+    case finish(entry: EntryID)
+    /// The session is over: only the server asks for this.
+    case endMembership(session: SessionID, reason: LeaveReason)
+}
+
+/// What an owner wants changed; nil: leave as it is.
+package struct RoomUpdate: Sendable, Equatable {
+    package var name: String?
+    /// Already rounded to its cell.
+    package var location: Location?
+    package var clearLocation = false
+    package var visibility: Visibility?
+    package var settings = SettingsUpdate()
+
+    package init() {}
+}
+
+/// Settings to change; nil: leave as it is.
+package struct SettingsUpdate: Sendable, Equatable {
+    package var queueMode: QueueMode?
+    package var skipRatio: Double?
+    package var maxWaitingPerMember: Int?
+    package var repeatAfterPlays: Int?
+
+    package init() {}
+}
+
+/// A room to be made.
+package struct RoomFounding: Sendable, Equatable {
+    package var id: RoomID
+    package var code: RoomCode
+    package var name: String
+    /// Already rounded to its cell.
+    package var location: Location?
+    package var visibility: Visibility
+    package var settings: SettingsUpdate
+    /// Becomes the owner.
+    package var founder: SessionID
+    package var founderName: String
+
+    package init(
+        id: RoomID, code: RoomCode, name: String, location: Location?, visibility: Visibility,
+        settings: SettingsUpdate, founder: SessionID, founderName: String
+    ) {
+        self.id = id
+        self.code = code
+        self.name = name
+        self.location = location
+        self.visibility = visibility
+        self.settings = settings
+        self.founder = founder
+        self.founderName = founderName
+    }
+}
+
+/// Who asks.
+package enum Actor: Sendable, Equatable {
+    /// A session, with its display name.
+    case session(SessionID, name: String)
+    /// The server itself.
+    case server
+}
+
+/// What a command gives back beside its position.
+package enum CommandResult: Sendable, Equatable {
+    case member(MemberID)
+    case tracks([TrackID])
+    case entry(EntryID)
+}

@@ -1,0 +1,135 @@
+/// Something that happened in a room.
+///
+/// Fields carry absolute results, so that folding needs no rule of the domain.
+package enum RoomEvent: Sendable, Equatable {
+    case roomCreated(RoomCreated)
+    /// The session is kept in the log and never shown to clients.
+    case memberJoined(member: MemberID, name: String, role: Role, session: SessionID)
+    case memberLeft(MemberLeft)
+    case memberRenamed(member: MemberID, name: String)
+    case roomUpdated(RoomChanges)
+    case roomClosed
+    case roleChanged(member: MemberID, role: Role)
+    /// The session is kept in the log and never shown to clients.
+    case memberBanned(member: MemberID, by: MemberID?, session: SessionID)
+    case memberUnbanned(member: MemberID, by: MemberID?)
+    case tracksAdded(tracks: [NumberedTrack], by: MemberID)
+    case tracksRemoved(tracks: [TrackID], by: MemberID)
+    case voteCast(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int)
+    case voteWithdrawn(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int?)
+    case votesCleared(track: TrackID)
+    case entryEnqueued(entry: EntryID, track: TrackID, index: Int, by: MemberID?)
+    case entryRemoved(entry: EntryID, by: MemberID?)
+    case entryMoved(entry: EntryID, index: Int, by: MemberID?)
+    case playbackStarted(entry: EntryID, track: TrackID, positionMs: Int64, at: Timestamp, by: MemberID?)
+    case playbackPaused(positionMs: Int64, at: Timestamp, by: MemberID?)
+    case playbackResumed(positionMs: Int64, at: Timestamp, by: MemberID?)
+    case playbackSeeked(positionMs: Int64, at: Timestamp, by: MemberID?)
+    case playbackStopped
+    /// It ended at the instant the event was recorded.
+    case entryFinished(entry: EntryID, track: TrackID, reason: FinishReason, startedAt: Timestamp, playedMs: Int64)
+}
+
+/// An event in its place in the room's log.
+package struct RecordedEvent: Sendable, Equatable {
+    /// Its number, from 1 without gaps.
+    package var seq: Int
+    /// When it was recorded.
+    package var at: Timestamp
+    /// What happened.
+    package var event: RoomEvent
+
+    package init(seq: Int, at: Timestamp, event: RoomEvent) {
+        self.seq = seq
+        self.at = at
+        self.event = event
+    }
+}
+
+/// The first event of every room.
+package struct RoomCreated: Sendable, Equatable {
+    package var id: RoomID
+    package var code: RoomCode
+    package var name: String
+    package var location: Location?
+    package var visibility: Visibility
+    package var settings: RoomSettings
+
+    package init(
+        id: RoomID, code: RoomCode, name: String, location: Location?, visibility: Visibility, settings: RoomSettings
+    ) {
+        self.id = id
+        self.code = code
+        self.name = name
+        self.location = location
+        self.visibility = visibility
+        self.settings = settings
+    }
+}
+
+/// Why a membership ended.
+package enum LeaveReason: String, Sendable, Hashable, CaseIterable {
+    case left
+    case expired
+    case kicked
+    case banned
+    case sessionEnded = "session_ended"
+}
+
+/// The end of a membership.
+package struct MemberLeft: Sendable, Equatable {
+    /// The new count of one track that the leaver voted for.
+    package struct Withdrawal: Sendable, Equatable {
+        package var track: TrackID
+        package var votes: Int
+        package var requestedSeq: Int?
+
+        package init(track: TrackID, votes: Int, requestedSeq: Int?) {
+            self.track = track
+            self.votes = votes
+            self.requestedSeq = requestedSeq
+        }
+    }
+
+    package var member: MemberID
+    package var reason: LeaveReason
+    /// Who kicked or banned.
+    package var by: MemberID?
+    /// What who kicked or banned says about it.
+    package var note: String?
+    /// The leaver's votes are withdrawn; ascending by track.
+    package var votes: [Withdrawal]
+
+    package init(
+        member: MemberID, reason: LeaveReason, by: MemberID? = nil, note: String? = nil, votes: [Withdrawal] = []
+    ) {
+        self.member = member
+        self.reason = reason
+        self.by = by
+        self.note = note
+        self.votes = votes
+    }
+}
+
+/// What changed of a room; nil: not changed.
+package struct RoomChanges: Sendable, Equatable {
+    package var name: String?
+    package var location: Location?
+    package var locationCleared = false
+    package var visibility: Visibility?
+    /// All settings, where one of them changed.
+    package var settings: RoomSettings?
+
+    package init() {}
+}
+
+/// A track as it enters the pool.
+package struct NumberedTrack: Sendable, Equatable {
+    package var id: TrackID
+    package var info: TrackInfo
+
+    package init(id: TrackID, info: TrackInfo) {
+        self.id = id
+        self.info = info
+    }
+}

@@ -1,0 +1,33 @@
+/// How large things may become, as the protocol has it.
+package enum RoomLimits {
+    /// Tracks in a pool.
+    package static let tracks = 10_000
+    /// Tracks in one `addTracks` or `removeTracks`.
+    package static let tracksPerCommand = 500
+    /// Waiting entries.
+    package static let queue = 500
+    /// Present members.
+    package static let members = 10_000
+    /// Entries of the history that are kept.
+    package static let history = 50
+    /// Open rooms one session may own.
+    package static let openRoomsPerSession = 100
+    /// Unicode scalars of a room's name, after trimming.
+    package static let roomName = 1...80
+    /// Unicode scalars of a session's or member's name, after trimming.
+    package static let memberName = 1...40
+    /// Unicode scalars of a track's title, after trimming.
+    package static let title = 1...300
+    /// Unicode scalars of an artist's or album's name, after trimming.
+    package static let artist = 1...300
+    /// Unicode scalars of a catalogue's name, after trimming.
+    package static let source = 1...40
+    /// Unicode scalars of a track's identity in its catalogue, after trimming.
+    package static let sourceID = 1...300
+    /// Unicode scalars of an artwork's address.
+    package static let artworkURL = 1...2_048
+    /// Unicode scalars of what is said about a kick.
+    package static let note = 1...300
+    /// Milliseconds of a track's length and of a position in it: up to a week, so that no sum overflows.
+    package static let durationMs: ClosedRange<Int64> = 0...604_800_000
+}

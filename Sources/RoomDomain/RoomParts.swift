@@ -1,0 +1,164 @@
+/// Who may find a room without knowing it.
+package enum Visibility: String, Sendable, Hashable, CaseIterable {
+    /// Listings and nearby searches show it.
+    case `public`
+    /// Only who knows its id or code finds it.
+    case unlisted
+}
+
+/// What a member may do.
+package enum Role: String, Sendable, Hashable, CaseIterable {
+    /// Everything; an open room has exactly one.
+    case owner
+    /// Pool, queue and playback, and kicking guests.
+    case dj
+    /// Voting.
+    case guest
+}
+
+/// How the queue is filled.
+package enum QueueMode: String, Sendable, Hashable, CaseIterable {
+    /// By the DJ alone.
+    case dj
+    /// By the top request, when the queue is empty and an entry ends.
+    case votes
+    /// By turns among those who ask.
+    case fair
+}
+
+/// What an owner may set.
+package struct RoomSettings: Sendable, Hashable {
+    /// How the queue is filled.
+    package var queueMode: QueueMode = .dj
+    /// The part of the online members, 0 to 1, whose votes skip what is on air.
+    package var skipRatio: Double = 0.5
+    /// How many waiting entries a member may have; 0: any number.
+    package var maxWaitingPerMember: Int = 0
+    /// How many other plays must lie between two of the same track; 0: none.
+    package var repeatAfterPlays: Int = 0
+
+    package init() {}
+}
+
+/// Somebody in the room.
+package struct Member: Sendable, Hashable {
+    /// The number by which others know the member.
+    package var id: MemberID
+    /// The session behind it; never shown to others.
+    package var session: SessionID
+    /// Display name.
+    package var name: String
+    /// What the member may do.
+    package var role: Role
+    /// When the membership began.
+    package var joinedAt: Timestamp
+}
+
+/// What is known of a song: metadata only.
+package struct TrackInfo: Sendable, Hashable {
+    /// The catalogue it comes from.
+    package var source: String
+    /// Its identity there.
+    package var sourceID: String
+    /// Its title.
+    package var title: String
+    /// Who performs it.
+    package var artist: String?
+    /// The album it is from.
+    package var album: String?
+    /// Its length in milliseconds.
+    package var durationMs: Int64?
+    /// Where a picture of it can be had.
+    package var artworkURL: String?
+
+    package init(
+        source: String, sourceID: String, title: String, artist: String? = nil, album: String? = nil,
+        durationMs: Int64? = nil, artworkURL: String? = nil
+    ) {
+        self.source = source
+        self.sourceID = sourceID
+        self.title = title
+        self.artist = artist
+        self.album = album
+        self.durationMs = durationMs
+        self.artworkURL = artworkURL
+    }
+}
+
+/// A song in the pool.
+package struct Track: Sendable, Hashable {
+    /// Its number in the room.
+    package var id: TrackID
+    /// What is known of it.
+    package var info: TrackInfo
+    /// Who added it.
+    package var addedBy: MemberID
+    /// How many members vote for it.
+    package var votes: Int = 0
+    /// The event at which it last went from no vote to one; nil at no votes.
+    package var requestedSeq: Int?
+}
+
+/// A place in the queue.
+package struct QueueEntry: Sendable, Hashable {
+    /// Its number in the room.
+    package var id: EntryID
+    /// What is to be played.
+    package var track: TrackID
+    /// Who enqueued it; nil where the server did.
+    package var addedBy: MemberID?
+}
+
+/// What is on air.
+package struct OnAir: Sendable, Hashable {
+    /// The entry, which has left the queue.
+    package var entry: EntryID
+    /// What is played.
+    package var track: TrackID
+    /// Who started it; nil where the server did.
+    package var startedBy: MemberID?
+    /// When it started.
+    package var startedAt: Timestamp
+    /// The event that started it.
+    package var startedSeq: Int
+    /// Whether it is paused.
+    package var isPaused: Bool
+    /// Where in the song it was at `at`, in milliseconds.
+    package var positionMs: Int64
+    /// The instant that `positionMs` speaks of.
+    package var at: Timestamp
+    /// For how long it had been heard at `at`, pauses and jumps left out, in milliseconds.
+    package var heardMs: Int64
+    /// Members who want it skipped.
+    package var skipVoters: Set<MemberID> = []
+}
+
+/// Why an entry left the air.
+package enum FinishReason: String, Sendable, Hashable, CaseIterable {
+    /// The song was over.
+    case ended
+    /// Somebody did not want it.
+    case skipped
+    /// Another entry was started over it.
+    case replaced
+}
+
+/// Something that was on air.
+package struct HistoryEntry: Sendable, Hashable {
+    /// Its entry's number.
+    package var entry: EntryID
+    /// What was played.
+    package var track: TrackID
+    /// The track's title then.
+    package var title: String
+    /// The track's artist then.
+    package var artist: String?
+    /// When it started.
+    package var startedAt: Timestamp
+    /// When it left the air.
+    package var endedAt: Timestamp
+    /// Why it left the air.
+    package var reason: FinishReason
+    /// For how long it was heard, in milliseconds.
+    package var playedMs: Int64
+}

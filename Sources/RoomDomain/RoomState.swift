@@ -1,0 +1,64 @@
+/// A room: the fold of its events.
+///
+/// ``init(id:)`` is the room before its first event; ``evolve(_:)`` is the only way it changes.
+package struct RoomState: Sendable, Equatable {
+    /// Its identity.
+    package let id: RoomID
+    /// The number of the last event folded in; 0 before the first.
+    package var seq: Int = 0
+    /// When the last event was recorded; events of a room never go back in time.
+    package var lastEventAt = Timestamp(milliseconds: 0)
+
+    /// Its short code.
+    package var code: RoomCode = .zero
+    /// Its name.
+    package var name: String = ""
+    /// When it was made.
+    package var createdAt = Timestamp(milliseconds: 0)
+    /// When it was closed; nil while open.
+    package var closedAt: Timestamp?
+    /// Who may find it.
+    package var visibility: Visibility = .unlisted
+    /// Where it is, already rounded.
+    package var location: Location?
+    /// What its owner has set.
+    package var settings = RoomSettings()
+
+    /// Present members by number.
+    package var members: [MemberID: Member] = [:]
+    /// The same by session.
+    package var memberOfSession: [SessionID: MemberID] = [:]
+    /// Sessions that may not come back, with the member number each had when it was banned.
+    package var bans: [SessionID: MemberID] = [:]
+
+    /// The pool's tracks by number.
+    package var tracks: [TrackID: Track] = [:]
+    /// The pool in its order: by title as the protocol has it, then by number.
+    package var poolOrder: [TrackID] = []
+    /// Who votes for what: the rows from which ``Track/votes`` is counted, by track.
+    package var voters: [TrackID: Set<MemberID>] = [:]
+    /// The same rows by member.
+    package var votesOfMember: [MemberID: Set<TrackID>] = [:]
+
+    /// Waiting entries in play order.
+    package var queue: [QueueEntry] = []
+    /// What is on air; nil when stopped.
+    package var onAir: OnAir?
+    /// What was on air, newest first, at most ``RoomLimits/history``.
+    package var history: [HistoryEntry] = []
+
+    /// The number the next member gets.
+    package var nextMember = 1
+    /// The number the next track gets.
+    package var nextTrack = 1
+    /// The number the next entry gets.
+    package var nextEntry = 1
+
+    /// The room before its first event.
+    package init(id: RoomID) {
+        self.id = id
+    }
+
+    /// Whether it takes commands.
+    package var isOpen: Bool { seq > 0 && closedAt == nil }
+}

@@ -1,0 +1,43 @@
+/// How a peer broke the framing rules of RFC 6455; the connection cannot go on.
+package enum FrameViolation: Error, Equatable, Sendable {
+    /// A reserved bit without an extension that gives it a meaning (§5.2).
+    case reservedBits(ReservedBits)
+    /// An opcode that nobody has defined (§5.2).
+    case reservedOpcode(UInt8)
+    /// A control frame without FIN (§5.5).
+    case fragmentedControlFrame
+    /// A control frame of more than 125 bytes (§5.5).
+    case controlFrameTooLong
+    /// A payload length written in more bytes than it needs (§5.2).
+    case lengthNotMinimal
+    /// A 64-bit payload length whose most significant bit is set (§5.2).
+    case lengthOutOfRange
+    /// A client's frame without a mask (§5.1).
+    case unmaskedFrame
+    /// A server's frame with a mask (§5.1).
+    case maskedFrame
+    /// A continuation frame where no message is open (§5.4).
+    case unexpectedContinuation
+    /// A new message before the last fragment of the one before (§5.4).
+    case interleavedMessage
+    /// A message longer than the reader's limit in bytes, by what its frame headers declare.
+    case messageTooLong(limit: Int)
+    /// Text, or the reason of a Close frame, that is not UTF-8 (§8.1).
+    case invalidUTF8
+    /// A Close frame whose payload is one byte (§5.5.1).
+    case closePayloadTooShort
+    /// A Close frame with a code that must not be sent (§7.4).
+    case invalidCloseCode(UInt16)
+
+    /// The code to close the connection with (§7.4.1).
+    package var closeCode: CloseCode {
+        switch self {
+        case .reservedBits, .reservedOpcode, .fragmentedControlFrame, .controlFrameTooLong, .lengthNotMinimal,
+            .lengthOutOfRange, .unmaskedFrame, .maskedFrame, .unexpectedContinuation, .interleavedMessage,
+            .closePayloadTooShort, .invalidCloseCode:
+            .protocolError
+        case .invalidUTF8: .invalidPayload
+        case .messageTooLong: .messageTooBig
+        }
+    }
+}
