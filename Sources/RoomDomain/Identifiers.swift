@@ -10,7 +10,7 @@ package struct RoomID: Hashable, Sendable {
     }
 }
 
-/// Identity of a session: a UUIDv7. Never shown to other members.
+/// Identity of a session: a UUIDv7, never shown to other members.
 package struct SessionID: Hashable, Sendable {
     /// The identifier's value.
     package let uuid: UUID

@@ -1,4 +1,6 @@
-/// What somebody asks of a room. Values are as the peer gave them: ``RoomState/decide(_:by:at:)`` checks them.
+/// What somebody asks of a room.
+///
+/// Values are as the peer gave them: ``RoomState/decide(_:by:at:)`` checks them.
 package enum RoomCommand: Sendable, Equatable {
     /// The name is the session's where it is left out.
     case join(name: String?)

@@ -52,6 +52,14 @@ package struct Member: Sendable, Hashable {
     package var role: Role
     /// When the membership began.
     package var joinedAt: Timestamp
+
+    package init(id: MemberID, session: SessionID, name: String, role: Role, joinedAt: Timestamp) {
+        self.id = id
+        self.session = session
+        self.name = name
+        self.role = role
+        self.joinedAt = joinedAt
+    }
 }
 
 /// What is known of a song: metadata only.
@@ -97,6 +105,14 @@ package struct Track: Sendable, Hashable {
     package var votes: Int = 0
     /// The event at which it last went from no vote to one; nil at no votes.
     package var requestedSeq: Int?
+
+    package init(id: TrackID, info: TrackInfo, addedBy: MemberID, votes: Int = 0, requestedSeq: Int? = nil) {
+        self.id = id
+        self.info = info
+        self.addedBy = addedBy
+        self.votes = votes
+        self.requestedSeq = requestedSeq
+    }
 }
 
 /// A place in the queue.
@@ -107,6 +123,12 @@ package struct QueueEntry: Sendable, Hashable {
     package var track: TrackID
     /// Who enqueued it; nil where the server did.
     package var addedBy: MemberID?
+
+    package init(id: EntryID, track: TrackID, addedBy: MemberID?) {
+        self.id = id
+        self.track = track
+        self.addedBy = addedBy
+    }
 }
 
 /// What is on air.
@@ -131,6 +153,22 @@ package struct OnAir: Sendable, Hashable {
     package var heardMs: Int64
     /// Members who want it skipped.
     package var skipVoters: Set<MemberID> = []
+
+    package init(
+        entry: EntryID, track: TrackID, startedBy: MemberID?, startedAt: Timestamp, startedSeq: Int, isPaused: Bool,
+        positionMs: Int64, at: Timestamp, heardMs: Int64, skipVoters: Set<MemberID> = []
+    ) {
+        self.entry = entry
+        self.track = track
+        self.startedBy = startedBy
+        self.startedAt = startedAt
+        self.startedSeq = startedSeq
+        self.isPaused = isPaused
+        self.positionMs = positionMs
+        self.at = at
+        self.heardMs = heardMs
+        self.skipVoters = skipVoters
+    }
 }
 
 /// Why an entry left the air.
@@ -161,4 +199,18 @@ package struct HistoryEntry: Sendable, Hashable {
     package var reason: FinishReason
     /// For how long it was heard, in milliseconds.
     package var playedMs: Int64
+
+    package init(
+        entry: EntryID, track: TrackID, title: String, artist: String?, startedAt: Timestamp, endedAt: Timestamp,
+        reason: FinishReason, playedMs: Int64
+    ) {
+        self.entry = entry
+        self.track = track
+        self.title = title
+        self.artist = artist
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+        self.reason = reason
+        self.playedMs = playedMs
+    }
 }

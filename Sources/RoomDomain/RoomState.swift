@@ -35,6 +35,8 @@ package struct RoomState: Sendable, Equatable {
     package var tracks: [TrackID: Track] = [:]
     /// The pool in its order: by title as the protocol has it, then by number.
     package var poolOrder: [TrackID] = []
+    /// The sort keys of ``poolOrder``, one for one; made again from the titles where they are missing.
+    var poolKeys = PoolKeys()
     /// Who votes for what: the rows from which ``Track/votes`` is counted, by track.
     package var voters: [TrackID: Set<MemberID>] = [:]
     /// The same rows by member.
@@ -61,4 +63,17 @@ package struct RoomState: Sendable, Equatable {
 
     /// Whether it takes commands.
     package var isOpen: Bool { seq > 0 && closedAt == nil }
+
+    /// Makes again what follows from the rest: ``memberOfSession``, ``votesOfMember`` and ``poolOrder``.
+    ///
+    /// For who restores a room from its members, tracks and ``voters``.
+    package mutating func rebuildIndexes() {
+        memberOfSession = [:]
+        for member in members.values { memberOfSession[member.session] = member.id }
+        votesOfMember = [:]
+        for (track, members) in voters {
+            for member in members { votesOfMember[member, default: []].insert(track) }
+        }
+        rebuildPoolOrder()
+    }
 }

@@ -48,6 +48,8 @@ package struct FrameHeader: Equatable, Sendable {
     ///   - sender: The peer's role, which decides whether the frame is masked.
     ///   - allowed: The reserved bits that negotiated extensions use. They are accepted on the first frame of a message
     ///     only: never on continuations or control frames (RFC 7692 §6.1).
+    /// - Returns: The header, whose ``byteCount`` tells where the payload begins.
+    /// - Throws: The first rule of §5 that the header breaks.
     package static func parse(
         _ bytes: Span<UInt8>, from sender: WebSocketRole, allowing allowed: ReservedBits = []
     ) throws(FrameViolation) -> FrameHeader? {

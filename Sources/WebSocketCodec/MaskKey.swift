@@ -33,8 +33,8 @@ package struct MaskKey: Equatable, Sendable {
         precondition(start >= 0 && count >= 0 && end <= bytes.byteCount, "\(index), \(count) of \(bytes.byteCount)")
 
         // As stored on a machine of either byte order, rotated so that its first byte is that of `phase`.
-        let turned = self.rawValue << UInt32((phase & 3) * 8) | self.rawValue >> UInt32((32 - (phase & 3) * 8) & 31)
-        let rotated = phase & 3 == 0 ? self.rawValue : turned
+        let turn = UInt32(truncatingIfNeeded: phase & 3) * 8
+        let rotated = self.rawValue << turn | self.rawValue >> ((32 - turn) & 31)
         let word = UInt64(rotated) << 32 | UInt64(rotated)
         let stored = word.bigEndian
         var offset = start

@@ -16,7 +16,8 @@ package struct UTF8Validator: Equatable, Sendable {
 
     /// Takes the next bytes; `false` where the text cannot be UTF-8, after which the validator is of no more use.
     package mutating func consume(_ bytes: Span<UInt8>) -> Bool {
-        let raw = bytes.bytes
+        // unsafe: raw bytes of a type with padding may be uninitialised; UInt8 has none
+        let raw = unsafe bytes.bytes
         let count = bytes.count
         var index = 0
         while index < count {

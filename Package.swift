@@ -1,0 +1,81 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Warnings are errors, unsafe code says so, imports stay inside the file that needs them.
+let settings: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+func target(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "Backline",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "backline", targets: ["backline"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // Pure: no I/O, no clock, no randomness.
+        target("RoomDomain", []),
+        target("RoomWire", ["RoomDomain"]),
+        target("WebSocketCodec", [nioCore]),
+        target("EventStorage", []),
+        .target(
+            name: "SchemaFiles", path: "Schema",
+            resources: [.embedInCode("postgres"), .embedInCode("sqlite")], swiftSettings: settings),
+
+        // Storage.
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        target("PostgresEventStore", ["EventStorage", "SchemaFiles", "CPostgres"]),
+        target(
+            "SQLiteEventStore", ["EventStorage", "SchemaFiles", .product(name: "GRDB", package: "GRDB.swift")]),
+
+        // Shells.
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        target("TLSTransport", ["COpenSSL", nioCore]),
+        target("RoomService", ["RoomDomain", "RoomWire", "EventStorage", nioCore, logging]),
+        target(
+            "PushServer",
+            [
+                "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "TLSTransport",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"), nioCore, nioPosix, logging,
+                serviceLifecycle,
+            ]),
+
+        // The program.
+        .executableTarget(
+            name: "backline",
+            dependencies: [
+                "PushServer", "RoomService", "RoomDomain", "TLSTransport", "EventStorage", "SchemaFiles", "PostgresEventStore",
+                "SQLiteEventStore", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
+                nioCore, nioPosix, serviceLifecycle,
+            ],
+            swiftSettings: settings),
+    ]
+)

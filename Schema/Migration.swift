@@ -1,0 +1,54 @@
+/// One numbered step of a database's schema: a file of `Schema/`, compiled into the program.
+package struct Migration: Hashable, Sendable {
+    /// Its place in the order, from 1 without holes.
+    package let number: Int
+    /// The file's name without its number and ending.
+    package let name: String
+    /// The file's text: SQL statements, run in one transaction that the file neither begins nor ends.
+    package let sql: String
+    /// ``checksum(of:)`` of the file.
+    package let checksum: String
+
+    /// Takes a file's bytes.
+    package init(number: Int, name: String, file: [UInt8]) {
+        self.number = number
+        self.name = name
+        self.sql = String(decoding: file, as: UTF8.self)
+        self.checksum = Self.checksum(of: file)
+    }
+
+    /// The 64-bit FNV-1a hash of a file's bytes, 16 hexadecimal digits.
+    ///
+    /// It tells a released file that was edited from one that was not. It is no protection against somebody who wants
+    /// two files to have the same one.
+    package static func checksum(of file: [UInt8]) -> String {
+        // The offset basis and the prime of FNV-1a for 64 bits.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in file {
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+/// A migration as a database's table `schema_migrations` records it.
+package struct AppliedMigration: Hashable, Sendable {
+    /// Its number.
+    package let number: Int
+    /// Its name.
+    package let name: String
+    /// Its checksum when it was applied.
+    package let checksum: String
+
+    package init(number: Int, name: String, checksum: String) {
+        self.number = number
+        self.name = name
+        self.checksum = checksum
+    }
+
+    /// The record of a migration that is being applied.
+    package init(_ migration: Migration) {
+        self.init(number: migration.number, name: migration.name, checksum: migration.checksum)
+    }
+}

@@ -1,0 +1,88 @@
+/// Why a database's schema cannot be brought to what this program knows.
+package enum SchemaRefusal: Error, Hashable, Sendable {
+    /// The database has a migration that this program does not: a newer program made it.
+    case unknownMigration(number: Int, name: String)
+    /// The database has this migration with another checksum: its file was edited after it was applied.
+    case editedMigration(number: Int, name: String, applied: String, known: String)
+    /// The database lacks this migration and has a later one: its record was removed, or the database was put together
+    /// by hand.
+    case gap(number: Int, name: String)
+}
+
+extension SchemaRefusal: CustomStringConvertible {
+    /// What is wrong and what an operator can do, in one line.
+    package var description: String {
+        switch self {
+        case .unknownMigration(let number, let name):
+            """
+            the database has migration \(number) (\(name)), which this program does not know; \
+            run the program that made it, or a newer one
+            """
+        case .editedMigration(let number, let name, let applied, let known):
+            """
+            migration \(number) (\(name)) was applied with checksum \(applied), this program has it with \(known); \
+            run the program that applied it, or restore the file and put the change into a migration of its own
+            """
+        case .gap(let number, let name):
+            """
+            the database lacks migration \(number) (\(name)) and has a later one; \
+            restore its table schema_migrations from a backup
+            """
+        }
+    }
+}
+
+/// What is left to do to bring a database to the schema that this program knows.
+package struct MigrationPlan: Hashable, Sendable {
+    /// The migrations to apply, in order.
+    package let pending: [Migration]
+
+    /// Compares what is applied, in any order, with what is known.
+    ///
+    /// - Precondition: `known` is numbered from 1 without holes.
+    package init(known: [Migration], applied: [AppliedMigration]) throws(SchemaRefusal) {
+        precondition(known.map(\.number) == Array(1..<known.count + 1), "migrations are numbered from 1 without holes")
+        let applied = applied.sorted { $0.number < $1.number }
+        for record in applied {
+            guard let migration = known.first(where: { $0.number == record.number }) else {
+                throw .unknownMigration(number: record.number, name: record.name)
+            }
+            guard migration.checksum == record.checksum else {
+                throw .editedMigration(
+                    number: migration.number, name: migration.name, applied: record.checksum, known: migration.checksum)
+            }
+        }
+        let numbers = Set(applied.map(\.number))
+        let last = numbers.max() ?? 0
+        if let missing = known.first(where: { $0.number < last && !numbers.contains($0.number) }) {
+            throw .gap(number: missing.number, name: missing.name)
+        }
+        pending = Array(known[last...])
+    }
+}
+
+/// How a database's schema stands against what this program knows.
+package enum SchemaState: Hashable, Sendable {
+    /// It has no schema yet.
+    case empty
+    /// It lacks these migrations.
+    case behind([Migration])
+    /// It is what this program knows.
+    case current
+    /// It cannot be used by this program.
+    case refused(SchemaRefusal)
+
+    /// Compares what is applied with what is known.
+    package init(known: [Migration], applied: [AppliedMigration]) {
+        do {
+            let plan = try MigrationPlan(known: known, applied: applied)
+            if plan.pending.isEmpty {
+                self = .current
+            } else {
+                self = applied.isEmpty ? .empty : .behind(plan.pending)
+            }
+        } catch {
+            self = .refused(error)
+        }
+    }
+}

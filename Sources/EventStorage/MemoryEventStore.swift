@@ -1,0 +1,287 @@
+package import FoundationEssentials
+import Synchronization
+
+/// The event store that keeps everything in this process and forgets it at its end.
+///
+/// It is the reference for what ``EventStore`` means, and a store to serve from where nothing has to outlive the
+/// process. Every call takes effect at one instant, under one lock. The log grows without limit.
+package final class MemoryEventStore: EventStore {
+    private let state = Mutex(State())
+
+    /// Makes an empty store.
+    package init() {}
+
+    // MARK: Streams
+
+    package func create(_ creation: StreamCreation) async throws(StorageFault) -> CreationOutcome {
+        try state.withLock { (state) throws(StorageFault) in try state.create(creation) }
+    }
+
+    package func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
+        batch.checkPreconditions()
+        return try state.withLock { (state) throws(StorageFault) in try state.append(batch) }
+    }
+
+    package func load(
+        _ stream: UUID, reducerVersion: Int, after: StreamVersion?
+    ) async throws(StorageFault) -> LoadedStream? {
+        state.withLock { state in
+            guard let stored = state.streams[stream] else { return nil }
+            let snapshot =
+                after == nil ? stored.snapshot(atMost: stored.head.version.seq, reducerVersion: reducerVersion) : nil
+            return LoadedStream(
+                head: stored.head, snapshot: snapshot,
+                events: Array(stored.events(after: after?.seq ?? snapshot?.seq ?? 0)),
+                keys: stored.keys.filter { $0.ordinal > after?.keyed ?? 0 })
+        }
+    }
+
+    package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
+        state.withLock { state in
+            guard let stored = state.streams[stream] else { return [] }
+            return Array(stored.events(after: seq).prefix(max(0, limit)))
+        }
+    }
+
+    package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
+        state.withLock { state in
+            var heads: [UUID: StreamHead] = [:]
+            for stream in streams {
+                heads[stream] = state.streams[stream]?.head
+            }
+            return heads
+        }
+    }
+
+    package func snapshot(
+        of stream: UUID, atMost seq: Int, reducerVersion: Int
+    ) async throws(StorageFault) -> StoredSnapshot? {
+        state.withLock { $0.streams[stream]?.snapshot(atMost: seq, reducerVersion: reducerVersion) }
+    }
+
+    package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
+        let exists = state.withLock { state in
+            state.streams[stream]?.snapshots.updateValue(snapshot, forKey: snapshot.seq)
+            return state.streams[stream] != nil
+        }
+        guard exists else { throw .rejected(.init(message: "a snapshot of a stream that does not exist")) }
+    }
+
+    // MARK: Directory
+
+    package func stream(code: String) async throws(StorageFault) -> UUID? {
+        state.withLock { $0.stream(code: code) }
+    }
+
+    package func directory(of streams: [UUID]) async throws(StorageFault) -> [DirectoryRecord] {
+        state.withLock { state in
+            Set(streams).compactMap { stream in
+                state.streams[stream].map { DirectoryRecord(stream: stream, entry: $0.entry) }
+            }
+        }
+    }
+
+    package func openPublicStreams(
+        matching: String?, before: UUID?, limit: Int
+    ) async throws(StorageFault) -> [DirectoryRecord] {
+        let text = matching.map(foldingASCII)
+        return state.withLock { state in
+            let found = state.streams.compactMap { stream, stored -> DirectoryRecord? in
+                guard stored.entry.isPublic, stored.entry.closedAt == nil else { return nil }
+                if let before, stream >= before { return nil }
+                if let text, !foldingASCII(stored.entry.name).contains(text) { return nil }
+                return DirectoryRecord(stream: stream, entry: stored.entry)
+            }
+            return Array(found.sorted { $0.stream > $1.stream }.prefix(max(0, limit)))
+        }
+    }
+
+    // MARK: Sessions
+
+    package func insert(_ session: SessionRecord) async throws(StorageFault) {
+        let isNew = state.withLock { state in
+            guard state.sessions[session.id] == nil, state.sessionsByHash[session.tokenHash] == nil else { return false }
+            state.sessions[session.id] = session
+            state.sessionsByHash[session.tokenHash] = session.id
+            return true
+        }
+        guard isNew else { throw .rejected(.init(message: "a session with this id or token hash exists")) }
+    }
+
+    package func session(tokenHash: [UInt8]) async throws(StorageFault) -> SessionRecord? {
+        state.withLock { state in state.sessionsByHash[tokenHash].flatMap { state.sessions[$0] } }
+    }
+
+    package func renameSession(_ session: UUID, to name: String) async throws(StorageFault) -> Bool {
+        state.withLock { state in
+            state.sessions[session]?.name = name
+            return state.sessions[session] != nil
+        }
+    }
+
+    package func extendSession(_ session: UUID, to expiresAt: Int64) async throws(StorageFault) {
+        state.withLock { state in
+            guard let record = state.sessions[session], !record.hasEnded else { return }
+            state.sessions[session]?.expiresAt = expiresAt
+        }
+    }
+
+    package func endSession(_ session: UUID) async throws(StorageFault) {
+        state.withLock { $0.sessions[session]?.hasEnded = true }
+    }
+
+    package func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord] {
+        state.withLock { state in
+            Array(state.sessions.values.lazy.filter { $0.hasEnded || $0.expiresAt <= now }.prefix(max(0, limit)))
+        }
+    }
+
+    package func deleteSession(_ session: UUID) async throws(StorageFault) {
+        state.withLock { state in
+            guard let record = state.sessions.removeValue(forKey: session) else { return }
+            state.sessionsByHash[record.tokenHash] = nil
+        }
+    }
+
+    package func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
+        state.withLock { Array($0.memberships[session] ?? []) }
+    }
+
+    // MARK: Health
+
+    package func checkHealth() async throws(StorageFault) {}
+}
+
+extension MemoryEventStore {
+    /// Everything the store knows.
+    private struct State {
+        var streams: [UUID: Stream] = [:]
+        /// Every stream that has a code, open or closed.
+        var streamsByCode: [String: Set<UUID>] = [:]
+        /// The open streams of each owner.
+        var openStreams: [UUID: Set<UUID>] = [:]
+        var creations: [CreationKey: Creation] = [:]
+        /// The streams of each session that is a member of any.
+        var memberships: [UUID: Set<UUID>] = [:]
+        var sessions: [UUID: SessionRecord] = [:]
+        var sessionsByHash: [[UInt8]: UUID] = [:]
+
+        mutating func create(_ creation: StreamCreation) throws(StorageFault) -> CreationOutcome {
+            let stream = creation.first.stream
+            let entry = creation.checkedEntry()
+            let key = creation.key.map { CreationKey(session: creation.creator, key: $0) }
+            if let key, let earlier = creations[key], earlier.at >= creation.keysSince {
+                return .existing(stream: earlier.stream, fingerprint: earlier.fingerprint)
+            }
+            guard openStreams[creation.creator, default: []].count < creation.ownerLimit else {
+                return .ownerLimitReached
+            }
+            guard openStream(code: entry.code) == nil else { return .codeTaken }
+            guard streams[stream] == nil else {
+                throw .rejected(.init(message: "a stream with this id exists"))
+            }
+            streams[stream] = Stream(head: StreamHead(epoch: creation.epoch, version: .start), entry: entry)
+            if let key {
+                creations[key] = Creation(stream: stream, fingerprint: creation.fingerprint, at: creation.at)
+            }
+            write(creation.first)
+            return .created
+        }
+
+        mutating func append(_ batch: [StreamAppend]) throws(StorageFault) -> [AppendOutcome] {
+            let outcomes = batch.map { streams[$0.stream]?.head.version == $0.expected } as [Bool]
+            for (part, matches) in zip(batch, outcomes) where matches {
+                guard let entry = part.directory, entry.closedAt == nil else { continue }
+                if let other = openStream(code: entry.code), other != part.stream {
+                    throw .rejected(.init(message: "another open stream has this code"))
+                }
+            }
+            for (part, matches) in zip(batch, outcomes) where matches {
+                write(part)
+            }
+            return outcomes.map { $0 ? .appended : .conflict }
+        }
+
+        /// Writes what was checked.
+        private mutating func write(_ part: StreamAppend) {
+            streams[part.stream]?.write(part)
+            if let entry = part.directory {
+                list(part.stream, as: entry)
+            }
+            for session in part.joined {
+                memberships[session, default: []].insert(part.stream)
+            }
+            for session in part.left {
+                memberships[session]?.remove(part.stream)
+                if memberships[session]?.isEmpty == true { memberships[session] = nil }
+            }
+        }
+
+        private mutating func list(_ stream: UUID, as entry: DirectoryEntry) {
+            if let old = streams[stream]?.entry {
+                streamsByCode[old.code]?.remove(stream)
+                if let owner = old.owner { openStreams[owner]?.remove(stream) }
+            }
+            streams[stream]?.entry = entry
+            streamsByCode[entry.code, default: []].insert(stream)
+            if let owner = entry.owner, entry.closedAt == nil {
+                openStreams[owner, default: []].insert(stream)
+            }
+        }
+
+        private func openStream(code: String) -> UUID? {
+            streamsByCode[code]?.first { streams[$0]?.entry.closedAt == nil }
+        }
+
+        func stream(code: String) -> UUID? {
+            if let open = openStream(code: code) { return open }
+            return streamsByCode[code]?.max { closing(of: $0) < closing(of: $1) }
+        }
+
+        private func closing(of stream: UUID) -> (Int64, UUID) {
+            (streams[stream]?.entry.closedAt ?? .min, stream)
+        }
+    }
+
+    /// One stream.
+    private struct Stream {
+        var head: StreamHead
+        var entry: DirectoryEntry
+        /// All events; the one numbered `seq` is at `seq - 1`.
+        var events: [StoredEvent] = []
+        /// The newest keyed commands, ascending.
+        var keys: [CommandKey] = []
+        var snapshots: [Int: StoredSnapshot] = [:]
+
+        mutating func write(_ part: StreamAppend) {
+            events += part.events
+            keys += part.keys
+            keys.removeFirst(max(0, keys.count - CommandKey.window))
+            head.version = part.resulting
+        }
+
+        func events(after seq: Int) -> ArraySlice<StoredEvent> {
+            events.dropFirst(max(0, seq))
+        }
+
+        func snapshot(atMost seq: Int, reducerVersion: Int) -> StoredSnapshot? {
+            snapshots.values.filter { $0.seq <= seq && $0.reducerVersion == reducerVersion }.max { $0.seq < $1.seq }
+        }
+    }
+
+    private struct CreationKey: Hashable {
+        var session: UUID
+        var key: String
+    }
+
+    private struct Creation {
+        var stream: UUID
+        var fingerprint: Int64
+        var at: Int64
+    }
+}
+
+/// The UTF-8 of a text with its ASCII letters in lower case.
+private func foldingASCII(_ text: String) -> [UInt8] {
+    text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+}

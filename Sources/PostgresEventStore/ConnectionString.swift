@@ -1,0 +1,66 @@
+import CPostgres
+
+/// What libpq makes of a connection string.
+enum ConnectionString {
+    /// Checks a connection string and says where it leads: "host:port/database".
+    static func target(of connectionString: String) throws(PostgresConfigurationError) -> String {
+        let given = try parse(connectionString)
+        let defaults = readDefaults()
+        func setting(_ keyword: String) -> String? { given[keyword] ?? defaults[keyword] }
+        let host = setting("host") ?? setting("hostaddr") ?? "local socket"
+        let database = setting("dbname") ?? setting("user") ?? ""
+        return "\(host):\(setting("port") ?? "")/\(database)"
+    }
+
+    private static func parse(_ connectionString: String) throws(PostgresConfigurationError) -> [String: String] {
+        guard !connectionString.utf8.contains(0) else {
+            throw PostgresConfigurationError(description: "the database URL holds a zero byte")
+        }
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = unsafe PQconninfoParse(connectionString, &message) else {
+            let text = unsafe message.map { unsafe String(cString: $0) } ?? "out of memory"
+            unsafe PQfreemem(message)
+            throw PostgresConfigurationError(description: explain(text))
+        }
+        return unsafe collect(options)
+    }
+
+    private static func readDefaults() -> [String: String] {
+        guard let options = unsafe PQconndefaults() else { return [:] }
+        return unsafe collect(options)
+    }
+
+    /// The options that have a value; frees `options`.
+    @unsafe private static func collect(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
+        defer { unsafe PQconninfoFree(options) }
+        var values: [String: String] = [:]
+        var option = unsafe options
+        // The array ends with an option without a keyword.
+        while let keyword = unsafe option.pointee.keyword {
+            if let value = unsafe option.pointee.val {
+                unsafe values[String(cString: keyword)] = String(cString: value)
+            }
+            unsafe option += 1
+        }
+        return values
+    }
+
+    /// Keeps what libpq says up to the first quotation mark, behind which it repeats what it was given.
+    static func explain(_ message: String) -> String {
+        let reason = message.prefix { $0 != "\"" && $0 != "\n" }.drop { $0 == " " }
+        let summary = "the database URL is neither a postgres:// URL nor keyword=value pairs that libpq understands"
+        // 'missing "=" after …' is what libpq says of any text that is neither.
+        guard !reason.isEmpty, !reason.hasPrefix("missing ") else { return summary }
+        return "\(summary): \(reason.trimmingSuffix(while: { " :".contains($0) }))…"
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> Substring {
+        var end = endIndex
+        while end > startIndex, isTrimmed(self[index(before: end)]) {
+            end = index(before: end)
+        }
+        return self[..<end]
+    }
+}

@@ -1,0 +1,226 @@
+import Glibc
+import Synchronization
+
+/// What a ``PollingExecutor`` tells its one client, always on the executor's thread.
+protocol PollingHandler: AnyObject, Sendable {
+    /// A watched descriptor can be read or written, or has failed; `token` is the one it is watched under.
+    func descriptorIsReady(_ token: UInt64)
+
+    /// Ends a turn: all jobs and descriptors that were ready have been served.
+    ///
+    /// - Returns: When the next turn begins at the latest; nil where only a job or a descriptor begins it.
+    func turnEnded(at now: ContinuousClock.Instant) -> ContinuousClock.Instant?
+}
+
+/// One thread that runs an actor's jobs and waits for the sockets of its connections, with `epoll` and an `eventfd`.
+///
+/// It exists because SwiftNIO cannot wait for a descriptor that another library owns, and libpq owns its sockets. The
+/// thread sleeps whenever there is nothing to do. It runs until ``stop()``: the actor it serves stops it in its
+/// `deinit`, when no job of that actor can be left.
+final class PollingExecutor: SerialExecutor {
+    /// What wakes a descriptor's handler.
+    enum Interest {
+        case reading
+        case writing
+        case both
+    }
+
+    private struct Shared {
+        var jobs: [UnownedJob] = []
+        var isAsleep = false
+        var isStopped = false
+        weak var handler: (any PollingHandler)?
+    }
+
+    private let shared = Mutex(Shared())
+    private let pollDescriptor: Int32
+    private let wakeDescriptor: Int32
+    /// The thread's `pthread_t`; 0 until it runs.
+    private let thread = Atomic<UInt>(0)
+
+    /// The token of the descriptor that wakes the thread for jobs.
+    private static let wakeToken = UInt64.max
+
+    /// Starts the thread.
+    ///
+    /// Throws the `errno` of what could not be had: descriptors or a thread.
+    init() throws(SystemError) {
+        pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC.rawValue))
+        let pollError = errno
+        wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC.rawValue | EFD_NONBLOCK.rawValue))
+        let wakeError = errno
+        guard pollDescriptor >= 0 else { throw SystemError(code: pollError) }
+        guard wakeDescriptor >= 0 else { throw SystemError(code: wakeError) }
+        try watch(wakeDescriptor, token: Self.wakeToken, for: .reading)
+        try startThread()
+    }
+
+    deinit {
+        if pollDescriptor >= 0 { close(pollDescriptor) }
+        if wakeDescriptor >= 0 { close(wakeDescriptor) }
+    }
+
+    /// Names the one client; it is not kept alive.
+    func serve(_ handler: any PollingHandler) {
+        shared.withLock { $0.handler = handler }
+    }
+
+    /// Lets the thread end once its jobs are done.
+    func stop() {
+        shared.withLock { $0.isStopped = true }
+        wake()
+    }
+
+    // MARK: Descriptors
+
+    /// Watches a descriptor, level-triggered, until ``unwatch(_:)``.
+    func watch(_ descriptor: Int32, token: UInt64, for interest: Interest) throws(SystemError) {
+        try control(EPOLL_CTL_ADD, descriptor, token: token, interest: interest)
+    }
+
+    /// Changes what a watched descriptor is watched for.
+    func rewatch(_ descriptor: Int32, token: UInt64, for interest: Interest) throws(SystemError) {
+        try control(EPOLL_CTL_MOD, descriptor, token: token, interest: interest)
+    }
+
+    /// Watches a descriptor no longer; one that is closed is watched no longer anyway.
+    func unwatch(_ descriptor: Int32) {
+        // Fails only for a descriptor that is not watched.
+        _ = unsafe epoll_ctl(pollDescriptor, EPOLL_CTL_DEL, descriptor, nil)
+    }
+
+    private func control(
+        _ operation: Int32, _ descriptor: Int32, token: UInt64, interest: Interest
+    ) throws(SystemError) {
+        var event = epoll_event()
+        event.events =
+            switch interest {
+            case .reading: EPOLLIN.rawValue
+            case .writing: EPOLLOUT.rawValue
+            case .both: EPOLLIN.rawValue | EPOLLOUT.rawValue
+            }
+        unsafe event.data.u64 = token
+        // The kernel copies the event during the call.
+        guard unsafe epoll_ctl(pollDescriptor, operation, descriptor, &event) == 0 else {
+            throw SystemError(code: errno)
+        }
+    }
+
+    // MARK: Jobs
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let mustWake = shared.withLock { shared in
+            shared.jobs.append(job)
+            defer { shared.isAsleep = false }
+            return shared.isAsleep
+        }
+        if mustWake { wake() }
+    }
+
+    func checkIsolated() {
+        precondition(isCurrent, "called outside the executor's thread")
+    }
+
+    func isIsolatingCurrentContext() -> Bool? {
+        isCurrent
+    }
+
+    private var isCurrent: Bool {
+        thread.load(ordering: .relaxed) == pthread_self()
+    }
+
+    private func wake() {
+        // Fails only where the counter is full, and then the thread is awake.
+        _ = eventfd_write(wakeDescriptor, 1)
+    }
+
+    // MARK: Thread
+
+    private func startThread() throws(SystemError) {
+        var started = pthread_t()
+        let executor = Unmanaged.passRetained(self)
+        // The thread takes over the reference that was retained for it.
+        let result = unsafe pthread_create(
+            &started, nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<PollingExecutor>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, executor.toOpaque())
+        guard result == 0 else {
+            unsafe executor.release()
+            throw SystemError(code: result)
+        }
+    }
+
+    private func run() {
+        thread.store(pthread_self(), ordering: .relaxed)
+        blockSignals()
+        pthread_setname_np(pthread_self(), "postgres-poll")
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
+        while let timeout = runTurn() {
+            let count = unsafe epoll_wait(pollDescriptor, &events, Int32(events.count), timeout)
+            shared.withLock { $0.isAsleep = false }
+            // A negative count is an interrupted wait: the next turn waits again.
+            guard count > 0 else { continue }
+            let handler = shared.withLock { $0.handler }
+            for index in 0..<Int(count) {
+                let token = unsafe events[index].data.u64
+                if token == Self.wakeToken {
+                    var counter = eventfd_t()
+                    // The pointer is used during the call only.
+                    _ = unsafe eventfd_read(wakeDescriptor, &counter)
+                } else {
+                    handler?.descriptorIsReady(token)
+                }
+            }
+        }
+    }
+
+    /// Runs the jobs that are waiting and ends the turn.
+    ///
+    /// - Returns: How long to sleep, in milliseconds, -1 without limit; nil where the thread is to end.
+    private func runTurn() -> Int32? {
+        let jobs = shared.withLock { shared in
+            defer { shared.jobs = [] }
+            return shared.jobs
+        }
+        for job in jobs {
+            // The thread holds the executor for as long as it runs.
+            unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        }
+        let now = ContinuousClock.now
+        let deadline = shared.withLock { $0.handler }?.turnEnded(at: now)
+        return shared.withLock { shared in
+            guard shared.jobs.isEmpty else { return 0 }
+            guard !shared.isStopped else { return nil }
+            shared.isAsleep = true
+            guard let deadline else { return -1 }
+            // Rounded up, so that a deadline has passed when its turn begins.
+            return Int32(clamping: max(0, (deadline - now) / .milliseconds(1)).rounded(.up))
+        }
+    }
+
+    /// Leaves signals to the threads that wait for them.
+    private func blockSignals() {
+        var all = sigset_t()
+        // Both pointers are used during the calls only.
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+    }
+}
+
+/// A system call's `errno`.
+struct SystemError: Error, Hashable {
+    /// The `errno`.
+    var code: Int32
+
+    /// The error's name, "EMFILE", and its description.
+    var cause: (name: String, description: String) {
+        // Both strings are constants of the C library, and copied here.
+        let name = unsafe strerrorname_np(code).map { unsafe String(cString: $0) }
+        let description = unsafe strerrordesc_np(code).map { unsafe String(cString: $0) }
+        return (name ?? "\(code)", description ?? "unknown error")
+    }
+}

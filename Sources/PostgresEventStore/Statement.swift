@@ -1,0 +1,54 @@
+/// An SQL statement with `$1`, `$2`, … for its parameters, prepared once per connection.
+struct Statement: Sendable {
+    /// Its name on the server, unique among the statements.
+    let name: String
+    /// Its text, a constant: values are bound, never spliced in.
+    let sql: String
+
+    init(_ name: StaticString, _ sql: StaticString) {
+        self.name = name.description
+        self.sql = sql.description
+    }
+}
+
+/// One execution of a statement.
+struct Call: Sendable {
+    /// What is executed.
+    let statement: Statement
+    /// What is bound to it.
+    let parameters: Parameters
+
+    init<each P: PostgresParameter>(_ statement: Statement, _ parameter: repeat each P) {
+        self.statement = statement
+        self.parameters = Parameters(repeat each parameter)
+    }
+
+    init(_ statement: Statement, with parameters: Parameters) {
+        self.statement = statement
+        self.parameters = parameters
+    }
+}
+
+extension Statement {
+    static let begin = Statement("begin", "BEGIN ISOLATION LEVEL READ COMMITTED")
+    static let beginReading = Statement("begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    static let commit = Statement("commit", "COMMIT")
+    static let rollback = Statement("rollback", "ROLLBACK")
+
+    /// Fits a new session to this store.
+    ///
+    /// Waits for locks end with the statement, not before. Plans are made once per connection, and may be made while a
+    /// table is empty: since every statement finds its rows by key, none may scan a table that has grown since. An
+    /// acknowledgement means durable, whatever the database's own default is.
+    static let prepareSession = Statement(
+        "prepare_session",
+        """
+        SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', '0', false),
+            set_config('default_transaction_isolation', 'read committed', false),
+            set_config('default_transaction_deferrable', 'off', false),
+            set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false),
+            set_config('jit', 'off', false),
+            set_config('synchronous_commit', CASE setting WHEN 'off' THEN 'on' ELSE setting END, false)
+        FROM current_setting('synchronous_commit') AS setting
+        """)
+}

@@ -1,0 +1,42 @@
+package import FoundationEssentials
+
+extension RoomID: CustomStringConvertible {
+    /// Reads a UUID's 36 characters, in either case; nil where the text is anything else.
+    package init?(_ text: String) {
+        guard let uuid = UUID(uuidString: text) else { return nil }
+        self.init(uuid)
+    }
+
+    /// The UUID in lower case.
+    package var description: String { uuid.uuidString.lowercased() }
+}
+
+extension SessionID: CustomStringConvertible {
+    /// Reads a UUID's 36 characters, in either case; nil where the text is anything else.
+    package init?(_ text: String) {
+        guard let uuid = UUID(uuidString: text) else { return nil }
+        self.init(uuid)
+    }
+
+    /// The UUID in lower case.
+    package var description: String { uuid.uuidString.lowercased() }
+}
+
+extension UUID {
+    /// A UUID of version 7: 48 bits of time in milliseconds, then 74 random bits (RFC 9562 §5.7).
+    ///
+    /// Later instants give larger UUIDs; within one millisecond the order is random. Instants before 1970 count as 1970.
+    package static func makeV7(at instant: Timestamp, random: (UInt64, UInt64)) -> UUID {
+        let time = UInt64(max(0, instant.milliseconds))
+        let high = time << 16 | 0x7000 | random.0 & 0x0FFF
+        let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
+        func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (56 - 8 * index)) }
+        return UUID(
+            uuid: (
+                byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3),
+                byte(high, 4), byte(high, 5), byte(high, 6), byte(high, 7),
+                byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
+                byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
+            ))
+    }
+}

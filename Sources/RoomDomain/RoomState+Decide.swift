@@ -1,0 +1,140 @@
+/// Deciding: what a command causes, or why not.
+extension RoomState {
+    /// Returns the events that `command` causes, without applying them; an empty array: what is asked for already holds.
+    ///
+    /// The checks come in one order: a banned session, a closed room, no membership, the role, the command's values,
+    /// the existence of what it names, and then the room's state. The server acts with the owner's rights and without
+    /// a membership: what only a member can do (joining, leaving, renaming oneself, adding and removing tracks, voting)
+    /// is refused it as `notMember`.
+    ///
+    /// - Parameters:
+    ///   - command: What is asked for; nothing of it has been checked.
+    ///   - actor: Who asks.
+    ///   - now: The server's clock; where it is behind ``lastEventAt``, that counts instead.
+    /// - Returns: The events in their order, to be numbered by ``recorded(_:at:)``.
+    /// - Throws: Why the answer is no.
+    package func decide(
+        _ command: RoomCommand, by actor: Actor, at now: Timestamp
+    ) throws(RoomRefusal) -> [RoomEvent] {
+        if case .endMembership(let session, let reason) = command, case .server = actor {
+            return try endMembership(of: session, reason)
+        }
+        let asker = try admit(actor, for: command)
+        let now = max(now, lastEventAt)
+        switch command {
+        case .join(let name): return try join(name: name, by: actor)
+        case .leave: return membershipEnd(of: try asker.memberOnly, .left)
+        case .rename(let name): return try rename(try asker.memberOnly, to: name)
+        case .updateRoom(let update): return try updateRoom(update)
+        case .closeRoom: return [.roomClosed]
+        case .setRole(let member, let role): return try setRole(of: member, to: role)
+        case .transferOwnership(let member): return try transferOwnership(to: member)
+        case .kick(let member, let ban, let note): return try kick(member, ban: ban, note: note, by: asker)
+        case .unban(let member): return try unban(member, by: asker.member?.id)
+        case .addTracks(let tracks): return try addTracks(tracks, by: try asker.memberOnly.id)
+        case .removeTracks(let tracks): return try removeTracks(tracks, by: try asker.memberOnly.id)
+        case .vote(let track): return try vote(for: track, by: try asker.memberOnly.id)
+        case .unvote(let track): return try unvote(track, by: try asker.memberOnly.id)
+        case .enqueue(let track, let index): return try enqueue(track, at: index, by: asker.member?.id)
+        case .dequeue(let entry): return try dequeue(entry, by: asker.member?.id)
+        case .move(let entry, let index): return try move(entry, to: index, by: asker.member?.id)
+        case .play(let entry): return try play(entry, by: asker.member?.id, at: now)
+        case .pause: return pause(by: asker.member?.id, at: now)
+        case .resume: return resume(by: asker.member?.id, at: now)
+        case .seek(let positionMs): return try seek(to: positionMs, by: asker.member?.id, at: now)
+        case .skip: return finish(.skipped, by: asker.member?.id, at: now)
+        case .finish(let entry):
+            return onAir?.entry == entry ? finish(.ended, by: asker.member?.id, at: now) : []
+        case .endMembership: throw .forbidden("only the server ends a session")
+        }
+    }
+
+    /// What a command gives back beside its position; nil for a command without a result.
+    ///
+    /// `events` are those that ``decide(_:by:at:)`` returned for it. The room may be the one before or after them.
+    package func result(
+        of command: RoomCommand, by actor: Actor, causing events: [RoomEvent]
+    ) -> CommandResult? {
+        switch command {
+        case .join:
+            for case .memberJoined(let member, _, _, _) in events { return .member(member) }
+            guard case .session(let session, _) = actor else { return nil }
+            return memberOfSession[session].map(CommandResult.member)
+        case .addTracks:
+            for case .tracksAdded(let tracks, _) in events { return .tracks(tracks.map(\.id)) }
+            return nil
+        case .enqueue:
+            for case .entryEnqueued(let entry, _, _, _) in events { return .entry(entry) }
+            return nil
+        case .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .removeTracks,
+            .vote, .unvote, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .endMembership:
+            return nil
+        }
+    }
+
+    /// Gives `events` their places in the log: the numbers after ``seq`` and one instant, never before ``lastEventAt``.
+    package func recorded(_ events: [RoomEvent], at now: Timestamp) -> [RecordedEvent] {
+        let at = max(now, lastEventAt)
+        var next = nextSeq
+        return events.map { event in
+            defer { next &+= 1 }
+            return RecordedEvent(seq: next, at: at, event: event)
+        }
+    }
+
+    /// The number of the next event.
+    var nextSeq: Int { seq &+ 1 }
+
+    /// Who asks, once let in.
+    struct Asker {
+        /// The member; nil for the server, and for a session that is joining.
+        var member: Member?
+
+        /// The member; refuses who is none.
+        var memberOnly: Member {
+            get throws(RoomRefusal) {
+                guard let member else { throw .notMember }
+                return member
+            }
+        }
+
+        /// Whether it has at least the rights of `role`.
+        func hasRights(of role: Role) -> Bool {
+            switch (member?.role ?? .owner, role) {
+            case (.owner, _), (.dj, .dj), (.dj, .guest), (.guest, .guest): true
+            case (.dj, .owner), (.guest, .owner), (.guest, .dj): false
+            }
+        }
+    }
+
+    /// Refuses the banned, a closed room, who is no member, and the wrong role, in this order.
+    private func admit(_ actor: Actor, for command: RoomCommand) throws(RoomRefusal) -> Asker {
+        var asker = Asker()
+        switch actor {
+        case .server:
+            guard isOpen else { throw .roomClosed }
+        case .session(let session, _):
+            guard bans[session] == nil else { throw .banned }
+            guard isOpen else { throw .roomClosed }
+            asker.member = memberOfSession[session].flatMap { members[$0] }
+            if case .join = command { return asker }
+            guard asker.member != nil else { throw .notMember }
+        }
+        let role = Self.roleNeeded(for: command)
+        guard asker.hasRights(of: role) else {
+            throw .forbidden(role == .owner ? "only the owner may do this" : "only the owner or a DJ may do this")
+        }
+        return asker
+    }
+
+    /// The least role whose rights a command needs.
+    private static func roleNeeded(for command: RoomCommand) -> Role {
+        switch command {
+        case .updateRoom, .closeRoom, .setRole, .transferOwnership, .unban: .owner
+        case .kick, .addTracks, .removeTracks, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip,
+            .finish:
+            .dj
+        case .join, .leave, .rename, .vote, .unvote, .endMembership: .guest
+        }
+    }
+}

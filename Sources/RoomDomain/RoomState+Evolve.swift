@@ -1,0 +1,198 @@
+/// Folding: how an event changes the room.
+extension RoomState {
+    /// Applies one recorded event; total: nothing that a log may hold makes it throw or trap.
+    ///
+    /// An event whose number is not the next one changes nothing at all, so that an event applied twice does no harm.
+    /// One in its place always moves ``seq`` and ``lastEventAt`` on; where it does not fit the room (it names a member,
+    /// track or entry that is not there, or a number already given out) it changes nothing else.
+    package mutating func evolve(_ recorded: RecordedEvent) {
+        guard recorded.seq == nextSeq else { return }
+        seq = recorded.seq
+        lastEventAt = max(lastEventAt, recorded.at)
+        switch recorded.event {
+        case .roomCreated(let room): foldRoomCreated(room, at: recorded.at)
+        case .memberJoined(let member, let name, let role, let session):
+            foldMemberJoined(Member(id: member, session: session, name: name, role: role, joinedAt: recorded.at))
+        case .memberLeft(let left): foldMemberLeft(left.member)
+        case .memberRenamed(let member, let name): members[member]?.name = name
+        case .roomUpdated(let changes): foldRoomUpdated(changes)
+        case .roomClosed: closedAt = closedAt ?? recorded.at
+        case .roleChanged(let member, let role): members[member]?.role = role
+        case .memberBanned(let member, _, let session): foldMemberBanned(member, session)
+        case .memberUnbanned(let member, _): bans = bans.filter { $0.value != member }
+        case .tracksAdded(let tracks, let by): foldTracksAdded(tracks, by: by)
+        case .tracksRemoved(let tracks, _): foldTracksRemoved(tracks)
+        case .voteCast(let track, let member, _, let requestedSeq):
+            foldVoteCast(track, by: member, requestedSeq: requestedSeq)
+        case .voteWithdrawn(let track, let member, _, _): foldVoteWithdrawn(track, by: member)
+        case .votesCleared(let track): clearVotes(of: track)
+        case .entryEnqueued(let entry, let track, let index, let by):
+            foldEntryEnqueued(QueueEntry(id: entry, track: track, addedBy: by), at: index)
+        case .entryRemoved(let entry, _): queue.removeAll { $0.id == entry }
+        case .entryMoved(let entry, let index, _): foldEntryMoved(entry, to: index)
+        case .playbackStarted(let entry, let track, let positionMs, let at, let by):
+            foldPlaybackStarted(
+                OnAir(
+                    entry: entry, track: track, startedBy: by, startedAt: recorded.at, startedSeq: recorded.seq,
+                    isPaused: false, positionMs: positionMs, at: at, heardMs: 0))
+        case .playbackPaused(let positionMs, let at, _): foldPlaybackJumped(to: positionMs, at: at, isPaused: true)
+        case .playbackResumed(let positionMs, let at, _): foldPlaybackJumped(to: positionMs, at: at, isPaused: false)
+        case .playbackSeeked(let positionMs, let at, _): foldPlaybackJumped(to: positionMs, at: at, isPaused: nil)
+        case .playbackStopped: onAir = nil
+        case .entryFinished(let entry, _, let reason, let startedAt, let playedMs):
+            foldEntryFinished(entry, reason, startedAt: startedAt, endedAt: recorded.at, playedMs: playedMs)
+        }
+    }
+
+    /// The largest number a room gives out, which every JSON number can hold: 2^53 − 1.
+    private static let largestNumber = 9_007_199_254_740_991
+
+    /// Whether `number` may be given out next; if so, `next` moves past it.
+    private static func give(_ number: Int, _ next: inout Int) -> Bool {
+        guard number >= next, number <= largestNumber else { return false }
+        next = number + 1
+        return true
+    }
+
+    // MARK: - Room and members
+
+    private mutating func foldRoomCreated(_ room: RoomCreated, at instant: Timestamp) {
+        guard seq == 1, room.id == id else { return }
+        code = room.code
+        name = room.name
+        createdAt = instant
+        location = room.location
+        visibility = room.visibility
+        settings = room.settings
+    }
+
+    private mutating func foldRoomUpdated(_ changes: RoomChanges) {
+        if let name = changes.name { self.name = name }
+        if changes.locationCleared { location = nil }
+        if let location = changes.location { self.location = location }
+        if let visibility = changes.visibility { self.visibility = visibility }
+        if let settings = changes.settings { self.settings = settings }
+    }
+
+    private mutating func foldMemberJoined(_ member: Member) {
+        guard memberOfSession[member.session] == nil, bans[member.session] == nil else { return }
+        guard Self.give(member.id.rawValue, &nextMember) else { return }
+        members[member.id] = member
+        memberOfSession[member.session] = member.id
+    }
+
+    private mutating func foldMemberLeft(_ id: MemberID) {
+        guard let member = members.removeValue(forKey: id) else { return }
+        memberOfSession[member.session] = nil
+        for track in votesOfMember.removeValue(forKey: id) ?? [] { removeVoter(id, of: track) }
+    }
+
+    private mutating func foldMemberBanned(_ id: MemberID, _ session: SessionID) {
+        guard memberOfSession[session] == nil else { return }
+        bans[session] = id
+    }
+
+    // MARK: - Pool and votes
+
+    private mutating func foldTracksAdded(_ added: [NumberedTrack], by: MemberID) {
+        var ids: [TrackID] = []
+        ids.reserveCapacity(added.count)
+        for track in added where Self.give(track.id.rawValue, &nextTrack) {
+            tracks[track.id] = Track(id: track.id, info: track.info, addedBy: by)
+            ids.append(track.id)
+        }
+        addToPoolOrder(ids)
+    }
+
+    /// What is on air stays: the room refuses to remove it.
+    private mutating func foldTracksRemoved(_ removed: [TrackID]) {
+        let gone = Set(removed.filter { tracks[$0] != nil && onAir?.track != $0 })
+        guard !gone.isEmpty else { return }
+        for track in gone {
+            clearVotes(of: track)
+            tracks[track] = nil
+        }
+        queue.removeAll { gone.contains($0.track) }
+        removeFromPoolOrder(gone)
+    }
+
+    private mutating func foldVoteCast(_ track: TrackID, by member: MemberID, requestedSeq: Int) {
+        guard tracks[track] != nil, members[member] != nil, (1...seq).contains(requestedSeq) else { return }
+        guard voters[track, default: []].insert(member).inserted else { return }
+        votesOfMember[member, default: []].insert(track)
+        let votes = voteCount(of: track)
+        tracks[track]?.votes = votes
+        tracks[track]?.requestedSeq = requestedSeq
+    }
+
+    private mutating func foldVoteWithdrawn(_ track: TrackID, by member: MemberID) {
+        guard voters[track]?.contains(member) == true else { return }
+        removeVote(for: track, ofMember: member)
+        removeVoter(member, of: track)
+    }
+
+    private mutating func clearVotes(of track: TrackID) {
+        for member in voters.removeValue(forKey: track) ?? [] { removeVote(for: track, ofMember: member) }
+        tracks[track]?.votes = 0
+        tracks[track]?.requestedSeq = nil
+    }
+
+    /// Drops a row of ``voters`` and counts the track's votes again.
+    private mutating func removeVoter(_ member: MemberID, of track: TrackID) {
+        voters[track]?.remove(member)
+        let votes = voteCount(of: track)
+        tracks[track]?.votes = votes
+        guard votes == 0 else { return }
+        voters[track] = nil
+        tracks[track]?.requestedSeq = nil
+    }
+
+    /// Drops a row of ``votesOfMember``.
+    private mutating func removeVote(for track: TrackID, ofMember member: MemberID) {
+        votesOfMember[member]?.remove(track)
+        if votesOfMember[member]?.isEmpty == true { votesOfMember[member] = nil }
+    }
+
+    // MARK: - Queue and playback
+
+    private mutating func foldEntryEnqueued(_ entry: QueueEntry, at index: Int) {
+        guard (0...queue.count).contains(index), tracks[entry.track] != nil else { return }
+        guard Self.give(entry.id.rawValue, &nextEntry) else { return }
+        queue.insert(entry, at: index)
+    }
+
+    private mutating func foldEntryMoved(_ entry: EntryID, to index: Int) {
+        guard let place = queue.firstIndex(where: { $0.id == entry }), queue.indices.contains(index) else { return }
+        queue.insert(queue.remove(at: place), at: index)
+    }
+
+    private mutating func foldPlaybackStarted(_ started: OnAir) {
+        guard let place = queue.firstIndex(where: { $0.id == started.entry }), queue[place].track == started.track
+        else { return }
+        queue.remove(at: place)
+        onAir = started
+    }
+
+    /// Goes on from a position at an instant; nil: paused as before.
+    private mutating func foldPlaybackJumped(to positionMs: Int64, at instant: Timestamp, isPaused: Bool?) {
+        guard var playing = onAir else { return }
+        playing.heardMs = playing.heard(at: instant)
+        playing.positionMs = positionMs
+        playing.at = instant
+        playing.isPaused = isPaused ?? playing.isPaused
+        onAir = playing
+    }
+
+    private mutating func foldEntryFinished(
+        _ entry: EntryID, _ reason: FinishReason, startedAt: Timestamp, endedAt: Timestamp, playedMs: Int64
+    ) {
+        guard let finished = onAir, finished.entry == entry, let track = tracks[finished.track] else { return }
+        onAir = nil
+        history.insert(
+            HistoryEntry(
+                entry: entry, track: finished.track, title: track.info.title, artist: track.info.artist,
+                startedAt: startedAt, endedAt: endedAt, reason: reason, playedMs: playedMs),
+            at: 0)
+        if history.count > RoomLimits.history { history.removeLast() }
+    }
+}

@@ -1,0 +1,66 @@
+/// Making a room, and deciding what its owner changes of it.
+extension RoomState {
+    /// Returns the first two events of a new room: its making, and the owner's joining as member 1.
+    ///
+    /// That the code is unique among open rooms and that the founder has not too many rooms is for the caller to see to.
+    package static func found(_ founding: RoomFounding) throws(RoomRefusal) -> [RoomEvent] {
+        let name = try TextRule.require(founding.name, "name", RoomLimits.roomName)
+        let founderName = try TextRule.require(founding.founderName, "name", RoomLimits.memberName)
+        let settings = try RoomSettings().changed(by: founding.settings)
+        let room = RoomCreated(
+            id: founding.id, code: founding.code, name: name, location: founding.location,
+            visibility: founding.visibility, settings: settings)
+        let owner = MemberID(rawValue: 1)
+        return [
+            .roomCreated(room),
+            .memberJoined(member: owner, name: founderName, role: .owner, session: founding.founder),
+        ]
+    }
+
+    /// Only what differs is an event's business; no event where nothing does.
+    func updateRoom(_ update: RoomUpdate) throws(RoomRefusal) -> [RoomEvent] {
+        guard update.location == nil || !update.clearLocation else {
+            throw .badRequest("location and clearLocation exclude each other")
+        }
+        var changes = RoomChanges()
+        if let name = update.name {
+            let accepted = try TextRule.require(name, "name", RoomLimits.roomName)
+            if accepted != self.name { changes.name = accepted }
+        }
+        if let location = update.location, location != self.location { changes.location = location }
+        changes.locationCleared = update.clearLocation && location != nil
+        if let visibility = update.visibility, visibility != self.visibility { changes.visibility = visibility }
+        let settings = try self.settings.changed(by: update.settings)
+        if settings != self.settings { changes.settings = settings }
+        return changes == RoomChanges() ? [] : [.roomUpdated(changes)]
+    }
+}
+
+extension RoomSettings {
+    /// The settings with `update` applied; refuses values out of range.
+    func changed(by update: SettingsUpdate) throws(RoomRefusal) -> RoomSettings {
+        var settings = self
+        if let mode = update.queueMode {
+            guard mode == .dj else { throw .badRequest("queueMode must be dj") }
+            settings.queueMode = mode
+        }
+        if let ratio = update.skipRatio {
+            guard (0.0...1.0).contains(ratio) else { throw .badRequest("skipRatio must be 0 to 1") }
+            // Adding zero turns −0 into 0.
+            settings.skipRatio = ratio + 0
+        }
+        if let limit = update.maxWaitingPerMember {
+            guard (0...RoomLimits.queue).contains(limit) else {
+                throw .badRequest("maxWaitingPerMember must be 0 to \(RoomLimits.queue)")
+            }
+            settings.maxWaitingPerMember = limit
+        }
+        if let plays = update.repeatAfterPlays {
+            guard (0...RoomLimits.tracks).contains(plays) else {
+                throw .badRequest("repeatAfterPlays must be 0 to \(RoomLimits.tracks)")
+            }
+            settings.repeatAfterPlays = plays
+        }
+        return settings
+    }
+}

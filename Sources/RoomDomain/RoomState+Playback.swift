@@ -1,0 +1,75 @@
+/// Deciding what is on air.
+extension RoomState {
+    /// Starts a waiting entry, the head of the queue where none is named, over whatever is on air.
+    ///
+    /// Named while it is on air itself, an entry goes on playing.
+    func play(_ named: EntryID?, by: MemberID?, at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
+        if let onAir, onAir.entry == named { return resume(by: by, at: now) }
+        let next: QueueEntry
+        if let named {
+            next = queue[try place(of: named)]
+        } else {
+            guard let head = queue.first else { throw .notFound("the queue is empty") }
+            next = head
+        }
+        var events: [RoomEvent] = []
+        if let onAir { events.append(onAir.finished(.replaced, at: now)) }
+        events.append(.playbackStarted(entry: next.id, track: next.track, positionMs: 0, at: now, by: by))
+        return events
+    }
+
+    func pause(by: MemberID?, at now: Timestamp) -> [RoomEvent] {
+        guard let onAir, !onAir.isPaused else { return [] }
+        return [.playbackPaused(positionMs: onAir.position(at: now), at: now, by: by)]
+    }
+
+    func resume(by: MemberID?, at now: Timestamp) -> [RoomEvent] {
+        guard let onAir, onAir.isPaused else { return [] }
+        return [.playbackResumed(positionMs: onAir.positionMs, at: now, by: by)]
+    }
+
+    func seek(to positionMs: Int64, by: MemberID?, at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
+        let known = onAir.flatMap { tracks[$0.track]?.info.durationMs }
+        let end = min(known ?? RoomLimits.durationMs.upperBound, RoomLimits.durationMs.upperBound)
+        guard positionMs >= 0, positionMs <= end else { throw .badRequest("positionMs must be 0 to \(end)") }
+        guard let onAir, !(onAir.isPaused && onAir.positionMs == positionMs) else { return [] }
+        return [.playbackSeeked(positionMs: positionMs, at: now, by: by)]
+    }
+
+    /// Takes off the air what is on it, and starts the head of the queue, or stops.
+    func finish(_ reason: FinishReason, by: MemberID?, at now: Timestamp) -> [RoomEvent] {
+        guard let onAir else { return [] }
+        guard let next = queue.first else { return [onAir.finished(reason, at: now), .playbackStopped] }
+        return [
+            onAir.finished(reason, at: now),
+            .playbackStarted(entry: next.id, track: next.track, positionMs: 0, at: now, by: by),
+        ]
+    }
+}
+
+extension OnAir {
+    /// Where in the song it is at `now`, in milliseconds; the song's length, often unknown, does not bound it.
+    package func position(at now: Timestamp) -> Int64 { Self.sum(positionMs, running(until: now)) }
+
+    /// For how long it has been heard at `now`, pauses and jumps left out, in milliseconds.
+    package func heard(at now: Timestamp) -> Int64 { Self.sum(heardMs, running(until: now)) }
+
+    /// Milliseconds it has been playing since ``at``: 0 while paused, never negative.
+    private func running(until now: Timestamp) -> Int64 {
+        guard !isPaused, now > at else { return 0 }
+        let (elapsed, overflow) = now.milliseconds.subtractingReportingOverflow(at.milliseconds)
+        return overflow ? .max : elapsed
+    }
+
+    /// The sum, or the largest number: a log's contents must not be able to stop the process.
+    private static func sum(_ some: Int64, _ more: Int64) -> Int64 {
+        let (sum, overflow) = some.addingReportingOverflow(more)
+        return overflow ? .max : sum
+    }
+
+    /// The event of its leaving the air.
+    fileprivate func finished(_ reason: FinishReason, at now: Timestamp) -> RoomEvent {
+        .entryFinished(
+            entry: entry, track: track, reason: reason, startedAt: startedAt, playedMs: heard(at: now))
+    }
+}

@@ -1,0 +1,55 @@
+/// Deciding what is in the pool.
+extension RoomState {
+    func addTracks(_ tracks: [TrackInfo], by: MemberID) throws(RoomRefusal) -> [RoomEvent] {
+        try Self.requireBatch(tracks.count)
+        var numbered: [NumberedTrack] = []
+        numbered.reserveCapacity(tracks.count)
+        for info in tracks {
+            let id = TrackID(rawValue: nextTrack &+ numbered.count)
+            numbered.append(NumberedTrack(id: id, info: try info.accepted()))
+        }
+        guard self.tracks.count + tracks.count <= RoomLimits.tracks else {
+            throw .limitReached("a pool has at most \(RoomLimits.tracks) tracks")
+        }
+        return [.tracksAdded(tracks: numbered, by: by)]
+    }
+
+    /// Repeated numbers count once; one unknown track refuses the whole command.
+    func removeTracks(_ ids: [TrackID], by: MemberID) throws(RoomRefusal) -> [RoomEvent] {
+        try Self.requireBatch(ids.count)
+        var seen: Set<TrackID> = []
+        let distinct = ids.filter { seen.insert($0).inserted }
+        for id in distinct { try requireTrack(id) }
+        if let onAir, seen.contains(onAir.track) { throw .conflict("track \(onAir.track.rawValue) is on air") }
+        return [.tracksRemoved(tracks: distinct, by: by)]
+    }
+
+    /// Refuses a track that is not in the pool.
+    func requireTrack(_ id: TrackID) throws(RoomRefusal) {
+        guard tracks[id] != nil else { throw .notFound("no track \(id.rawValue)") }
+    }
+
+    private static func requireBatch(_ count: Int) throws(RoomRefusal) {
+        guard count > 0 else { throw .badRequest("tracks must not be empty") }
+        guard count <= RoomLimits.tracksPerCommand else {
+            throw .limitReached("a command names at most \(RoomLimits.tracksPerCommand) tracks")
+        }
+    }
+}
+
+extension TrackInfo {
+    /// The same with trimmed texts; refuses what is out of range.
+    fileprivate func accepted() throws(RoomRefusal) -> TrackInfo {
+        var info = self
+        info.source = try TextRule.require(source, "source", RoomLimits.source)
+        info.sourceID = try TextRule.require(sourceID, "sourceId", RoomLimits.sourceID)
+        info.title = try TextRule.require(title, "title", RoomLimits.title)
+        if let artist { info.artist = try TextRule.require(artist, "artist", RoomLimits.artist) }
+        if let album { info.album = try TextRule.require(album, "album", RoomLimits.artist) }
+        if let artworkURL { info.artworkURL = try TextRule.require(artworkURL, "artworkUrl", RoomLimits.artworkURL) }
+        if let durationMs, !RoomLimits.durationMs.contains(durationMs) {
+            throw .badRequest("durationMs must be 0 to \(RoomLimits.durationMs.upperBound)")
+        }
+        return info
+    }
+}

@@ -1,0 +1,39 @@
+/// Deciding what waits to be played.
+extension RoomState {
+    func enqueue(_ track: TrackID, at index: Int?, by: MemberID?) throws(RoomRefusal) -> [RoomEvent] {
+        let index = index ?? queue.count
+        try requireIndex(index)
+        guard queue.count < RoomLimits.queue else {
+            throw .limitReached("a queue has at most \(RoomLimits.queue) entries")
+        }
+        try requireTrack(track)
+        let entry = EntryID(rawValue: nextEntry)
+        let enqueued = RoomEvent.entryEnqueued(entry: entry, track: track, index: index, by: by)
+        return voters[track] == nil ? [enqueued] : [enqueued, .votesCleared(track: track)]
+    }
+
+    func dequeue(_ entry: EntryID, by: MemberID?) throws(RoomRefusal) -> [RoomEvent] {
+        _ = try place(of: entry)
+        return [.entryRemoved(entry: entry, by: by)]
+    }
+
+    /// The queue's length as an index means its end, like one less; the event names the place that the entry gets.
+    func move(_ entry: EntryID, to index: Int, by: MemberID?) throws(RoomRefusal) -> [RoomEvent] {
+        try requireIndex(index)
+        let place = try place(of: entry)
+        let index = min(index, queue.count - 1)
+        return index == place ? [] : [.entryMoved(entry: entry, index: index, by: by)]
+    }
+
+    /// Where an entry waits; refuses one that does not.
+    func place(of entry: EntryID) throws(RoomRefusal) -> Int {
+        guard let place = queue.firstIndex(where: { $0.id == entry }) else {
+            throw .notFound("no entry \(entry.rawValue) in the queue")
+        }
+        return place
+    }
+
+    private func requireIndex(_ index: Int) throws(RoomRefusal) {
+        guard (0...queue.count).contains(index) else { throw .badRequest("the index must be 0 to \(queue.count)") }
+    }
+}

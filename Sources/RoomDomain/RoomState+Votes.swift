@@ -1,0 +1,46 @@
+/// Deciding votes, and what follows from them.
+extension RoomState {
+    /// Tracks with votes in the order of their requests: most votes first, then who asked first.
+    ///
+    /// Costs a sort of the tracks that have votes, whatever the pool's size.
+    package func requestOrder() -> [TrackID] {
+        let requested = voters.keys.compactMap { tracks[$0] }.filter { $0.votes > 0 }
+        return requested.sorted { left, right in
+            (-left.votes, left.requestedSeq ?? 0, left.id) < (-right.votes, right.requestedSeq ?? 0, right.id)
+        }.map(\.id)
+    }
+
+    func vote(for id: TrackID, by member: MemberID) throws(RoomRefusal) -> [RoomEvent] {
+        let track = try votable(id)
+        guard voters[id]?.contains(member) != true else { return [] }
+        let requestedSeq = track.requestedSeq ?? nextSeq
+        return [.voteCast(track: id, by: member, votes: voteCount(of: id) + 1, requestedSeq: requestedSeq)]
+    }
+
+    func unvote(_ id: TrackID, by member: MemberID) throws(RoomRefusal) -> [RoomEvent] {
+        let track = try votable(id)
+        guard voters[id]?.contains(member) == true else { return [] }
+        let left = withdrawal(from: track)
+        return [.voteWithdrawn(track: id, by: member, votes: left.votes, requestedSeq: left.requestedSeq)]
+    }
+
+    /// How many rows a track has.
+    func voteCount(of track: TrackID) -> Int { voters[track]?.count ?? 0 }
+
+    /// The new counts of the tracks that `member` votes for, once these votes are gone; ascending by track.
+    func withdrawals(of member: MemberID) -> [MemberLeft.Withdrawal] {
+        guard let voted = votesOfMember[member] else { return [] }
+        return voted.sorted().compactMap { tracks[$0] }.map(withdrawal(from:))
+    }
+
+    /// What is left of a track's votes when one of them goes.
+    private func withdrawal(from track: Track) -> MemberLeft.Withdrawal {
+        let votes = voteCount(of: track.id) - 1
+        return .init(track: track.id, votes: votes, requestedSeq: votes > 0 ? track.requestedSeq : nil)
+    }
+
+    private func votable(_ id: TrackID) throws(RoomRefusal) -> Track {
+        guard let track = tracks[id] else { throw .notFound("no track \(id.rawValue)") }
+        return track
+    }
+}

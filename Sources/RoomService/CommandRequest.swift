@@ -1,0 +1,38 @@
+package import RoomDomain
+
+/// A command on its way to a room.
+package struct CommandRequest: Sendable {
+    /// Who asks.
+    package var actor: Actor
+    /// Makes a retry safe: the same key of the same session gets the first outcome again.
+    package var key: String?
+    /// What is asked.
+    package var command: RoomCommand
+    /// Called once, on the room's event loop.
+    package var reply: @Sendable (CommandOutcome) -> Void
+
+    package init(
+        actor: Actor, key: String?, command: RoomCommand, reply: @escaping @Sendable (CommandOutcome) -> Void
+    ) {
+        self.actor = actor
+        self.key = key
+        self.command = command
+        self.reply = reply
+    }
+}
+
+/// What became of a command. All but ``unavailable`` and ``internalFault`` were confirmed by the event log.
+package enum CommandOutcome: Sendable, Equatable {
+    /// Done and durable.
+    case acknowledged(seq: Int, result: CommandResult?)
+    /// The room says no; nothing changed.
+    case refused(RoomRefusal)
+    /// The key was used for another command; nothing changed.
+    case keyReused
+    /// There is no such room.
+    case noSuchRoom
+    /// The event log is out of reach. Retry with the same key.
+    case unavailable
+    /// The event log refuses what we give it; nothing changed.
+    case internalFault
+}

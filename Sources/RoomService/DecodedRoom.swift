@@ -1,0 +1,79 @@
+import EventStorage
+import FoundationEssentials
+import RoomDomain
+import RoomWire
+
+/// A room as its log has it, folded and ready to live.
+struct DecodedRoom: Sendable {
+    var head: StreamHead
+    var state: RoomState
+    var keys: KeyMemory
+    /// The newest events that were read anyway.
+    var recent: [RecordedEvent]
+    /// The position of the newest snapshot in the store.
+    var snapshotSeq: Int
+
+    /// Folds what was read; throws where the log holds what this program cannot read.
+    init(_ loaded: LoadedStream, id: RoomID) throws(StoredEventFault) {
+        var state = RoomState(id: id)
+        if let snapshot = loaded.snapshot { state = try StoredStateJSON.decode(snapshot.state) }
+        var recent: [RecordedEvent] = []
+        recent.reserveCapacity(min(loaded.events.count, LiveRoom.recentEvents))
+        let firstKept = loaded.events.count - LiveRoom.recentEvents
+        for (index, stored) in loaded.events.enumerated() {
+            let event = try EventJSON.recorded(stored)
+            state.evolve(event)
+            if index >= firstKept { recent.append(event) }
+        }
+        var keys = KeyMemory()
+        for key in loaded.keys { keys.remember(key) }
+        self.head = loaded.head
+        self.state = state
+        self.keys = keys
+        self.recent = recent
+        self.snapshotSeq = loaded.snapshot?.seq ?? 0
+    }
+}
+
+extension EventJSON {
+    /// An event as the log keeps it.
+    static func stored(_ recorded: RecordedEvent) -> StoredEvent {
+        StoredEvent(
+            seq: recorded.seq, at: recorded.at.milliseconds, type: typeName(recorded.event),
+            payload: encodeLog(recorded.event))
+    }
+
+    /// An event as the log kept it.
+    static func recorded(_ stored: StoredEvent) throws(StoredEventFault) -> RecordedEvent {
+        try decodeLog(type: stored.type, seq: stored.seq, at: stored.at, payload: stored.payload)
+    }
+}
+
+extension DirectoryEntry {
+    /// What the directory says of a room.
+    init(of state: RoomState) {
+        let owner = state.members.values.first { $0.role == .owner }
+        let playing = state.onAir.flatMap { state.tracks[$0.track]?.info }
+        self.init(
+            code: state.code.description, name: state.name, isPublic: state.visibility == .public,
+            latitude: state.location?.latitude, longitude: state.location?.longitude,
+            createdAt: state.createdAt.milliseconds, closedAt: state.closedAt?.milliseconds,
+            owner: owner?.session.uuid, djName: owner?.name,
+            nowPlayingTitle: playing?.title, nowPlayingArtist: playing?.artist)
+    }
+}
+
+extension RoomEvent {
+    /// Whether the directory's entry may be another after it.
+    var concernsDirectory: Bool {
+        switch self {
+        case .roomCreated, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged, .playbackStarted, .playbackStopped,
+            .entryFinished:
+            true
+        case .memberJoined, .memberLeft, .memberBanned, .memberUnbanned, .tracksAdded, .tracksRemoved, .voteCast,
+            .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackPaused,
+            .playbackResumed, .playbackSeeked:
+            false
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import EventStorage
+import FoundationEssentials
+
+/// The keyed commands of one room that are remembered: the newest ``CommandKey/window``.
+struct KeyMemory: Sendable {
+    /// A key as one session gave it.
+    struct Name: Hashable, Sendable {
+        var session: UUID
+        var key: String
+    }
+
+    private var byName: [Name: CommandKey] = [:]
+    private var byOrdinal: [Int: Name] = [:]
+
+    /// The command first given under this name, if it is still remembered.
+    func command(_ name: Name) -> CommandKey? {
+        byName[name]
+    }
+
+    /// Remembers a command, and forgets the one that falls out of the window.
+    mutating func remember(_ command: CommandKey) {
+        let name = Name(session: command.session, key: command.key)
+        byName[name] = command
+        byOrdinal[command.ordinal] = name
+        let old = command.ordinal - CommandKey.window
+        guard let forgotten = byOrdinal.removeValue(forKey: old), byName[forgotten]?.ordinal == old else { return }
+        byName[forgotten] = nil
+    }
+}

@@ -1,0 +1,143 @@
+import EventStorage
+import NIOCore
+package import RoomDomain
+package import RoomWire
+
+extension LiveRoom {
+    /// Lets a connection follow the room, from where it stands if that can be had, else from a snapshot.
+    ///
+    /// The answer reaches the feed before any later delta: what the messages hold ends where the deltas begin.
+    package func subscribe(_ request: SubscriptionRequest) {
+        lastUse = .now()
+        let isAhead = request.epoch == epoch && (request.seq ?? 0) > confirmed.seq
+        let mayBeBehind = surroundings.settings.logIsShared && audience.isEmpty
+        guard isAhead || mayBeBehind else { return answer(request) }
+        verify { self.assumeIsolated { $0.answer(request) } }
+    }
+
+    /// Ends a connection's subscription; nothing changes where there is none.
+    package func unsubscribe(_ connection: ConnectionID) {
+        lastUse = .now()
+        audience.remove(connection, in: confirmed)
+        surroundings.listeners.set(audience.online, of: id)
+    }
+
+    private func answer(_ request: SubscriptionRequest) {
+        guard confirmed.bans[request.session] == nil else {
+            return request.feed.subscriptionRefused(request, because: .banned)
+        }
+        join(request)
+        guard let seq = request.seq, request.epoch == epoch, seq >= 0, seq <= confirmed.seq,
+            confirmed.seq - seq <= surroundings.settings.resumableEvents
+        else { return begin(request, with: [snapshotMessage(for: request)]) }
+        let missing = confirmed.seq - seq
+        if missing <= recent.count {
+            resume(request, with: Array(recent.suffix(missing)))
+        } else {
+            readAndResume(request, after: seq)
+        }
+    }
+
+    /// Counts the connection in before it is answered, so that the answer's presence has it.
+    private func join(_ request: SubscriptionRequest) {
+        audience.add(request.connection, session: request.session, feed: request.feed, in: confirmed)
+        surroundings.listeners.set(audience.online, of: id)
+    }
+
+    private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
+        let (id, loop, store) = (id, loop, surroundings.store)
+        let limit = confirmed.seq - seq
+        surroundings.jobs.start {
+            let stored = try? await store.read(id.uuid, after: seq, limit: limit)
+            let events = try? stored?.map { try EventJSON.recorded($0) }
+            loop.execute { self.assumeIsolated { $0.finishResuming(request, after: seq, with: events) } }
+        }
+    }
+
+    private func finishResuming(_ request: SubscriptionRequest, after seq: Int, with events: [RecordedEvent]?) {
+        guard confirmed.bans[request.session] == nil else {
+            return request.feed.subscriptionRefused(request, because: .banned)
+        }
+        // Never partial: what was read must join what is in memory, else it is a snapshot.
+        guard let events, events.first?.seq == seq + 1, let last = events.last?.seq, last <= confirmed.seq,
+            confirmed.seq - last <= recent.count
+        else { return begin(request, with: [snapshotMessage(for: request)]) }
+        resume(request, with: events + recent.suffix(confirmed.seq - last))
+    }
+
+    private func resume(_ request: SubscriptionRequest, with events: [RecordedEvent]) {
+        var messages = [
+            ServerMessage.resumed(
+                re: request.id, room: id, epoch: epoch, seq: confirmed.seq,
+                you: YouJSON.encode(confirmed, request.session), presence: presence())
+        ]
+        for start in stride(from: 0, to: events.count, by: Self.eventsPerDelta) {
+            let part = Array(events[start..<min(start + Self.eventsPerDelta, events.count)])
+            messages.append(ServerMessage.delta(room: id, events: part))
+        }
+        begin(request, with: messages)
+    }
+
+    private func begin(_ request: SubscriptionRequest, with messages: [[UInt8]]) {
+        request.feed.subscriptionBegan(
+            Subscription(connection: request.connection, room: id, seq: confirmed.seq, messages: messages))
+    }
+
+    private func snapshotMessage(for request: SubscriptionRequest) -> [UInt8] {
+        ServerMessage.snapshot(
+            re: request.id, room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now,
+            state: stateBytes(), you: YouJSON.encode(confirmed, request.session),
+            presence: presence(), collapsed: request.collapsed)
+    }
+
+    /// `State` as JSON, encoded once per position and shared by all who ask at it.
+    private func stateBytes() -> [UInt8] {
+        if let encodedState, encodedState.seq == confirmed.seq { return encodedState.bytes }
+        let bytes = StateJSON.encode(confirmed)
+        encodedState = (confirmed.seq, bytes)
+        return bytes
+    }
+
+    // MARK: Looking
+
+    /// The room as of its last durable event, as `session` sees it.
+    package func view(for session: SessionID) -> RoomView {
+        lastUse = .now()
+        return RoomView(
+            room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now, state: stateBytes(),
+            you: YouJSON.encode(confirmed, session), presence: presence())
+    }
+
+    /// Whether the room has banned a session.
+    package func hasBanned(_ session: SessionID) -> Bool { confirmed.bans[session] != nil }
+
+    /// The room's epoch and last durable event.
+    package var position: Position { Position(epoch: epoch, seq: confirmed.seq) }
+
+    private func presence() -> Presence {
+        Presence(
+            online: audience.online,
+            members: audience.online <= Self.listedMembers ? audience.onlineMembers(in: confirmed) : nil)
+    }
+
+    /// Above this many online members, presence is a number only.
+    private static let listedMembers = 1_000
+}
+
+/// What somebody who looks at a room gets.
+package struct RoomView: Sendable {
+    /// The room.
+    package var room: RoomID
+    /// The epoch of its log.
+    package var epoch: String
+    /// The last event in `state`.
+    package var seq: Int
+    /// When it was looked at.
+    package var time: Timestamp
+    /// `State`, as JSON.
+    package var state: [UInt8]
+    /// `You`, as JSON, where the session is a member.
+    package var you: [UInt8]?
+    /// Who has a live connection; nil for a look at the past.
+    package var presence: Presence?
+}

@@ -1,0 +1,118 @@
+import EventStorage
+import FoundationEssentials
+import Logging
+package import NIOCore
+package import RoomDomain
+import RoomWire
+
+/// A room that is in memory: the only writer of its log in this process, pinned to one event loop.
+///
+/// It keeps two folds. `confirmed` holds what is durable and is all that anybody sees; `projected` has the appends that
+/// are gathering or in flight folded in, and is what commands are decided against. When an append fails, everything
+/// projected is thrown away and nobody has seen it.
+package actor LiveRoom {
+    /// What a room needs of its surroundings.
+    struct Surroundings: Sendable {
+        var store: any EventStore
+        var groupCommit: GroupCommit
+        var jobs: BackgroundJobs
+        var clock: ServerClock
+        var listeners: ListenerCounts
+        var settings: RoomServiceSettings
+        var logger: Logger
+    }
+
+    /// How the room's memory relates to its log.
+    enum Condition {
+        /// As far as is known, `confirmed` is the whole log.
+        case current
+        /// An append failed, or the log has moved: it must be read before anything is decided.
+        case stale
+        /// It is being read.
+        case reloading
+    }
+
+    package nonisolated let id: RoomID
+    package nonisolated let loop: any EventLoop
+    private nonisolated let executor: any SerialExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        // The executor lives as long as the actor, which holds it.
+        unsafe executor.asUnownedSerialExecutor()
+    }
+
+    let surroundings: Surroundings
+    let epoch: String
+    var confirmed: RoomState
+    var projected: RoomState
+    /// The version of `confirmed`.
+    var version: StreamVersion
+    var keys: KeyMemory
+    var condition = Condition.current
+
+    /// Decided and waiting for the append in flight to end.
+    var gathering = PendingAppend()
+    /// Handed to group commit.
+    var inFlight: PendingAppend?
+    var flushIsScheduled = false
+    /// Commands that wait for the log to be read.
+    var waiting: [CommandRequest] = []
+    /// What waits to know that `confirmed` is the log's head.
+    var verifications: [@Sendable () -> Void] = []
+    var conflictsInARow = 0
+
+    var audience = RoomAudience()
+    /// The newest durable events, so that resuming after a short absence needs no read.
+    var recent: [RecordedEvent] = []
+    /// `State` as JSON and the position it was encoded at.
+    var encodedState: (seq: Int, bytes: [UInt8])?
+    var snapshotSeq: Int
+    var isSavingSnapshot = false
+    /// When somebody last wanted something of the room.
+    var lastUse: NIODeadline
+    /// When `confirmed` was last known to be the log's head.
+    var lastVerified: NIODeadline
+
+    init(_ loaded: DecodedRoom, loop: any EventLoop, surroundings: Surroundings) {
+        self.id = loaded.state.id
+        self.loop = loop
+        self.executor = loop.executor
+        self.surroundings = surroundings
+        self.epoch = loaded.head.epoch
+        self.confirmed = loaded.state
+        self.projected = loaded.state
+        self.version = loaded.head.version
+        self.keys = loaded.keys
+        self.recent = loaded.recent
+        self.snapshotSeq = loaded.snapshotSeq
+        self.lastUse = .now()
+        self.lastVerified = .now()
+    }
+
+    /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
+    func mayBeEvicted(idle: TimeAmount) -> Bool {
+        audience.isEmpty && gathering.isEmpty && inFlight == nil && waiting.isEmpty && verifications.isEmpty
+            && condition != .reloading && lastUse + idle < .now()
+    }
+
+    /// Whether somebody follows it.
+    var isFollowed: Bool { !audience.isEmpty }
+}
+
+/// Appends that were decided but are not durable.
+struct PendingAppend {
+    /// A request and the answer it gets once everything it was decided against is durable.
+    struct Decided {
+        var request: CommandRequest
+        var answer: CommandOutcome
+    }
+
+    var events: [RecordedEvent] = []
+    var keys: [CommandKey] = []
+    var keyed: [KeyMemory.Name: CommandKey] = [:]
+    var decided: [Decided] = []
+
+    var isEmpty: Bool { decided.isEmpty }
+
+    /// The first outcome under a key that is on its way.
+    func command(_ name: KeyMemory.Name) -> CommandKey? { keyed[name] }
+}

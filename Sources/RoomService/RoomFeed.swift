@@ -1,0 +1,90 @@
+package import RoomDomain
+
+/// Who wants to know what happens in rooms: one for each event loop that has subscribers.
+///
+/// All methods are called on the room's event loop, in the order in which things happened there. An implementation hops
+/// to its own loop in a way that keeps this order.
+package protocol RoomFeed: AnyObject, Sendable {
+    /// Events became durable.
+    func roomMoved(_ update: RoomUpdate)
+    /// A subscription was accepted; `messages` come before anything that ``roomMoved(_:)`` brings later.
+    func subscriptionBegan(_ subscription: Subscription)
+    /// A subscription was refused.
+    func subscriptionRefused(_ request: SubscriptionRequest, because: SubscriptionRefusal)
+    /// Subscriptions of a session ended because the room banned it.
+    func sessionBanned(_ session: SessionID, from room: RoomID)
+    /// All subscriptions ended because there is no such room any more.
+    func roomForgotten(_ room: RoomID)
+}
+
+/// Events of one room that became durable together, already encoded.
+package struct RoomUpdate: Sendable {
+    /// The room.
+    package var room: RoomID
+    /// The number of the first event.
+    package var from: Int
+    /// The number of the last event.
+    package var seq: Int
+    /// One text message (a `delta`).
+    package var message: [UInt8]
+}
+
+/// A connection's wish to follow a room.
+package struct SubscriptionRequest: Sendable {
+    /// The connection, unique in this process.
+    package var connection: ConnectionID
+    /// The session behind it.
+    package var session: SessionID
+    /// The request's id, given back as `re`.
+    package var id: Int64?
+    /// Where the client stands, if it resumes.
+    package var epoch: String?
+    /// The last event the client has, if it resumes.
+    package var seq: Int?
+    /// Deltas that were left out for this connection, if it did not keep up.
+    package var collapsed: ClosedRange<Int>?
+    /// Told what comes of it.
+    package var feed: any RoomFeed
+
+    package init(
+        connection: ConnectionID, session: SessionID, id: Int64?, epoch: String? = nil, seq: Int? = nil,
+        collapsed: ClosedRange<Int>? = nil, feed: any RoomFeed
+    ) {
+        self.connection = connection
+        self.session = session
+        self.id = id
+        self.epoch = epoch
+        self.seq = seq
+        self.collapsed = collapsed
+        self.feed = feed
+    }
+}
+
+/// An accepted subscription.
+package struct Subscription: Sendable {
+    /// The connection.
+    package var connection: ConnectionID
+    /// The room.
+    package var room: RoomID
+    /// The last event that `messages` hold.
+    package var seq: Int
+    /// The answer and, where the client resumes, the deltas it lacks: text messages in order.
+    package var messages: [[UInt8]]
+}
+
+/// Why a connection may not follow a room.
+package enum SubscriptionRefusal: Sendable, Equatable {
+    case noSuchRoom
+    case banned
+    case unavailable
+}
+
+/// A connection's number, unique in this process.
+package struct ConnectionID: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    package let rawValue: Int
+
+    package init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+}

@@ -1,0 +1,128 @@
+import EventStorage
+import FoundationEssentials
+import Logging
+package import NIOCore
+package import RoomDomain
+import RoomWire
+
+/// The live rooms of one event loop, each loaded once and evicted when idle.
+package actor RoomShelf {
+    /// Why a room cannot be had.
+    package enum LookupFailure: Error, Sendable, Equatable {
+        /// There is no such room.
+        case noSuchRoom
+        /// The event log is out of reach.
+        case unavailable
+        /// What the log holds cannot be read by this program.
+        case corrupt
+    }
+
+    /// Called on the shelf's event loop, which is also the room's.
+    package typealias Visit = @Sendable (Result<LiveRoom, LookupFailure>) -> Void
+
+    private enum Place {
+        case live(LiveRoom)
+        case loading([Visit])
+    }
+
+    package nonisolated let loop: any EventLoop
+    private nonisolated let executor: any SerialExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        // The executor lives as long as the actor, which holds it.
+        unsafe executor.asUnownedSerialExecutor()
+    }
+
+    private let surroundings: LiveRoom.Surroundings
+    private let codes: LiveRoomCodes
+    private var places: [RoomID: Place] = [:]
+
+    init(loop: any EventLoop, surroundings: LiveRoom.Surroundings, codes: LiveRoomCodes) {
+        self.loop = loop
+        self.executor = loop.executor
+        self.surroundings = surroundings
+        self.codes = codes
+    }
+
+    /// Calls `visit` with a room: at once where it is live, else when it has been loaded. Visits of one room keep their
+    /// order.
+    package func visit(_ id: RoomID, _ visit: @escaping Visit) {
+        switch places[id] {
+        case .live(let room):
+            visit(.success(room))
+        case .loading(let visits):
+            places[id] = .loading(visits + [visit])
+        case nil:
+            places[id] = .loading([visit])
+            load(id)
+        }
+    }
+
+    private func load(_ id: RoomID) {
+        let (store, loop, logger) = (surroundings.store, loop, surroundings.logger)
+        surroundings.jobs.start {
+            let result: Result<DecodedRoom, LookupFailure>
+            do {
+                let loaded = try await store.load(id.uuid, reducerVersion: StoredStateJSON.reducerVersion, after: nil)
+                if let loaded {
+                    result = .success(try DecodedRoom(loaded, id: id))
+                } else {
+                    result = .failure(.noSuchRoom)
+                }
+            } catch let fault as StoredEventFault {
+                logger.error("A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
+                result = .failure(.corrupt)
+            } catch {
+                logger.warning("A room could not be loaded", metadata: ["room": "\(id)", "fault": "\(error)"])
+                result = .failure(.unavailable)
+            }
+            loop.execute { self.assumeIsolated { $0.loaded(id, result) } }
+        }
+    }
+
+    private func loaded(_ id: RoomID, _ result: Result<DecodedRoom, LookupFailure>) {
+        guard case .loading(let visits) = places[id] else { return }
+        switch result {
+        case .success(let decoded):
+            let room = LiveRoom(decoded, loop: loop, surroundings: surroundings)
+            places[id] = .live(room)
+            codes.set(decoded.state.code, of: id)
+            for visit in visits { visit(.success(room)) }
+        case .failure(let failure):
+            places[id] = nil
+            for visit in visits { visit(.failure(failure)) }
+        }
+    }
+
+    /// Takes idle rooms out of memory; their state goes into a snapshot.
+    func evictIdle() {
+        for case .live(let room) in places.values {
+            let code: RoomCode? = room.assumeIsolated { room in
+                guard room.mayBeEvicted(idle: room.surroundings.settings.evictAfter) else { return nil }
+                room.saveSnapshot()
+                return room.confirmed.code
+            }
+            guard let code else { continue }
+            places[room.id] = nil
+            codes.remove(code, of: room.id)
+        }
+    }
+
+    /// The rooms that somebody follows, with the id by which the store knows them.
+    func followedRooms() -> [RoomID] {
+        places.values.compactMap { place in
+            guard case .live(let room) = place else { return nil }
+            return room.assumeIsolated { $0.isFollowed } ? room.id : nil
+        }
+    }
+
+    /// Lets live rooms read what the log has beyond them.
+    func compare(with heads: [UUID: StreamHead]) {
+        for (stream, head) in heads {
+            guard case .live(let room) = places[RoomID(stream)] else { continue }
+            room.assumeIsolated { $0.compare(with: head) }
+        }
+    }
+
+    /// How many rooms are in memory.
+    package var liveRooms: Int { places.count }
+}

@@ -1,0 +1,21 @@
+import EventStorage
+package import RoomDomain
+
+/// Somebody without an account: an identity that lasts as long as it is used.
+package struct Session: Sendable, Equatable {
+    /// Never shown to other members.
+    package var id: SessionID
+    /// Display name.
+    package var name: String
+    /// When it was made.
+    package var createdAt: Timestamp
+    /// When it ends unless it is used before.
+    package var expiresAt: Timestamp
+
+    init(_ record: SessionRecord) {
+        id = SessionID(record.id)
+        name = record.name
+        createdAt = Timestamp(milliseconds: record.createdAt)
+        expiresAt = Timestamp(milliseconds: record.expiresAt)
+    }
+}

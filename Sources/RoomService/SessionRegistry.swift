@@ -1,0 +1,133 @@
+package import EventStorage
+import FoundationEssentials
+import Logging
+import RoomDomain
+import Synchronization
+
+/// Sessions: made, recognised by the hash of their token, renamed, ended.
+///
+/// Recognised sessions are remembered for a while, so that requests need no read, and for as long as the event log is
+/// out of reach, so that rooms in memory can still be looked at.
+package final class SessionRegistry: Sendable {
+    private struct Known {
+        var record: SessionRecord
+        var asOf: Timestamp
+    }
+
+    private struct State {
+        var known: [[UInt8]: Known] = [:]
+        var hashOfSession: [SessionID: [UInt8]] = [:]
+    }
+
+    /// For how long what was read of a session is believed.
+    private static let belief: Int64 = 5_000
+    /// A session's expiry is moved at most this often.
+    private static let extensionStep: Int64 = 3_600_000
+    /// How many sessions are remembered.
+    private static let remembered = 100_000
+
+    private let store: any EventStore
+    private let clock: ServerClock
+    private let lifetimeMs: Int64
+    private let state = Mutex(State())
+
+    init(store: any EventStore, clock: ServerClock, lifetimeMs: Int64) {
+        self.store = store
+        self.clock = clock
+        self.lifetimeMs = lifetimeMs
+    }
+
+    /// Makes a session; the name must have passed the rule for names.
+    package func create(name: String, tokenHash: [UInt8]) async throws(StorageFault) -> Session {
+        let now = clock.now
+        let id = UUID.makeV7(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max)))
+        let record = SessionRecord(
+            id: id, tokenHash: tokenHash, name: name, createdAt: now.milliseconds,
+            expiresAt: now.milliseconds + lifetimeMs)
+        try await store.insert(record)
+        remember(record, asOf: now)
+        return Session(record)
+    }
+
+    /// The session whose token has this hash, nil where there is none or it is over. Using it moves its end.
+    package func authenticate(tokenHash: [UInt8]) async throws(StorageFault) -> Session? {
+        let now = clock.now
+        let known = state.withLock { $0.known[tokenHash] }
+        if let known, now.milliseconds - known.asOf.milliseconds < Self.belief {
+            return try await use(known.record, at: now)
+        }
+        do {
+            guard let record = try await store.session(tokenHash: tokenHash) else {
+                forget(tokenHash)
+                return nil
+            }
+            remember(record, asOf: now)
+            return try await use(record, at: now)
+        } catch {
+            guard let known else { throw error }
+            return try await use(known.record, at: now)
+        }
+    }
+
+    private func use(_ record: SessionRecord, at now: Timestamp) async throws(StorageFault) -> Session? {
+        guard !record.hasEnded, record.expiresAt > now.milliseconds else { return nil }
+        var record = record
+        let expiresAt = now.milliseconds + lifetimeMs
+        if expiresAt - record.expiresAt >= Self.extensionStep {
+            // Not worth failing a request for: the next use tries again.
+            if (try? await store.extendSession(record.id, to: expiresAt)) != nil {
+                record.expiresAt = expiresAt
+                remember(record, asOf: now)
+            }
+        }
+        return Session(record)
+    }
+
+    /// Changes a session's name; the name must have passed the rule for names. Nil where there is no such session.
+    package func rename(_ session: Session, to name: String) async throws(StorageFault) -> Session? {
+        guard try await store.renameSession(session.id.uuid, to: name) else { return nil }
+        state.withLock { state in
+            if let hash = state.hashOfSession[session.id] { state.known[hash]?.record.name = name }
+        }
+        var session = session
+        session.name = name
+        return session
+    }
+
+    /// Kills a session's token; its memberships are ended by who calls this.
+    func end(_ session: SessionID) async throws(StorageFault) {
+        try await store.endSession(session.uuid)
+        forget(session)
+    }
+
+    /// Deletes what is left of a session.
+    func delete(_ session: SessionID) async throws(StorageFault) {
+        try await store.deleteSession(session.uuid)
+        forget(session)
+    }
+
+    private func remember(_ record: SessionRecord, asOf now: Timestamp) {
+        state.withLock { state in
+            if state.known.count >= Self.remembered {
+                state.known = state.known.filter { now.milliseconds - $0.value.asOf.milliseconds < Self.belief }
+                state.hashOfSession = state.hashOfSession.filter { state.known[$0.value] != nil }
+            }
+            state.known[record.tokenHash] = Known(record: record, asOf: now)
+            state.hashOfSession[SessionID(record.id)] = record.tokenHash
+        }
+    }
+
+    private func forget(_ session: SessionID) {
+        state.withLock { state in
+            if let hash = state.hashOfSession.removeValue(forKey: session) { state.known[hash] = nil }
+        }
+    }
+
+    private func forget(_ tokenHash: [UInt8]) {
+        state.withLock { state in
+            if let known = state.known.removeValue(forKey: tokenHash) {
+                state.hashOfSession[SessionID(known.record.id)] = nil
+            }
+        }
+    }
+}

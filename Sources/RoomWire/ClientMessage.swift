@@ -1,0 +1,103 @@
+package import RoomDomain
+
+/// What a client says on a socket (protocol, section 3).
+package enum ClientMessage: Sendable, Equatable {
+    case subscribe(id: Int64?, room: RoomReference, position: Position?)
+    case unsubscribe(id: Int64?, room: RoomReference)
+    case command(id: Int64?, room: RoomReference, key: String?, command: RoomCommand)
+    /// `t1` is the client's clock in fractional milliseconds; it is given back as it came.
+    case time(id: Int64?, t1: Double)
+
+    /// Reads one message.
+    ///
+    /// Fields that the protocol does not name are ignored, and `null` is as good as absent. The size of the message is
+    /// for the transport to bound. A violation carries the message's `id` where that could be read, whatever else is
+    /// wrong; what is not JSON or has no `type` is answered without one.
+    package static func parse(_ text: Span<UInt8>) throws(MessageViolation) -> ClientMessage {
+        let fields = try JSONFields(message: text)
+        guard let type = fields["type"]?.string else {
+            throw MessageViolation(message: "type must be a string")
+        }
+        let id: Int64?
+        do throws(FieldViolation) {
+            id = try fields.integerIfPresent("id")
+        } catch {
+            throw MessageViolation(error)
+        }
+        do throws(MessageViolation) {
+            return try Self.parse(type, id: id, fields)
+        } catch {
+            throw MessageViolation(re: id, code: error.code, message: error.message)
+        }
+    }
+
+    /// Reads one message; see ``parse(_:)-(Span<UInt8>)``.
+    package static func parse(_ text: [UInt8]) throws(MessageViolation) -> ClientMessage {
+        try Self.parse(text.span)
+    }
+
+    /// Reads one message; see ``parse(_:)-(Span<UInt8>)``.
+    package static func parse(_ text: ArraySlice<UInt8>) throws(MessageViolation) -> ClientMessage {
+        try Self.parse(text.span)
+    }
+
+    /// Whether `text` may be the key of a command or of an `Idempotency-Key` header: 1 to 128 Unicode scalars, none of
+    /// them a control character.
+    package static func isKey(_ text: String) -> Bool {
+        (1...128).contains(text.unicodeScalars.count)
+            && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
+    private static func parse(
+        _ type: String, id: Int64?, _ fields: JSONFields
+    ) throws(MessageViolation) -> ClientMessage {
+        switch type {
+        case "subscribe": return .subscribe(id: id, room: try fields.room(), position: try fields.position())
+        case "unsubscribe": return .unsubscribe(id: id, room: try fields.room())
+        case "command":
+            return .command(
+                id: id, room: try fields.room(), key: try fields.key(), command: try CommandJSON.parse(in: fields))
+        case "time":
+            do throws(FieldViolation) {
+                return .time(id: id, t1: try fields.number("t1"))
+            } catch {
+                throw MessageViolation(error)
+            }
+        default: throw MessageViolation(message: "type is not one this server knows")
+        }
+    }
+}
+
+extension JSONFields {
+    /// The room a message is about; a text that no room can have is `not_found`, like one that no room has.
+    fileprivate func room() throws(MessageViolation) -> RoomReference {
+        guard let text = self["room"]?.string else {
+            throw MessageViolation(self.violation("room", "a room's id or code"))
+        }
+        guard let room = RoomReference(text) else {
+            throw MessageViolation(code: .notFound, message: "no room has this id or code")
+        }
+        return room
+    }
+
+    fileprivate func position() throws(MessageViolation) -> Position? {
+        guard let value = self["position"] else { return nil }
+        do throws(FieldViolation) {
+            let fields = try JSONFields(value, at: "position")
+            let seq = try fields.count("seq")
+            guard seq >= 0 else { throw fields.violation("seq", "0 or more") }
+            return Position(epoch: try fields.string("epoch"), seq: seq)
+        } catch {
+            throw MessageViolation(error)
+        }
+    }
+
+    fileprivate func key() throws(MessageViolation) -> String? {
+        guard let value = self["key"] else { return nil }
+        guard let key = value.string, ClientMessage.isKey(key) else {
+            throw MessageViolation(
+                self.violation("key", "a string of 1 to 128 characters, none of them a control character"))
+        }
+        return key
+    }
+}

@@ -1,0 +1,161 @@
+package import RoomDomain
+
+extension CommandJSON {
+    /// A hash of the command that is the same in every process and release: it tells a retry from another command that
+    /// came with the same key.
+    ///
+    /// FNV-1a over the command's name and fields. Commands that differ only in how they were written (order, white
+    /// space, `null` for absent, fields the protocol does not name) have the same fingerprint. It is stored, so what it
+    /// gives for a command never changes.
+    package static func fingerprint(_ command: RoomCommand) -> Int64 {
+        var hash = Fingerprint()
+        hash.combine(command)
+        return Int64(bitPattern: hash.value)
+    }
+}
+
+/// A 64-bit FNV-1a hash (draft-eastlake-fnv §2), over values that each say where they end.
+struct Fingerprint {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    private mutating func combine(_ byte: UInt8) {
+        self.value = (self.value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+    }
+
+    private mutating func combine(bits: UInt64) {
+        for shift in stride(from: UInt64(0), to: 64, by: 8) {
+            self.combine(UInt8(truncatingIfNeeded: bits >> shift))
+        }
+    }
+
+    mutating func combine(_ integer: Int64) {
+        self.combine(bits: UInt64(bitPattern: integer))
+    }
+
+    mutating func combine(_ text: String) {
+        self.combine(Int64(text.utf8.count))
+        for byte in text.utf8 { self.combine(byte) }
+    }
+
+    /// Marks whether an optional value follows.
+    private mutating func combine(isPresent: Bool) {
+        self.combine(isPresent ? 1 as UInt8 : 0)
+    }
+
+    private mutating func combine(_ text: String?) {
+        self.combine(isPresent: text != nil)
+        if let text { self.combine(text) }
+    }
+
+    private mutating func combine(_ integer: Int64?) {
+        self.combine(isPresent: integer != nil)
+        if let integer { self.combine(integer) }
+    }
+
+    private mutating func combine(_ number: Double?) {
+        self.combine(isPresent: number != nil)
+        if let number { self.combine(bits: (number + 0).bitPattern) }
+    }
+
+    private mutating func combine<ID: RawRepresentable<Int>>(_ id: ID) {
+        self.combine(Int64(id.rawValue))
+    }
+
+    fileprivate mutating func combine(_ command: RoomCommand) {
+        switch command {
+        case .join(let name):
+            self.combine("join")
+            self.combine(name)
+        case .leave: self.combine("leave")
+        case .rename(let name):
+            self.combine("rename")
+            self.combine(name)
+        case .updateRoom(let update):
+            self.combine("updateRoom")
+            self.combine(update)
+        case .closeRoom: self.combine("closeRoom")
+        case .setRole(let member, let role):
+            self.combine("setRole")
+            self.combine(member)
+            self.combine(role.rawValue)
+        case .transferOwnership(let member):
+            self.combine("transferOwnership")
+            self.combine(member)
+        case .kick(let member, let ban, let note):
+            self.combine("kick")
+            self.combine(member)
+            self.combine(isPresent: ban)
+            self.combine(note)
+        case .unban(let member):
+            self.combine("unban")
+            self.combine(member)
+        case .addTracks(let tracks):
+            self.combine("addTracks")
+            self.combine(Int64(tracks.count))
+            for track in tracks { self.combine(track) }
+        case .removeTracks(let tracks):
+            self.combine("removeTracks")
+            self.combine(Int64(tracks.count))
+            for track in tracks { self.combine(track) }
+        case .vote(let track):
+            self.combine("vote")
+            self.combine(track)
+        case .unvote(let track):
+            self.combine("unvote")
+            self.combine(track)
+        case .enqueue(let track, let index):
+            self.combine("enqueue")
+            self.combine(track)
+            self.combine(index.map(Int64.init))
+        case .dequeue(let entry):
+            self.combine("dequeue")
+            self.combine(entry)
+        case .move(let entry, let index):
+            self.combine("move")
+            self.combine(entry)
+            self.combine(Int64(index))
+        case .play(let entry):
+            self.combine("play")
+            self.combine(entry.map { Int64($0.rawValue) })
+        case .pause: self.combine("pause")
+        case .resume: self.combine("resume")
+        case .seek(let positionMs):
+            self.combine("seek")
+            self.combine(positionMs)
+        case .skip: self.combine("skip")
+        case .finish(let entry):
+            self.combine("finish")
+            self.combine(entry)
+        case .endMembership(let session, let reason):
+            self.combine("endMembership")
+            self.combine(session.description)
+            self.combine(reason.rawValue)
+        }
+    }
+
+    private mutating func combine(_ update: RoomUpdate) {
+        self.combine(update.name)
+        self.combine(update.location?.latitude)
+        self.combine(update.location?.longitude)
+        self.combine(isPresent: update.clearLocation)
+        self.combine(update.visibility?.rawValue)
+        self.combine(update.settings)
+    }
+
+    mutating func combine(_ settings: SettingsUpdate) {
+        self.combine(settings.queueMode?.rawValue)
+        self.combine(settings.skipRatio)
+        self.combine(settings.maxWaitingPerMember.map(Int64.init))
+        self.combine(settings.repeatAfterPlays.map(Int64.init))
+    }
+
+    private mutating func combine(_ track: TrackInfo) {
+        self.combine(track.source)
+        self.combine(track.sourceID)
+        self.combine(track.title)
+        self.combine(track.artist)
+        self.combine(track.album)
+        self.combine(track.durationMs)
+        self.combine(track.artworkURL)
+    }
+}

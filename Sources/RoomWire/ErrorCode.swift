@@ -1,0 +1,89 @@
+package import RoomDomain
+
+/// What an error answer says, on a socket and over HTTP (protocol, section 6).
+package enum ErrorCode: String, Sendable, Hashable, CaseIterable, Error {
+    case badRequest = "bad_request"
+    case methodNotAllowed = "method_not_allowed"
+    case notAcceptable = "not_acceptable"
+    case unsupportedMediaType = "unsupported_media_type"
+    case unauthorized
+    case forbidden
+    case banned
+    case notFound = "not_found"
+    case notMember = "not_member"
+    case conflict
+    case roomClosed = "room_closed"
+    case tooLarge = "too_large"
+    case limitReached = "limit_reached"
+    case rateLimited = "rate_limited"
+    case `internal`
+    case unavailable
+
+    /// The code of a room's refusal.
+    package init(_ refusal: RoomRefusal) {
+        switch refusal {
+        case .badRequest: self = .badRequest
+        case .forbidden: self = .forbidden
+        case .banned: self = .banned
+        case .notFound: self = .notFound
+        case .notMember: self = .notMember
+        case .conflict: self = .conflict
+        case .roomClosed: self = .roomClosed
+        case .limitReached: self = .limitReached
+        }
+    }
+
+    /// The status of an HTTP answer with this code.
+    package var httpStatus: Int {
+        switch self {
+        case .badRequest: 400
+        case .unauthorized: 401
+        case .forbidden, .banned: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .notAcceptable: 406
+        case .notMember, .conflict: 409
+        case .roomClosed: 410
+        case .tooLarge: 413
+        case .unsupportedMediaType: 415
+        case .limitReached: 422
+        case .rateLimited: 429
+        case .internal: 500
+        case .unavailable: 503
+        }
+    }
+
+    /// The status's phrase, which RFC 9457 §4.2.1 asks for where a problem's type is `about:blank`.
+    package var title: String {
+        switch self {
+        case .badRequest: "Bad Request"
+        case .unauthorized: "Unauthorized"
+        case .forbidden, .banned: "Forbidden"
+        case .notFound: "Not Found"
+        case .methodNotAllowed: "Method Not Allowed"
+        case .notAcceptable: "Not Acceptable"
+        case .notMember, .conflict: "Conflict"
+        case .roomClosed: "Gone"
+        case .tooLarge: "Content Too Large"
+        case .unsupportedMediaType: "Unsupported Media Type"
+        case .limitReached: "Unprocessable Content"
+        case .rateLimited: "Too Many Requests"
+        case .internal: "Internal Server Error"
+        case .unavailable: "Service Unavailable"
+        }
+    }
+}
+
+extension RoomRefusal {
+    /// The sentence that goes with the refusal's code.
+    package var detail: String {
+        switch self {
+        case .badRequest(let text), .forbidden(let text), .notFound(let text), .conflict(let text),
+            .limitReached(let text):
+            text
+        case .banned: "you are banned from this room"
+        case .notMember: "only members may do this: join first"
+        case .roomClosed: "the room is closed"
+        }
+    }
+}

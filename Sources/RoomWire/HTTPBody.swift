@@ -1,0 +1,121 @@
+package import RoomDomain
+
+/// The JSON bodies of HTTP answers (protocol, sections 1 and 2).
+package enum HTTPBody {
+    /// `{"room":Snapshot,"you":You?}`.
+    ///
+    /// - Parameters:
+    ///   - state: What ``StateJSON/encode(_:)`` gave for the room at `seq`.
+    ///   - presence: Left out where the state is not the room's current one.
+    ///   - you: What ``YouJSON/encode(_:_:)`` gave for the room.
+    package static func room(
+        epoch: String, seq: Int, time: Timestamp, state: [UInt8], presence: Presence?, you: [UInt8]?
+    ) -> [UInt8] {
+        Self.object(capacity: state.count + 512) { writer in
+            writer.name("room")
+            writer.beginObject()
+            writer.member("epoch", epoch)
+            writer.member("seq", seq)
+            writer.member("time", time)
+            writer.member("state", raw: state)
+            writer.member("presence", presence)
+            writer.endObject()
+            writer.member("you", raw: you)
+        }
+    }
+
+    /// `{"epoch","events":[Event],"seq"}`.
+    ///
+    /// - Parameters:
+    ///   - events: Ascending; may be empty.
+    ///   - seq: The room's current position.
+    package static func events(epoch: String, events: some Collection<RecordedEvent>, seq: Int) -> [UInt8] {
+        Self.object(capacity: 128 + events.count * 160) { writer in
+            writer.member("epoch", epoch)
+            writer.member("events", events)
+            writer.member("seq", seq)
+        }
+    }
+
+    /// `{"seq","result"?}`: a command was carried out.
+    package static func command(seq: Int, result: CommandResult?) -> [UInt8] {
+        Self.object { writer in
+            writer.member("seq", seq)
+            writer.member("result", raw: result.map(ResultJSON.encode))
+        }
+    }
+
+    /// `{"rooms":[RoomSummary],"next"?}`: a listing or a nearby search.
+    ///
+    /// - Parameter next: The cursor of the next page; nil on the last one.
+    package static func rooms(_ rooms: [RoomSummary], next: String? = nil) -> [UInt8] {
+        Self.object(capacity: 64 + rooms.count * 256) { writer in
+            writer.name("rooms")
+            writer.beginArray()
+            for room in rooms { writer.value(room) }
+            writer.endArray()
+            writer.member("next", next)
+        }
+    }
+
+    /// `{"session":{"id","name","createdAt","expiresAt"}}`.
+    package static func session(
+        id: SessionID, name: String, createdAt: Timestamp, expiresAt: Timestamp
+    ) -> [UInt8] {
+        Self.object { writer in
+            writer.member(session: id, name: name, createdAt: createdAt, expiresAt: expiresAt)
+        }
+    }
+
+    /// The same with `"token"`: the only time it is shown.
+    package static func sessionWithToken(
+        id: SessionID, name: String, createdAt: Timestamp, expiresAt: Timestamp, token: String
+    ) -> [UInt8] {
+        Self.object { writer in
+            writer.member(session: id, name: name, createdAt: createdAt, expiresAt: expiresAt)
+            writer.member("token", token)
+        }
+    }
+
+    /// A problem (RFC 9457), of media type `application/problem+json`.
+    ///
+    /// - Parameters:
+    ///   - status: The answer's status; the code's own where it is left out.
+    ///   - title: The status's phrase; the code's own where it is left out.
+    ///   - detail: A sentence on what is wrong with this request.
+    ///   - retryAfterMs: When trying again may help.
+    package static func problem(
+        status: Int? = nil, code: ErrorCode, title: String? = nil, detail: String, retryAfterMs: Int? = nil
+    ) -> [UInt8] {
+        Self.object { writer in
+            writer.member("type", "about:blank")
+            writer.member("title", title ?? code.title)
+            writer.member("status", status ?? code.httpStatus)
+            writer.member("code", choice: code)
+            writer.member("detail", detail)
+            writer.member("retryAfterMs", retryAfterMs)
+        }
+    }
+
+    private static func object(capacity: Int = 256, _ writeMembers: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter(capacity: capacity)
+        writer.beginObject()
+        writeMembers(&writer)
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(
+        session id: SessionID, name: String, createdAt: Timestamp, expiresAt: Timestamp
+    ) {
+        self.name("session")
+        self.beginObject()
+        self.member("id", id.description)
+        self.member("name", name)
+        self.member("createdAt", createdAt)
+        self.member("expiresAt", expiresAt)
+        self.endObject()
+    }
+}

@@ -1,0 +1,75 @@
+internal import RoomDomain
+
+/// How the parts of a room are read, wherever they appear.
+extension JSONFields {
+    func instant(_ name: String) throws(FieldViolation) -> Timestamp {
+        Timestamp(milliseconds: try self.integer(name))
+    }
+
+    func instantIfPresent(_ name: String) throws(FieldViolation) -> Timestamp? {
+        try self.integerIfPresent(name).map(Timestamp.init(milliseconds:))
+    }
+
+    func sessionID(_ name: String) throws(FieldViolation) -> SessionID {
+        guard let id = SessionID(try self.string(name)) else { throw self.violation(name, "a UUID") }
+        return id
+    }
+
+    func roomID(_ name: String) throws(FieldViolation) -> RoomID {
+        guard let id = RoomID(try self.string(name)) else { throw self.violation(name, "a UUID") }
+        return id
+    }
+
+    func roomCode(_ name: String) throws(FieldViolation) -> RoomCode {
+        guard let code = RoomCode(try self.string(name)) else {
+            throw self.violation(name, "six characters of Crockford's base 32")
+        }
+        return code
+    }
+
+    /// - Parameter path: where the location itself stands.
+    func locationIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> Location? {
+        guard let value = self[name] else { return nil }
+        let fields = try JSONFields(value, at: path)
+        let latitude = try fields.number("lat")
+        let longitude = try fields.number("lon")
+        guard let location = Location(latitude: latitude, longitude: longitude) else {
+            throw (-90.0...90.0).contains(latitude)
+                ? fields.violation("lon", "-180 to 180") : fields.violation("lat", "-90 to 90")
+        }
+        return location
+    }
+
+    /// - Parameter path: where the settings themselves stand.
+    func settingsUpdate(_ name: String, at path: StaticString) throws(FieldViolation) -> SettingsUpdate {
+        var update = SettingsUpdate()
+        guard let value = self[name] else { return update }
+        let fields = try JSONFields(value, at: path)
+        update.queueMode = try fields.choiceIfPresent("queueMode")
+        update.skipRatio = try fields.numberIfPresent("skipRatio")
+        update.maxWaitingPerMember = try fields.countIfPresent("maxWaitingPerMember")
+        update.repeatAfterPlays = try fields.countIfPresent("repeatAfterPlays")
+        return update
+    }
+
+    /// All settings.
+    ///
+    /// - Parameter path: where the settings themselves stand.
+    func settings(_ name: String, at path: StaticString) throws(FieldViolation) -> RoomSettings {
+        let fields = try JSONFields(self[name] ?? .null, at: path)
+        var settings = RoomSettings()
+        settings.queueMode = try fields.choice("queueMode")
+        settings.skipRatio = try fields.number("skipRatio")
+        settings.maxWaitingPerMember = try fields.count("maxWaitingPerMember")
+        settings.repeatAfterPlays = try fields.count("repeatAfterPlays")
+        return settings
+    }
+
+    /// What a catalogue says of a track.
+    func trackInfo() throws(FieldViolation) -> TrackInfo {
+        TrackInfo(
+            source: try self.string("source"), sourceID: try self.string("sourceId"), title: try self.string("title"),
+            artist: try self.stringIfPresent("artist"), album: try self.stringIfPresent("album"),
+            durationMs: try self.integerIfPresent("durationMs"), artworkURL: try self.stringIfPresent("artworkUrl"))
+    }
+}

@@ -1,0 +1,176 @@
+/// A field that is missing or has the wrong type.
+struct FieldViolation: Error, Equatable {
+    /// The field with its path, such as `command.tracks[3].title`.
+    let field: String
+    /// What it must be, such as `a string`.
+    let expected: String
+
+    /// The sentence for whoever sent it.
+    var message: String { "\(self.field) must be \(self.expected)" }
+}
+
+/// The members of an object, read by name and type; a member that is `null` counts as absent.
+///
+/// Where the object stands is kept so that a violation can name the field; the text is made only then.
+struct JSONFields {
+    private let object: JSONObject
+    private let path: StaticString
+    private let element: Int?
+
+    /// - Parameters:
+    ///   - object: What is read.
+    ///   - path: Where it stands in the message; empty for the message itself.
+    ///   - element: Its index, where `path` names an array.
+    init(_ object: JSONObject, at path: StaticString = "", element: Int? = nil) {
+        self.object = object
+        self.path = path
+        self.element = element
+    }
+
+    /// The members of `value`, which must be an object.
+    init(_ value: JSONValue, at path: StaticString, element: Int? = nil) throws(FieldViolation) {
+        guard let object = value.object else {
+            throw FieldViolation(field: Self.text(path, element), expected: "an object")
+        }
+        self.init(object, at: path, element: element)
+    }
+
+    /// The violation of `name`.
+    func violation(_ name: String, _ expected: String) -> FieldViolation {
+        let path = Self.text(self.path, self.element)
+        return FieldViolation(field: path.isEmpty ? name : "\(path).\(name)", expected: expected)
+    }
+
+    private static func text(_ path: StaticString, _ element: Int?) -> String {
+        element.map { "\(path)[\($0)]" } ?? "\(path)"
+    }
+
+    /// The member's value; nil where it is absent or `null`.
+    subscript(name: String) -> JSONValue? {
+        guard let value = self.object[name] else { return nil }
+        if case .null = value { return nil }
+        return value
+    }
+
+    // MARK: Where it may be absent
+
+    func stringIfPresent(_ name: String) throws(FieldViolation) -> String? {
+        guard let value = self[name] else { return nil }
+        guard let string = value.string else { throw self.violation(name, "a string") }
+        return string
+    }
+
+    func integerIfPresent(_ name: String) throws(FieldViolation) -> Int64? {
+        guard let value = self[name] else { return nil }
+        guard let integer = value.integer else { throw self.violation(name, "an integer") }
+        return integer
+    }
+
+    func countIfPresent(_ name: String) throws(FieldViolation) -> Int? {
+        try self.integerIfPresent(name).map(Int.init)
+    }
+
+    func numberIfPresent(_ name: String) throws(FieldViolation) -> Double? {
+        guard let value = self[name] else { return nil }
+        guard let number = value.number else { throw self.violation(name, "a number") }
+        return number
+    }
+
+    func boolIfPresent(_ name: String) throws(FieldViolation) -> Bool? {
+        guard let value = self[name] else { return nil }
+        guard let bool = value.bool else { throw self.violation(name, "true or false") }
+        return bool
+    }
+
+    func arrayIfPresent(_ name: String) throws(FieldViolation) -> [JSONValue]? {
+        guard let value = self[name] else { return nil }
+        guard let array = value.array else { throw self.violation(name, "an array") }
+        return array
+    }
+
+    /// One of an enumeration's names.
+    func choiceIfPresent<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, of type: Choice.Type = Choice.self
+    ) throws(FieldViolation) -> Choice? {
+        guard let value = self[name] else { return nil }
+        guard let choice = value.string.flatMap(Choice.init(rawValue:)) else {
+            throw self.violation(name, "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return choice
+    }
+
+    /// The number of a member, track or entry.
+    func idIfPresent<ID: RawRepresentable<Int>>(
+        _ name: String, as type: ID.Type = ID.self
+    ) throws(FieldViolation) -> ID? {
+        guard let value = self[name] else { return nil }
+        guard let id = Self.id(value, as: type) else { throw self.violation(name, Self.idExpected) }
+        return id
+    }
+
+    // MARK: Where it must be present
+
+    func string(_ name: String) throws(FieldViolation) -> String {
+        guard let string = self[name]?.string else { throw self.violation(name, "a string") }
+        return string
+    }
+
+    func integer(_ name: String) throws(FieldViolation) -> Int64 {
+        guard let integer = self[name]?.integer else { throw self.violation(name, "an integer") }
+        return integer
+    }
+
+    func count(_ name: String) throws(FieldViolation) -> Int {
+        Int(try self.integer(name))
+    }
+
+    func number(_ name: String) throws(FieldViolation) -> Double {
+        guard let number = self[name]?.number else { throw self.violation(name, "a number") }
+        return number
+    }
+
+    func bool(_ name: String) throws(FieldViolation) -> Bool {
+        guard let bool = self[name]?.bool else { throw self.violation(name, "true or false") }
+        return bool
+    }
+
+    func array(_ name: String) throws(FieldViolation) -> [JSONValue] {
+        guard let array = self[name]?.array else { throw self.violation(name, "an array") }
+        return array
+    }
+
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, of type: Choice.Type = Choice.self
+    ) throws(FieldViolation) -> Choice {
+        guard let choice = try self.choiceIfPresent(name, of: type) else {
+            throw self.violation(name, "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return choice
+    }
+
+    func id<ID: RawRepresentable<Int>>(_ name: String, as type: ID.Type = ID.self) throws(FieldViolation) -> ID {
+        guard let id = self[name].flatMap({ Self.id($0, as: type) }) else {
+            throw self.violation(name, Self.idExpected)
+        }
+        return id
+    }
+
+    /// An array of the numbers of members, tracks or entries.
+    func ids<ID: RawRepresentable<Int>>(_ name: String, as type: ID.Type = ID.self) throws(FieldViolation) -> [ID] {
+        let array = try self.array(name)
+        var ids: [ID] = []
+        ids.reserveCapacity(array.count)
+        for (index, value) in array.enumerated() {
+            guard let id = Self.id(value, as: type) else { throw self.violation("\(name)[\(index)]", Self.idExpected) }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    private static let idExpected = "a positive integer"
+
+    private static func id<ID: RawRepresentable<Int>>(_ value: JSONValue, as type: ID.Type) -> ID? {
+        guard let integer = value.integer, integer > 0 else { return nil }
+        return ID(rawValue: Int(integer))
+    }
+}

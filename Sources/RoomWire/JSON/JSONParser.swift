@@ -1,0 +1,280 @@
+/// Reads JSON text (RFC 8259), strictly: what the grammar does not have is refused.
+///
+/// Recursion is bounded by the depth it is given; every byte is looked at a constant number of times.
+struct JSONParser {
+    /// The offset of the next byte.
+    private var index = 0
+    /// How many arrays and objects are open.
+    private var depth = 0
+    private let maximumDepth: Int
+
+    init(maximumDepth: Int) {
+        self.maximumDepth = maximumDepth
+    }
+
+    /// Reads one value that fills the whole text.
+    mutating func document(_ text: Span<UInt8>) throws(JSONViolation) -> JSONValue {
+        self.skipWhiteSpace(text)
+        let value = try self.value(text)
+        self.skipWhiteSpace(text)
+        guard self.index == text.count else { throw .trailingBytes(offset: self.index) }
+        return value
+    }
+
+    private mutating func value(_ text: Span<UInt8>) throws(JSONViolation) -> JSONValue {
+        guard self.index < text.count else { throw .unexpectedEnd }
+        switch text[self.index] {
+        case UInt8(ascii: "{"): return .object(try self.object(text))
+        case UInt8(ascii: "["): return .array(try self.array(text))
+        case UInt8(ascii: "\""): return .string(try self.string(text))
+        case UInt8(ascii: "t"):
+            try self.word("true", text)
+            return .bool(true)
+        case UInt8(ascii: "f"):
+            try self.word("false", text)
+            return .bool(false)
+        case UInt8(ascii: "n"):
+            try self.word("null", text)
+            return .null
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try self.number(text)
+        default: throw .unexpectedByte(offset: self.index)
+        }
+    }
+
+    // MARK: Structure
+
+    private mutating func object(_ text: Span<UInt8>) throws(JSONViolation) -> JSONObject {
+        try self.open()
+        var object = JSONObject()
+        self.skipWhiteSpace(text)
+        if self.take(UInt8(ascii: "}"), text) {
+            self.depth -= 1
+            return object
+        }
+        object.members.reserveCapacity(8)
+        while true {
+            guard self.index < text.count else { throw .unexpectedEnd }
+            guard text[self.index] == UInt8(ascii: "\"") else { throw .unexpectedByte(offset: self.index) }
+            let name = try self.string(text)
+            self.skipWhiteSpace(text)
+            try self.expect(UInt8(ascii: ":"), text)
+            self.skipWhiteSpace(text)
+            object.members.append(JSONObject.Member(name: name, value: try self.value(text)))
+            self.skipWhiteSpace(text)
+            if self.take(UInt8(ascii: ","), text) {
+                self.skipWhiteSpace(text)
+                continue
+            }
+            try self.expect(UInt8(ascii: "}"), text)
+            self.depth -= 1
+            return object
+        }
+    }
+
+    private mutating func array(_ text: Span<UInt8>) throws(JSONViolation) -> [JSONValue] {
+        try self.open()
+        var array: [JSONValue] = []
+        self.skipWhiteSpace(text)
+        if self.take(UInt8(ascii: "]"), text) {
+            self.depth -= 1
+            return array
+        }
+        while true {
+            array.append(try self.value(text))
+            self.skipWhiteSpace(text)
+            if self.take(UInt8(ascii: ","), text) {
+                self.skipWhiteSpace(text)
+                continue
+            }
+            try self.expect(UInt8(ascii: "]"), text)
+            self.depth -= 1
+            return array
+        }
+    }
+
+    private mutating func open() throws(JSONViolation) {
+        self.index += 1
+        self.depth += 1
+        guard self.depth <= self.maximumDepth else { throw .tooDeep(limit: self.maximumDepth) }
+    }
+
+    private mutating func word(_ word: String, _ text: Span<UInt8>) throws(JSONViolation) {
+        for letter in word.utf8 { try self.expect(letter, text) }
+    }
+
+    @inline(__always)
+    private mutating func expect(_ byte: UInt8, _ text: Span<UInt8>) throws(JSONViolation) {
+        guard self.index < text.count else { throw .unexpectedEnd }
+        guard text[self.index] == byte else { throw .unexpectedByte(offset: self.index) }
+        self.index += 1
+    }
+
+    @inline(__always)
+    private mutating func take(_ byte: UInt8, _ text: Span<UInt8>) -> Bool {
+        guard self.index < text.count, text[self.index] == byte else { return false }
+        self.index += 1
+        return true
+    }
+
+    @inline(__always)
+    private mutating func skipWhiteSpace(_ text: Span<UInt8>) {
+        // RFC 8259 §2: these four and no others
+        while self.index < text.count,
+            text[self.index] == 0x20 || text[self.index] == 0x0A || text[self.index] == 0x0D
+                || text[self.index] == 0x09
+        {
+            self.index += 1
+        }
+    }
+
+    // MARK: Strings
+
+    private mutating func string(_ text: Span<UInt8>) throws(JSONViolation) -> String {
+        let start = self.index + 1
+        self.index = start
+        try self.skipPlain(text)
+        if text[self.index] == UInt8(ascii: "\"") {
+            let string = try Self.validated(text.extracting(start..<self.index), offset: start)
+            self.index += 1
+            return string
+        }
+        var unescaped: [UInt8] = []
+        var plain = start
+        while true {
+            for index in plain..<self.index { unescaped.append(text[index]) }
+            guard text[self.index] == UInt8(ascii: "\\") else { break }
+            try self.escape(text, into: &unescaped)
+            plain = self.index
+            try self.skipPlain(text)
+        }
+        self.index += 1
+        return try Self.validated(unescaped.span, offset: start)
+    }
+
+    /// Moves to the next quotation mark or backslash.
+    private mutating func skipPlain(_ text: Span<UInt8>) throws(JSONViolation) {
+        var index = self.index
+        while index < text.count {
+            let byte = text[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                self.index = index
+                return
+            }
+            guard byte >= 0x20 else { throw .controlCharacter(offset: index) }
+            index += 1
+        }
+        throw .unexpectedEnd
+    }
+
+    private static func validated(_ utf8: Span<UInt8>, offset: Int) throws(JSONViolation) -> String {
+        do throws(UTF8.ValidationError) {
+            return String(copying: try UTF8Span(validating: utf8))
+        } catch {
+            throw .invalidUTF8(offset: offset)
+        }
+    }
+
+    /// Reads one escape, whose backslash is the next byte.
+    private mutating func escape(_ text: Span<UInt8>, into bytes: inout [UInt8]) throws(JSONViolation) {
+        let start = self.index
+        guard start + 1 < text.count else { throw .unexpectedEnd }
+        self.index += 2
+        switch text[start + 1] {
+        case UInt8(ascii: "\""): bytes.append(UInt8(ascii: "\""))
+        case UInt8(ascii: "\\"): bytes.append(UInt8(ascii: "\\"))
+        case UInt8(ascii: "/"): bytes.append(UInt8(ascii: "/"))
+        case UInt8(ascii: "b"): bytes.append(0x08)
+        case UInt8(ascii: "f"): bytes.append(0x0C)
+        case UInt8(ascii: "n"): bytes.append(0x0A)
+        case UInt8(ascii: "r"): bytes.append(0x0D)
+        case UInt8(ascii: "t"): bytes.append(0x09)
+        case UInt8(ascii: "u"):
+            var code = try self.fourHexDigits(text, escapeAt: start)
+            if (0xD800...0xDBFF).contains(code) {
+                guard self.index + 1 < text.count else { throw .unexpectedEnd }
+                guard text[self.index] == UInt8(ascii: "\\"), text[self.index + 1] == UInt8(ascii: "u") else {
+                    throw .loneSurrogate(offset: start)
+                }
+                self.index += 2
+                let low = try self.fourHexDigits(text, escapeAt: self.index - 2)
+                guard (0xDC00...0xDFFF).contains(low) else { throw .loneSurrogate(offset: start) }
+                code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+            }
+            guard let scalar = Unicode.Scalar(code) else { throw .loneSurrogate(offset: start) }
+            bytes.append(contentsOf: String(scalar).utf8)
+        default: throw .invalidEscape(offset: start)
+        }
+    }
+
+    private mutating func fourHexDigits(_ text: Span<UInt8>, escapeAt offset: Int) throws(JSONViolation) -> UInt32 {
+        var code: UInt32 = 0
+        for _ in 0..<4 {
+            guard self.index < text.count else { throw .unexpectedEnd }
+            let digit: UInt8
+            switch text[self.index] {
+            case let byte where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte): digit = byte - 0x30
+            case let byte where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte): digit = byte - 0x61 + 10
+            case let byte where (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte): digit = byte - 0x41 + 10
+            default: throw .invalidEscape(offset: offset)
+            }
+            code = code << 4 | UInt32(digit)
+            self.index += 1
+        }
+        return code
+    }
+
+    // MARK: Numbers
+
+    private mutating func number(_ text: Span<UInt8>) throws(JSONViolation) -> JSONValue {
+        let start = self.index
+        var decimal = JSONDecimal()
+        decimal.isNegative = self.take(UInt8(ascii: "-"), text)
+        if self.take(UInt8(ascii: "0"), text) {
+            // RFC 8259 §6: no leading zeros
+            if self.digit(text) != nil { throw .invalidNumber(offset: start) }
+        } else {
+            try self.digits(text, start: start) { digit in decimal.append(digit) }
+        }
+        if self.take(UInt8(ascii: "."), text) {
+            try self.digits(text, start: start) { digit in decimal.append(fraction: digit) }
+        }
+        if self.take(UInt8(ascii: "e"), text) || self.take(UInt8(ascii: "E"), text) {
+            let isNegative = self.take(UInt8(ascii: "-"), text)
+            if !isNegative { _ = self.take(UInt8(ascii: "+"), text) }
+            var exponent = 0
+            try self.digits(text, start: start) { digit in
+                exponent = min(exponent * 10 + Int(digit), JSONDecimal.greatestExponent)
+            }
+            decimal.exponent += isNegative ? -exponent : exponent
+        }
+        if let value = decimal.exactValue { return value }
+        // The rest is rare: more digits or a larger exponent than a Double holds exactly.
+        let digits = try Self.validated(text.extracting(start..<self.index), offset: start)
+        guard let value = Double(digits), value.isFinite else { throw .numberOutOfRange(offset: start) }
+        return .number(value)
+    }
+
+    /// Reads one digit or more.
+    @inline(__always)
+    private mutating func digits(
+        _ text: Span<UInt8>, start: Int, _ take: (UInt8) -> Void
+    ) throws(JSONViolation) {
+        guard let first = self.digit(text) else {
+            throw self.index < text.count ? .invalidNumber(offset: start) : .unexpectedEnd
+        }
+        take(first)
+        self.index += 1
+        while let digit = self.digit(text) {
+            take(digit)
+            self.index += 1
+        }
+    }
+
+    /// The value of the next byte, where it is a digit.
+    @inline(__always)
+    private func digit(_ text: Span<UInt8>) -> UInt8? {
+        guard self.index < text.count else { return nil }
+        let value = text[self.index] &- UInt8(ascii: "0")
+        return value < 10 ? value : nil
+    }
+}

@@ -1,0 +1,25 @@
+package import RoomDomain
+
+/// Who has a live connection that is subscribed to a room.
+package struct Presence: Sendable, Equatable {
+    /// How many members.
+    package var online: Int
+    /// Which, ascending; nil in a room where too many are online to be listed.
+    package var members: [MemberID]?
+
+    package init(online: Int, members: [MemberID]?) {
+        self.online = online
+        self.members = members
+    }
+}
+
+extension JSONWriter {
+    mutating func member(_ name: StaticString, _ presence: Presence?) {
+        guard let presence else { return }
+        self.name(name)
+        self.beginObject()
+        self.member("online", presence.online)
+        if let members = presence.members { self.member("members", ids: members) }
+        self.endObject()
+    }
+}

@@ -1,0 +1,63 @@
+package import RoomDomain
+
+/// The body of `POST /v1/sessions` and `PATCH /v1/session`.
+package struct SessionRequest: Sendable, Equatable {
+    /// The name as it was sent: neither trimmed nor checked.
+    package var name: String
+
+    /// Reads `{"name":…}`.
+    package static func parse(_ body: Span<UInt8>) throws(MessageViolation) -> SessionRequest {
+        let fields = try JSONFields(message: body)
+        do throws(FieldViolation) {
+            return SessionRequest(name: try fields.string("name"))
+        } catch {
+            throw MessageViolation(error)
+        }
+    }
+
+    /// Reads `{"name":…}`.
+    package static func parse(_ body: [UInt8]) throws(MessageViolation) -> SessionRequest {
+        try Self.parse(body.span)
+    }
+}
+
+/// The body of `POST /v1/rooms`.
+package struct CreateRoomRequest: Sendable, Equatable {
+    /// The name as it was sent: neither trimmed nor checked.
+    package var name: String
+    /// Where the room is to be, not yet rounded.
+    package var location: Location?
+    /// Who may find it; the server's choice where it is left out.
+    package var visibility: Visibility?
+    /// What differs from the usual settings.
+    package var settings: SettingsUpdate
+
+    /// Reads `{"name","location"?,"visibility"?,"settings"?}`.
+    package static func parse(_ body: Span<UInt8>) throws(MessageViolation) -> CreateRoomRequest {
+        let fields = try JSONFields(message: body)
+        do throws(FieldViolation) {
+            return CreateRoomRequest(
+                name: try fields.string("name"),
+                location: try fields.locationIfPresent("location", at: "location"),
+                visibility: try fields.choiceIfPresent("visibility"),
+                settings: try fields.settingsUpdate("settings", at: "settings"))
+        } catch {
+            throw MessageViolation(error)
+        }
+    }
+
+    /// Reads `{"name","location"?,"visibility"?,"settings"?}`.
+    package static func parse(_ body: [UInt8]) throws(MessageViolation) -> CreateRoomRequest {
+        try Self.parse(body.span)
+    }
+
+    /// A hash of the request, stable like ``CommandJSON/fingerprint(_:)``, kept beside its idempotency key.
+    package var fingerprint: Int64 {
+        var update = RoomUpdate()
+        update.name = self.name
+        update.location = self.location
+        update.visibility = self.visibility
+        update.settings = self.settings
+        return CommandJSON.fingerprint(.updateRoom(update))
+    }
+}

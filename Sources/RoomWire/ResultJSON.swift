@@ -1,0 +1,29 @@
+package import RoomDomain
+
+/// The JSON of what a command gives back: `{"member":3}`, `{"tracks":[7,8]}` or `{"entry":9}`.
+package enum ResultJSON {
+    /// The result's text, for an answer and for the log.
+    package static func encode(_ result: CommandResult) -> [UInt8] {
+        var writer = JSONWriter(capacity: 32)
+        writer.beginObject()
+        switch result {
+        case .member(let member): writer.member("member", id: member)
+        case .tracks(let tracks): writer.member("tracks", ids: tracks)
+        case .entry(let entry): writer.member("entry", id: entry)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// Reads a result that the log has kept.
+    package static func decode(_ text: [UInt8]) throws(StoredEventFault) -> CommandResult {
+        let fields = try JSONFields(stored: text)
+        do throws(FieldViolation) {
+            if let member = try fields.idIfPresent("member", as: MemberID.self) { return .member(member) }
+            if let entry = try fields.idIfPresent("entry", as: EntryID.self) { return .entry(entry) }
+            return .tracks(try fields.ids("tracks"))
+        } catch {
+            throw .field(error.message)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package import RoomDomain
+
+/// How a client names a room: by its id or by its code, wherever the protocol has `{room}` or `"room"`.
+package enum RoomReference: Sendable, Hashable {
+    case id(RoomID)
+    case code(RoomCode)
+
+    /// Reads a UUID or six characters of a code; nil for what can be neither, so that no room has it.
+    package init?(_ text: String) {
+        if let id = RoomID(text) {
+            self = .id(id)
+        } else if let code = RoomCode(text) {
+            self = .code(code)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package import RoomDomain
+
+/// A room as listings show it (protocol, section 2).
+package struct RoomSummary: Sendable, Equatable {
+    /// What is on air.
+    package struct NowPlaying: Sendable, Equatable {
+        /// The track's title.
+        package var title: String
+        /// The track's artist.
+        package var artist: String?
+
+        package init(title: String, artist: String?) {
+            self.title = title
+            self.artist = artist
+        }
+    }
+
+    /// The room's identity.
+    package var id: RoomID
+    /// Its code.
+    package var code: RoomCode
+    /// Its name.
+    package var name: String
+    /// Where it is, rounded.
+    package var location: Location?
+    /// How many members have a live connection that is subscribed to it.
+    package var listeners: Int
+    /// Who plays: the owner's or DJ's name.
+    package var djName: String?
+    /// What is on air; nil when stopped.
+    package var nowPlaying: NowPlaying?
+    /// When it was made.
+    package var createdAt: Timestamp
+    /// How far it is from the point asked about, in metres; nil outside nearby searches.
+    package var distanceMeters: Double?
+
+    package init(
+        id: RoomID, code: RoomCode, name: String, location: Location?, listeners: Int, djName: String?,
+        nowPlaying: NowPlaying?, createdAt: Timestamp, distanceMeters: Double? = nil
+    ) {
+        self.id = id
+        self.code = code
+        self.name = name
+        self.location = location
+        self.listeners = listeners
+        self.djName = djName
+        self.nowPlaying = nowPlaying
+        self.createdAt = createdAt
+        self.distanceMeters = distanceMeters
+    }
+}
+
+extension JSONWriter {
+    mutating func value(_ room: RoomSummary) {
+        self.beginObject()
+        self.member("id", room.id.description)
+        self.member("code", room.code.description)
+        self.member("name", room.name)
+        self.member("location", room.location)
+        self.member("listeners", room.listeners)
+        self.member("djName", room.djName)
+        if let playing = room.nowPlaying {
+            self.name("nowPlaying")
+            self.beginObject()
+            self.member("title", playing.title)
+            self.member("artist", playing.artist)
+            self.endObject()
+        }
+        self.member("createdAt", room.createdAt)
+        self.member("distanceMeters", room.distanceMeters)
+        self.endObject()
+    }
+}

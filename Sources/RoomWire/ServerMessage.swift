@@ -1,0 +1,191 @@
+package import RoomDomain
+
+/// What the server says on a socket (protocol, section 3): each function gives the JSON of one text message.
+///
+/// An answer's `re` is the `id` of the message it answers; it is left out where that had none.
+package enum ServerMessage {
+    /// The first message on every socket.
+    ///
+    /// - Parameters:
+    ///   - version: The server's version.
+    ///   - node: The server process that the client is connected to.
+    ///   - beatMs: The time between two beats.
+    ///   - time: The server's clock.
+    package static func welcome(
+        sessionID: SessionID, name: String, version: String, node: String, beatMs: Int, time: Timestamp
+    ) -> [UInt8] {
+        Self.message("welcome") { writer in
+            writer.name("session")
+            writer.beginObject()
+            writer.member("id", sessionID.description)
+            writer.member("name", name)
+            writer.endObject()
+            writer.name("server")
+            writer.beginObject()
+            writer.member("version", version)
+            writer.member("node", node)
+            writer.endObject()
+            writer.member("beatMs", beatMs)
+            writer.member("time", time)
+        }
+    }
+
+    /// A whole room: the answer to `subscribe`, and what a client gets in place of deltas that it was too slow for.
+    ///
+    /// - Parameters:
+    ///   - state: What ``StateJSON/encode(_:)`` gave for the room at `seq`.
+    ///   - you: What ``YouJSON/encode(_:_:)`` gave for it.
+    ///   - collapsed: The deltas that this snapshot stands for.
+    package static func snapshot(
+        re: Int64?, room: RoomID, epoch: String, seq: Int, time: Timestamp, state: [UInt8], you: [UInt8]?,
+        presence: Presence, collapsed: ClosedRange<Int>? = nil
+    ) -> [UInt8] {
+        Self.message("snapshot", capacity: state.count + 512) { writer in
+            writer.member("re", re)
+            writer.member("room", room.description)
+            writer.member("epoch", epoch)
+            writer.member("seq", seq)
+            writer.member("time", time)
+            writer.member("state", raw: state)
+            writer.member("you", raw: you)
+            writer.member("presence", presence)
+            if let collapsed {
+                writer.name("collapsed")
+                writer.beginObject()
+                writer.member("from", collapsed.lowerBound)
+                writer.member("seq", collapsed.upperBound)
+                writer.endObject()
+            }
+        }
+    }
+
+    /// The answer to a `subscribe` whose position can be resumed; the deltas after that position follow.
+    ///
+    /// - Parameter seq: The room's current position, the last that those deltas reach.
+    package static func resumed(
+        re: Int64?, room: RoomID, epoch: String, seq: Int, you: [UInt8]?, presence: Presence
+    ) -> [UInt8] {
+        Self.message("resumed") { writer in
+            writer.member("re", re)
+            writer.member("room", room.description)
+            writer.member("epoch", epoch)
+            writer.member("seq", seq)
+            writer.member("you", raw: you)
+            writer.member("presence", presence)
+        }
+    }
+
+    /// Events that happened in a room.
+    ///
+    /// - Precondition: `events` is not empty, and its numbers ascend without a hole.
+    package static func delta(room: RoomID, events: some BidirectionalCollection<RecordedEvent>) -> [UInt8] {
+        guard let first = events.first, let last = events.last, last.seq - first.seq == events.count - 1 else {
+            preconditionFailure("a delta of \(events.map(\.seq))")
+        }
+        return Self.message("delta", capacity: 128 + events.count * 160) { writer in
+            writer.member("room", room.description)
+            writer.member("from", first.seq)
+            writer.member("seq", last.seq)
+            writer.member("events", events)
+        }
+    }
+
+    /// The answer to `unsubscribe`.
+    package static func ok(re: Int64?) -> [UInt8] {
+        Self.message("ok") { writer in writer.member("re", re) }
+    }
+
+    /// A command was carried out, and what it caused is durable.
+    ///
+    /// - Parameter seq: The last event the command caused; the room's current one where it changed nothing.
+    package static func ack(re: Int64?, seq: Int, result: CommandResult?) -> [UInt8] {
+        Self.message("ack") { writer in
+            writer.member("re", re)
+            writer.member("seq", seq)
+            writer.member("result", raw: result.map(ResultJSON.encode))
+        }
+    }
+
+    /// A message was refused.
+    ///
+    /// - Parameter retryAfterMs: When trying again may help.
+    package static func error(re: Int64?, code: ErrorCode, message: String, retryAfterMs: Int? = nil) -> [UInt8] {
+        Self.message("error") { writer in
+            writer.member("re", re)
+            writer.member("code", choice: code)
+            writer.member("message", message)
+            writer.member("retryAfterMs", retryAfterMs)
+        }
+    }
+
+    /// A message could not be read.
+    package static func error(_ violation: MessageViolation) -> [UInt8] {
+        Self.error(re: violation.re, code: violation.code, message: violation.message)
+    }
+
+    /// The server ended a subscription.
+    package static func ended(room: RoomID, code: ErrorCode) -> [UInt8] {
+        Self.message("ended") { writer in
+            writer.member("room", room.description)
+            writer.member("code", choice: code)
+        }
+    }
+
+    /// One exchange of clocks, in fractional milliseconds since the Unix epoch.
+    ///
+    /// - Parameters:
+    ///   - t1: What the client sent.
+    ///   - t2: When it arrived.
+    ///   - t3: When this answer leaves.
+    package static func time(re: Int64?, t1: Double, t2: Double, t3: Double) -> [UInt8] {
+        Self.message("time") { writer in
+            writer.member("re", re)
+            writer.member("t1", t1)
+            writer.member("t2", t2)
+            writer.member("t3", t3)
+        }
+    }
+
+    /// The server is about to stop: connect again after `reconnectInMs`.
+    package static func goaway(reason: String, reconnectInMs: Int) -> [UInt8] {
+        Self.message("goaway") { writer in
+            writer.member("reason", reason)
+            writer.member("reconnectInMs", reconnectInMs)
+        }
+    }
+
+    /// A sign of life, with the position of each room that the connection is subscribed to.
+    package static func beat(time: Timestamp, rooms: [(room: RoomID, seq: Int)]) -> [UInt8] {
+        Self.message("beat", capacity: 64 + rooms.count * 64) { writer in
+            writer.member("time", time)
+            writer.name("rooms")
+            writer.beginObject()
+            for (room, seq) in rooms {
+                writer.name(escaping: room.description)
+                writer.integer(seq)
+            }
+            writer.endObject()
+        }
+    }
+
+    private static func message(
+        _ type: String, capacity: Int = 256, _ writeMembers: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        var writer = JSONWriter(capacity: capacity)
+        writer.beginObject()
+        writer.member("type", type)
+        writeMembers(&writer)
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    /// Events as clients see them.
+    mutating func member(_ name: StaticString, _ events: some Sequence<RecordedEvent>) {
+        self.name(name)
+        self.beginArray()
+        for event in events { EventJSON.write(event, for: .clients, to: &self) }
+        self.endArray()
+    }
+}

@@ -1,0 +1,193 @@
+package import RoomDomain
+
+/// The JSON of a whole room, private parts among them, as the log's snapshots keep it.
+///
+/// Not shown to anyone. Decoding what was encoded gives an equal room, and the same bytes when encoded again.
+package enum StoredStateJSON {
+    /// The version of this form and of the fold that made it.
+    ///
+    /// It grows whenever a release would fold the same events into another state or write it otherwise; snapshots of
+    /// other versions are not read but made anew from the events.
+    package static let reducerVersion = 1
+
+    /// The whole room.
+    package static func encode(_ state: RoomState) -> [UInt8] {
+        var writer = JSONWriter(capacity: 1_024 + state.poolOrder.count * 192 + state.members.count * 160)
+        writer.beginObject()
+        writer.member("id", state.id.description)
+        writer.member("seq", state.seq)
+        writer.member("lastEventAt", state.lastEventAt)
+        writer.member("code", state.code.description)
+        writer.member("name", state.name)
+        writer.member("createdAt", state.createdAt)
+        writer.member("closedAt", state.closedAt)
+        writer.member("visibility", choice: state.visibility)
+        writer.member("location", state.location)
+        writer.member("settings", state.settings)
+        writer.member("nextMember", state.nextMember)
+        writer.member("nextTrack", state.nextTrack)
+        writer.member("nextEntry", state.nextEntry)
+        writer.members(ofPeople: state)
+        writer.members(ofTracks: state)
+        writer.members(ofQueue: state.queue)
+        writer.members(ofOnAir: state.onAir)
+        writer.members(ofHistory: state.history)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// Reads what ``encode(_:)`` wrote.
+    package static func decode(_ text: [UInt8]) throws(StoredEventFault) -> RoomState {
+        let fields = try JSONFields(stored: text)
+        do throws(FieldViolation) {
+            return try fields.roomState()
+        } catch {
+            throw .field(error.message)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(ofPeople state: RoomState) {
+        self.name("members")
+        self.beginArray()
+        for member in state.members.values.sorted(by: { $0.id < $1.id }) {
+            self.beginObject()
+            self.member("member", id: member.id)
+            self.member("session", member.session.description)
+            self.member("name", member.name)
+            self.member("role", choice: member.role)
+            self.member("joinedAt", member.joinedAt)
+            self.endObject()
+        }
+        self.endArray()
+        self.name("bans")
+        self.beginArray()
+        for (session, member) in state.bans.sorted(by: { ($0.value, $0.key.description) < ($1.value, $1.key.description) }) {
+            self.beginObject()
+            self.member("session", session.description)
+            self.member("member", id: member)
+            self.endObject()
+        }
+        self.endArray()
+    }
+
+    /// The pool in its order, each track with those who vote for it.
+    fileprivate mutating func members(ofTracks state: RoomState) {
+        self.name("tracks")
+        self.beginArray()
+        for id in state.poolOrder {
+            guard let track = state.tracks[id] else { continue }
+            self.beginObject()
+            self.members(of: track)
+            if let voters = state.voters[id] { self.member("voters", ids: voters.sorted()) }
+            self.endObject()
+        }
+        self.endArray()
+    }
+
+    fileprivate mutating func members(ofOnAir onAir: OnAir?) {
+        guard let onAir else { return }
+        self.name("onAir")
+        self.beginObject()
+        self.member("entry", id: onAir.entry)
+        self.member("track", id: onAir.track)
+        self.member("startedBy", id: onAir.startedBy)
+        self.member("startedAt", onAir.startedAt)
+        self.member("startedSeq", onAir.startedSeq)
+        self.member("isPaused", onAir.isPaused)
+        self.member("positionMs", onAir.positionMs)
+        self.member("at", onAir.at)
+        self.member("heardMs", onAir.heardMs)
+        self.member("skipVoters", ids: onAir.skipVoters.sorted())
+        self.endObject()
+    }
+}
+
+extension JSONFields {
+    fileprivate func roomState() throws(FieldViolation) -> RoomState {
+        var state = RoomState(id: try self.roomID("id"))
+        state.seq = try self.count("seq")
+        state.lastEventAt = try self.instant("lastEventAt")
+        state.code = try self.roomCode("code")
+        state.name = try self.string("name")
+        state.createdAt = try self.instant("createdAt")
+        state.closedAt = try self.instantIfPresent("closedAt")
+        state.visibility = try self.choice("visibility")
+        state.location = try self.locationIfPresent("location", at: "location")
+        state.settings = try self.settings("settings", at: "settings")
+        state.nextMember = try self.count("nextMember")
+        state.nextTrack = try self.count("nextTrack")
+        state.nextEntry = try self.count("nextEntry")
+        try self.readPeople(into: &state)
+        try self.readTracks(into: &state)
+        for (index, value) in try self.array("queue").enumerated() {
+            let fields = try JSONFields(value, at: "queue", element: index)
+            state.queue.append(
+                QueueEntry(
+                    id: try fields.id("entry"), track: try fields.id("track"),
+                    addedBy: try fields.idIfPresent("addedBy")))
+        }
+        if let onAir = self["onAir"] { state.onAir = try JSONFields(onAir, at: "onAir").onAir() }
+        for (index, value) in try self.array("history").enumerated() {
+            state.history.append(try JSONFields(value, at: "history", element: index).historyEntry())
+        }
+        return state
+    }
+
+    private func readPeople(into state: inout RoomState) throws(FieldViolation) {
+        let members = try self.array("members")
+        state.members.reserveCapacity(members.count)
+        state.memberOfSession.reserveCapacity(members.count)
+        for (index, value) in members.enumerated() {
+            let fields = try JSONFields(value, at: "members", element: index)
+            let member = Member(
+                id: try fields.id("member"), session: try fields.sessionID("session"), name: try fields.string("name"),
+                role: try fields.choice("role"), joinedAt: try fields.instant("joinedAt"))
+            state.members[member.id] = member
+            state.memberOfSession[member.session] = member.id
+        }
+        for (index, value) in try self.array("bans").enumerated() {
+            let fields = try JSONFields(value, at: "bans", element: index)
+            state.bans[try fields.sessionID("session")] = try fields.id("member")
+        }
+    }
+
+    private func readTracks(into state: inout RoomState) throws(FieldViolation) {
+        let tracks = try self.array("tracks")
+        state.tracks.reserveCapacity(tracks.count)
+        state.poolOrder.reserveCapacity(tracks.count)
+        for (index, value) in tracks.enumerated() {
+            let fields = try JSONFields(value, at: "tracks", element: index)
+            let id: TrackID = try fields.id("track")
+            let track = Track(
+                id: id, info: try fields.trackInfo(), addedBy: try fields.id("addedBy"),
+                votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"))
+            // A track that stood twice in the pool's order would be removed once.
+            guard state.tracks.updateValue(track, forKey: id) == nil else {
+                throw fields.violation("track", "there only once")
+            }
+            state.poolOrder.append(id)
+            guard fields["voters"] != nil else { continue }
+            let voters: [MemberID] = try fields.ids("voters")
+            state.voters[id] = Set(voters)
+            for voter in voters { state.votesOfMember[voter, default: []].insert(id) }
+        }
+    }
+
+    private func onAir() throws(FieldViolation) -> OnAir {
+        OnAir(
+            entry: try self.id("entry"), track: try self.id("track"), startedBy: try self.idIfPresent("startedBy"),
+            startedAt: try self.instant("startedAt"), startedSeq: try self.count("startedSeq"),
+            isPaused: try self.bool("isPaused"), positionMs: try self.integer("positionMs"),
+            at: try self.instant("at"), heardMs: try self.integer("heardMs"), skipVoters: Set(try self.ids("skipVoters")))
+    }
+
+    private func historyEntry() throws(FieldViolation) -> HistoryEntry {
+        HistoryEntry(
+            entry: try self.id("entry"), track: try self.id("track"), title: try self.string("title"),
+            artist: try self.stringIfPresent("artist"), startedAt: try self.instant("startedAt"),
+            endedAt: try self.instant("endedAt"), reason: try self.choice("reason"),
+            playedMs: try self.integer("playedMs"))
+    }
+}

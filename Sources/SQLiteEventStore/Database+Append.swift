@@ -1,0 +1,97 @@
+import EventStorage
+import Foundation
+import GRDB
+
+// What one stream gets in a write transaction.
+extension Database {
+    /// Appends to one stream where its version is the expected one.
+    func append(_ part: StreamAppend) throws -> AppendOutcome {
+        try run(
+            "UPDATE rooms SET seq = ?, keyed = ? WHERE room_id = ? AND seq = ? AND keyed = ?",
+            [part.resulting.seq, part.resulting.keyed, part.stream, part.expected.seq, part.expected.keyed])
+        guard changesCount == 1 else { return .conflict }
+        if let entry = part.directory {
+            try run(
+                """
+                UPDATE rooms SET code = ?, name = ?, is_public = ?, latitude = ?, longitude = ?, created_at = ?,
+                closed_at = ?, owner = ?, dj_name = ?, now_playing_title = ?, now_playing_artist = ?
+                WHERE room_id = ?
+                """, entry.columns + [part.stream])
+        }
+        try insertRows(of: part)
+        return .appended
+    }
+
+    /// Makes a stream unless its key, its owner's other streams or its code speak against it.
+    func create(_ creation: StreamCreation, entry: DirectoryEntry) throws -> CreationOutcome {
+        let part = creation.first
+        if let key = creation.key, let existing = try creationOutcome(of: key, creation) { return existing }
+        let owned = try first(
+            "SELECT count(*) FROM rooms WHERE owner = ? AND closed_at IS NULL", [creation.creator]
+        ) { try $0.decode(Int.self, atIndex: 0) }
+        guard let owned, owned < creation.ownerLimit else { return .ownerLimitReached }
+        let open = try first("SELECT 1 FROM rooms WHERE code = ? AND closed_at IS NULL", [entry.code]) { _ in true }
+        guard open == nil else { return .codeTaken }
+        try run(
+            """
+            INSERT INTO rooms (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
+            now_playing_title, now_playing_artist, room_id, epoch, seq, keyed)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, entry.columns + [part.stream, creation.epoch, part.resulting.seq, part.resulting.keyed])
+        if let key = creation.key {
+            try run(
+                """
+                INSERT INTO creations (session, key, room_id, fingerprint, at) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (session, key)
+                DO UPDATE SET room_id = excluded.room_id, fingerprint = excluded.fingerprint, at = excluded.at
+                """, [creation.creator, key, part.stream, creation.fingerprint, creation.at])
+        }
+        try insertRows(of: part)
+        return .created
+    }
+
+    private func creationOutcome(of key: String, _ creation: StreamCreation) throws -> CreationOutcome? {
+        try first(
+            "SELECT room_id, fingerprint FROM creations WHERE session = ? AND key = ? AND at >= ?",
+            [creation.creator, key, creation.keysSince]
+        ) { .existing(stream: try $0.decode(atIndex: 0), fingerprint: try $0.decode(atIndex: 1)) }
+    }
+
+    /// Writes the events, keys and memberships of a part whose stream has been moved.
+    private func insertRows(of part: StreamAppend) throws {
+        for event in part.events {
+            try run(
+                "INSERT INTO events (room_id, seq, at, type, payload) VALUES (?, ?, ?, ?, ?)",
+                [part.stream, event.seq, event.at, event.type, String(decoding: event.payload, as: UTF8.self)])
+        }
+        for key in part.keys.suffix(CommandKey.window) {
+            try run(
+                """
+                INSERT OR REPLACE INTO command_keys
+                (room_id, slot, ordinal, session, key, fingerprint, seq, result) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    part.stream, key.ordinal % CommandKey.window, key.ordinal, key.session, key.key, key.fingerprint,
+                    key.seq, key.result.map { String(decoding: $0, as: UTF8.self) },
+                ])
+        }
+        for session in part.joined {
+            try run(
+                "INSERT INTO memberships (session, room_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [session, part.stream])
+        }
+        for session in part.left {
+            try run("DELETE FROM memberships WHERE session = ? AND room_id = ?", [session, part.stream])
+        }
+    }
+}
+
+extension DirectoryEntry {
+    /// The values of the columns from `code` to `now_playing_artist`.
+    fileprivate var columns: [(any DatabaseValueConvertible)?] {
+        [
+            code, name, isPublic, latitude, longitude, createdAt, closedAt, owner, djName, nowPlayingTitle,
+            nowPlayingArtist,
+        ]
+    }
+}

@@ -1,0 +1,29 @@
+import GRDB
+
+// Statements are prepared once a connection and kept; values are always bound.
+extension Database {
+    /// Runs a statement that gives no rows.
+    func run(_ sql: String, _ values: [(any DatabaseValueConvertible)?]) throws {
+        try cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
+    }
+
+    /// The first row that a statement gives.
+    func first<Value>(
+        _ sql: String, _ values: [(any DatabaseValueConvertible)?], _ decode: (Row) throws -> Value
+    ) throws -> Value? {
+        let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(values))
+        return try rows.next().map(decode)
+    }
+
+    /// Every row that a statement gives.
+    func all<Value>(
+        _ sql: String, _ values: [(any DatabaseValueConvertible)?], _ decode: (Row) throws -> Value
+    ) throws -> [Value] {
+        var decoded: [Value] = []
+        let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(values))
+        while let row = try rows.next() {
+            decoded.append(try decode(row))
+        }
+        return decoded
+    }
+}

@@ -1,0 +1,60 @@
+package import EventStorage
+import GRDB
+package import SchemaFiles
+
+extension SQLiteEventStore {
+    /// How the file's schema stands against ``SchemaFiles/sqlite``.
+    package func schemaState() async throws(StorageFault) -> SchemaState {
+        try await read { SchemaState(known: SchemaFiles.sqlite, applied: try $0.appliedMigrations()) }
+    }
+
+    /// Brings the file's schema to ``SchemaFiles/sqlite``, in one transaction under the file's write lock.
+    ///
+    /// - Returns: The migrations applied, none where the schema is what it should be; or why nothing was changed.
+    package func migrate() async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
+        try await migrate(to: SchemaFiles.sqlite)
+    }
+
+    /// As ``migrate()``, to any list of migrations.
+    func migrate(to known: [Migration]) async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
+        try await write { db in
+            let applied = try db.appliedMigrations()
+            let plan: MigrationPlan
+            do {
+                plan = try MigrationPlan(known: known, applied: applied)
+            } catch {
+                return .failure(error)
+            }
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS schema_migrations (
+                        number     INTEGER NOT NULL PRIMARY KEY,
+                        name       TEXT    NOT NULL,
+                        checksum   TEXT    NOT NULL,
+                        applied_at INTEGER NOT NULL  -- milliseconds since the Unix epoch
+                    ) STRICT
+                    """)
+            for migration in plan.pending {
+                try db.execute(sql: migration.sql)
+                try db.run(
+                    """
+                    INSERT INTO schema_migrations (number, name, checksum, applied_at)
+                    VALUES (?, ?, ?, unixepoch() * 1000)
+                    """, [migration.number, migration.name, migration.checksum])
+            }
+            return .success(plan.pending)
+        }
+    }
+}
+
+extension Database {
+    /// What the table `schema_migrations` holds, nothing where there is no such table.
+    fileprivate func appliedMigrations() throws -> [AppliedMigration] {
+        guard try tableExists("schema_migrations") else { return [] }
+        return try all("SELECT number, name, checksum FROM schema_migrations ORDER BY number", []) { row in
+            AppliedMigration(
+                number: try row.decode(atIndex: 0), name: try row.decode(atIndex: 1),
+                checksum: try row.decode(atIndex: 2))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package import EventStorage
+package import Foundation
+import GRDB
+
+extension SQLiteEventStore {
+    package func create(_ creation: StreamCreation) async throws(StorageFault) -> CreationOutcome {
+        let entry = creation.checkedEntry()
+        return try await write { try $0.create(creation, entry: entry) }
+    }
+
+    package func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
+        batch.checkPreconditions()
+        guard !batch.isEmpty else { return [] }
+        return try await write { db in try batch.map { try db.append($0) } }
+    }
+
+    package func load(
+        _ stream: UUID, reducerVersion: Int, after: StreamVersion?
+    ) async throws(StorageFault) -> LoadedStream? {
+        try await read { db in
+            guard let head = try db.head(of: stream) else { return nil }
+            let snapshot =
+                after == nil ? try db.snapshot(of: stream, atMost: head.version.seq, reducerVersion) : nil
+            return LoadedStream(
+                head: head, snapshot: snapshot,
+                events: try db.events(of: stream, after: after?.seq ?? snapshot?.seq ?? 0, limit: .max),
+                keys: try db.keys(of: stream, after: after?.keyed ?? 0))
+        }
+    }
+
+    package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
+        try await read { try $0.events(of: stream, after: seq, limit: max(0, limit)) }
+    }
+
+    package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
+        try await read { db in
+            var heads: [UUID: StreamHead] = [:]
+            for stream in streams {
+                heads[stream] = try db.head(of: stream)
+            }
+            return heads
+        }
+    }
+
+    package func snapshot(
+        of stream: UUID, atMost seq: Int, reducerVersion: Int
+    ) async throws(StorageFault) -> StoredSnapshot? {
+        try await read { try $0.snapshot(of: stream, atMost: seq, reducerVersion) }
+    }
+
+    package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
+        try await write { db in
+            try db.run(
+                """
+                INSERT INTO snapshots (room_id, seq, reducer_version, state) VALUES (?, ?, ?, ?)
+                ON CONFLICT (room_id, seq)
+                DO UPDATE SET reducer_version = excluded.reducer_version, state = excluded.state
+                """, [stream, snapshot.seq, snapshot.reducerVersion, Data(snapshot.state)])
+        }
+    }
+}
+
+extension Database {
+    fileprivate func head(of stream: UUID) throws -> StreamHead? {
+        try first("SELECT epoch, seq, keyed FROM rooms WHERE room_id = ?", [stream]) { row in
+            StreamHead(
+                epoch: try row.decode(atIndex: 0),
+                version: StreamVersion(seq: try row.decode(atIndex: 1), keyed: try row.decode(atIndex: 2)))
+        }
+    }
+
+    fileprivate func events(of stream: UUID, after seq: Int, limit: Int) throws -> [StoredEvent] {
+        try all(
+            "SELECT seq, at, type, payload FROM events WHERE room_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+            [stream, seq, limit]
+        ) { row in
+            StoredEvent(
+                seq: try row.decode(atIndex: 0), at: try row.decode(atIndex: 1), type: try row.decode(atIndex: 2),
+                payload: Array(try row.decode(String.self, atIndex: 3).utf8))
+        }
+    }
+
+    fileprivate func keys(of stream: UUID, after ordinal: Int) throws -> [CommandKey] {
+        try all(
+            """
+            SELECT ordinal, session, key, fingerprint, seq, result FROM command_keys
+            WHERE room_id = ? AND ordinal > ? ORDER BY ordinal
+            """, [stream, ordinal]
+        ) { row in
+            CommandKey(
+                ordinal: try row.decode(atIndex: 0), session: try row.decode(atIndex: 1),
+                key: try row.decode(atIndex: 2), fingerprint: try row.decode(atIndex: 3),
+                seq: try row.decode(atIndex: 4),
+                result: try row.decode(String?.self, atIndex: 5).map { Array($0.utf8) })
+        }
+    }
+
+    fileprivate func snapshot(of stream: UUID, atMost seq: Int, _ reducerVersion: Int) throws -> StoredSnapshot? {
+        try first(
+            """
+            SELECT seq, reducer_version, state FROM snapshots
+            WHERE room_id = ? AND seq <= ? AND reducer_version = ? ORDER BY seq DESC LIMIT 1
+            """, [stream, seq, reducerVersion]
+        ) { row in
+            StoredSnapshot(
+                seq: try row.decode(atIndex: 0), reducerVersion: try row.decode(atIndex: 1),
+                state: Array(try row.decode(Data.self, atIndex: 2)))
+        }
+    }
+}

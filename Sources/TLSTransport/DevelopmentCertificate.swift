@@ -1,0 +1,93 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A self-signed certificate for a server that has been given none.
+///
+/// Good for one's own machine and for clients that pin the fingerprint; no browser trusts it by itself.
+package struct DevelopmentCertificate: Hashable, Sendable {
+    /// The common name by which a certificate made here is recognised.
+    package static let commonName = "Backline development certificate"
+
+    /// The names every such certificate stands for.
+    package static let localNames = ["localhost", "127.0.0.1", "::1"]
+
+    /// How long a certificate is valid: 397 days, the most that browsers accept of any certificate.
+    package static let lifetime = 397 * 86_400
+
+    /// How long before its end a certificate is replaced: one day, so that a server started now has one for a while.
+    package static let renewalMargin = 86_400
+
+    /// The PEM file with the certificate.
+    package let certificatePath: String
+
+    /// The PEM file with the private key, readable by its owner only.
+    package let keyPath: String
+
+    /// The SHA-256 of the certificate, which a client can pin. `colonHex` is the form to print.
+    package let fingerprint: SHA256Digest
+
+    /// Returns the certificate in `directory`, made there if there is none or it is of no use any more.
+    ///
+    /// The files are `certificate.pem` and `key.pem`. A key is made once and never replaced. A certificate is
+    /// replaced when it is about to expire, does not belong to the key, or lacks a name; only if it was made
+    /// here. Several processes may do this at the same time. Blocks.
+    ///
+    /// - Parameters:
+    ///   - directory: made if missing, together with those above it.
+    ///   - hostName: a name or address to stand for besides the local ones.
+    ///   - now: seconds since the Unix epoch.
+    /// - Throws: ``TLSFault`` naming the file that cannot be used.
+    package static func load(
+        orMakeIn directory: String, hostName: String? = nil, now: Int = time(nil)
+    ) throws(TLSFault) -> Self {
+        var names = localNames
+        if let hostName, !names.contains(hostName) {
+            guard HostName.isAddress(hostName) || HostName.isValid(hostName) else { throw .invalidHostName(hostName) }
+            names.append(hostName)
+        }
+        try Files.makeDirectory(directory)
+        let certificatePath = directory + "/certificate.pem"
+        let keyPath = directory + "/key.pem"
+        let key = try loadOrMakeKey(keyPath)
+        if let existing = try usableCertificate(certificatePath, key, names, now: now) {
+            return Self(certificatePath: certificatePath, keyPath: keyPath, fingerprint: existing)
+        }
+        // Valid from an hour ago: clocks of clients differ.
+        let made = try X509Certificate.make(
+            selfSignedBy: key, commonName: commonName, names: names, validity: now - 3_600..<now + lifetime)
+        guard let pem = made.pem, let fingerprint = made.fingerprint else { throw .setup(OpenSSLError.takeLast()) }
+        try Files.write(pem, to: certificatePath, mode: 0o644, replacing: true)
+        return Self(certificatePath: certificatePath, keyPath: keyPath, fingerprint: fingerprint)
+    }
+
+    private static func loadOrMakeKey(_ path: String) throws(TLSFault) -> PrivateKey {
+        if try Files.contents(path) == nil {
+            guard let pem = try PrivateKey().pem else { throw .setup(OpenSSLError.takeLast()) }
+            try Files.write(pem, to: path, mode: 0o600, replacing: false)
+        }
+        // Read back also when made: another process may have been faster, and then its key is the one.
+        let pem = try Files.contents(path) ?? []
+        do throws(OpenSSLError) {
+            return try PrivateKey(pem: pem)
+        } catch {
+            throw .invalidPrivateKey(path: path, error)
+        }
+    }
+
+    /// Returns the fingerprint of the certificate that is there; `nil` if it has to be made.
+    private static func usableCertificate(
+        _ path: String, _ key: borrowing PrivateKey, _ names: [String], now: Int
+    ) throws(TLSFault) -> SHA256Digest? {
+        guard let pem = try Files.contents(path) else { return nil }
+        guard let certificate = X509Certificate(pem: pem), certificate.commonName == commonName else {
+            throw .notDevelopmentCertificate(path: path)
+        }
+        let isUsable =
+            certificate.isValid(from: now, to: now + renewalMargin) && certificate.belongs(to: key)
+            && names.allSatisfy { certificate.covers($0) }
+        return isUsable ? certificate.fingerprint : nil
+    }
+}

@@ -1,0 +1,100 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// The few file operations that certificates need. All of them block.
+enum Files {
+    /// The most bytes read from one file: no certificate or key comes near it.
+    static let sizeLimit = 1 << 20
+
+    /// Makes sure that a file can be opened for reading, so that a missing one is told apart from a wrong one.
+    static func requireReadable(_ path: String) throws(TLSFault) {
+        _ = close(try open(path))
+    }
+
+    /// Reads a file; `nil` if it does not exist.
+    static func contents(_ path: String) throws(TLSFault) -> [UInt8]? {
+        let descriptor: Int32
+        do {
+            descriptor = try open(path)
+        } catch {
+            if case .file(_, let reason) = error, reason.code == ENOENT { return nil }
+            throw error
+        }
+        defer { _ = close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        while bytes.count < sizeLimit {
+            // Reads at most as many bytes as the array has.
+            let count = unsafe read(descriptor, &chunk, chunk.count)
+            if count == 0 { break }
+            if count > 0 { bytes += chunk[..<count] } else if errno != EINTR { throw .file(path: path, .current) }
+        }
+        return bytes
+    }
+
+    /// Makes a directory and those above it, for the user alone; existing ones are left as they are.
+    static func makeDirectory(_ path: String) throws(TLSFault) {
+        var made = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += part
+            if unsafe mkdir(made, 0o700) != 0, errno != EEXIST { throw .file(path: made, .current) }
+            made += "/"
+        }
+    }
+
+    /// Writes a file as a whole: it appears under its name complete or not at all.
+    ///
+    /// - Parameter replacing: whether a file of that name is replaced; otherwise it is left alone.
+    static func write(_ bytes: [UInt8], to path: String, mode: mode_t, replacing: Bool) throws(TLSFault) {
+        let temporary = "\(path).\(getpid()).\(UInt32.random(in: .min ... .max))"
+        let descriptor = create(temporary, mode)
+        guard descriptor >= 0 else { throw .file(path: path, .current) }
+        defer { _ = unsafe unlink(temporary) }
+        do throws(SystemError) {
+            defer { _ = close(descriptor) }
+            try writeAll(bytes, to: descriptor)
+            if fsync(descriptor) != 0 { throw .current }
+        } catch {
+            throw .file(path: path, error)
+        }
+        let placed = replacing ? unsafe rename(temporary, path) == 0 : unsafe link(temporary, path) == 0 || errno == EEXIST
+        if !placed { throw .file(path: path, .current) }
+    }
+
+    private static func open(_ path: String) throws(TLSFault) -> Int32 {
+        #if canImport(Glibc)
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        #elseif canImport(Musl)
+        let descriptor = unsafe Musl.open(path, O_RDONLY | O_CLOEXEC)
+        #endif
+        guard descriptor >= 0 else { throw .file(path: path, .current) }
+        return descriptor
+    }
+
+    private static func create(_ path: String, _ mode: mode_t) -> Int32 {
+        #if canImport(Glibc)
+        unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        #elseif canImport(Musl)
+        unsafe Musl.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        #endif
+    }
+
+    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+        unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #elseif canImport(Musl)
+        unsafe Musl.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Self.write(descriptor, $0) }
+            if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { throw .current }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A system call that failed: its `errno`.
+package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The value of `errno`.
+    package let code: Int32
+
+    /// Takes over an error number.
+    package init(code: Int32) {
+        self.code = code
+    }
+
+    /// The system's words for it, such as `No such file or directory`.
+    package var description: String {
+        let text = unsafe [CChar](unsafeUninitializedCapacity: 128) { buffer, count in
+            guard let start = buffer.baseAddress, unsafe strerror_r(code, start, buffer.count) == 0 else { return }
+            // POSIX: on success the text is terminated within the given size.
+            count = unsafe strlen(start)
+        }
+        return text.isEmpty ? "error \(code)" : String(decoding: text.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// The error of the system call that has just failed on this thread.
+    static var current: Self { Self(code: errno) }
+}

@@ -1,0 +1,68 @@
+/// Why a TLS context could not be made, or why a connection was given up.
+///
+/// `description` is one sentence that an operator can act on: it names the file or the reason.
+package enum TLSFault: Error, Hashable, Sendable {
+    /// A file could not be opened, made or written.
+    case file(path: String, SystemError)
+    /// A file holds no usable PEM certificate, or a chain that OpenSSL refuses.
+    case invalidCertificate(path: String, OpenSSLError)
+    /// A file holds no usable unencrypted PEM private key.
+    case invalidPrivateKey(path: String, OpenSSLError)
+    /// The private key does not belong to the certificate.
+    case keyMismatch(certificate: String, key: String)
+    /// The certificate in the way was not made by ``DevelopmentCertificate``, and is left alone.
+    case notDevelopmentCertificate(path: String)
+    /// A text is neither a host name nor an IP address.
+    case invalidHostName(String)
+    /// OpenSSL could not be set up: memory, or an installation without what is needed.
+    case setup(OpenSSLError)
+    /// The handshake did not succeed: no common version or protocol, garbage, an alert of the peer.
+    case handshake(OpenSSLError)
+    /// The server's certificate is not trusted, has expired, or is another host's.
+    case certificateRejected(reason: String)
+    /// The server's certificate is not the pinned one.
+    case fingerprintMismatch(expected: SHA256Digest, actual: SHA256Digest?)
+    /// The peer closed the transport before the handshake was done.
+    case closedDuringHandshake
+    /// The peer closed the transport without `close_notify`: the end of its data is not proven.
+    case truncated
+    /// A record after the handshake was not acceptable: a bad MAC, a wrong message, an alert of the peer.
+    case record(OpenSSLError)
+    /// The peer makes the connection answer (key updates, renegotiations) and reads none of the answers.
+    case unreadReplies
+}
+
+extension TLSFault: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .file(let path, let error):
+            "cannot use the file \(path): \(error)"
+        case .invalidCertificate(let path, let error):
+            "\(path) holds no usable PEM certificate chain: \(error)"
+        case .invalidPrivateKey(let path, let error):
+            "\(path) holds no usable unencrypted PEM private key: \(error)"
+        case .keyMismatch(let certificate, let key):
+            "the private key in \(key) does not belong to the certificate in \(certificate)"
+        case .notDevelopmentCertificate(let path):
+            "\(path) is not a development certificate made by this program, and is not replaced: move it away"
+        case .invalidHostName(let name):
+            "\"\(name)\" is neither a host name nor an IP address"
+        case .setup(let error):
+            "OpenSSL could not be set up: \(error)"
+        case .handshake(let error):
+            "the TLS handshake failed: \(error)"
+        case .certificateRejected(let reason):
+            "the server's certificate is not accepted: \(reason)"
+        case .fingerprintMismatch(let expected, let actual):
+            "the server's certificate has the fingerprint \(actual?.colonHex ?? "(none)"), expected \(expected.colonHex)"
+        case .closedDuringHandshake:
+            "the peer closed the connection during the TLS handshake"
+        case .truncated:
+            "the peer closed the connection without close_notify"
+        case .record(let error):
+            "the TLS connection broke: \(error)"
+        case .unreadReplies:
+            "the peer asks for TLS replies and does not read them"
+        }
+    }
+}

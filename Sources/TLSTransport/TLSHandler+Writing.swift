@@ -1,0 +1,106 @@
+package import NIOCore
+
+/// From plaintext to the transport.
+extension TLSHandler {
+    /// Bytes accepted for the peer that the transport has not taken: plaintext still held, and ciphertext queued in NIO.
+    ///
+    /// What a bound on the queue toward a peer has to look at.
+    package var unsentByteCount: Int {
+        let queued = try? channelContext?.channel.syncOptions?.getOption(.bufferedWritableBytes)
+        return pending.byteCount + (queued ?? 0)
+    }
+
+    /// Encrypts and sends `bytes` at once, behind everything written before, without walking the pipeline.
+    ///
+    /// For fan-out: allocates nothing but what NIO's queue needs, and makes no promise. Whatever was written
+    /// and not flushed is flushed with it. The channel may be closed before this returns, with all that
+    /// follows from it. Call on the channel's event loop.
+    ///
+    /// - Returns: whether the bytes were accepted; `false` once the connection is closing or closed.
+    @discardableResult
+    package func send(_ bytes: ByteBuffer) -> Bool {
+        guard let context = channelContext, accepts(context) else { return false }
+        if phase == .open, pending.isEmpty, !isEncrypting, (1...TLSEventLoopResources.recordLimit).contains(bytes.readableBytes),
+            let result = connection?.write(bytes)
+        {
+            switch result {
+            case .written:
+                send(context, promise: nil)
+                return true
+            case .failed(let fault):
+                fail(fault, context)
+                return false
+            case .blocked:
+                break
+            }
+        }
+        pending.append(bytes, promise: nil)
+        pending.flush()
+        encryptPending(context)
+        return true
+    }
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard accepts(context) else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        pending.append(unwrapOutboundIn(data), promise: promise)
+    }
+
+    package func flush(context: ChannelHandlerContext) {
+        pending.flush()
+        if pending.hasFlushed { encryptPending(context) }
+    }
+
+    /// Encrypts all that has been flushed and hands it to the transport, with whatever OpenSSL has written before.
+    func encryptPending(_ context: ChannelHandlerContext) {
+        // Called again from within an event that handing over has caused: the loop below goes on.
+        guard phase == .open, !isEncrypting else { return }
+        isEncrypting = true
+        var promise: EventLoopPromise<Void>?
+        var isBlocked = false
+        var needsFlush = false
+        while phase == .open, pending.hasFlushed, !isBlocked {
+            let bytes = pending.next(limit: TLSEventLoopResources.recordLimit, joiningIn: &resources.joined)
+            if bytes.readableBytes > 0, let result = connection?.write(bytes) {
+                switch result {
+                case .written:
+                    break
+                case .blocked:
+                    isBlocked = true
+                    continue
+                case .failed(let fault):
+                    isEncrypting = false
+                    promise?.fail(fault)
+                    fail(fault, context)
+                    return
+                }
+            }
+            promise = promise.joined(with: pending.remove(bytes.readableBytes))
+            if resources.ciphertext.readableBytes >= Self.batchLimit {
+                let batch = promise
+                promise = nil
+                needsFlush = true
+                context.write(wrapOutboundOut(resources.takeCiphertext(context.channel.allocator)), promise: batch)
+            }
+        }
+        isEncrypting = false
+        send(context, promise: promise, evenIfEmpty: needsFlush || promise != nil)
+    }
+
+    /// Hands the ciphertext that OpenSSL has written to the transport.
+    ///
+    /// Has to follow every call into OpenSSL before anything else runs on the loop.
+    func send(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?, evenIfEmpty: Bool = false) {
+        guard resources.ciphertext.readableBytes > 0 || evenIfEmpty else { return }
+        context.writeAndFlush(wrapOutboundOut(resources.takeCiphertext(context.channel.allocator)), promise: promise)
+    }
+
+    private func accepts(_ context: ChannelHandlerContext) -> Bool {
+        switch phase {
+        case .idle, .handshaking, .open: true
+        case .closing, .closed: false
+        }
+    }
+}

@@ -1,0 +1,245 @@
+package import NIOCore
+
+/// TLS on a channel: plaintext toward the tail of the pipeline, ciphertext toward its head.
+///
+/// Place it next to the transport, one for each channel. It begins the handshake when the channel is active
+/// and fires ``TLSHandshakeCompleted`` when it is done; what is written before that waits. It has no timer for
+/// the handshake: that deadline is the caller's.
+///
+/// - Reading: one `channelRead` for up to 16 KiB of plaintext. With `autoRead` off, a `read()` is answered
+///   by plaintext, however many transport reads that takes; the handshake reads by itself.
+/// - Writing: what is written before one flush goes out in as few records as possible, in one piece. A
+///   promise succeeds when the transport has taken the last byte of its write.
+/// - Closing: `close()` sends `close_notify` behind what has been flushed and closes the channel once the
+///   transport has taken all of it, or after `closeTimeout`; what has not been flushed fails. TLS is never half closed: closing the output closes
+///   all, and so does `close_notify` from the peer.
+/// - Failing: a ``TLSFault`` goes through `errorCaught`, then the channel is closed. A transport that ends without
+///   `close_notify` is a ``TLSFault/truncated``, which is common and for most protocols harmless.
+/// - Removing it from a channel that is still open closes the channel, so that nothing goes out in clear.
+///
+/// Handlers may write, flush, close and remove handlers from within any event fired here. Confined to the
+/// channel's event loop; its memory is freed when the channel is closed.
+package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias InboundOut = ByteBuffer
+    package typealias OutboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
+
+    /// Where the connection is between its making and its end; it only moves forward.
+    enum Phase {
+        /// The channel is not active yet.
+        case idle
+        case handshaking
+        case open
+        /// `close_notify` is on its way; nothing is read or written any more.
+        case closing
+        /// The channel is closed, or about to be without further ado.
+        case closed
+    }
+
+    /// The most ciphertext that is gathered before it is handed to the transport.
+    static let batchLimit = 65_536
+
+    /// The most bytes of replies to handshake messages that a peer may leave unread (see ``TLSFault/unreadReplies``).
+    static let unreadReplyLimit = 16_384
+
+    let resources: TLSEventLoopResources
+    var phase = Phase.idle
+    var connection: TLSConnection?
+    var channelContext: ChannelHandlerContext?
+    var pending = PendingWrites()
+    var isEncrypting = false
+    /// The promises of `close()`, while closing.
+    var closePromise: EventLoopPromise<Void>?
+    var closeTimer: Scheduled<Void>?
+    let closeTimeout: TimeAmount
+
+    private let tlsContext: TLSContext
+    private let serverName: String?
+    private var isDecrypting = false
+    /// Ciphertext that arrived while an event fired here was still being handled.
+    private var backlog: ByteBuffer?
+    private var readRequested = false
+    private var unreadReplies = 0
+
+    /// Makes the handler of one connection.
+    ///
+    /// - Parameters:
+    ///   - context: versions, certificates, whom to trust, and the side of the handshake.
+    ///   - resources: those of the channel's event loop.
+    ///   - serverName: on a client the host name or address that was meant to be reached, sent as SNI and
+    ///     verified as `context` says; not used on a server.
+    ///   - closeTimeout: how long `close()` waits for a peer that does not read. The default of 5 s is enough
+    ///     for a slow network to take a socket's buffer, and short enough for a stopping server.
+    /// - Precondition: a client that verifies the host name is given one.
+    package init(
+        _ context: TLSContext, resources: TLSEventLoopResources, serverName: String? = nil,
+        closeTimeout: TimeAmount = .seconds(5)
+    ) {
+        precondition(
+            serverName != nil || context.verification?.checksHostName != true,
+            "a client that verifies the host name needs a server name")
+        tlsContext = context
+        self.resources = resources
+        self.serverName = serverName
+        self.closeTimeout = closeTimeout
+    }
+
+    // MARK: Life of the channel
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        channelContext = context
+        if context.channel.isActive { begin(context) }
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        let wasOpen = phase != .closed
+        end(failingWritesWith: ChannelError.ioOnClosedChannel)
+        channelContext = nil
+        if wasOpen, context.channel.isActive { context.channel.close(promise: nil) }
+    }
+
+    package func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        begin(context)
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        let phase = self.phase
+        end(failingWritesWith: ChannelError.ioOnClosedChannel)
+        reportEndOfTransport(during: phase, context)
+        context.fireChannelInactive()
+    }
+
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case .inputClosed? = event as? ChannelEvent else {
+            context.fireUserInboundEventTriggered(event)
+            return
+        }
+        // The transport allows half closure, TLS does not. While closing, the answer is already on its way.
+        switch phase {
+        case .idle, .closing, .closed: break
+        case .handshaking: fail(.closedDuringHandshake, context)
+        case .open: fail(.truncated, context)
+        }
+    }
+
+    // MARK: Reading
+
+    package func read(context: ChannelHandlerContext) {
+        readRequested = true
+        context.read()
+    }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var input = unwrapInboundIn(data)
+        guard !isDecrypting else {
+            // Fired by a handler from within an event of ours: its turn comes after what is being decrypted.
+            backlog.setOrWriteBuffer(&input)
+            return
+        }
+        isDecrypting = true
+        decrypt(&input, context)
+        while var more = backlog {
+            backlog = nil
+            decrypt(&more, context)
+        }
+        isDecrypting = false
+        // A write that had to wait for the peer's handshake message may go out.
+        if pending.hasFlushed { encryptPending(context) }
+    }
+
+    package func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        // What was asked for is plaintext (or the handshake), and what came was not.
+        if phase == .handshaking || phase == .open && readRequested { context.read() }
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        guard phase == .idle else { return }
+        phase = .handshaking
+        do throws(TLSFault) {
+            connection = try TLSConnection.make(tlsContext, resources, serverName: serverName)
+        } catch {
+            fail(error, context)
+            return
+        }
+        if tlsContext.role == .client {
+            var nothing = ByteBuffer()
+            advanceHandshake(&nothing, context)
+        }
+        if phase == .handshaking { context.read() }
+    }
+
+    /// Works through `input` until it is used up or the connection ends.
+    private func decrypt(_ input: inout ByteBuffer, _ context: ChannelHandlerContext) {
+        while true {
+            switch phase {
+            case .handshaking:
+                advanceHandshake(&input, context)
+                if phase == .handshaking { return }
+            case .open:
+                guard decryptOnce(&input, context) else { return }
+            case .idle, .closing, .closed:
+                return
+            }
+        }
+    }
+
+    private func advanceHandshake(_ input: inout ByteBuffer, _ context: ChannelHandlerContext) {
+        guard let step = connection?.handshake(&input) else { return }
+        switch step {
+        case .needsBytes:
+            send(context, promise: nil)
+        case .failed(let fault):
+            if case .fingerprintMismatch = fault { connection?.discardCiphertext() }
+            fail(fault, context)
+        case .done(let event):
+            phase = .open
+            // The end of the handshake and what waited for it go out together.
+            encryptPending(context)
+            if phase == .open { context.fireUserInboundEventTriggered(event) }
+        }
+    }
+
+    /// Decrypts and hands on up to one buffer of plaintext, and returns whether there may be more.
+    private func decryptOnce(_ input: inout ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
+        guard let end = connection?.read(&input) else { return false }
+        countReplies(context)
+        // Taken out, so that nobody who runs within the events below finds it in the shared resources.
+        var plaintext = ByteBuffer()
+        swap(&plaintext, &resources.plaintext)
+        let replyFault = unreadReplies > Self.unreadReplyLimit
+        send(context, promise: nil)
+        if plaintext.readableBytes > 0, phase == .open {
+            readRequested = false
+            context.fireChannelRead(wrapInboundOut(plaintext))
+        }
+        // Without a new allocation, unless somebody has kept it.
+        plaintext.clear()
+        swap(&plaintext, &resources.plaintext)
+        guard phase == .open else { return false }
+        if replyFault {
+            fail(.unreadReplies, context)
+            return false
+        }
+        switch end {
+        case .bufferFull:
+            return true
+        case .needsBytes:
+            return false
+        case .closeNotify:
+            beginClose(context, promise: nil)
+            return false
+        case .failed(let fault):
+            fail(fault, context)
+            return false
+        }
+    }
+
+    /// Counts what the peer makes us answer while it reads nothing: those answers would queue without bound.
+    private func countReplies(_ context: ChannelHandlerContext) {
+        let replies = resources.ciphertext.readableBytes
+        if replies > 0 { unreadReplies = context.channel.isWritable ? 0 : unreadReplies + replies }
+    }
+}

@@ -1,0 +1,134 @@
+internal import COpenSSL
+
+/// One reference to an X.509 certificate.
+@safe struct X509Certificate: ~Copyable {
+    private let pointer: OpaquePointer
+
+    /// Takes over a reference that the caller has.
+    @unsafe init(owning pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    /// Reads the first certificate of a PEM file's content; `nil` if there is none.
+    init?(pem: [UInt8]) {
+        OpenSSLError.clearQueue()
+        let memory = MemoryBIO(pem)
+        guard let pointer = unsafe PEM_read_bio_X509(memory.pointer, nil, nil, nil) else {
+            OpenSSLError.clearQueue()
+            return nil
+        }
+        unsafe self.pointer = pointer
+    }
+
+    /// Makes a certificate for a server, signed with its own key.
+    ///
+    /// - Parameters:
+    ///   - names: host names and addresses for which it stands, each valid by ``HostName``.
+    ///   - validity: seconds since the Unix epoch.
+    static func make(
+        selfSignedBy key: borrowing PrivateKey, commonName: String, names: [String], validity: Range<Int>
+    ) throws(TLSFault) -> X509Certificate {
+        OpenSSLError.clearQueue()
+        guard let pointer = unsafe X509_new() else { throw TLSFault.setup(OpenSSLError.takeLast()) }
+        let certificate = unsafe X509Certificate(owning: pointer)
+        let alternatives = names.map { (HostName.isAddress($0) ? "IP:" : "DNS:") + $0 }.joined(separator: ",")
+        guard certificate.setVersionAndSerialNumber(), certificate.setValidity(validity),
+            certificate.setName(commonName), certificate.setKey(key),
+            certificate.add(NID_subject_alt_name, alternatives),
+            certificate.add(NID_basic_constraints, "critical,CA:FALSE"),
+            certificate.add(NID_key_usage, "critical,digitalSignature"),
+            certificate.add(NID_ext_key_usage, "serverAuth"),
+            certificate.add(NID_subject_key_identifier, "hash"),
+            certificate.sign(with: key)
+        else { throw TLSFault.setup(OpenSSLError.takeLast()) }
+        return certificate
+    }
+
+    deinit {
+        unsafe X509_free(pointer)
+    }
+
+    /// The SHA-256 of the certificate's DER form; `nil` only when memory is short.
+    var fingerprint: SHA256Digest? {
+        var bytes = [UInt8](repeating: 0, count: SHA256Digest.byteCount)
+        // Writes exactly the 32 bytes of a SHA-256.
+        guard unsafe X509_digest(pointer, EVP_sha256(), &bytes, nil) == 1 else { return nil }
+        return SHA256Digest(bytes: bytes)
+    }
+
+    /// The PEM form; `nil` only when memory is short.
+    var pem: [UInt8]? {
+        let memory = MemoryBIO()
+        return unsafe PEM_write_bio_X509(memory.pointer, pointer) == 1 ? memory.bytes : nil
+    }
+
+    /// The subject's common name; `nil` where it has none.
+    var commonName: String? {
+        var text = [CChar](repeating: 0, count: 256)
+        // Writes at most the given size, terminated. The name belongs to the certificate.
+        let count = unsafe X509_NAME_get_text_by_NID(
+            X509_get_subject_name(pointer), NID_commonName, &text, Int32(text.count))
+        return count < 0 ? nil : String(decoding: text.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Whether the certificate is valid from `from` to `to`, in seconds since the Unix epoch.
+    func isValid(from: Int, to: Int) -> Bool {
+        // The times belong to the certificate. -2 stands for a malformed one.
+        let start = unsafe ASN1_TIME_cmp_time_t(X509_get0_notBefore(pointer), from)
+        let end = unsafe ASN1_TIME_cmp_time_t(X509_get0_notAfter(pointer), to)
+        return (-1...0).contains(start) && (0...1).contains(end)
+    }
+
+    /// Whether the certificate stands for a host name or an address.
+    func covers(_ name: String) -> Bool {
+        HostName.isAddress(name)
+            ? unsafe X509_check_ip_asc(pointer, name, 0) == 1
+            : unsafe X509_check_host(pointer, name, name.utf8.count, 0, nil) == 1
+    }
+
+    /// Whether the certificate is about the public half of `key`.
+    func belongs(to key: borrowing PrivateKey) -> Bool {
+        defer { OpenSSLError.clearQueue() }
+        return unsafe X509_check_private_key(pointer, key.pointer) == 1
+    }
+
+    private borrowing func setVersionAndSerialNumber() -> Bool {
+        var random = SystemRandomNumberGenerator()
+        // RFC 5280 §4.1.2.2: positive, and not to be guessed.
+        let serial = UInt64.random(in: 1...UInt64(Int64.max), using: &random)
+        // RFC 5280 §4.1.2.1: 2 stands for version 3.
+        return unsafe X509_set_version(pointer, 2) == 1
+            && ASN1_INTEGER_set_uint64(X509_get_serialNumber(pointer), serial) == 1
+    }
+
+    private borrowing func setValidity(_ validity: Range<Int>) -> Bool {
+        unsafe ASN1_TIME_set(X509_getm_notBefore(pointer), validity.lowerBound) != nil
+            && ASN1_TIME_set(X509_getm_notAfter(pointer), validity.upperBound) != nil
+    }
+
+    private borrowing func setName(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        // The name belongs to the certificate; it is both subject and issuer, and the second call copies it.
+        let subject = unsafe X509_get_subject_name(pointer)
+        return unsafe X509_NAME_add_entry_by_NID(
+            subject, NID_commonName, MBSTRING_UTF8, bytes, Int32(bytes.count), -1, 0) == 1
+            && X509_set_issuer_name(pointer, subject) == 1
+    }
+
+    private borrowing func setKey(_ key: borrowing PrivateKey) -> Bool {
+        unsafe X509_set_pubkey(pointer, key.pointer) == 1
+    }
+
+    private borrowing func sign(with key: borrowing PrivateKey) -> Bool {
+        unsafe X509_sign(pointer, key.pointer, EVP_sha256()) > 0
+    }
+
+    private borrowing func add(_ extensionID: Int32, _ value: String) -> Bool {
+        var context = unsafe X509V3_CTX()
+        unsafe X509V3_set_ctx(&context, pointer, pointer, nil, nil, 0)
+        guard let made = unsafe X509V3_EXT_conf_nid(nil, &context, extensionID, value) else { return false }
+        // Copied by the certificate, so ours is freed.
+        defer { unsafe X509_EXTENSION_free(made) }
+        return unsafe X509_add_ext(pointer, made, -1) == 1
+    }
+}

@@ -1,0 +1,78 @@
+/// What is wrong with an HTTP head or with an opening handshake (RFC 9112 §2 to §5, RFC 6455 §4).
+package enum HandshakeViolation: Error, Equatable, Sendable {
+    /// The first line is neither `method target HTTP/1.x` nor `HTTP/1.x status reason`.
+    case malformedStartLine
+    /// A line of the head that is no field: no colon, a name that is no token, or a folded line.
+    case malformedField
+    /// A byte that has no place in a head: a control character, CR or LF alone among them.
+    case forbiddenByte(UInt8)
+    /// A head longer than the limit in bytes.
+    case headTooLarge(limit: Int)
+    /// More fields than the limit.
+    case tooManyFields(limit: Int)
+    /// A major version other than 1.
+    case unsupportedHTTPVersion
+
+    /// HTTP/1.0, which has no upgrade (RFC 6455 §4.1).
+    case notHTTP11
+    /// A method other than GET (§4.1).
+    case methodNotAllowed
+    /// A target that is not a path, or has a fragment (§3, §4.1).
+    case badTarget
+    /// No `Host`, or several (§4.2.1).
+    case badHost
+    /// `Upgrade` does not name `websocket` (§4.2.1, §4.2.2).
+    case notAnUpgrade
+    /// `Connection` does not name `Upgrade` (§4.2.1, §4.2.2).
+    case badConnection
+    /// A body is announced; its bytes would be taken for frames.
+    case bodyNotAllowed
+    /// `Sec-WebSocket-Version` is not 13 (§4.2.1).
+    case unsupportedVersion
+    /// `Sec-WebSocket-Key` is missing, repeated, or not the Base64 form of 16 bytes (§4.2.1).
+    case badKey
+    /// `Sec-WebSocket-Protocol` holds something that is no token, or stands twice in a response (§4.1).
+    case malformedSubprotocols
+    /// Every subprotocol that the client offers is unknown.
+    case unknownSubprotocols
+    /// `Sec-WebSocket-Extensions` does not follow its grammar (§9.1).
+    case malformedExtensions
+
+    /// Client: the server answered with another status than 101 (§4.1).
+    case unexpectedStatus(Int)
+    /// Client: `Sec-WebSocket-Accept` does not belong to the key that was sent (§4.1).
+    case badAccept
+    /// Client: the server selected a subprotocol that was not offered (§4.1).
+    case unofferedSubprotocol
+    /// Client: the server uses an extension that was not offered (§4.1).
+    case unofferedExtension
+
+    /// The HTTP status that a server answers with; a client has nobody to answer.
+    package var status: Int {
+        switch self {
+        case .headTooLarge, .tooManyFields: 431
+        case .unsupportedHTTPVersion: 505
+        case .methodNotAllowed: 405
+        case .unsupportedVersion, .notAnUpgrade: 426
+        case .malformedStartLine, .malformedField, .forbiddenByte, .notHTTP11, .badTarget, .badHost, .badConnection,
+            .bodyNotAllowed, .badKey, .malformedSubprotocols, .unknownSubprotocols, .malformedExtensions,
+            .unexpectedStatus, .badAccept, .unofferedSubprotocol, .unofferedExtension:
+            400
+        }
+    }
+
+    /// The fields that belong to that answer beside those of its body.
+    package var responseFields: [HeaderField] {
+        switch self.status {
+        // RFC 9110 §15.5.6
+        case 405: [HeaderField(valid: "Allow", "GET")]
+        // RFC 9110 §15.5.22 and RFC 6455 §4.4
+        case 426:
+            [
+                HeaderField(valid: "Upgrade", "websocket"), HeaderField(valid: "Connection", "Upgrade"),
+                HeaderField(valid: "Sec-WebSocket-Version", "13"),
+            ]
+        default: []
+        }
+    }
+}

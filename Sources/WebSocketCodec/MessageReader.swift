@@ -1,0 +1,247 @@
+package import NIOCore
+
+/// Turns the bytes of one peer into messages (RFC 6455 §5): joins fragments, hands out control frames that come
+/// between them, checks UTF-8 as it arrives and lengths before anything is allocated.
+///
+/// It takes in everything it is given, so the caller never keeps bytes for it: a message that lies in one frame, all of
+/// it in the caller's buffer, is unmasked in place and handed out as a slice of that buffer; only what is cut is
+/// copied, and memory grows with what has arrived, not with what a header announces. Between messages it holds no
+/// buffer.
+///
+/// A slice keeps the caller's whole buffer alive. While one is kept, or another variable holds the same buffer, the
+/// frames after it are copied out instead of being unmasked in place.
+///
+/// Not promised: a limit on the number of frames or messages in a time; that is the caller's to count.
+package struct MessageReader: ~Copyable, Sendable {
+    /// The default limit of one message: 256 KiB, which holds 500 tracks with room to spare and keeps what a peer can
+    /// make the server hold small.
+    package static let defaultMaximumMessageLength = 256 * 1024
+
+    /// What has come from the peer.
+    package enum Step: Equatable, Sendable {
+        /// A text message, checked to be UTF-8.
+        case text(ByteBuffer)
+        /// A binary message.
+        case binary(ByteBuffer)
+        /// A ping, to be answered by a pong with the same payload, of at most 125 bytes (§5.5.2).
+        case ping(ByteBuffer)
+        /// A pong, asked for or not (§5.5.3).
+        case pong(ByteBuffer)
+        /// The peer closes; `nil` where it gave no code. Nothing comes after it.
+        case close(CloseReason?)
+    }
+
+    private enum State {
+        /// Between two frames; an incomplete header is in `pending`.
+        case header
+        /// Inside a frame, of whose payload `received` bytes have come.
+        case payload(FrameHeader, length: Int, received: Int)
+        case closed
+        case failed(FrameViolation)
+    }
+
+    private enum MessageKind {
+        case text
+        case binary
+    }
+
+    private let peer: WebSocketRole
+    private let maximumMessageLength: Int
+    private var state: State = .header
+    /// An incomplete header, or the incomplete payload of a control frame.
+    private var pending = ByteBuffer()
+    /// What has come of an unfinished message.
+    private var message = ByteBuffer()
+    /// The kind of the unfinished message; `nil` between two messages.
+    private var messageKind: MessageKind?
+    /// Where the UTF-8 of the unfinished message stands.
+    private var validator = UTF8Validator()
+
+    /// Makes a reader for a connection whose opening handshake is done.
+    ///
+    /// - Parameters:
+    ///   - role: This end's role: a server demands masked frames, a client refuses them.
+    ///   - maximumMessageLength: The longest message in bytes, over all of its fragments; from 125 to 1 GiB.
+    package init(role: WebSocketRole, maximumMessageLength: Int = MessageReader.defaultMaximumMessageLength) {
+        precondition((125...1 << 30).contains(maximumMessageLength), "\(maximumMessageLength)")
+        self.peer = role.peer
+        self.maximumMessageLength = maximumMessageLength
+    }
+
+    /// Takes bytes from the front of `bytes` until a step is complete; `nil` once all of them are taken.
+    ///
+    /// Call it until it returns `nil`. After a Close frame whatever follows is taken and dropped (RFC 6455 §1.4). After
+    /// a violation every call throws that violation again and takes nothing.
+    package mutating func receive(_ bytes: inout ByteBuffer) throws(FrameViolation) -> Step? {
+        do throws(FrameViolation) {
+            while true {
+                switch self.state {
+                case .header:
+                    guard let header = try self.readHeader(&bytes) else { return nil }
+                    try self.begin(header)
+                case .payload(let header, let length, let received):
+                    let step = try self.readPayload(&bytes, header, length: length, received: received)
+                    if let step { return step }
+                    guard case .header = self.state else { return nil }
+                case .closed:
+                    bytes.moveReaderIndex(to: bytes.writerIndex)
+                    return nil
+                case .failed(let violation):
+                    throw violation
+                }
+            }
+        } catch {
+            self.end(.failed(error))
+            throw error
+        }
+    }
+
+    private mutating func readHeader(_ bytes: inout ByteBuffer) throws(FrameViolation) -> FrameHeader? {
+        if self.pending.readableBytes == 0 {
+            if let header = try FrameHeader.parse(bytes.readableBytesUInt8Span, from: self.peer) {
+                bytes.moveReaderIndex(forwardBy: header.byteCount)
+                return header
+            }
+            self.pending.writeBuffer(&bytes)
+            return nil
+        }
+        // At most 13 turns: an incomplete header is shorter than the longest header.
+        while let byte = bytes.readInteger(as: UInt8.self) {
+            self.pending.writeInteger(byte)
+            if let header = try FrameHeader.parse(self.pending.readableBytesUInt8Span, from: self.peer) {
+                self.pending = ByteBuffer()
+                return header
+            }
+        }
+        return nil
+    }
+
+    /// Checks what a header means at this point of the message.
+    private mutating func begin(_ header: FrameHeader) throws(FrameViolation) {
+        switch header.opcode {
+        case .continuation:
+            guard self.messageKind != nil else { throw .unexpectedContinuation }
+        case .text:
+            guard self.messageKind == nil else { throw .interleavedMessage }
+            self.messageKind = .text
+        case .binary:
+            guard self.messageKind == nil else { throw .interleavedMessage }
+            self.messageKind = .binary
+        case .close, .ping, .pong:
+            break
+        }
+        // A control frame is at most 125 bytes and belongs to no message.
+        let held = header.opcode.isControl ? 0 : self.message.readableBytes
+        guard let length = Int(exactly: header.payloadLength), length <= self.maximumMessageLength - held else {
+            throw .messageTooLong(limit: self.maximumMessageLength)
+        }
+        self.state = .payload(header, length: length, received: 0)
+    }
+
+    /// Takes payload; `nil` where the frame is incomplete, or complete without completing a step.
+    private mutating func readPayload(
+        _ bytes: inout ByteBuffer, _ header: FrameHeader, length: Int, received: Int
+    ) throws(FrameViolation) -> Step? {
+        let isControl = header.opcode.isControl
+        // A message begun by an earlier frame goes on in `message`, as does one that goes on after this frame.
+        let isWhole = isControl || (header.isFinal && header.opcode != .continuation)
+        if isWhole, received == 0, bytes.readableBytes >= length {
+            let payload = Self.take(length, from: &bytes, mask: header.mask)
+            self.state = .header
+            if isControl { return try self.controlStep(header.opcode, payload) }
+            if self.messageKind == .text {
+                self.validator = try Self.advance(self.validator, over: payload, last: length)
+            }
+            return try self.messageStep(payload)
+        }
+
+        let count = min(length - received, bytes.readableBytes)
+        if isControl {
+            Self.move(count, from: &bytes, to: &self.pending, mask: header.mask, phase: received)
+        } else {
+            Self.move(count, from: &bytes, to: &self.message, mask: header.mask, phase: received)
+            if self.messageKind == .text {
+                self.validator = try Self.advance(self.validator, over: self.message, last: count)
+            }
+        }
+        guard received + count == length else {
+            self.state = .payload(header, length: length, received: received + count)
+            return nil
+        }
+        self.state = .header
+        if isControl {
+            let payload = self.pending
+            self.pending = ByteBuffer()
+            return try self.controlStep(header.opcode, payload)
+        }
+        guard header.isFinal else { return nil }
+        let payload = self.message
+        self.message = ByteBuffer()
+        return try self.messageStep(payload)
+    }
+
+    /// The validator after the last `count` bytes of `bytes`.
+    private static func advance(
+        _ validator: UTF8Validator, over bytes: ByteBuffer, last count: Int
+    ) throws(FrameViolation) -> UTF8Validator {
+        var validator = validator
+        guard validator.consume(bytes.readableBytesUInt8Span.extracting(last: count)) else { throw .invalidUTF8 }
+        return validator
+    }
+
+    private mutating func messageStep(_ payload: ByteBuffer) throws(FrameViolation) -> Step? {
+        let kind = self.messageKind
+        self.messageKind = nil
+        switch kind {
+        case .text:
+            guard self.validator.isComplete else { throw .invalidUTF8 }
+            return .text(payload)
+        case .binary:
+            return .binary(payload)
+        case nil:
+            throw .unexpectedContinuation
+        }
+    }
+
+    private mutating func controlStep(_ opcode: Opcode, _ payload: ByteBuffer) throws(FrameViolation) -> Step? {
+        switch opcode {
+        case .ping: return .ping(payload)
+        case .pong: return .pong(payload)
+        case .close:
+            let reason = try CloseReason.parse(payload)
+            self.end(.closed)
+            return .close(reason)
+        case .continuation, .text, .binary:
+            return nil
+        }
+    }
+
+    /// Enters a state that nothing leaves, and lets go of every buffer.
+    private mutating func end(_ state: State) {
+        self.state = state
+        self.pending = ByteBuffer()
+        self.message = ByteBuffer()
+        self.messageKind = nil
+    }
+
+    /// Takes `count` bytes that are there as a slice, or as a copy where they must be unmasked and are shared.
+    private static func take(_ count: Int, from bytes: inout ByteBuffer, mask: MaskKey?) -> ByteBuffer {
+        guard count > 0 else { return ByteBuffer() }
+        guard let mask else { return bytes.readSlice(length: count) ?? ByteBuffer() }
+        let inPlace: Void? = bytes.modifyIfUniquelyOwned { mask.apply(to: &$0, at: $0.readerIndex, count: count) }
+        if inPlace != nil { return bytes.readSlice(length: count) ?? ByteBuffer() }
+        var copy = ByteBuffer()
+        Self.move(count, from: &bytes, to: &copy, mask: mask, phase: 0)
+        return copy
+    }
+
+    /// Appends the next `count` bytes, unmasked, to a buffer of the reader's own.
+    private static func move(
+        _ count: Int, from bytes: inout ByteBuffer, to target: inout ByteBuffer, mask: MaskKey?, phase: Int
+    ) {
+        guard count > 0, var piece = bytes.readSlice(length: count) else { return }
+        let start = target.writerIndex
+        target.writeBuffer(&piece)
+        mask?.apply(to: &target, at: start, count: count, phase: phase)
+    }
+}

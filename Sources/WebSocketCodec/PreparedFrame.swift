@@ -1,0 +1,34 @@
+package import NIOCore
+
+/// A server's frame made once and sent to many connections; copies share the bytes.
+package struct PreparedFrame: Equatable, Sendable {
+    /// The whole frame, header first, unmasked, in a buffer of its own.
+    package let bytes: ByteBuffer
+
+    /// Makes a final frame around a copy of `payload`.
+    package init(_ opcode: Opcode = .text, reserved: ReservedBits = [], payload: ByteBuffer) {
+        var bytes = ByteBuffer()
+        // 10: the longest header without a mask
+        bytes.reserveCapacity(10 + payload.readableBytes)
+        FrameWriter.write(opcode, payload: payload, reserved: reserved, into: &bytes)
+        self.bytes = bytes
+    }
+
+    /// Makes a final frame whose payload `body` appends in place.
+    ///
+    /// - Parameters:
+    ///   - opcode: What the payload is.
+    ///   - reserved: What negotiated extensions say about it.
+    ///   - capacity: How many bytes of payload to make room for at first.
+    ///   - body: Appends the payload, and does nothing else to the buffer.
+    /// - Throws: What `body` throws.
+    package init<Failure: Error>(
+        _ opcode: Opcode = .text, reserved: ReservedBits = [], capacity: Int = 512,
+        payload body: (inout ByteBuffer) throws(Failure) -> Void
+    ) throws(Failure) {
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(10 + capacity)
+        try FrameWriter.write(opcode, reserved: reserved, into: &bytes, payload: body)
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,39 @@
+/// The start line and fields of an HTTP/1 request.
+package struct RequestHead: Equatable, Sendable {
+    /// A token, `GET` for a WebSocket.
+    package let method: String
+    /// What the request is for, as it stands in the start line: visible ASCII, not decoded.
+    package let target: String
+    /// Whether the version is 1.1 rather than 1.0.
+    package let isHTTP11: Bool
+    package let fields: HeaderFields
+
+    /// Whether the client wants to leave HTTP for WebSocket: `Upgrade` names `websocket`.
+    ///
+    /// Whether the request is a correct handshake is for ``ServerHandshake`` to say.
+    package var asksForWebSocket: Bool {
+        self.fields.contains("websocket", in: "Upgrade")
+    }
+
+    /// The path of the target, not decoded, without the query; empty for a target that has none (`*`, `host:port`).
+    package var path: Substring {
+        self.pathAndQuery.prefix { $0 != "?" }
+    }
+
+    /// What follows the first `?` of the target, not decoded.
+    package var query: Substring? {
+        let text = self.pathAndQuery
+        return text.firstIndex(of: "?").map { text[text.index(after: $0)...] }
+    }
+
+    /// The target without the scheme and authority of an absolute one (RFC 9112 §3.2.2).
+    private var pathAndQuery: Substring {
+        if self.target.hasPrefix("/") { return self.target[...] }
+        for scheme in ["http://", "https://"]
+        where asciiCaseInsensitiveEqual(String(self.target.prefix(scheme.count)), scheme) {
+            let rest = self.target.dropFirst(scheme.count)
+            return rest.firstIndex(of: "/").map { rest[$0...] } ?? ""
+        }
+        return ""
+    }
+}

@@ -1,0 +1,450 @@
+"""The server program as a child process, and the clients that drive it over the network."""
+
+import contextlib
+import dataclasses
+import http.client
+import json
+import os
+import queue
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import uuid
+
+import websockets.exceptions
+import websockets.sync.client
+
+from fold import Follower
+
+PROTOCOL = "backline.v1.json"
+PATIENCE = 20.0
+"""Seconds after which something that should have happened counts as not happening."""
+
+
+def program():
+    """The program under test: BACKLINE_PROGRAM, else what a debug build left."""
+    tree = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    path = os.environ.get("BACKLINE_PROGRAM") or os.path.join(tree, ".build", "debug", "backline")
+    assert os.access(path, os.X_OK), f"there is no program at {path}: swift build --product backline"
+    return path
+
+
+def run(*arguments, environment=None, timeout=60):
+    """Runs the program to its end; returns its completed process, with both outputs as text."""
+    return subprocess.run(
+        [program(), *arguments], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL,
+        env=_environment(environment),
+    )
+
+
+def eventually(condition, what, timeout=PATIENCE):
+    """Asks until the answer is true, and returns it; fails after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        assert time.monotonic() < deadline, f"still not after {timeout} s: {what}"
+        time.sleep(0.02)
+
+
+def new_key():
+    return str(uuid.uuid4())
+
+
+def room_id():
+    """A UUIDv7 that no room has."""
+    number = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
+    number = number & ~(0xF << 76) | 0x7 << 76
+    return str(uuid.UUID(int=number & ~(0x3 << 62) | 0x2 << 62))
+
+
+def _environment(extra=None):
+    """The environment without settings of whoever runs the tests."""
+    kept = {
+        name: value for name, value in os.environ.items()
+        if not name.startswith(("BACKLINE_", "PG")) and name != "DATABASE_URL"
+    }
+    return {**kept, **(extra or {})}
+
+
+@dataclasses.dataclass
+class Address:
+    """Where a server listens, and requests to it. It can be handed to another process."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    scheme: str = "https"
+
+    @property
+    def origin(self):
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    def context(self):
+        """TLS without verification: the certificate is the server's own, made for development."""
+        if self.scheme == "http":
+            return None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        return context
+
+    def request(self, method, path, body=None, token=None, headers=None, timeout=PATIENCE):
+        """One request on a connection of its own. `body` is sent as JSON unless it is bytes."""
+        sent = dict(headers or {})
+        if token is not None:
+            sent.setdefault("Authorization", f"Bearer {token}")
+        if body is not None:
+            sent.setdefault("Content-Type", "application/json")
+            body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        if self.scheme == "http":
+            connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+        else:
+            connection = http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=self.context())
+        with contextlib.closing(connection):
+            connection.request(method, path, body, sent)
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+
+    def session(self, name):
+        """Makes a session."""
+        made = self.request("POST", "/v1/sessions", {"name": name}).expect(201)
+        return Person(self, made["session"]["id"], made["token"], name)
+
+
+class Server(Address):
+    """One process of the program. It keeps its port and its data when it is started again."""
+
+    def __init__(self, *options, store=("--store", "memory"), environment=None):
+        super().__init__()
+        self.options = [*store, *options]
+        self.environment = environment
+        self.process = None
+        self.ready_line = None
+        self.errors = tempfile.NamedTemporaryFile("w+", prefix="backline-stderr-", suffix=".txt")
+
+    def start(self):
+        """Starts the program and waits for its line `listening on …`."""
+        command = [program(), "serve", "--host", self.host, "--port", str(self.port), *self.options]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True,
+            env=_environment(self.environment),
+        )
+        lines = queue.Queue()
+        threading.Thread(target=_pump, args=(self.process.stdout, lines), daemon=True).start()
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                line = lines.get(timeout=max(0.01, deadline - time.monotonic()))
+            except queue.Empty:
+                self.kill()
+                raise AssertionError(f"the program did not become ready: {command}\n{self.said()}") from None
+            if line is None:
+                code = self.process.wait()
+                raise AssertionError(f"the program ended with {code} before it was ready: {command}\n{self.said()}")
+            if line.startswith("listening on "):
+                self.ready_line = line
+                address = line.removeprefix("listening on ")
+                self.scheme, _, rest = address.partition("://")
+                self.port = int(rest.rstrip("/").rpartition(":")[2])
+                return self
+
+    def kill(self):
+        """`kill -9`: the process gets no say in it."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self, by=signal.SIGTERM):
+        """Sends a signal and waits; returns the exit code."""
+        self.process.send_signal(by)
+        return self.process.wait(PATIENCE)
+
+    @property
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def close(self):
+        if self.running:
+            self.kill()
+        self.errors.close()
+
+    def said(self):
+        """What the program wrote to standard error, for a failure's message."""
+        with open(self.errors.name, encoding="utf-8", errors="replace") as file:
+            return file.read()[-8000:]
+
+    @property
+    def address(self):
+        """Where it listens, without the process."""
+        return Address(self.host, self.port, self.scheme)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.close()
+
+
+@dataclasses.dataclass
+class Answer:
+    """What came back from one HTTP request."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    def expect(self, status):
+        """The JSON of an answer that must have this status."""
+        assert self.status == status, f"{self.status}: {self.body[:2000]!r}"
+        return self.json if self.body else None
+
+    def expect_problem(self, status, code):
+        """The problem of a refused request, checked against RFC 9457 and section 2 of the protocol."""
+        assert self.status == status, f"{self.status}: {self.body[:2000]!r}"
+        assert self.headers.get_content_type() == "application/problem+json", self.headers
+        problem = self.json
+        assert problem["status"] == status and problem["code"] == code, problem
+        assert problem["type"] == "about:blank" and problem["title"], problem
+        return problem
+
+
+@dataclasses.dataclass
+class Person:
+    """A session and its bearer token."""
+
+    server: Address
+    session: str
+    token: str
+    name: str
+
+    def request(self, method, path, body=None, headers=None):
+        return self.server.request(method, path, body, self.token, headers)
+
+    def create_room(self, name="A room", key=None, **fields):
+        """Creates a room; returns the answer's `{"room":Snapshot,"you":You}`."""
+        headers = {"Idempotency-Key": key} if key else {}
+        return self.request("POST", "/v1/rooms", {"name": name, **fields}, headers).expect(201)
+
+    def room(self, room):
+        return self.request("GET", f"/v1/rooms/{room}").expect(200)
+
+    def post_command(self, room, type, key=None, **fields):
+        """Sends a command over HTTP; returns the whole answer."""
+        headers = {"Idempotency-Key": key} if key else {}
+        return self.request("POST", f"/v1/rooms/{room}/commands", {"command": {"type": type, **fields}}, headers)
+
+    def command(self, room, type, key=None, **fields):
+        """Sends a command over HTTP that must succeed; returns `{"seq","result"?}`."""
+        return self.post_command(room, type, key, **fields).expect(200)
+
+    def events(self, room, after=0, limit=1000):
+        """Every event of a room after a position, page by page."""
+        found = []
+        while True:
+            page = self.request("GET", f"/v1/rooms/{room}/events?after={after}&limit={limit}").expect(200)
+            found += page["events"]
+            if not page["events"] or found[-1]["seq"] >= page["seq"]:
+                return found
+            after = found[-1]["seq"]
+
+    def socket(self, path="/v1/socket", **options):
+        return Socket(self.server, path, token=self.token, **options)
+
+
+def tracks(*titles, source="test"):
+    """Tracks to add, by their titles."""
+    return [{"source": source, "sourceId": f"id-{title}", "title": title} for title in titles]
+
+
+class Socket:
+    """A WebSocket client. What the server pushes is kept in order, and folded into the rooms it follows."""
+
+    def __init__(
+        self, server, path="/v1/socket", token=None, headers=None, subprotocols=(PROTOCOL,), origin=None, follow=None,
+    ):
+        sent = dict(headers or {})
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token}"
+        scheme = "ws" if server.scheme == "http" else "wss"
+        self.connection = websockets.sync.client.connect(
+            f"{scheme}://{server.host}:{server.port}{path}", ssl=server.context(), additional_headers=sent,
+            subprotocols=list(subprotocols) or None, origin=origin, compression=None, proxy=None, max_size=None,
+            max_queue=None, ping_interval=None, open_timeout=PATIENCE, close_timeout=5,
+        )
+        # A socket that was opened for one room is subscribed to it from the start.
+        self.rooms = {follow: Follower(follow)} if follow else {}
+        self.pushed = []
+        self._id = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        # A peer that was killed cannot answer the close frame; then closing waits for nobody.
+        with contextlib.suppress(websockets.exceptions.ConnectionClosed, OSError, TimeoutError):
+            self.connection.close()
+
+    def drop(self):
+        """Cuts the connection without a word, as a lost network does."""
+        with contextlib.suppress(OSError):
+            self.connection.socket.shutdown(socket.SHUT_RDWR)
+
+    def next_id(self):
+        self._id += 1
+        return self._id
+
+    def send(self, message):
+        self.connection.send(message if isinstance(message, (str, bytes)) else json.dumps(message))
+
+    def receive(self, timeout=PATIENCE):
+        """The next message of any kind, after the rooms took it."""
+        text = self.connection.recv(timeout=timeout)
+        assert isinstance(text, str), f"a binary frame from the server: {text!r}"
+        message = json.loads(text)
+        if message.get("room") in self.rooms:
+            self.rooms[message["room"]].take(message, text)
+        return message
+
+    def answer_to(self, number, timeout=PATIENCE):
+        """Reads up to the answer with this `re`; what comes before it is kept in `pushed`."""
+        deadline = time.monotonic() + timeout
+        while True:
+            message = self.receive(max(0.01, deadline - time.monotonic()))
+            if message.get("re") == number:
+                return message
+            self.pushed.append(message)
+
+    def ask(self, type, **fields):
+        """Sends a message with an `id` and returns its answer."""
+        number = self.next_id()
+        self.send({"type": type, "id": number, **fields})
+        return self.answer_to(number)
+
+    def until(self, condition, what, timeout=PATIENCE):
+        """Reads until `condition()` holds."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < deadline, f"still not after {timeout} s: {what}"
+            try:
+                self.pushed.append(self.receive(max(0.01, deadline - time.monotonic())))
+            except TimeoutError:
+                continue
+
+    def wait_for(self, type, timeout=PATIENCE):
+        """The first pushed message of a type, which is taken out of `pushed`."""
+        def found():
+            return next((message for message in self.pushed if message["type"] == type), None)
+        self.until(found, f"a message {type}", timeout)
+        message = found()
+        self.pushed.remove(message)
+        return message
+
+    def subscribe(self, room, position=None):
+        """Subscribes and follows a room; returns the answer."""
+        self.rooms.setdefault(room, Follower(room))
+        position = {} if position is None else {"position": position}
+        return self.ask("subscribe", room=room, **position)
+
+    def resume(self, follower):
+        """Subscribes with what another connection knew of the room; returns the answer."""
+        self.rooms[follower.room] = follower
+        return self.subscribe(follower.room, follower.position)
+
+    def command(self, room, type, key=None, **fields):
+        """Sends a command and returns its answer, an ack or an error."""
+        return self.ask("command", room=room, key=key or new_key(), command={"type": type, **fields})
+
+    def catch_up(self, room, seq):
+        """Reads until the followed room is at a position."""
+        follower = self.rooms[room]
+        self.until(lambda: follower.seq is not None and follower.seq >= seq, f"event {seq} of the room")
+        return follower
+
+    def closed(self, timeout=PATIENCE):
+        """Reads until the server closes; returns the close code."""
+        deadline = time.monotonic() + timeout
+        try:
+            while True:
+                self.pushed.append(self.receive(max(0.01, deadline - time.monotonic())))
+        except websockets.exceptions.ConnectionClosed as end:
+            assert end.rcvd is not None, f"the connection broke without a close frame: {end}"
+            return end.rcvd.code
+
+    def is_alive(self):
+        """Whether the connection still answers."""
+        return self.ask("time", t1=1)["type"] == "time"
+
+
+class RawSocket:
+    """A WebSocket whose frames are put together by hand, to send what no proper client sends."""
+
+    def __init__(self, server, token, path="/v1/socket", headers=()):
+        plain = socket.create_connection((server.host, server.port), timeout=PATIENCE)
+        context = server.context()
+        self.stream = context.wrap_socket(plain, server_hostname="localhost") if context else plain
+        lines = [
+            f"GET {path} HTTP/1.1", f"Host: {server.host}:{server.port}", "Upgrade: websocket", "Connection: Upgrade",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",
+            f"Authorization: Bearer {token}", *headers,
+        ]
+        self.stream.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        self.reader = self.stream.makefile("rb")
+        self.status = int(self.reader.readline().split()[1])
+        self.headers = http.client.parse_headers(self.reader)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.reader.close()
+        self.stream.close()
+
+    def send_frame(self, opcode, payload, final=True, masked=True, reserved=0):
+        first = (0x80 if final else 0) | reserved << 4 | opcode
+        mask_bit = 0x80 if masked else 0
+        if len(payload) < 126:
+            head = struct.pack("!BB", first, mask_bit | len(payload))
+        elif len(payload) < 65536:
+            head = struct.pack("!BBH", first, mask_bit | 126, len(payload))
+        else:
+            head = struct.pack("!BBQ", first, mask_bit | 127, len(payload))
+        mask = b"\x11\x22\x33\x44"
+        if masked:
+            payload = bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload))
+        self.stream.sendall(head + (mask if masked else b"") + payload)
+
+    def receive_frame(self):
+        """The next frame's opcode and payload."""
+        first, second = self.reader.read(2)
+        length = second & 0x7F
+        if length == 126:
+            (length,) = struct.unpack("!H", self.reader.read(2))
+        elif length == 127:
+            (length,) = struct.unpack("!Q", self.reader.read(8))
+        return first & 0x0F, self.reader.read(length)
+
+    def close_code(self):
+        """Reads up to the server's close frame; returns its code."""
+        while True:
+            opcode, payload = self.receive_frame()
+            if opcode == 8:
+                return struct.unpack("!H", payload[:2])[0] if payload else None
+
+
+def _pump(stream, lines):
+    """Moves a child's output lines into a queue; None at its end."""
+    for line in stream:
+        lines.put(line.rstrip("\n"))
+    lines.put(None)

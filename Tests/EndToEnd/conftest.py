@@ -1,0 +1,70 @@
+"""What the tests share: a PostgreSQL cluster, and servers on each store."""
+
+import contextlib
+
+import pytest
+
+import backline
+import postgres
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with contextlib.closing(postgres.Cluster()) as made:
+        yield made
+
+
+@pytest.fixture
+def say(capsys):
+    """Prints past pytest's capture: seeds are shown whether a test passes or fails."""
+
+    def out(text, end="\n"):
+        with capsys.disabled():
+            print(text, end=end, flush=True)
+
+    out("")
+    return out
+
+
+@pytest.fixture
+def servers():
+    """Makes servers that end with the test, however it ends. Their errors are printed where the test failed."""
+    made = []
+
+    def make(*options, **settings):
+        made.append(backline.Server(*options, **settings))
+        return made[-1]
+
+    yield make
+    for server in made:
+        print(f"--- {server.ready_line}: standard error\n{server.said()}")
+        server.close()
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+def storage(request, tmp_path):
+    """The options that name one empty store, once for each kind of durable store."""
+    if request.param == "sqlite":
+        return ["--store", "sqlite", "--data", str(tmp_path / "data")]
+    # The development certificate is kept under the data folder whatever the store is.
+    cluster = request.getfixturevalue("cluster")
+    return ["--store", "postgres", "--database-url", cluster.database(), "--data", str(tmp_path / "data")]
+
+
+@pytest.fixture
+def server(servers, storage):
+    """A running server on an empty store, once for each kind of durable store."""
+    return servers(store=storage).start()
+
+
+@pytest.fixture(scope="session", params=["postgres", "sqlite"])
+def shared(request, tmp_path_factory):
+    """A running server on each kind of durable store, for tests that leave it as they found it."""
+    data = str(tmp_path_factory.mktemp("data"))
+    store = ["--store", request.param, "--data", data]
+    if request.param == "postgres":
+        store += ["--database-url", request.getfixturevalue("cluster").database()]
+    server = backline.Server(store=store)
+    with server:
+        yield server
+        assert server.running, f"the server ended by itself:\n{server.said()}"

@@ -1,0 +1,96 @@
+"""A private PostgreSQL: its own folder, its own port, started and stopped at will.
+
+As root the server's programs run as the user `postgres`, because they refuse to run as root.
+"""
+
+import glob
+import itertools
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+
+
+class Cluster:
+    """One PostgreSQL server on 127.0.0.1. `fsync` stays on: what it acknowledged survives `stop("immediate")`."""
+
+    def __init__(self):
+        self.programs = _programs()
+        self.folder = tempfile.mkdtemp(prefix="backline-postgres-")
+        self.data = os.path.join(self.folder, "data")
+        self.port = _free_port()
+        self._databases = itertools.count(1)
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, "postgres", "postgres")
+        try:
+            self._run("initdb", "-D", self.data, "-U", "backline", "-A", "trust", "-E", "UTF8", "--no-locale")
+            with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as settings:
+                settings.write(
+                    f"listen_addresses = '127.0.0.1'\nport = {self.port}\n"
+                    f"unix_socket_directories = '{self.folder}'\nmax_connections = 100\n"
+                )
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self):
+        log = os.path.join(self.folder, "log")
+        self._run("pg_ctl", "-D", self.data, "-l", log, "-w", "-t", "60", "start")
+
+    def stop(self, mode="immediate"):
+        self._run("pg_ctl", "-D", self.data, "-m", mode, "-w", "-t", "60", "stop")
+
+    def database(self):
+        """Makes an empty database; returns its URL."""
+        name = f"backline_{next(self._databases)}"
+        self.sql(f"CREATE DATABASE {name}", database="postgres")
+        return self.url(name)
+
+    def url(self, name):
+        return f"postgres://backline@127.0.0.1:{self.port}/{name}"
+
+    def sql(self, statement, database):
+        """Runs SQL; returns psql's output, one line a row, columns parted by `|`."""
+        return self._run(
+            "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port),
+            "-U", "backline", "-d", database, "-c", statement,
+        ).strip()
+
+    def close(self):
+        if os.path.exists(os.path.join(self.data, "postmaster.pid")):
+            self.stop("immediate")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program, *arguments):
+        command = [os.path.join(self.programs, program), *arguments]
+        if os.geteuid() == 0:
+            command = ["runuser", "-u", "postgres", "--", *command]
+        # pg_ctl's child keeps what it inherits: its output goes to a file, so that nobody waits for a pipe to close.
+        with tempfile.TemporaryFile() as output:
+            code = subprocess.run(
+                command, cwd="/", stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, timeout=120,
+            ).returncode
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+        if code != 0:
+            raise RuntimeError(f"{' '.join(command)} ended with {code}:\n{text}")
+        return text
+
+
+def _programs():
+    """The folder of the newest PostgreSQL server on this machine."""
+    folders = [os.path.dirname(path) for path in glob.glob("/usr/lib/postgresql/*/bin/initdb")]
+    if folders:
+        return max(folders, key=lambda folder: int(folder.split("/")[4]))
+    found = shutil.which("initdb")
+    if found is None:
+        raise RuntimeError("these tests need PostgreSQL's server programs (Debian: apt-get install postgresql)")
+    return os.path.dirname(os.path.realpath(found))
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

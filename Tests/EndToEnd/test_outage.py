@@ -1,0 +1,130 @@
+"""PostgreSQL is stopped while commands arrive, and comes back."""
+
+import contextlib
+
+import pytest
+
+import backline
+import postgres
+from checks import check_followers, check_log, check_once
+
+
+@pytest.fixture
+def own_cluster():
+    """A cluster that a test may stop."""
+    with contextlib.closing(postgres.Cluster()) as made:
+        yield made
+
+
+def test_without_its_log_a_server_refuses_changes_and_shows_none(own_cluster, servers, tmp_path):
+    server = servers(store=[
+        "--store", "postgres", "--database-url", own_cluster.database(), "--data", str(tmp_path / "data")]).start()
+    assert server.request("GET", "/readyz").status == 200
+    dj, guest = server.session("Ana"), server.session("Ben")
+    room = dj.create_room()["room"]["state"]["id"]
+    guest.command(room, "join")
+    client, watcher = dj.socket(), guest.socket()
+    for socket in (client, watcher):
+        socket.subscribe(room)
+
+    # Commands arrive without a pause; PostgreSQL stops in their midst and all that follow are refused.
+    sent, answers = {}, {}
+
+    def send(count):
+        for _ in range(count):
+            number = 1000 + len(sent)
+            sent[number] = {"key": backline.new_key(), "command": {"type": "rename", "name": f"Name {number}"}}
+            client.send({"type": "command", "id": number, "room": room, **sent[number]})
+
+    def collect():
+        for number in sent.keys() - answers.keys():
+            answers[number] = next((m for m in client.pushed if m.get("re") == number), None) \
+                or client.answer_to(number, timeout=60)
+
+    send(200)
+    own_cluster.stop("immediate")
+    send(50)
+    collect()
+    refused = [number for number, answer in answers.items() if answer["type"] == "error"]
+    assert {answers[number]["code"] for number in refused} == {"unavailable"}
+    assert all(number in refused for number in list(sent)[200:]), "what came after the stop is refused"
+    durable = max([a["seq"] for a in answers.values() if a["type"] == "ack"], default=0)
+
+    # HTTP says the same, and says when to come back.
+    answer = dj.post_command(room, "rename", key=backline.new_key(), name="Nobody")
+    problem = answer.expect_problem(503, "unavailable")
+    assert problem["retryAfterMs"] > 0 and int(answer.headers["Retry-After"]) > 0
+    backline.eventually(lambda: server.request("GET", "/readyz").status == 503, "/readyz is 503")
+    assert server.request("GET", "/healthz").status == 200
+
+    # Snapshots are still served, and show nothing that is not durable.
+    seen = dj.room(room)["room"]
+    assert seen["seq"] >= durable
+    again = watcher.subscribe(room)
+    assert (again["type"], again["seq"]) == ("snapshot", seen["seq"])
+    assert client.is_alive()
+
+    own_cluster.start()
+    backline.eventually(lambda: server.request("GET", "/readyz").status == 200, "/readyz is 200 again", timeout=60)
+    # What was shown during the outage is what the log has.
+    events = dj.events(room)
+    assert len(events) >= seen["seq"]
+
+    # Every refused command is sent again with its key, and every acknowledged one too: each is applied once.
+    for number, line in sent.items():
+        client.send({"type": "command", "id": 10_000 + number, "room": room, **line})
+    for number in sent:
+        answer = client.answer_to(10_000 + number, timeout=60)
+        assert answer["type"] == "ack", answer
+        if answers[number]["type"] == "ack":
+            assert answer["seq"] == answers[number]["seq"]
+        answers[number] = answer
+    events = check_log(dj, room)
+    for number, line in sent.items():
+        name = line["command"]["name"]
+        event = check_once(events, name, lambda e: e["type"] == "memberRenamed" and e["name"] == name)
+        assert event["seq"] == answers[number]["seq"]
+    assert "Nobody" not in [event.get("name") for event in events]
+    followers = [socket.catch_up(room, events[-1]["seq"]) for socket in (client, watcher)]
+    check_followers(dj, room, followers)
+    assert server.stop() == 0
+
+
+def test_the_outage_reaches_nobody_who_watches(own_cluster, servers, tmp_path):
+    """While the log is away, a watcher gets no delta, however many commands others send."""
+    server = servers(store=[
+        "--store", "postgres", "--database-url", own_cluster.database(), "--data", str(tmp_path / "data")]).start()
+    dj, guest = server.session("Ana"), server.session("Ben")
+    room = dj.create_room()["room"]["state"]["id"]
+    client, watcher = dj.socket(), guest.socket()
+    for socket in (client, watcher):
+        socket.subscribe(room)
+    own_cluster.stop("immediate")
+    for number in range(20):
+        answer = client.command(room, "rename", name=f"Name {number}")
+        assert (answer["type"], answer["code"]) == ("error", "unavailable"), answer
+    for socket in (client, watcher):
+        assert socket.is_alive()
+        assert not [message for message in socket.pushed if message["type"] == "delta"]
+    own_cluster.start()
+
+    def accepted():
+        answer = client.command(room, "rename", name="Back")
+        assert answer["type"] == "ack" or answer["code"] == "unavailable", answer
+        return answer["type"] == "ack" and answer
+
+    answer = backline.eventually(accepted, "commands are accepted again", timeout=60)
+    for socket in (client, watcher):
+        follower = socket.catch_up(room, answer["seq"])
+        assert [event["name"] for event in follower.events.values()] == ["Back"]
+    check_log(dj, room)
+
+
+def test_a_stop_during_an_outage_is_clean(own_cluster, servers, tmp_path):
+    server = servers(store=[
+        "--store", "postgres", "--database-url", own_cluster.database(), "--data", str(tmp_path / "data")]).start()
+    dj = server.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+    own_cluster.stop("immediate")
+    dj.post_command(room, "rename", name="Nobody").expect_problem(503, "unavailable")
+    assert server.stop() == 0

@@ -1,0 +1,128 @@
+"""Two server processes on one PostgreSQL, and everybody writes to one room through both."""
+
+import multiprocessing
+
+import pytest
+
+import backline
+from checks import check_followers, check_log, check_once
+
+PROCESSES = 20
+COMMANDS = 25
+
+
+@pytest.fixture
+def nodes(servers, cluster, tmp_path):
+    """Two servers on one database."""
+    store = ["--store", "postgres", "--database-url", cluster.database()]
+    return [servers(store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
+
+
+def work(address, number, room, gate, results):
+    """One process: a session of its own sends keyed commands without waiting, and reports what was answered."""
+    try:
+        person = address.session(f"Process {number}")
+        member = person.command(room, "join")["result"]["member"]
+        with person.socket() as client:
+            gate.wait(60)
+            marks = [f"{number}-{turn}" for turn in range(COMMANDS)]
+            for turn, mark in enumerate(marks):
+                client.send({
+                    "type": "command", "id": 1000 + turn, "room": room, "key": backline.new_key(),
+                    "command": {"type": "rename", "name": mark},
+                })
+            answers = [client.answer_to(1000 + turn, timeout=60) for turn in range(COMMANDS)]
+        results.put((member, list(zip(marks, answers))))
+    except BaseException as failure:
+        gate.abort()
+        results.put((number, f"{type(failure).__name__}: {failure}"))
+        raise
+
+
+def test_each_position_is_won_once_and_nothing_is_lost(nodes):
+    dj, watcher = nodes[0].session("Ana"), nodes[1].session("Ben")
+    room = dj.create_room()["room"]["state"]["id"]
+    with dj.socket() as first, watcher.socket() as second:
+        for client in (first, second):
+            assert client.subscribe(room)["type"] == "snapshot"
+
+        # Spawned, not forked: the tests' own threads and connections stay out of the children.
+        context = multiprocessing.get_context("spawn")
+        gate, results = context.Barrier(PROCESSES), context.Queue()
+        processes = [
+            context.Process(target=work, args=(nodes[number % 2].address, number, room, gate, results))
+            for number in range(PROCESSES)
+        ]
+        for process in processes:
+            process.start()
+        told = [results.get(timeout=120) for _ in processes]
+        for process in processes:
+            process.join(60)
+        assert [process.exitcode for process in processes] == [0] * PROCESSES, told
+
+        logs = [check_log(person, room) for person in (dj, watcher)]
+        assert logs[0] == logs[1], "both servers have the same log"
+        renames = [event["seq"] for event in logs[0] if event["type"] == "memberRenamed"]
+        won = []
+        for member, answers in told:
+            for mark, answer in answers:
+                assert answer["type"] == "ack", (mark, answer)
+                event = check_once(logs[0], mark, lambda e: e["type"] == "memberRenamed" and e["name"] == mark)
+                assert (event["seq"], event["member"]) == (answer["seq"], member)
+                won.append(answer["seq"])
+            assert [answer["seq"] for _, answer in answers] == sorted(answer["seq"] for _, answer in answers)
+        assert sorted(won) == renames and len(set(won)) == PROCESSES * COMMANDS
+
+        # Whoever watches through either server has seen all of it.
+        followers = [client.catch_up(room, logs[0][-1]["seq"]) for client in (first, second)]
+        for person, follower in zip((dj, watcher), followers):
+            check_followers(person, room, [follower])
+
+
+def test_a_key_is_known_to_every_server(nodes):
+    here = nodes[0].session("Ana")
+    there = backline.Person(nodes[1].address, here.session, here.token, here.name)
+    room = here.create_room()["room"]["state"]["id"]
+    key = backline.new_key()
+    first = here.command(room, "addTracks", key, tracks=backline.tracks("One"))
+    assert there.command(room, "addTracks", key, tracks=backline.tracks("One")) == first
+    assert here.room(room)["room"]["seq"] == first["seq"]
+
+
+def test_a_client_resumes_on_the_other_server(nodes):
+    here = nodes[0].session("Ana")
+    there = backline.Person(nodes[1].address, here.session, here.token, here.name)
+    room = here.create_room()["room"]["state"]["id"]
+    with here.socket() as client:
+        client.subscribe(room)
+        follower = client.rooms[room]
+    for name in ("Second", "Third"):
+        last = here.command(room, "updateRoom", name=name)["seq"]
+    with there.socket() as client:
+        assert client.resume(follower)["type"] == "resumed"
+        client.catch_up(room, last)
+        assert sorted(follower.events) == [last - 1, last]
+        check_followers(there, room, [follower])
+        # What is changed on one server reaches who watches on the other.
+        last = here.command(room, "updateRoom", name="Fourth")["seq"]
+        client.catch_up(room, last)
+    check_log(here, room)
+
+
+def test_events_change_hands_in_order_between_servers(nodes):
+    """Two members on two servers take turns; each answers what it sees."""
+    people = [node.session(name) for node, name in zip(nodes, ("Ana", "Ben"))]
+    room = people[0].create_room()["room"]["state"]["id"]
+    people[1].command(room, "join")
+    sockets = [person.socket() for person in people]
+    for client in sockets:
+        client.subscribe(room)
+    for turn in range(10):
+        sender, other = sockets[turn % 2], sockets[1 - turn % 2]
+        answer = sender.command(room, "rename", name=f"Turn {turn}")
+        assert answer["type"] == "ack", answer
+        other.catch_up(room, answer["seq"])
+        assert other.rooms[room].events[answer["seq"]]["name"] == f"Turn {turn}"
+    check_followers(people[0], room, [client.catch_up(room, answer["seq"]) for client in sockets])
+    for client in sockets:
+        client.close()

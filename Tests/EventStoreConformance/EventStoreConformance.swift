@@ -1,0 +1,55 @@
+package import EventStorage
+import Testing
+
+/// One fact that holds for every event store.
+package struct EventStoreCheck: Sendable, CustomTestStringConvertible {
+    /// The fact, a sentence.
+    package let name: String
+    private let body: @Sendable (StoreUnderTest) async throws -> Void
+
+    init(_ name: String, _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    package var testDescription: String { name }
+
+    /// Looks whether the fact holds; where it does not, issues are recorded or an error is thrown.
+    ///
+    /// - Parameters:
+    ///   - store: A store that holds nothing yet and that nobody else uses.
+    ///   - second: Another handle on the same log, as a second process would have it; where there is none, `store`.
+    package func run(on store: any EventStore, second: (any EventStore)? = nil) async throws {
+        try await body(StoreUnderTest(store: store, second: second ?? store))
+    }
+}
+
+/// The facts that make a store an ``EventStore``.
+///
+/// A store's test target runs each as a test of its own:
+///
+/// ```swift
+/// @Test(arguments: EventStoreConformance.checks)
+/// func `a store keeps the contract`(check: EventStoreCheck) async throws {
+///     try await check.run(on: freshStore())
+/// }
+/// ```
+package enum EventStoreConformance {
+    /// All facts.
+    package static let checks: [EventStoreCheck] =
+        appendChecks + concurrentAppendChecks + readChecks + keyChecks + creationChecks + concurrentCreationChecks
+        + directoryChecks + sessionChecks + historyChecks
+}
+
+/// What a check works on.
+struct StoreUnderTest: Sendable {
+    /// The store.
+    let store: any EventStore
+    /// A handle on the same log.
+    let second: any EventStore
+
+    /// One handle or the other, by turns.
+    func handle(_ turn: Int) -> any EventStore {
+        turn.isMultiple(of: 2) ? store : second
+    }
+}

@@ -1,0 +1,124 @@
+import RoomDomain
+import Testing
+
+@Suite struct RoomUpdateTests {
+    let people = RoomScenario.given(RoomScenario.people)
+    let here = Location(latitude: 48.2, longitude: 16.4)
+
+    private func update(_ change: (inout RoomUpdate) -> Void) -> RoomCommand {
+        var update = RoomUpdate()
+        change(&update)
+        return .updateRoom(update)
+    }
+
+    private func changed(_ change: (inout RoomChanges) -> Void) -> RoomEvent {
+        var changes = RoomChanges()
+        change(&changes)
+        return .roomUpdated(changes)
+    }
+
+    @Test func `a founding makes the room and its owner`() throws {
+        let events = try RoomState.found(
+            RoomFounding(
+                id: .sample, code: .zero, name: " Kitchen ", location: nil, visibility: .public,
+                settings: SettingsUpdate(), founder: .ana, founderName: "Ana"))
+        #expect(events == RoomScenario.founded)
+        let room = RoomScenario.given(events).room
+        #expect(room.name == "Kitchen")
+        #expect(room.createdAt == RoomScenario.start)
+        #expect(room.isOpen)
+        #expect(room.invariantViolations(atCommandBoundary: true).isEmpty)
+    }
+
+    @Test(arguments: ["", " ", "a\tb", String(repeating: "x", count: 81)])
+    func `a room's name keeps to the rule`(name: String) {
+        #expect(throws: RoomRefusal.badRequest("name must have 1 to 80 characters and no control characters")) {
+            try RoomState.found(
+                RoomFounding(
+                    id: .sample, code: .zero, name: name, location: nil, visibility: .public,
+                    settings: SettingsUpdate(), founder: .ana, founderName: "Ana"))
+        }
+        people.refuses(update { $0.name = name }, with: .badRequest)
+    }
+
+    @Test func `only what differs is recorded`() {
+        people.when(
+            update {
+                $0.name = "Kitchen"
+                $0.visibility = .unlisted
+            }, then: changed { $0.visibility = .unlisted })
+        people.changesNothing(
+            update {
+                $0.name = " Kitchen "
+                $0.visibility = .public
+                $0.settings.skipRatio = 0.5
+                $0.settings.queueMode = .dj
+            })
+        people.changesNothing(update { _ in })
+    }
+
+    @Test func `a location is set, and taken away`() {
+        let room =
+            people
+            .when(update { $0.location = here }, then: changed { $0.location = here })
+            .changesNothing(update { $0.location = here })
+            .when(update { $0.clearLocation = true }, then: changed { $0.locationCleared = true })
+            .changesNothing(update { $0.clearLocation = true }).room
+        #expect(room.location == nil)
+    }
+
+    @Test func `a location cannot be set and taken away at once`() {
+        people.refuses(
+            update {
+                $0.location = here
+                $0.clearLocation = true
+            }, with: .badRequest)
+    }
+
+    @Test func `changed settings are recorded whole`() {
+        var settings = RoomSettings()
+        settings.maxWaitingPerMember = 500
+        settings.repeatAfterPlays = 10_000
+        settings.skipRatio = 1
+        let room = people.when(
+            update {
+                $0.settings.maxWaitingPerMember = 500
+                $0.settings.repeatAfterPlays = 10_000
+                $0.settings.skipRatio = 1
+            }, then: changed { $0.settings = settings }
+        ).room
+        #expect(room.settings == settings)
+    }
+
+    @Test(arguments: [-0.1, 1.1, .nan, .infinity, -.infinity])
+    func `a skip ratio out of range is refused`(ratio: Double) {
+        people.refuses(update { $0.settings.skipRatio = ratio }, with: .badRequest)
+    }
+
+    @Test func `counts out of range are refused`() {
+        for count in [-1, 501, .max] {
+            people.refuses(update { $0.settings.maxWaitingPerMember = count }, with: .badRequest)
+        }
+        for count in [-1, 10_001, .min] {
+            people.refuses(update { $0.settings.repeatAfterPlays = count }, with: .badRequest)
+        }
+    }
+
+    @Test(arguments: [QueueMode.votes, .fair])
+    func `queue modes other than the DJ's are refused`(mode: QueueMode) {
+        people.refuses(update { $0.settings.queueMode = mode }, with: .badRequest)
+    }
+
+    @Test func `a closed room takes no commands`() {
+        let closed = people.when(.closeRoom, after: 5, then: .roomClosed)
+        #expect(closed.room.closedAt == .start(plus: 5))
+        closed.refuses(.closeRoom, with: .roomClosed)
+        closed.refuses(.join(name: nil), by: .eve, with: .roomClosed)
+        closed.refuses(.vote(track: 1), by: .eve, with: .roomClosed)
+        closed.refuses(.skip, by: .server, with: .roomClosed)
+    }
+
+    @Test func `a room before its first event takes no commands`() {
+        RoomScenario.given([]).refuses(.join(name: nil), by: .eve, with: .roomClosed)
+    }
+}

@@ -1,0 +1,181 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import TLSTransport
+
+@Suite struct HandshakeTests {
+    @Test func `client and server agree on TLS 1.3 and http 1.1`() throws {
+        let pair = try EmbeddedPair.connected()
+        let expected = TLSHandshakeCompleted(applicationProtocol: "http/1.1", version: .tls13, resumed: false)
+        #expect(pair.client.recorder.events == [expected])
+        #expect(pair.server.recorder.events == [expected])
+        #expect(pair.client.recorder.faults == [] && pair.server.recorder.faults == [])
+    }
+
+    @Test(arguments: [1, 2, 5, 7, 100, 1_000])
+    func `handshake and data arrive whole however they are cut`(piece: Int) throws {
+        let pair = try EmbeddedPair()
+        try pair.exchange(piece: piece)
+        pair.client.writeAndFlush("from the client")
+        pair.server.writeAndFlush(String(repeating: "from the server ", count: 2_000))
+        try pair.exchange(piece: piece)
+        #expect(pair.server.recorder.text == "from the client")
+        #expect(pair.client.recorder.text == String(repeating: "from the server ", count: 2_000))
+    }
+
+    @Test func `what is written before the handshake is sent when it is done`() throws {
+        let pair = try EmbeddedPair()
+        let promise = pair.client.channel.eventLoop.makePromise(of: Void.self)
+        pair.client.write("early ")
+        pair.client.channel.writeAndFlush(ByteBuffer(string: "words"), promise: promise)
+        pair.server.writeAndFlush("answer")
+        #expect(pair.client.tls.unsentByteCount == 11)
+        try pair.exchange()
+        try promise.futureResult.wait()
+        #expect(pair.server.recorder.text == "early words")
+        #expect(pair.client.recorder.text == "answer")
+        #expect(pair.client.tls.unsentByteCount == 0)
+    }
+
+    @Test func `the handshake needs no reads from the application`() throws {
+        let pair = try EmbeddedPair()
+        try pair.server.channel.setOption(.autoRead, value: false).wait()
+        try pair.exchange()
+        #expect(pair.server.recorder.events.count == 1)
+    }
+
+    @Test func `a certificate with another fingerprint is refused before any data`() throws {
+        let wrong = SHA256Digest(hashing: [])
+        let pair = try EmbeddedPair(client: TLSContext(clientVerifying: .fingerprint(wrong)))
+        pair.client.writeAndFlush("secret")
+        try pair.exchange()
+        let actual = try Identity.shared.get().certificate.fingerprint
+        #expect(pair.client.recorder.faults == [.fingerprintMismatch(expected: wrong, actual: actual)])
+        #expect(!pair.client.channel.isActive)
+        #expect(pair.server.recorder.text == "" && pair.server.recorder.events == [])
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1", "::1"])
+    func `a given authority vouches for the name the certificate has`(name: String) throws {
+        let path = try Identity.shared.get().certificate.certificatePath
+        let context = try TLSContext(clientVerifying: .certificateAuthority(path: path))
+        let pair = try EmbeddedPair(client: context, serverName: name)
+        try pair.exchange()
+        #expect(pair.client.recorder.events.count == 1 && pair.client.recorder.faults == [])
+    }
+
+    @Test(arguments: ["example.org", "127.0.0.2", "localhost.example.org"])
+    func `a given authority does not vouch for another name`(name: String) throws {
+        let path = try Identity.shared.get().certificate.certificatePath
+        let context = try TLSContext(clientVerifying: .certificateAuthority(path: path))
+        let pair = try EmbeddedPair(client: context, serverName: name)
+        try pair.exchange()
+        guard case .certificateRejected(let reason)? = pair.client.recorder.faults.first else {
+            Issue.record("\(pair.client.recorder.faults)")
+            return
+        }
+        #expect(reason.contains("mismatch"))
+        #expect(pair.client.recorder.events == [] && !pair.client.channel.isActive)
+        // The server is told by an alert.
+        guard case .handshake(let error)? = pair.server.recorder.faults.first else {
+            Issue.record("\(pair.server.recorder.faults)")
+            return
+        }
+        #expect(error.description.contains("alert"))
+    }
+
+    @Test func `the system's authorities do not vouch for a self-signed certificate`() throws {
+        let pair = try EmbeddedPair(client: TLSContext(clientVerifying: .system), serverName: "localhost")
+        try pair.exchange()
+        guard case .certificateRejected(let reason)? = pair.client.recorder.faults.first else {
+            Issue.record("\(pair.client.recorder.faults)")
+            return
+        }
+        #expect(reason.contains("self-signed") || reason.contains("self signed"))
+    }
+
+    @Test(arguments: ["", "a..b", "a b", "a,DNS:evil", "é", String(repeating: "a", count: 64)])
+    func `what is no host name is refused as server name`(name: String) throws {
+        let context = try TLSContext(clientVerifying: .system)
+        let end = try EmbeddedEnd(context, TLSEventLoopResources(), serverName: name)
+        try end.channel.connect(to: SocketAddress(unixDomainSocketPath: "/client")).wait()
+        #expect(end.recorder.faults == [.invalidHostName(name)])
+        #expect(!end.channel.isActive)
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "\u{16}\u{3}\u{1}", "SSH-2.0-x\r\n",
+        String(repeating: "\0", count: 70_000),
+    ])
+    func `plain text and garbage end the connection and nothing else`(text: String) throws {
+        let pair = try EmbeddedPair()
+        try? pair.server.channel.writeInbound(ByteBuffer(string: text))
+        if pair.server.channel.isActive { pair.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+        #expect(pair.server.recorder.faults.count == 1)
+        #expect(pair.server.recorder.text == "" && pair.server.recorder.events == [])
+        #expect(!pair.server.channel.isActive && pair.server.tls.connection == nil)
+    }
+
+    @Test func `random bytes never crash a server`() throws {
+        let seed = UInt64.random(in: .min ... .max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let identity = try Identity.shared.get()
+        let resources = try TLSEventLoopResources()
+        for _ in 0..<500 {
+            let end = try EmbeddedEnd(identity.server, resources)
+            try end.channel.connect(to: SocketAddress(unixDomainSocketPath: "/server")).wait()
+            // Half of them look like the beginning of a handshake record.
+            var bytes: [UInt8] = Bool.random(using: &random) ? [22, 3, 1, 0, UInt8.random(in: 0...255, using: &random), 1] : []
+            bytes += (0..<Int.random(in: 1...400, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            try? end.channel.writeInbound(ByteBuffer(bytes: bytes))
+            #expect(end.recorder.events == [] && end.recorder.text == "")
+            try? end.channel.close().wait()
+            #expect(end.tls.connection == nil)
+        }
+    }
+
+    @Test func `a handshake with one byte changed never delivers data`() throws {
+        let seed = UInt64.random(in: .min ... .max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<200 {
+            let pair = try EmbeddedPair()
+            pair.client.writeAndFlush("secret")
+            var broken = false
+            // Each flight of either side has the same chance.
+            var countdown = Int.random(in: 0..<3, using: &random)
+            for _ in 0..<6 {
+                for (from, to) in [(pair.client, pair.server), (pair.server, pair.client)] {
+                    for var buffer in try from.takeOutbound() where to.channel.isActive {
+                        if countdown == 0, !broken {
+                            broken = true
+                            let index = buffer.readerIndex + Int.random(in: 0..<buffer.readableBytes, using: &random)
+                            let byte = try #require(buffer.getInteger(at: index, as: UInt8.self))
+                            buffer.setInteger(byte ^ (1 << UInt8.random(in: 0..<8, using: &random)), at: index)
+                        }
+                        countdown -= 1
+                        try? to.channel.writeInbound(buffer)
+                    }
+                }
+            }
+            #expect(pair.server.recorder.text == "" || pair.server.recorder.text == "secret")
+            if pair.server.recorder.text == "secret" {
+                // The changed bits were those nobody looks at: a record's legacy version (RFC 8446 §5.1), or a ticket.
+                #expect(pair.server.recorder.events.count == 1)
+            }
+            try? pair.client.channel.close().wait()
+            try? pair.server.channel.close().wait()
+            #expect(pair.client.tls.connection == nil && pair.server.tls.connection == nil)
+        }
+    }
+
+    @Test func `the peer closing during the handshake is told apart`() throws {
+        let pair = try EmbeddedPair()
+        try pair.server.channel.close().wait()
+        pair.client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(pair.client.recorder.faults == [.closedDuringHandshake])
+        #expect(!pair.client.channel.isActive)
+    }
+}

@@ -1,0 +1,63 @@
+import NIOCore
+import WebSocketCodec
+
+/// What a reader made of some bytes.
+struct Transcript: Equatable {
+    var steps: [MessageReader.Step] = []
+    var violation: FrameViolation?
+
+    /// Feeds pieces one after the other to a new reader, each in a buffer of its own, until one is refused.
+    init(
+        _ pieces: [[UInt8]], role: WebSocketRole = .server,
+        limit: Int = MessageReader.defaultMaximumMessageLength
+    ) {
+        var reader = MessageReader(role: role, maximumMessageLength: limit)
+        for piece in pieces {
+            var bytes = ByteBuffer(bytes: piece)
+            do {
+                while let step = try reader.receive(&bytes) { self.steps.append(step) }
+            } catch {
+                self.violation = error
+                return
+            }
+        }
+    }
+
+    init(
+        _ bytes: [UInt8], role: WebSocketRole = .server, limit: Int = MessageReader.defaultMaximumMessageLength
+    ) {
+        self.init([bytes], role: role, limit: limit)
+    }
+}
+
+/// A frame as a client sends it, or as a server does where `mask` is `nil`.
+func frame(
+    _ opcode: Opcode, _ payload: [UInt8] = [], isFinal: Bool = true, mask: MaskKey? = .example
+) -> [UInt8] {
+    var buffer = ByteBuffer()
+    FrameWriter.write(opcode, payload: ByteBuffer(bytes: payload), isFinal: isFinal, mask: mask, into: &buffer)
+    return Array(buffer.readableBytesView)
+}
+
+func closeFrame(_ code: UInt16, _ text: [UInt8] = [], mask: MaskKey? = .example) -> [UInt8] {
+    frame(.close, [UInt8(code >> 8), UInt8(code & 0xFF)] + text, mask: mask)
+}
+
+extension MaskKey {
+    /// The key of RFC 6455 §5.7.
+    static let example = MaskKey(rawValue: 0x37FA_213D)
+}
+
+extension Array where Element == UInt8 {
+    /// The array in two pieces, for every place where it can be cut.
+    var cuts: [[[UInt8]]] {
+        self.indices.map { [Array(self[..<$0]), Array(self[$0...])] }
+    }
+
+    /// The array one byte at a time.
+    var singleBytes: [[UInt8]] { self.map { [$0] } }
+}
+
+extension ByteBuffer {
+    static func of(_ text: String) -> ByteBuffer { ByteBuffer(string: text) }
+}
