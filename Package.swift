@@ -64,6 +64,7 @@ let package = Package(
             [
                 "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "TLSTransport",
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), nioCore, nioPosix, logging,
                 serviceLifecycle,
             ]),

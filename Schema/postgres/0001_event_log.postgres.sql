@@ -5,7 +5,7 @@
 -- distributed by it.
 
 CREATE TABLE schema_migrations (
-    number     integer     NOT NULL PRIMARY KEY,
+    number     bigint      NOT NULL PRIMARY KEY,
     name       text        NOT NULL,
     checksum   text        NOT NULL,
     applied_at timestamptz NOT NULL DEFAULT now()

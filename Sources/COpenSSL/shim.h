@@ -19,6 +19,11 @@
 #error "TLSTransport needs OpenSSL 3.0 or newer"
 #endif
 
+// Whether an error says no more than that a deeper layer, which has left an error of its own, has failed.
+static inline int backline_error_is_nested(unsigned long code) {
+    return !ERR_SYSTEM_ERROR(code) && (ERR_GET_REASON(code) & ERR_RFLAG_COMMON) != 0
+        && (ERR_GET_REASON(code) & ~ERR_RFLAG_COMMON) < 256;
+}
 static inline int backline_error_library(unsigned long code) { return ERR_GET_LIB(code); }
 static inline int backline_error_reason(unsigned long code) { return ERR_GET_REASON(code); }
 

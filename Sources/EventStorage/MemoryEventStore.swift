@@ -100,7 +100,9 @@ package final class MemoryEventStore: EventStore {
 
     package func insert(_ session: SessionRecord) async throws(StorageFault) {
         let isNew = state.withLock { state in
-            guard state.sessions[session.id] == nil, state.sessionsByHash[session.tokenHash] == nil else { return false }
+            guard state.sessions[session.id] == nil, state.sessionsByHash[session.tokenHash] == nil else {
+                return false
+            }
             state.sessions[session.id] = session
             state.sessionsByHash[session.tokenHash] = session.id
             return true

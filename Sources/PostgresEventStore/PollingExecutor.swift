@@ -1,3 +1,4 @@
+import CPostgres
 import Glibc
 import Synchronization
 
@@ -45,9 +46,9 @@ final class PollingExecutor: SerialExecutor {
     ///
     /// Throws the `errno` of what could not be had: descriptors or a thread.
     init() throws(SystemError) {
-        pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC.rawValue))
+        pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         let pollError = errno
-        wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC.rawValue | EFD_NONBLOCK.rawValue))
+        wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         let wakeError = errno
         guard pollDescriptor >= 0 else { throw SystemError(code: pollError) }
         guard wakeDescriptor >= 0 else { throw SystemError(code: wakeError) }
@@ -86,21 +87,20 @@ final class PollingExecutor: SerialExecutor {
     /// Watches a descriptor no longer; one that is closed is watched no longer anyway.
     func unwatch(_ descriptor: Int32) {
         // Fails only for a descriptor that is not watched.
-        _ = unsafe epoll_ctl(pollDescriptor, EPOLL_CTL_DEL, descriptor, nil)
+        _ = epoll_ctl(pollDescriptor, EPOLL_CTL_DEL, descriptor, nil)
     }
 
     private func control(
         _ operation: Int32, _ descriptor: Int32, token: UInt64, interest: Interest
     ) throws(SystemError) {
-        var event = epoll_event()
-        event.events =
+        let events =
             switch interest {
             case .reading: EPOLLIN.rawValue
             case .writing: EPOLLOUT.rawValue
             case .both: EPOLLIN.rawValue | EPOLLOUT.rawValue
             }
-        unsafe event.data.u64 = token
-        // The kernel copies the event during the call.
+        // The kernel copies the event, whose union is used as a number only, during the call.
+        var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: token))
         guard unsafe epoll_ctl(pollDescriptor, operation, descriptor, &event) == 0 else {
             throw SystemError(code: errno)
         }
@@ -139,7 +139,7 @@ final class PollingExecutor: SerialExecutor {
 
     private func startThread() throws(SystemError) {
         var started = pthread_t()
-        let executor = Unmanaged.passRetained(self)
+        let executor = unsafe Unmanaged.passRetained(self)
         // The thread takes over the reference that was retained for it.
         let result = unsafe pthread_create(
             &started, nil,
@@ -157,7 +157,6 @@ final class PollingExecutor: SerialExecutor {
     private func run() {
         thread.store(pthread_self(), ordering: .relaxed)
         blockSignals()
-        pthread_setname_np(pthread_self(), "postgres-poll")
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
         while let timeout = runTurn() {
             let count = unsafe epoll_wait(pollDescriptor, &events, Int32(events.count), timeout)
@@ -192,13 +191,14 @@ final class PollingExecutor: SerialExecutor {
         }
         let now = ContinuousClock.now
         let deadline = shared.withLock { $0.handler }?.turnEnded(at: now)
-        return shared.withLock { shared in
+        return shared.withLock { shared -> Int32? in
             guard shared.jobs.isEmpty else { return 0 }
             guard !shared.isStopped else { return nil }
             shared.isAsleep = true
             guard let deadline else { return -1 }
             // Rounded up, so that a deadline has passed when its turn begins.
-            return Int32(clamping: max(0, (deadline - now) / .milliseconds(1)).rounded(.up))
+            let milliseconds = ((deadline - now) / .milliseconds(1)).rounded(.up)
+            return Int32(min(max(0, milliseconds), Double(Int32.max)))
         }
     }
 
@@ -216,11 +216,15 @@ struct SystemError: Error, Hashable {
     /// The `errno`.
     var code: Int32
 
-    /// The error's name, "EMFILE", and its description.
-    var cause: (name: String, description: String) {
-        // Both strings are constants of the C library, and copied here.
-        let name = unsafe strerrorname_np(code).map { unsafe String(cString: $0) }
-        let description = unsafe strerrordesc_np(code).map { unsafe String(cString: $0) }
-        return (name ?? "\(code)", description ?? "unknown error")
+    /// The error's name.
+    var name: String {
+        switch code {
+        case EAGAIN: "EAGAIN"
+        case EMFILE: "EMFILE"
+        case ENFILE: "ENFILE"
+        case ENOMEM: "ENOMEM"
+        case ENOSPC: "ENOSPC"
+        default: "errno \(code)"
+        }
     }
 }

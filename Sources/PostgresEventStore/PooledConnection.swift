@@ -67,6 +67,8 @@ final class PooledConnection {
     private(set) var state = State.connecting
     /// When it is to be given up, unless something happens before.
     private(set) var deadline: ContinuousClock.Instant?
+    /// Whether it has come so far as to serve requests.
+    private(set) var wasEstablished = false
 
     private let executor: PollingExecutor
     private let configuration: PostgresConfiguration
@@ -76,8 +78,7 @@ final class PooledConnection {
     private var prepared: Set<String> = []
     private var expected: ArraySlice<Expected> = []
     private var results: [PostgresResult] = []
-    private var fault: StorageFault?
-    private var isSpent = false
+    private var error: StorageFault.Cause?
 
     /// Begins to connect; nil where there is no memory for it.
     init?(
@@ -93,6 +94,11 @@ final class PooledConnection {
 
     deinit {
         if let watched { executor.unwatch(watched.descriptor) }
+    }
+
+    /// Whether it waits for a request.
+    var isIdle: Bool {
+        if case .idle = state { true } else { false }
     }
 
     /// Whether it is connected and not lost.
@@ -116,15 +122,17 @@ final class PooledConnection {
         case .connecting, .idle, .serving, .rollingBack:
             let isAlive = connection.receive()
             let event = takeAnswers(at: now)
-            switch (event, connection.flush()) {
-            case (.lost, _), (.answered, _): break
-            case (.none, .failed), (.connected, .failed): return lose(connection.cause)
-            case (.none, .done), (.connected, .done): if case .lost(let cause, _) = watch(.reading) { return lose(cause) }
-            case (.none, .pending), (.connected, .pending):
-                if case .lost(let cause, _) = watch(.both) { return lose(cause) }
+            switch event {
+            case .lost: return event
+            case .answered:
+                // What was answered before the loss stands.
+                if !isAlive { _ = lose(connection.cause) }
+                return event
+            case .none, .connected:
+                guard isAlive else { return lose(connection.cause) }
+                if case .lost(let cause, let request) = flush() { return .lost(cause, request) }
+                return event
             }
-            guard isAlive else { return event.isNone ? lose(connection.cause) : event }
-            return event
         case .lost: return .none
         }
     }
@@ -179,7 +187,7 @@ final class PooledConnection {
             watched = (descriptor, interest)
             return .none
         } catch {
-            return lose(StorageFault.Cause(code: error.cause.name, message: error.cause.description))
+            return lose(StorageFault.Cause(code: error.name, message: "no descriptor or thread for a connection"))
         }
     }
 
@@ -203,8 +211,7 @@ final class PooledConnection {
         self.deadline = deadline
         expected = []
         results = []
-        fault = nil
-        isSpent = false
+        error = nil
     }
 
     private func flush() -> Event {
@@ -239,20 +246,13 @@ final class PooledConnection {
                 case PGRES_PIPELINE_ABORTED: break
                 case PGRES_FATAL_ERROR:
                     guard !result.endsConnection else { return lose(result.cause) }
-                    note(result.cause)
+                    // The errors that follow a request's first are its consequences.
+                    error = error ?? result.cause
                 case PGRES_PIPELINE_SYNC: return end(at: now)
                 default: return lose(Self.outOfStep)
                 }
             }
         }
-    }
-
-    /// Keeps the first error of a request: those that follow are its consequences.
-    private func note(_ cause: StorageFault.Cause) {
-        guard fault == nil else { return }
-        let meaning = SQLState(cause.code).meaning
-        fault = meaning.kind.fault(cause)
-        isSpent = meaning.renewsConnection
     }
 
     private func endScript(at now: ContinuousClock.Instant) -> Event {
@@ -262,24 +262,27 @@ final class PooledConnection {
     /// Ends what was sent last.
     private func end(at now: ContinuousClock.Instant) -> Event {
         deadline = nil
-        let outcome: Request.Outcome = fault.map { .failure($0) } ?? .success(results)
+        let (answers, error) = (results, error)
         results = []
         switch state {
         case .serving(let request):
             state = .idle
-            if isSpent {
-                _ = lose(StorageFault.Cause(message: "the connection is replaced after an error"))
-            } else if fault != nil, connection.isInTransaction {
+            guard let error else { return .answered(request, .success(answers)) }
+            let meaning = SQLState(error.code).meaning
+            if meaning.renewsConnection {
+                _ = lose(error)
+            } else if connection.isInTransaction {
                 state = .rollingBack
                 _ = send([Call(.rollback)], until: now + configuration.answerTimeout)
             }
-            return .answered(request, outcome)
+            return .answered(request, .failure(meaning.kind.fault(error)))
         case .connecting:
-            if case .failure(let fault) = outcome { return lose(fault.cause) }
+            if let error { return lose(error) }
             state = .idle
+            wasEstablished = true
             return .connected
         case .rollingBack:
-            if case .failure(let fault) = outcome { return lose(fault.cause) }
+            if let error { return lose(error) }
             state = .idle
             return .none
         case .idle, .lost: return .none
@@ -287,10 +290,4 @@ final class PooledConnection {
     }
 
     private static let outOfStep = StorageFault.Cause(message: "the server's answers do not fit what it was asked")
-}
-
-extension PooledConnection.Event {
-    fileprivate var isNone: Bool {
-        if case .none = self { true } else { false }
-    }
 }

@@ -1,4 +1,4 @@
-package import EventStorage
+import EventStorage
 
 /// How to reach PostgreSQL, and how long to wait for it.
 package struct PostgresConfiguration: Sendable {

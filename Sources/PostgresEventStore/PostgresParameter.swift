@@ -152,7 +152,7 @@ extension [UInt8] {
     /// Appends a number, most significant byte first.
     fileprivate mutating func append(bigEndian number: some FixedWidthInteger) {
         // The number's own bytes are read during the call only.
-        unsafe withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
+        unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
     }
 }
 

@@ -1,6 +1,6 @@
 import CPostgres
 import EventStorage
-package import FoundationEssentials
+import FoundationEssentials
 
 /// The rows that a statement gave, in PostgreSQL's binary format.
 ///
@@ -136,7 +136,7 @@ package import FoundationEssentials
         _ row: Int, _ column: Int, as type: Value.Type
     ) throws(StorageFault) -> Value? {
         guard let bytes = unsafe cell(row, column) else { return nil }
-        guard unsafe bytes.count == MemoryLayout<Value>.size else { throw Self.corrupt }
+        guard bytes.count == MemoryLayout<Value>.size else { throw Self.corrupt }
         // The size was checked; every caller's type is valid for any bits.
         return unsafe bytes.loadUnaligned(as: type)
     }

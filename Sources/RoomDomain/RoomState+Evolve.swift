@@ -117,17 +117,16 @@ extension RoomState {
     }
 
     private mutating func foldVoteCast(_ track: TrackID, by member: MemberID, requestedSeq: Int) {
-        guard tracks[track] != nil, members[member] != nil, (1...seq).contains(requestedSeq) else { return }
-        guard voters[track, default: []].insert(member).inserted else { return }
-        votesOfMember[member, default: []].insert(track)
-        let votes = voteCount(of: track)
-        tracks[track]?.votes = votes
-        tracks[track]?.requestedSeq = requestedSeq
+        guard let place = tracks.index(forKey: track), members.index(forKey: member) != nil,
+            (1...seq).contains(requestedSeq), votesOfMember[member, default: []].insert(track).inserted
+        else { return }
+        let votes = Self.insert(member, into: &voters[track, default: []])
+        tracks.values[place].votes = votes
+        tracks.values[place].requestedSeq = requestedSeq
     }
 
     private mutating func foldVoteWithdrawn(_ track: TrackID, by member: MemberID) {
-        guard voters[track]?.contains(member) == true else { return }
-        removeVote(for: track, ofMember: member)
+        guard removeVote(for: track, ofMember: member) else { return }
         removeVoter(member, of: track)
     }
 
@@ -137,20 +136,30 @@ extension RoomState {
         tracks[track]?.requestedSeq = nil
     }
 
-    /// Drops a row of ``voters`` and counts the track's votes again.
-    private mutating func removeVoter(_ member: MemberID, of track: TrackID) {
-        voters[track]?.remove(member)
-        let votes = voteCount(of: track)
-        tracks[track]?.votes = votes
-        guard votes == 0 else { return }
-        voters[track] = nil
-        tracks[track]?.requestedSeq = nil
+    /// Adds a row of ``voters``, and counts the track's rows.
+    private static func insert(_ member: MemberID, into row: inout Set<MemberID>) -> Int {
+        row.insert(member)
+        return row.count
     }
 
-    /// Drops a row of ``votesOfMember``.
-    private mutating func removeVote(for track: TrackID, ofMember member: MemberID) {
-        votesOfMember[member]?.remove(track)
-        if votesOfMember[member]?.isEmpty == true { votesOfMember[member] = nil }
+    /// Drops a row of ``voters`` and counts the track's votes again.
+    private mutating func removeVoter(_ member: MemberID, of track: TrackID) {
+        guard let row = voters.index(forKey: track), let place = tracks.index(forKey: track) else { return }
+        voters.values[row].remove(member)
+        let votes = voters.values[row].count
+        tracks.values[place].votes = votes
+        guard votes == 0 else { return }
+        voters.remove(at: row)
+        tracks.values[place].requestedSeq = nil
+    }
+
+    /// Drops a row of ``votesOfMember``; false where there is none.
+    @discardableResult
+    private mutating func removeVote(for track: TrackID, ofMember member: MemberID) -> Bool {
+        guard let row = votesOfMember.index(forKey: member), votesOfMember.values[row].remove(track) != nil
+        else { return false }
+        if votesOfMember.values[row].isEmpty { votesOfMember.remove(at: row) }
+        return true
     }
 
     // MARK: - Queue and playback

@@ -4,10 +4,11 @@ extension RoomState {
     ///
     /// Costs a sort of the tracks that have votes, whatever the pool's size.
     package func requestOrder() -> [TrackID] {
-        let requested = voters.keys.compactMap { tracks[$0] }.filter { $0.votes > 0 }
-        return requested.sorted { left, right in
-            (-left.votes, left.requestedSeq ?? 0, left.id) < (-right.votes, right.requestedSeq ?? 0, right.id)
-        }.map(\.id)
+        var requests: [(votes: Int, seq: Int, track: TrackID)] = []
+        requests.reserveCapacity(voters.count)
+        for (id, row) in voters { requests.append((row.count, tracks[id]?.requestedSeq ?? 0, id)) }
+        requests.sort { ($1.votes, $0.seq, $0.track) < ($0.votes, $1.seq, $1.track) }
+        return requests.map(\.track)
     }
 
     func vote(for id: TrackID, by member: MemberID) throws(RoomRefusal) -> [RoomEvent] {

@@ -1,27 +1,27 @@
 /// Runs work that nobody waits for, so that somebody knows when all of it has ended.
-final class BackgroundJobs: Sendable {
+package final class BackgroundJobs: Sendable {
     /// A piece of work.
-    typealias Job = @Sendable () async -> Void
+    package typealias Job = @Sendable () async -> Void
 
     private let jobs: AsyncStream<Job>
     private let continuation: AsyncStream<Job>.Continuation
 
-    init() {
+    package init() {
         (jobs, continuation) = AsyncStream.makeStream(of: Job.self)
     }
 
     /// Starts `job` soon; after ``close()`` it is dropped.
-    func start(_ job: @escaping Job) {
+    package func start(_ job: @escaping Job) {
         continuation.yield(job)
     }
 
     /// Lets ``run()`` return once all started jobs have ended.
-    func close() {
+    package func close() {
         continuation.finish()
     }
 
     /// Runs jobs until ``close()`` and the end of the last one.
-    func run() async {
+    package func run() async {
         await withDiscardingTaskGroup { group in
             for await job in jobs { group.addTask(operation: job) }
         }

@@ -27,7 +27,7 @@ extension LiveRoom {
         for start in stride(from: 0, to: events.count, by: Self.eventsPerDelta) {
             let part = Array(events[start..<min(start + Self.eventsPerDelta, events.count)])
             guard let first = part.first, let last = part.last else { continue }
-            let update = RoomUpdate(
+            let update = PublishedEvents(
                 room: id, from: first.seq, seq: last.seq, message: ServerMessage.delta(room: id, events: part))
             for feed in audience.feeds { feed.roomMoved(update) }
         }

@@ -87,7 +87,7 @@ extension LiveRoom {
         ServerMessage.snapshot(
             re: request.id, room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now,
             state: stateBytes(), you: YouJSON.encode(confirmed, request.session),
-            presence: presence(), collapsed: request.collapsed)
+            presence: presence(), collapsed: request.collapsedFrom.map { $0...max($0, confirmed.seq) })
     }
 
     /// `State` as JSON, encoded once per position and shared by all who ask at it.

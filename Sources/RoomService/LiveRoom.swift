@@ -18,7 +18,7 @@ package actor LiveRoom {
         var jobs: BackgroundJobs
         var clock: ServerClock
         var listeners: ListenerCounts
-        var settings: RoomServiceSettings
+        var settings: RoomHostSettings
         var logger: Logger
     }
 

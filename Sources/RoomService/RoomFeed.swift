@@ -6,7 +6,7 @@ package import RoomDomain
 /// to its own loop in a way that keeps this order.
 package protocol RoomFeed: AnyObject, Sendable {
     /// Events became durable.
-    func roomMoved(_ update: RoomUpdate)
+    func roomMoved(_ update: PublishedEvents)
     /// A subscription was accepted; `messages` come before anything that ``roomMoved(_:)`` brings later.
     func subscriptionBegan(_ subscription: Subscription)
     /// A subscription was refused.
@@ -18,7 +18,7 @@ package protocol RoomFeed: AnyObject, Sendable {
 }
 
 /// Events of one room that became durable together, already encoded.
-package struct RoomUpdate: Sendable {
+package struct PublishedEvents: Sendable {
     /// The room.
     package var room: RoomID
     /// The number of the first event.
@@ -41,21 +41,21 @@ package struct SubscriptionRequest: Sendable {
     package var epoch: String?
     /// The last event the client has, if it resumes.
     package var seq: Int?
-    /// Deltas that were left out for this connection, if it did not keep up.
-    package var collapsed: ClosedRange<Int>?
+    /// The first event that was left out for this connection, if it did not keep up.
+    package var collapsedFrom: Int?
     /// Told what comes of it.
     package var feed: any RoomFeed
 
     package init(
         connection: ConnectionID, session: SessionID, id: Int64?, epoch: String? = nil, seq: Int? = nil,
-        collapsed: ClosedRange<Int>? = nil, feed: any RoomFeed
+        collapsedFrom: Int? = nil, feed: any RoomFeed
     ) {
         self.connection = connection
         self.session = session
         self.id = id
         self.epoch = epoch
         self.seq = seq
-        self.collapsed = collapsed
+        self.collapsedFrom = collapsedFrom
         self.feed = feed
     }
 }

@@ -44,8 +44,9 @@ package enum ClientMessage: Sendable, Equatable {
     /// Whether `text` may be the key of a command or of an `Idempotency-Key` header: 1 to 128 Unicode scalars, none of
     /// them a control character.
     package static func isKey(_ text: String) -> Bool {
+        // Cc, the control characters, is C0, DEL and C1.
         (1...128).contains(text.unicodeScalars.count)
-            && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     }
 
     private static func parse(

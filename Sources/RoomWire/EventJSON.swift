@@ -157,12 +157,12 @@ extension JSONWriter {
     private mutating func member(privateSession session: SessionID, for audience: EventJSON.Audience) {
         switch audience {
         case .clients: break
-        case .log: self.member("session", session.description)
+        case .log: self.member("session", session.uuid)
         }
     }
 
     private mutating func members(of room: RoomCreated) {
-        self.member("id", room.id.description)
+        self.member("id", room.id.uuid)
         self.member("code", room.code.description)
         self.member("name", room.name)
         self.member("location", room.location)

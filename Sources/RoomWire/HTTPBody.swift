@@ -112,7 +112,7 @@ extension JSONWriter {
     ) {
         self.name("session")
         self.beginObject()
-        self.member("id", id.description)
+        self.member("id", id.uuid)
         self.member("name", name)
         self.member("createdAt", createdAt)
         self.member("expiresAt", expiresAt)

@@ -53,7 +53,7 @@ package struct RoomSummary: Sendable, Equatable {
 extension JSONWriter {
     mutating func value(_ room: RoomSummary) {
         self.beginObject()
-        self.member("id", room.id.description)
+        self.member("id", room.id.uuid)
         self.member("code", room.code.description)
         self.member("name", room.name)
         self.member("location", room.location)

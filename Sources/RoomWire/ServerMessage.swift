@@ -17,7 +17,7 @@ package enum ServerMessage {
         Self.message("welcome") { writer in
             writer.name("session")
             writer.beginObject()
-            writer.member("id", sessionID.description)
+            writer.member("id", sessionID.uuid)
             writer.member("name", name)
             writer.endObject()
             writer.name("server")
@@ -42,7 +42,7 @@ package enum ServerMessage {
     ) -> [UInt8] {
         Self.message("snapshot", capacity: state.count + 512) { writer in
             writer.member("re", re)
-            writer.member("room", room.description)
+            writer.member("room", room.uuid)
             writer.member("epoch", epoch)
             writer.member("seq", seq)
             writer.member("time", time)
@@ -67,7 +67,7 @@ package enum ServerMessage {
     ) -> [UInt8] {
         Self.message("resumed") { writer in
             writer.member("re", re)
-            writer.member("room", room.description)
+            writer.member("room", room.uuid)
             writer.member("epoch", epoch)
             writer.member("seq", seq)
             writer.member("you", raw: you)
@@ -83,7 +83,7 @@ package enum ServerMessage {
             preconditionFailure("a delta of \(events.map(\.seq))")
         }
         return Self.message("delta", capacity: 128 + events.count * 160) { writer in
-            writer.member("room", room.description)
+            writer.member("room", room.uuid)
             writer.member("from", first.seq)
             writer.member("seq", last.seq)
             writer.member("events", events)
@@ -126,7 +126,7 @@ package enum ServerMessage {
     /// The server ended a subscription.
     package static func ended(room: RoomID, code: ErrorCode) -> [UInt8] {
         Self.message("ended") { writer in
-            writer.member("room", room.description)
+            writer.member("room", room.uuid)
             writer.member("code", choice: code)
         }
     }
@@ -161,7 +161,7 @@ package enum ServerMessage {
             writer.name("rooms")
             writer.beginObject()
             for (room, seq) in rooms {
-                writer.name(escaping: room.description)
+                writer.name(room.uuid)
                 writer.integer(seq)
             }
             writer.endObject()

@@ -9,7 +9,7 @@ package enum StateJSON {
         // About what a track takes in the pool, so that large rooms are written without growing the array often.
         var writer = JSONWriter(capacity: 1_024 + state.poolOrder.count * 192 + state.members.count * 80)
         writer.beginObject()
-        writer.member("id", state.id.description)
+        writer.member("id", state.id.uuid)
         writer.member("code", state.code.description)
         writer.member("name", state.name)
         writer.member("createdAt", state.createdAt)

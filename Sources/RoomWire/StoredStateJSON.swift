@@ -14,7 +14,7 @@ package enum StoredStateJSON {
     package static func encode(_ state: RoomState) -> [UInt8] {
         var writer = JSONWriter(capacity: 1_024 + state.poolOrder.count * 192 + state.members.count * 160)
         writer.beginObject()
-        writer.member("id", state.id.description)
+        writer.member("id", state.id.uuid)
         writer.member("seq", state.seq)
         writer.member("lastEventAt", state.lastEventAt)
         writer.member("code", state.code.description)
@@ -54,7 +54,7 @@ extension JSONWriter {
         for member in state.members.values.sorted(by: { $0.id < $1.id }) {
             self.beginObject()
             self.member("member", id: member.id)
-            self.member("session", member.session.description)
+            self.member("session", member.session.uuid)
             self.member("name", member.name)
             self.member("role", choice: member.role)
             self.member("joinedAt", member.joinedAt)
@@ -65,7 +65,7 @@ extension JSONWriter {
         self.beginArray()
         for (session, member) in state.bans.sorted(by: { ($0.value, $0.key.description) < ($1.value, $1.key.description) }) {
             self.beginObject()
-            self.member("session", session.description)
+            self.member("session", session.uuid)
             self.member("member", id: member)
             self.endObject()
         }
@@ -157,6 +157,7 @@ extension JSONFields {
         let tracks = try self.array("tracks")
         state.tracks.reserveCapacity(tracks.count)
         state.poolOrder.reserveCapacity(tracks.count)
+        var votes: [MemberID: [TrackID]] = [:]
         for (index, value) in tracks.enumerated() {
             let fields = try JSONFields(value, at: "tracks", element: index)
             let id: TrackID = try fields.id("track")
@@ -171,8 +172,9 @@ extension JSONFields {
             guard fields["voters"] != nil else { continue }
             let voters: [MemberID] = try fields.ids("voters")
             state.voters[id] = Set(voters)
-            for voter in voters { state.votesOfMember[voter, default: []].insert(id) }
+            for voter in voters { votes[voter, default: []].append(id) }
         }
+        state.votesOfMember = votes.mapValues { Set($0) }
     }
 
     private func onAir() throws(FieldViolation) -> OnAir {

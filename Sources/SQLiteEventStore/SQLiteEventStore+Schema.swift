@@ -20,7 +20,7 @@ extension SQLiteEventStore {
         try await write { db in
             let applied = try db.appliedMigrations()
             let plan: MigrationPlan
-            do {
+            do throws(SchemaRefusal) {
                 plan = try MigrationPlan(known: known, applied: applied)
             } catch {
                 return .failure(error)
@@ -50,7 +50,8 @@ extension SQLiteEventStore {
 extension Database {
     /// What the table `schema_migrations` holds, nothing where there is no such table.
     fileprivate func appliedMigrations() throws -> [AppliedMigration] {
-        guard try tableExists("schema_migrations") else { return [] }
+        let table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
+        guard try first(table, [], { _ in true }) != nil else { return [] }
         return try all("SELECT number, name, checksum FROM schema_migrations ORDER BY number", []) { row in
             AppliedMigration(
                 number: try row.decode(atIndex: 0), name: try row.decode(atIndex: 1),

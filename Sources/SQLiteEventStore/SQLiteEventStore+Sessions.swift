@@ -43,8 +43,11 @@ extension SQLiteEventStore {
     package func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord] {
         try await read { db in
             try db.all(
-                "SELECT \(SessionRecord.columns) FROM sessions WHERE has_ended = 1 OR expires_at <= ? LIMIT ?",
-                [now, max(0, limit)], SessionRecord.init(row:))
+                """
+                SELECT \(SessionRecord.columns) FROM sessions WHERE has_ended = 1
+                UNION ALL
+                SELECT \(SessionRecord.columns) FROM sessions WHERE has_ended = 0 AND expires_at <= ? LIMIT ?
+                """, [now, max(0, limit)], SessionRecord.init(row:))
         }
     }
 

@@ -20,8 +20,7 @@ package final class SQLiteEventStore: EventStore {
     package let path: String
 
     private let pool: DatabasePool
-    /// Whether the owner has closed the store; held while a call is handed to a queue, so that none is after closing.
-    private let isClosed = Mutex(false)
+    private let calls = Mutex(Calls())
 
     private init(path: String, pool: DatabasePool) {
         self.path = path
@@ -38,26 +37,26 @@ package final class SQLiteEventStore: EventStore {
     /// - Throws: ``StorageFault/unreachable(_:)`` where the directory or the file cannot be made, read or written,
     ///   ``StorageFault/corrupt(_:)`` where the file is no SQLite database; both name the path.
     package static func open(directory: String) async throws(StorageFault) -> SQLiteEventStore {
+        try await open(directory: directory, lockTimeout: 5)
+    }
+
+    /// As ``open(directory:)``, waiting at most `lockTimeout` seconds for the file's write lock in each call.
+    static func open(directory: String, lockTimeout: Double) async throws(StorageFault) -> SQLiteEventStore {
         try await onQueue { () throws(StorageFault) in
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            } catch {
-                throw .unreachable(.init(message: "the directory \(directory) cannot be made: \(reason(of: error))"))
-            }
+            try makeDirectory(directory)
             let path = URL(filePath: directory).appending(path: fileName).path
             do {
-                return SQLiteEventStore(path: path, pool: try openPool(path: path))
+                return SQLiteEventStore(path: path, pool: try openPool(path: path, lockTimeout: lockTimeout))
             } catch {
                 throw StorageFault(error, context: "the database \(path) cannot be opened")
             }
         }
     }
 
-    private static func openPool(path: String) throws -> DatabasePool {
+    private static func openPool(path: String, lockTimeout: Double) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "backline.sqlite"
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(lockTimeout)
         configuration.maximumReaderCount = 4
         let pool = try DatabasePool(path: path, configuration: configuration)
         // DatabasePool sets NORMAL, with which the last commits are lost when the machine stops.
@@ -65,21 +64,35 @@ package final class SQLiteEventStore: EventStore {
         return pool
     }
 
-    private static func reason(of error: any Error) -> String {
-        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-        guard let underlying, underlying.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
-        return unsafe String(cString: strerror(Int32(underlying.code)))
+    /// Makes a directory and those above it where they are missing.
+    private static func makeDirectory(_ directory: String) throws(StorageFault) {
+        let components = URL(filePath: directory).standardizedFileURL.pathComponents
+        for count in components.indices.dropFirst() {
+            let path = "/" + components[1...count].joined(separator: "/")
+            // The pointers that C takes and gives do not outlive these expressions.
+            guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
+            let name = unsafe String(cString: strerror(errno))
+            throw .unreachable(.init(message: "the directory \(path) cannot be made: \(name)"))
+        }
     }
 
-    /// Closes the database once what has begun has ended. Closing again does nothing.
+    /// Closes the database once what has begun has ended.
     ///
-    /// Every later call throws ``StorageFault/closed``.
+    /// Every later call throws ``StorageFault/closed``; closing again does nothing.
     package func close() async throws(StorageFault) {
-        let isFirst = isClosed.withLock { isClosed in
-            defer { isClosed = true }
-            return !isClosed
+        let isFirst = calls.withLock { calls in
+            defer { calls.isClosed = true }
+            return !calls.isClosed
         }
         guard isFirst else { return }
+        // GRDB would run a read that waits for its queue on a connection that is closed.
+        await withCheckedContinuation { continuation in
+            let isIdle = calls.withLock { calls in
+                if calls.underWay > 0 { calls.whenIdle = continuation }
+                return calls.underWay == 0
+            }
+            if isIdle { continuation.resume() }
+        }
         try await Self.onQueue { [pool] () throws(StorageFault) in
             do {
                 try pool.close()
@@ -127,13 +140,18 @@ package final class SQLiteEventStore: EventStore {
     private func perform<Value: Sendable>(
         _ start: @Sendable (DatabasePool, @escaping @Sendable (Result<Value, StorageFault>) -> Void) -> Void
     ) async throws(StorageFault) -> Value {
-        let result: Result<Value, StorageFault> = await withCheckedContinuation { continuation in
-            let isClosed = self.isClosed.withLock { isClosed in
-                if !isClosed { start(pool) { continuation.resume(returning: $0) } }
-                return isClosed
-            }
-            if isClosed { continuation.resume(returning: .failure(.closed)) }
+        try calls.withLock { (calls) throws(StorageFault) in
+            guard !calls.isClosed else { throw .closed }
+            calls.underWay += 1
         }
+        let result: Result<Value, StorageFault> = await withCheckedContinuation { continuation in
+            start(pool) { continuation.resume(returning: $0) }
+        }
+        let idle = calls.withLock { calls in
+            calls.underWay -= 1
+            return calls.underWay == 0 ? calls.whenIdle.take() : nil
+        }
+        idle?.resume()
         return try result.get()
     }
 
@@ -147,6 +165,18 @@ package final class SQLiteEventStore: EventStore {
             }
         }
         return try result.get()
+    }
+}
+
+extension SQLiteEventStore {
+    /// Who uses the pool.
+    private struct Calls {
+        /// Calls that have begun and not ended.
+        var underWay = 0
+        /// Whether the owner has closed the store; no call begins after that.
+        var isClosed = false
+        /// Resumed when the last call has ended.
+        var whenIdle: CheckedContinuation<Void, Never>?
     }
 }
 

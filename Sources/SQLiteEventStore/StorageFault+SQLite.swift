@@ -2,9 +2,7 @@ import EventStorage
 import GRDB
 
 extension StorageFault {
-    /// Says what went wrong in SQLite in the words of the port.
-    ///
-    /// - Parameter context: What was attempted, put before SQLite's message.
+    /// Says what went wrong in SQLite in the words of the port; `context`, what was attempted, stands before its message.
     init(_ error: any Error, context: String? = nil) {
         let prefix = context.map { "\($0): " } ?? ""
         switch error {

@@ -10,18 +10,24 @@ package struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// Whether the error says that a certificate and a private key do not belong together.
     var isKeyMismatch: Bool {
-        backline_error_library(code) == ERR_LIB_X509
-            && [X509_R_KEY_VALUES_MISMATCH, X509_R_KEY_TYPE_MISMATCH].contains(backline_error_reason(code))
+        let reason = backline_error_reason(code)
+        return switch backline_error_library(code) {
+        case ERR_LIB_X509: reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH
+        // A key of another type goes into a place of its own, where no certificate is.
+        case ERR_LIB_SSL: reason == SSL_R_NO_CERTIFICATE_ASSIGNED
+        default: false
+        }
     }
 
     /// Takes the newest error from this thread's queue and empties the queue.
     ///
-    /// The newest entry is the one that names the actual reason when a file or a certificate was
-    /// refused: a deeper layer's `no start line`, a verification's `certificate verify failed`.
+    /// An entry that only says which deeper layer failed (`PEM lib`) gives way to the one before it.
     static func takeLast() -> Self {
-        let code = ERR_peek_last_error()
-        ERR_clear_error()
-        return Self(code: code)
+        var last: UInt = 0
+        while case let code = ERR_get_error(), code != 0 {
+            if last == 0 || backline_error_is_nested(code) == 0 { last = code }
+        }
+        return Self(code: last)
     }
 
     /// Empties this thread's error queue.

@@ -1,4 +1,4 @@
-internal import NIOCore
+import NIOCore
 
 /// The payload of a Close frame that has one: a code and a text for people who debug (RFC 6455 §5.5.1).
 package struct CloseReason: Equatable, Sendable {

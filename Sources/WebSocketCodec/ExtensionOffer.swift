@@ -4,7 +4,9 @@
 package struct ExtensionOffer: Equatable, Sendable {
     /// A parameter of an extension; `nil` where it has no value.
     package struct Parameter: Equatable, Sendable {
+        /// A token.
         package let name: String
+        /// A token; the quotes that it may have had on the wire are gone.
         package let value: String?
 
         /// Makes a parameter, or `nil` where the name or the value is no token.
@@ -15,7 +17,9 @@ package struct ExtensionOffer: Equatable, Sendable {
         }
     }
 
+    /// A token, registered with IANA (§11.4), such as `permessage-deflate`.
     package let name: String
+    /// In the order they came, repeated ones too.
     package let parameters: [Parameter]
 
     /// Makes an offer, or `nil` where the name is no token.

@@ -3,14 +3,15 @@ package import NIOCore
 /// The header of one frame (RFC 6455 §5.2): 2 to 14 bytes.
 package struct FrameHeader: Equatable, Sendable {
     /// FIN: the last frame of its message.
-    package var isFinal: Bool
+    package let isFinal: Bool
     /// What extensions say about the frame.
-    package var reserved: ReservedBits
-    package var opcode: Opcode
+    package let reserved: ReservedBits
+    /// What the payload is.
+    package let opcode: Opcode
     /// Bytes of payload after the header; below 2^63.
-    package var payloadLength: UInt64
+    package let payloadLength: UInt64
     /// The key of a masked frame.
-    package var mask: MaskKey?
+    package let mask: MaskKey?
 
     /// Makes a header to be written.
     package init(

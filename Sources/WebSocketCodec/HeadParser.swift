@@ -6,6 +6,8 @@ package import NIOCore
 /// so the work is O(n) however the bytes arrive. Bytes that have no place in a head are refused as soon as they come:
 /// lines end with CR LF, folded lines and control characters are not taken (RFC 9112 §2.2, §5.2).
 ///
+/// A parser reads one head; after a violation it is of no more use.
+///
 /// A server that passes other requests on to another HTTP server keeps its buffer and parses a copy of it (which shares
 /// the bytes), since a parsed head is taken from the front of the buffer it was parsed from.
 package struct HeadParser: ~Copyable, Sendable {

@@ -68,6 +68,11 @@ package struct MessageReader: ~Copyable, Sendable {
         self.maximumMessageLength = maximumMessageLength
     }
 
+    /// How many bytes of memory the reader holds for a frame or message that is incomplete; 0 between messages.
+    package var heldCapacity: Int {
+        self.pending.storageCapacity + self.message.storageCapacity
+    }
+
     /// Takes bytes from the front of `bytes` until a step is complete; `nil` once all of them are taken.
     ///
     /// Call it until it returns `nil`. After a Close frame whatever follows is taken and dropped (RFC 6455 §1.4). After
@@ -102,7 +107,8 @@ package struct MessageReader: ~Copyable, Sendable {
                 bytes.moveReaderIndex(forwardBy: header.byteCount)
                 return header
             }
-            self.pending.writeBuffer(&bytes)
+            // Even no bytes would make the buffer allocate.
+            if bytes.readableBytes > 0 { self.pending.writeBuffer(&bytes) }
             return nil
         }
         // At most 13 turns: an incomplete header is shorter than the longest header.

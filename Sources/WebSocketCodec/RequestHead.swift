@@ -6,6 +6,7 @@ package struct RequestHead: Equatable, Sendable {
     package let target: String
     /// Whether the version is 1.1 rather than 1.0.
     package let isHTTP11: Bool
+    /// What stands between the start line and the empty line.
     package let fields: HeaderFields
 
     /// Whether the client wants to leave HTTP for WebSocket: `Upgrade` names `websocket`.

@@ -1,5 +1,6 @@
 /// The three header bits that only a negotiated extension may set (RFC 6455 §5.2).
 package struct ReservedBits: OptionSet, Equatable, Sendable {
+    /// The bits at their places in the first byte of a frame.
     package let rawValue: UInt8
 
     /// Makes a set from the bits at their places in the first byte of a frame (mask 0x70); other bits are dropped.

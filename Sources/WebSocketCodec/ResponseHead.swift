@@ -4,7 +4,8 @@ package import NIOCore
 package struct ResponseHead: Equatable, Sendable {
     /// 100 to 999.
     package let status: Int
-    package var fields: HeaderFields
+    /// What stands between the start line and the empty line.
+    package let fields: HeaderFields
 
     /// Makes a head to be written.
     ///

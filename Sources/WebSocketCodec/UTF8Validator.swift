@@ -9,6 +9,7 @@ package struct UTF8Validator: Equatable, Sendable {
     private var least: UInt8 = 0x80
     private var greatest: UInt8 = 0xBF
 
+    /// Makes a validator for a text of which nothing has come.
     package init() {}
 
     /// Whether what came ends between two scalars.

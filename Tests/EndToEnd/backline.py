@@ -29,17 +29,18 @@ PATIENCE = 20.0
 def program():
     """The program under test: BACKLINE_PROGRAM, else what a debug build left."""
     tree = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    path = os.environ.get("BACKLINE_PROGRAM") or os.path.join(tree, ".build", "debug", "backline")
+    path = os.path.abspath(os.environ.get("BACKLINE_PROGRAM") or os.path.join(tree, ".build", "debug", "backline"))
     assert os.access(path, os.X_OK), f"there is no program at {path}: swift build --product backline"
     return path
 
 
 def run(*arguments, environment=None, timeout=60):
-    """Runs the program to its end; returns its completed process, with both outputs as text."""
-    return subprocess.run(
-        [program(), *arguments], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL,
-        env=_environment(environment),
-    )
+    """Runs the program to its end in an empty folder; returns its completed process, with both outputs as text."""
+    with tempfile.TemporaryDirectory(prefix="backline-") as folder:
+        return subprocess.run(
+            [program(), *arguments], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL,
+            env=_environment(environment), cwd=folder,
+        )
 
 
 def eventually(condition, what, timeout=PATIENCE):
@@ -126,6 +127,10 @@ class Server(Address):
         self.environment = environment
         self.process = None
         self.ready_line = None
+        #: Every line on standard output since the last start.
+        self.printed = []
+        # Where a test names no data folder, the default one is made in here.
+        self.folder = tempfile.TemporaryDirectory(prefix="backline-")
         self.errors = tempfile.NamedTemporaryFile("w+", prefix="backline-stderr-", suffix=".txt")
 
     def start(self):
@@ -133,10 +138,10 @@ class Server(Address):
         command = [program(), "serve", "--host", self.host, "--port", str(self.port), *self.options]
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True,
-            env=_environment(self.environment),
+            env=_environment(self.environment), cwd=self.folder.name,
         )
-        lines = queue.Queue()
-        threading.Thread(target=_pump, args=(self.process.stdout, lines), daemon=True).start()
+        lines, self.printed = queue.Queue(), []
+        threading.Thread(target=_pump, args=(self.process.stdout, self.printed, lines), daemon=True).start()
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -172,11 +177,12 @@ class Server(Address):
         if self.running:
             self.kill()
         self.errors.close()
+        self.folder.cleanup()
 
     def said(self):
-        """What the program wrote to standard error, for a failure's message."""
+        """What the program wrote to both outputs, the end of it."""
         with open(self.errors.name, encoding="utf-8", errors="replace") as file:
-            return file.read()[-8000:]
+            return "\n".join([*self.printed, file.read()[-8000:]])
 
     @property
     def address(self):
@@ -443,8 +449,9 @@ class RawSocket:
                 return struct.unpack("!H", payload[:2])[0] if payload else None
 
 
-def _pump(stream, lines):
-    """Moves a child's output lines into a queue; None at its end."""
+def _pump(stream, printed, lines):
+    """Moves a child's output lines into a list and a queue; None at their end."""
     for line in stream:
-        lines.put(line.rstrip("\n"))
+        printed.append(line.rstrip("\n"))
+        lines.put(printed[-1])
     lines.put(None)

@@ -28,7 +28,7 @@ def say(capsys):
 
 @pytest.fixture
 def servers():
-    """Makes servers that end with the test, however it ends. Their errors are printed where the test failed."""
+    """Makes servers that end with the test, however it ends. What they said is shown where the test failed."""
     made = []
 
     def make(*options, **settings):
@@ -37,7 +37,7 @@ def servers():
 
     yield make
     for server in made:
-        print(f"--- {server.ready_line}: standard error\n{server.said()}")
+        print(f"--- {server.ready_line}\n{server.said()}")
         server.close()
 
 

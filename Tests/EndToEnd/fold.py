@@ -79,7 +79,7 @@ def evolve(state, event):
     elif kind == "playbackStarted":
         state["queue"] = [entry for entry in state["queue"] if entry["entry"] != event["entry"]]
         state["playback"] = {
-            "status": "playing", "entry": event["entry"], "track": event["track"], "startedAt": event["atMs"],
+            "status": "playing", "entry": event["entry"], "track": event["track"], "startedAt": at,
             "startedSeq": seq, "positionMs": event["positionMs"], "atMs": event["atMs"], "skipVotes": 0,
         }
         if by is not None:

@@ -1,5 +1,6 @@
 """What no well-meaning client sends: each is answered with the code the protocol names, and the server lives on."""
 
+import contextlib
 import http.client
 import json
 import socket
@@ -408,7 +409,7 @@ def test_a_wrong_listing_is_a_bad_request(dj, query):
 
 
 @pytest.mark.parametrize("query", [
-    "limit=0", "limit=-1", "limit=1001", "limit=x", "after=-1", "after=x", "after=99999999999999999999", "after=1.5",
+    "limit=0", "limit=-1", "limit=x", "after=-1", "after=x", "after=99999999999999999999", "after=1.5",
 ])
 def test_a_wrong_page_of_events_is_a_bad_request(dj, room, query):
     dj.request("GET", f"/v1/rooms/{room}/events?{query}").expect_problem(400, "bad_request")
@@ -433,8 +434,9 @@ def test_too_much_in_one_command_reaches_a_limit(dj, room):
 def test_bytes_that_are_no_tls_and_no_http_leave_the_server_alive(shared):
     for noise in (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01" + b"\xff" * 100, b"\x00" * 1000):
         with socket.create_connection((shared.host, shared.port), timeout=backline.PATIENCE) as plain:
-            plain.sendall(noise)
-            plain.shutdown(socket.SHUT_WR)
-            while plain.recv(4096):
-                pass
+            with contextlib.suppress(ConnectionError):
+                plain.sendall(noise)
+                plain.shutdown(socket.SHUT_WR)
+                while plain.recv(4096):
+                    pass
     assert shared.request("GET", "/healthz").status == 200

@@ -14,7 +14,8 @@ extension EventStoreConformance {
             #expect(stream.events == (events(after: 0, count: 2) + part.events).map(ParsedEvent.init))
             #expect(stream.keys == part.keys.map(ParsedKey.init))
         },
-        EventStoreCheck("a stream at another version is reported alone and nothing of it is written") { (test) async throws in
+        EventStoreCheck("a stream at another version is reported alone and nothing of it is written") {
+            (test) async throws in
             try await test.store.makeStreams(1...4)
             let before = [try await test.store.whole(id(2)), try await test.store.whole(id(3))]
             // Streams 2 and 3 are expected too low and too high; stream 9 does not exist.
@@ -56,7 +57,8 @@ extension EventStoreConformance {
             #expect(stream.events.count == 2)
             #expect(stream.keys.isEmpty)
         },
-        EventStoreCheck("a keyed command without an event moves only the count of keyed commands") { (test) async throws in
+        EventStoreCheck("a keyed command without an event moves only the count of keyed commands") {
+            (test) async throws in
             try await test.store.makeStreams([1])
             let part = StreamAppend(
                 stream: id(1), expected: made, events: [], keys: keys(after: 0, count: 1, seq: 2))
@@ -109,7 +111,8 @@ extension EventStoreConformance {
                 #expect(heads[part.stream]?.version == (outcome == .appended ? part.resulting : made))
             }
         },
-        EventStoreCheck("a thousand events in one append and a thousand streams in one batch are written") { (test) async throws in
+        EventStoreCheck("a thousand events in one append and a thousand streams in one batch are written") {
+            (test) async throws in
             try await test.store.makeStreams([1])
             let long = StreamAppend(stream: id(1), expected: made, events: events(after: 2, count: 1_000))
             #expect(try await test.store.append([long]) == [.appended])

@@ -27,7 +27,8 @@ extension EventStoreConformance {
                 #expect(last == events(after: expected.seq, count: 1, tag: "w\(winner)").map(ParsedEvent.init))
             }
         },
-        EventStoreCheck("ten writers at one stream win each position once and every loser is told") { (test) async throws in
+        EventStoreCheck("ten writers at one stream win each position once and every loser is told") {
+            (test) async throws in
             try await test.store.makeStreams([1])
             let wins = try await withThrowingTaskGroup(of: [(Int, String)].self) { group in
                 for writer in 0..<10 {

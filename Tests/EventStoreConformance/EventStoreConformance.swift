@@ -16,9 +16,8 @@ package struct EventStoreCheck: Sendable, CustomTestStringConvertible {
 
     /// Looks whether the fact holds; where it does not, issues are recorded or an error is thrown.
     ///
-    /// - Parameters:
-    ///   - store: A store that holds nothing yet and that nobody else uses.
-    ///   - second: Another handle on the same log, as a second process would have it; where there is none, `store`.
+    /// `store` holds nothing yet and nobody else uses it. `second` is another handle on the same log, as a second process
+    /// would have it; where there is none, `store` stands for it.
     package func run(on store: any EventStore, second: (any EventStore)? = nil) async throws {
         try await body(StoreUnderTest(store: store, second: second ?? store))
     }

@@ -39,7 +39,8 @@ extension EventStoreConformance {
             }
             let reference = MemoryEventStore()
             try await reference.makeStreams(0..<rooms)
-            for part in won.sorted(by: { ($0.expected.seq, $0.expected.keyed) < ($1.expected.seq, $1.expected.keyed) }) {
+            for part in won.sorted(by: { ($0.expected.seq, $0.expected.keyed) < ($1.expected.seq, $1.expected.keyed) })
+            {
                 #expect(try await reference.append([part]) == [.appended])
             }
             for n in 0..<rooms {
@@ -56,7 +57,8 @@ extension EventStoreConformance {
 
     /// A fresh seed, printed; the environment's `TEST_SEED` where a run is to be repeated.
     private static func seed(_ what: String) -> UInt64 {
-        let seed = ProcessInfo.processInfo.environment["TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999_999)
+        let seed =
+            ProcessInfo.processInfo.environment["TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999_999)
         print("event store conformance, \(what): TEST_SEED=\(seed)")
         return seed
     }

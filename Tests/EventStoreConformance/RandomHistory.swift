@@ -69,7 +69,12 @@ struct RandomHistory {
     private let sharesCodes: Bool
     private var clock = noon
 
-    /// - Parameter sharesCodes: whether every two streams want one code.
+    /// Starts with nothing believed.
+    ///
+    /// - Parameters:
+    ///   - seed: What the whole history follows from.
+    ///   - streams: How many streams there may be.
+    ///   - sharesCodes: Whether every two streams want one code.
     init(seed: UInt64, streams: Int, sharesCodes: Bool) {
         random = SplitMix(seed: seed)
         self.streams = streams
@@ -103,9 +108,8 @@ struct RandomHistory {
         }
     }
 
-    /// Appends to a few streams, in random order.
-    ///
-    /// - Parameter alwaysMoving: whether each part has an event or a key, so that its place among others is certain.
+    /// Appends to a few streams, in random order; where they are `alwaysMoving`, each has an event or a key, so that its
+    /// place among others is certain.
     mutating func batch(alwaysMoving: Bool) -> [StreamAppend] {
         (0..<streams).shuffled(using: &random).prefix(1 + pick(4)).map { n in
             let expected = version(of: n)
@@ -134,15 +138,19 @@ struct RandomHistory {
     /// A creation that may meet a key or a code, but no id that exists.
     private mutating func create(_ n: Int) -> StoreOperation {
         guard n < streams, versions[n] == nil else { return .streamOfCode(code(n / 2)) }
+        closed.remove(n)
+        var open = entry(n)
+        open.closedAt = nil
         let key = chance(2) ? "key-\(pick(3))" : nil
         return .create(
             creation(
-                n, creator: Self.sessions[n % 5], key: key, at: clock, entry: entry(n)))
+                n, creator: Self.sessions[n % 5], key: key, at: clock, entry: open))
     }
 
     private mutating func save(_ n: Int) -> StoreOperation {
-        guard n < streams, versions[n] != nil else { return .memberships(Self.sessions[n % 5]) }
-        return .save(StoredSnapshot(seq: pick(12), reducerVersion: pick(2), state: [UInt8(pick(256))]), id(n))
+        guard let version = versions[n] else { return .memberships(Self.sessions[n % 5]) }
+        return .save(
+            StoredSnapshot(seq: 1 + pick(version.seq), reducerVersion: pick(2), state: [UInt8(pick(256))]), id(n))
     }
 
     /// An entry; once closed a stream stays closed, so that no code is taken by two.
@@ -150,7 +158,8 @@ struct RandomHistory {
         if chance(5) { closed.insert(n) }
         let closedAt = closed.contains(n) ? noon + Int64(pick(1_000_000_000)) : nil
         return DirectoryEntry(
-            code: code(sharesCodes ? n / 2 : n), name: "Room \(pick(100))", isPublic: !chance(4), latitude: chance(2) ? nil : 1.5,
+            code: code(sharesCodes ? n / 2 : n), name: "Room \(pick(100))", isPublic: !chance(4),
+            latitude: chance(2) ? nil : 1.5,
             longitude: chance(2) ? nil : -1.5, createdAt: clock, closedAt: closedAt,
             owner: chance(3) ? nil : Self.sessions[pick(5)], djName: chance(2) ? "dj" : nil)
     }

@@ -10,7 +10,8 @@ extension EventStoreConformance {
             #expect(try await test.store.append([part]) == [.appended])
             for after in 0...20 {
                 let read = try await test.store.read(id(1), after: after, limit: 7)
-                #expect(read.map(ParsedEvent.init) == events(after: after, count: min(7, 20 - after)).map(ParsedEvent.init))
+                #expect(
+                    read.map(ParsedEvent.init) == events(after: after, count: min(7, 20 - after)).map(ParsedEvent.init))
             }
             #expect(try await test.store.read(id(1), after: 21, limit: 7).isEmpty)
             #expect(try await test.store.read(id(1), after: 0, limit: 0).isEmpty)
@@ -35,7 +36,8 @@ extension EventStoreConformance {
             #expect(try await test.store.load(id(2), reducerVersion: 1, after: nil) == nil)
             #expect(try await test.store.load(id(2), reducerVersion: 1, after: made) == nil)
         },
-        EventStoreCheck("loading gives the newest snapshot of the version asked for and the events after it") { (test) async throws in
+        EventStoreCheck("loading gives the newest snapshot of the version asked for and the events after it") {
+            (test) async throws in
             try await test.store.makeStreams(1...2)
             let part = StreamAppend(
                 stream: id(1), expected: made, events: events(after: 2, count: 8), keys: keys(after: 0, count: 3))

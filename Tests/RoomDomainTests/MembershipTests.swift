@@ -5,7 +5,8 @@ import Testing
     let people = RoomScenario.given(RoomScenario.people)
 
     @Test func `a stranger joins as a guest with the session's name`() {
-        people.when(.join(name: nil), by: .eve, then: .memberJoined(member: 5, name: "Eve", role: .guest, session: .eve))
+        people.when(
+            .join(name: nil), by: .eve, then: .memberJoined(member: 5, name: "Eve", role: .guest, session: .eve))
     }
 
     @Test func `a name given for joining is trimmed and counts before the session's`() {
@@ -207,7 +208,9 @@ import Testing
 
     @Test func `unbanning who is not banned changes nothing, and nobody is not found`() {
         people.changesNothing(.unban(member: 4))
-        for number in [0, -1, 5, Int.max] { people.refuses(.unban(member: MemberID(rawValue: number)), with: .notFound) }
+        for number in [0, -1, 5, Int.max] {
+            people.refuses(.unban(member: MemberID(rawValue: number)), with: .notFound)
+        }
     }
 
     // MARK: - Roles

@@ -69,7 +69,9 @@ import Testing
     @Test func `a pause keeps the position, and resuming goes on from it`() {
         let room =
             playing
-            .when(.pause, by: .bob, after: 3_000, then: .playbackPaused(positionMs: 3_000, at: .start(plus: 3_000), by: 2))
+            .when(
+                .pause, by: .bob, after: 3_000, then: .playbackPaused(positionMs: 3_000, at: .start(plus: 3_000), by: 2)
+            )
             .changesNothing(.pause, after: 10)
             .when(.resume, after: 2_000, then: .playbackResumed(positionMs: 3_000, at: .start(plus: 5_000), by: 1))
             .changesNothing(.resume, after: 10)

@@ -21,7 +21,8 @@ import Testing
 
     @Test func `the same song may be in the pool twice`() {
         songs.when(
-            .addTracks([.titled("Two")]), then: .tracksAdded(tracks: [NumberedTrack(id: 5, info: .titled("Two"))], by: 1))
+            .addTracks([.titled("Two")]),
+            then: .tracksAdded(tracks: [NumberedTrack(id: 5, info: .titled("Two"))], by: 1))
     }
 
     @Test func `a batch is neither empty nor over 500`() {
@@ -51,7 +52,7 @@ import Testing
         #expect(room.invariantViolations(atCommandBoundary: true).isEmpty)
     }
 
-    static let spoilt: [(inout TrackInfo) -> Void] = [
+    static let spoilt: [@Sendable (inout TrackInfo) -> Void] = [
         { $0.title = "" }, { $0.title = " \n " }, { $0.title = "a\u{85}b" },
         { $0.title = String(repeating: "x", count: 301) },
         { $0.source = "" }, { $0.source = String(repeating: "x", count: 41) }, { $0.sourceID = " " },

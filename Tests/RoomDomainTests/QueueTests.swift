@@ -61,11 +61,12 @@ import Testing
         playing.refuses(.move(entry: 1, index: 0), with: .notFound)
     }
 
-    @Test(arguments: [
-        (1, 0, nil, [1, 2, 3]), (1, 1, 1, [2, 1, 3]), (1, 2, 2, [2, 3, 1]), (1, 3, 2, [2, 3, 1]),
-        (2, 0, 0, [2, 1, 3]), (2, 1, nil, [1, 2, 3]), (3, 0, 0, [3, 1, 2]), (3, 1, 1, [1, 3, 2]),
-        (3, 2, nil, [1, 2, 3]), (3, 3, nil, [1, 2, 3]),
-    ] as [(Int, Int, Int?, [Int])])
+    @Test(
+        arguments: [
+            (1, 0, nil, [1, 2, 3]), (1, 1, 1, [2, 1, 3]), (1, 2, 2, [2, 3, 1]), (1, 3, 2, [2, 3, 1]),
+            (2, 0, 0, [2, 1, 3]), (2, 1, nil, [1, 2, 3]), (3, 0, 0, [3, 1, 2]), (3, 1, 1, [1, 3, 2]),
+            (3, 2, nil, [1, 2, 3]), (3, 3, nil, [1, 2, 3]),
+        ] as [(Int, Int, Int?, [Int])])
     func `an entry is moved`(entry: Int, to index: Int, lands place: Int?, order: [Int]) {
         let entry = EntryID(rawValue: entry)
         let after =

@@ -166,7 +166,7 @@ extension SessionID {
     static let eve = numbered(5)
 
     static func numbered(_ number: Int) -> SessionID {
-        SessionID(UUID.makeV7(at: Timestamp(milliseconds: 1), random: (0, UInt64(number))))
+        SessionID(UUID.makeV7(at: Timestamp(milliseconds: 1), random: (0, UInt64(bitPattern: Int64(number)))))
     }
 }
 
@@ -176,7 +176,7 @@ extension RoomID {
 
 extension TrackInfo {
     static func titled(_ title: String, durationMs: Int64? = nil) -> TrackInfo {
-        TrackInfo(source: "shelf", sourceID: "s-\(title)", title: title, durationMs: durationMs)
+        TrackInfo(source: "shelf", sourceID: "1", title: title, durationMs: durationMs)
     }
 }
 
@@ -187,14 +187,14 @@ extension Timestamp {
     }
 }
 
-extension MemberID: @retroactive ExpressibleByIntegerLiteral {
-    public init(integerLiteral value: Int) { self.init(rawValue: value) }
+extension MemberID: ExpressibleByIntegerLiteral {
+    package init(integerLiteral value: Int) { self.init(rawValue: value) }
 }
 
-extension TrackID: @retroactive ExpressibleByIntegerLiteral {
-    public init(integerLiteral value: Int) { self.init(rawValue: value) }
+extension TrackID: ExpressibleByIntegerLiteral {
+    package init(integerLiteral value: Int) { self.init(rawValue: value) }
 }
 
-extension EntryID: @retroactive ExpressibleByIntegerLiteral {
-    public init(integerLiteral value: Int) { self.init(rawValue: value) }
+extension EntryID: ExpressibleByIntegerLiteral {
+    package init(integerLiteral value: Int) { self.init(rawValue: value) }
 }

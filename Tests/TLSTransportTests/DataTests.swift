@@ -43,9 +43,9 @@ import Testing
         let pair = try EmbeddedPair.connected()
         let loop = pair.server.channel.eventLoop
         let promises = (0..<6).map { _ in loop.makePromise(of: Void.self) }
-        nonisolated(unsafe) var done: [Int] = []
+        var done: [Int] = []
         for (index, promise) in promises.enumerated() {
-            promise.futureResult.whenSuccess { done.append(index) }
+            promise.futureResult.assumeIsolated().whenSuccess { done.append(index) }
             let length = [10, 0, 100_000, 0, 5, 200_000][index]
             pair.server.channel.write(ByteBuffer(repeating: 1, count: length), promise: promise)
         }
@@ -131,8 +131,8 @@ import Testing
         pair.server.recorder.onRead = { context, _ in
             guard !nested else { return }
             nested = true
-            context.channel.pipeline.fireChannelRead(NIOAny(outbound[1]))
-            context.channel.pipeline.fireChannelRead(NIOAny(ByteBuffer()))
+            context.pipeline.syncOperations.fireChannelRead(NIOAny(outbound[1]))
+            context.pipeline.syncOperations.fireChannelRead(NIOAny(ByteBuffer()))
         }
         try pair.server.channel.writeInbound(outbound[0])
         #expect(pair.server.recorder.text == "first second " && pair.server.recorder.faults == [])
@@ -155,7 +155,7 @@ import Testing
         // 0 -> 1 is relayed to 3 -> 2, which answers at once, all inside the first channelRead.
         ends[1].recorder.onRead = { _, buffer in
             ends[3].channel.writeAndFlush(buffer, promise: nil)
-            for buffer in (try? ends[3].takeOutbound()) ?? [] { try? ends[2].channel.writeInbound(buffer) }
+            for buffer in (try? ends[3].takeOutbound()) ?? [] { _ = try? ends[2].channel.writeInbound(buffer) }
             ends[1].channel.writeAndFlush(ByteBuffer(string: "relayed"), promise: nil)
         }
         ends[0].writeAndFlush(String(repeating: "hop ", count: 10_000))
@@ -176,7 +176,7 @@ import Testing
         var joined = ByteBuffer()
         for buffer in try pair.client.takeOutbound() { joined.writeImmutableBuffer(buffer) }
         try pair.server.channel.writeInbound(joined)
-        #expect(pair.server.recorder.reads == 1 && pair.server.tls.connection == nil)
+        #expect(pair.server.recorder.reads == 1 && pair.server.tls.isFreed)
         #expect(pair.server.recorder.faults == [] && pair.server.recorder.isInactive)
         try pair.exchange()
         #expect(pair.client.recorder.text == "bye" && pair.client.recorder.faults == [])
@@ -186,15 +186,15 @@ import Testing
         let pair = try EmbeddedPair.connected()
         pair.server.recorder.onRead = { [tls = pair.server.tls] context, _ in
             context.pipeline.syncOperations.removeHandler(tls, promise: nil)
-            context.writeAndFlush(NIOAny(ByteBuffer(string: "in clear")), promise: nil)
+            // Before anybody can write in clear.
+            #expect(!context.channel.isActive)
         }
         for _ in 0..<2 { pair.client.writeAndFlush(String(repeating: "x", count: 16_384)) }
         var joined = ByteBuffer()
         for buffer in try pair.client.takeOutbound() { joined.writeImmutableBuffer(buffer) }
-        try? pair.server.channel.writeInbound(joined)
+        _ = try? pair.server.channel.writeInbound(joined)
         #expect(pair.server.recorder.reads == 1)
-        #expect(pair.server.tls.connection == nil && !pair.server.channel.isActive)
-        #expect(try pair.server.takeOutbound().allSatisfy { !String(buffer: $0).contains("clear") })
+        #expect(pair.server.tls.isFreed && !pair.server.channel.isActive)
     }
 
     @Test func `a handler may write, flush and close when the handshake is done`() throws {
@@ -216,7 +216,7 @@ import Testing
         try pair.client.channel.pipeline.syncOperations.addHandler(reads, position: .first)
         pair.server.writeAndFlush("whole")
         var record = try #require(try pair.server.takeOutbound().first)
-        let half = try #require(record.readSlice(length: 10))
+        let half = record.readSlice(length: 10) ?? ByteBuffer()
         pair.client.channel.read()
         #expect(reads.count == 1)
         try pair.client.channel.writeInbound(half)
@@ -236,7 +236,7 @@ import Testing
         joined.writeImmutableBuffer(outbound[1])
         let last = joined.writerIndex - 1
         joined.setInteger(try #require(joined.getInteger(at: last, as: UInt8.self)) ^ 1, at: last)
-        try? pair.client.channel.writeInbound(joined)
+        _ = try? pair.client.channel.writeInbound(joined)
         #expect(pair.client.recorder.text == "good")
         guard case .record? = pair.client.recorder.faults.first else {
             Issue.record("\(pair.client.recorder.faults)")

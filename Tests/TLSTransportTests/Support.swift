@@ -102,6 +102,11 @@ final class Recorder: ChannelInboundHandler {
     }
 }
 
+extension TLSHandler {
+    /// Whether OpenSSL's memory of the connection is gone.
+    var isFreed: Bool { connection == nil }
+}
+
 /// One end of a connection without a network.
 struct EmbeddedEnd {
     let channel: EmbeddedChannel
@@ -183,4 +188,23 @@ func records(_ buffers: [ByteBuffer]) -> [(type: UInt8, length: Int)] {
         found.append((type, Int(length)))
     }
     return found
+}
+
+/// Runs a program to its end, without input, and returns what it printed.
+func run(_ arguments: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text
+}
+
+func run(_ arguments: String...) throws -> String {
+    try run(arguments)
 }

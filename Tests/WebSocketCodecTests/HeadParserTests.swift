@@ -127,6 +127,7 @@ struct HeadParserTests {
     @Test func `an endless head is refused at the default limits`() {
         let line = [UInt8](repeating: UInt8(ascii: "a"), count: 20_000)
         #expect(parse([line]).0 == .failure(.headTooLarge(limit: 16_384)))
+        #expect(parse(line.singleBytes).0 == .failure(.headTooLarge(limit: 16_384)))
         let fields = String(repeating: "a:\r\n", count: 101)
         #expect(parse("GET / HTTP/1.1\r\n" + fields) == .failure(.tooManyFields(limit: 100)))
         let most = String(repeating: "a:\r\n", count: 100)

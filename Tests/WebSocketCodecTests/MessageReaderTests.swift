@@ -282,4 +282,24 @@ struct MessageReaderTests {
         #expect(bytes.readableBytes == 0)
         #expect(bytes.modifyIfUniquelyOwned { _ in true } == true)
     }
+
+    @Test func `a reader holds memory for what has come of a message only, and none between messages`() throws {
+        var capacities: [Int] = []
+        var reader = MessageReader(role: .server)
+        let long = frame(.binary, [UInt8](repeating: 1, count: 200_000))
+        let parts: [[UInt8]] = [
+            [], frame(.text, Self.hello), [0x81], Array(frame(.text, Self.hello).dropFirst()), Array(long[..<14]),
+            Array(long[14..<1_000]), Array(long[1_000...]), frame(.text, Self.hello, isFinal: false),
+            frame(.continuation), Array(frame(.ping, [1, 2]).dropLast()), [2 ^ 0xFA], frame(.text, isFinal: false),
+            closeFrame(1000),
+        ]
+        for part in parts {
+            var bytes = ByteBuffer(bytes: part)
+            while try reader.receive(&bytes) != nil {}
+            capacities.append(reader.heldCapacity)
+        }
+        let isHolding = [false, false, true, false, false, true, false, true, false, true, false, false, false]
+        #expect(capacities.map { $0 > 0 } == isHolding)
+        #expect(capacities.allSatisfy { $0 < 2_048 })
+    }
 }

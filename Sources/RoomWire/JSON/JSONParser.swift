@@ -51,7 +51,6 @@ struct JSONParser {
             self.depth -= 1
             return object
         }
-        object.members.reserveCapacity(8)
         while true {
             guard self.index < text.count else { throw .unexpectedEnd }
             guard text[self.index] == UInt8(ascii: "\"") else { throw .unexpectedByte(offset: self.index) }

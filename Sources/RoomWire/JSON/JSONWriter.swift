@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// Appends JSON text to an array of bytes, without white space.
 ///
 /// It puts the commas; that names and values alternate and that what begins also ends is the caller's part. Members whose
@@ -54,9 +56,9 @@ package struct JSONWriter: Sendable {
         self.needsComma = false
     }
 
-    /// Writes a member's name that is not known beforehand; its value comes next.
-    package mutating func name(escaping name: String) {
-        self.string(name)
+    /// Writes a UUID in lower case as a member's name; its value comes next.
+    package mutating func name(_ name: UUID) {
+        self.uuid(name)
         self.bytes.append(UInt8(ascii: ":"))
         self.needsComma = false
     }
@@ -120,6 +122,25 @@ package struct JSONWriter: Sendable {
         self.needsComma = true
     }
 
+    /// Writes a UUID as a string, in lower case.
+    package mutating func uuid(_ value: UUID) {
+        self.separate()
+        self.bytes.append(UInt8(ascii: "\""))
+        let uuid = value.uuid
+        let octets: [16 of UInt8] = [
+            uuid.0, uuid.1, uuid.2, uuid.3, uuid.4, uuid.5, uuid.6, uuid.7,
+            uuid.8, uuid.9, uuid.10, uuid.11, uuid.12, uuid.13, uuid.14, uuid.15,
+        ]
+        for index in octets.indices {
+            // RFC 9562 §4: 8-4-4-4-12
+            if index == 4 || index == 6 || index == 8 || index == 10 { self.bytes.append(UInt8(ascii: "-")) }
+            self.bytes.append(Self.hexadecimal(octets[index] >> 4))
+            self.bytes.append(Self.hexadecimal(octets[index] & 0x0F))
+        }
+        self.bytes.append(UInt8(ascii: "\""))
+        self.needsComma = true
+    }
+
     /// Writes a value that is JSON text already.
     package mutating func raw(_ json: [UInt8]) {
         self.separate()
@@ -162,6 +183,13 @@ package struct JSONWriter: Sendable {
         guard let value else { return }
         self.name(name)
         self.bool(value)
+    }
+
+    /// Writes a member; nothing where the value is `nil`.
+    package mutating func member(_ name: StaticString, _ value: UUID?) {
+        guard let value else { return }
+        self.name(name)
+        self.uuid(value)
     }
 
     /// Writes a member whose value is JSON text already; nothing where it is `nil`.

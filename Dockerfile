@@ -1,0 +1,27 @@
+FROM swift:6.3-bookworm AS build
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends libssl-dev libpq-dev libsqlite3-dev zlib1g-dev pkg-config \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+COPY . .
+RUN --mount=type=cache,target=/src/.build \
+    swift build -c release --product backline --static-swift-stdlib \
+ && install -s "$(swift build -c release --static-swift-stdlib --show-bin-path)/backline" /usr/local/bin/backline
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates curl libssl3 libpq5 libsqlite3-0 libstdc++6 zlib1g \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --system --uid 10001 --user-group --home-dir /data --shell /usr/sbin/nologin backline \
+ && install -d -o backline -g backline -m 0700 /data
+COPY --from=build /usr/local/bin/backline /usr/local/bin/backline
+USER backline
+WORKDIR /data
+# The embedded store where no database is configured, and the development certificate where no other is.
+VOLUME /data
+EXPOSE 8443
+# The certificate is not verified: this asks only whether the process lives.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
+    CMD ["curl", "--fail", "--silent", "--insecure", "--output", "/dev/null", "https://127.0.0.1:8443/healthz"]
+ENTRYPOINT ["backline"]
+CMD ["serve", "--host", "0.0.0.0", "--port", "8443", "--data", "/data"]

@@ -1,0 +1,87 @@
+package import EventStorage
+package import FoundationEssentials
+
+extension PostgresEventStore {
+    // MARK: Directory
+
+    package func stream(code: String) async throws(StorageFault) -> UUID? {
+        let answer = try await query(Call(.roomByCode, code))
+        return try answer.rows.first.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+    }
+
+    package func directory(of streams: [UUID]) async throws(StorageFault) -> [DirectoryRecord] {
+        try await Self.records(in: query(Call(.directory, streams)))
+    }
+
+    package func openPublicStreams(
+        matching: String?, before: UUID?, limit: Int
+    ) async throws(StorageFault) -> [DirectoryRecord] {
+        let call =
+            if let before {
+                Call(.openPublicRoomsBefore, matching, max(0, limit), before)
+            } else {
+                Call(.openPublicRooms, matching, max(0, limit))
+            }
+        return try await Self.records(in: query(call))
+    }
+
+    private static func records(in answer: PostgresResult) throws(StorageFault) -> [DirectoryRecord] {
+        try answer.rows.map { (row) throws(StorageFault) in
+            try DirectoryRecord(
+                stream: answer.uuid(row, 0),
+                entry: DirectoryEntry(
+                    code: answer.text(row, 1), name: answer.text(row, 2), isPublic: answer.bool(row, 3),
+                    latitude: answer.optionalDouble(row, 4), longitude: answer.optionalDouble(row, 5),
+                    createdAt: Int64(answer.int(row, 6)), closedAt: answer.optionalInt(row, 7).map(Int64.init),
+                    owner: answer.optionalUUID(row, 8), djName: answer.optionalText(row, 9),
+                    nowPlayingTitle: answer.optionalText(row, 10), nowPlayingArtist: answer.optionalText(row, 11)))
+        }
+    }
+
+    // MARK: Sessions
+
+    package func insert(_ session: SessionRecord) async throws(StorageFault) {
+        _ = try await execute(
+            Call(
+                .insertSession, session.id, Binary(session.tokenHash), session.name, session.createdAt,
+                session.expiresAt, session.hasEnded))
+    }
+
+    package func session(tokenHash: [UInt8]) async throws(StorageFault) -> SessionRecord? {
+        try await Self.sessions(in: query(Call(.sessionByToken, Binary(tokenHash)))).first
+    }
+
+    package func renameSession(_ session: UUID, to name: String) async throws(StorageFault) -> Bool {
+        try await execute(Call(.renameSession, session, name)).affectedRows == 1
+    }
+
+    package func extendSession(_ session: UUID, to expiresAt: Int64) async throws(StorageFault) {
+        _ = try await execute(Call(.extendSession, session, expiresAt))
+    }
+
+    package func endSession(_ session: UUID) async throws(StorageFault) {
+        _ = try await execute(Call(.endSession, session))
+    }
+
+    package func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord] {
+        try await Self.sessions(in: query(Call(.sessionsToRemove, now, max(0, limit))))
+    }
+
+    package func deleteSession(_ session: UUID) async throws(StorageFault) {
+        _ = try await execute(Call(.deleteSession, session))
+    }
+
+    package func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
+        let answer = try await query(Call(.memberships, session))
+        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+    }
+
+    private static func sessions(in answer: PostgresResult) throws(StorageFault) -> [SessionRecord] {
+        try answer.rows.map { (row) throws(StorageFault) in
+            try SessionRecord(
+                id: answer.uuid(row, 0), tokenHash: answer.bytes(row, 1), name: answer.text(row, 2),
+                createdAt: Int64(answer.int(row, 3)), expiresAt: Int64(answer.int(row, 4)),
+                hasEnded: answer.bool(row, 5))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import EventStorage
+package import FoundationEssentials
+
+extension PostgresEventStore {
+    package func load(
+        _ stream: UUID, reducerVersion: Int, after: StreamVersion?
+    ) async throws(StorageFault) -> LoadedStream? {
+        let parts =
+            if let after {
+                [Call(.events, stream, after.seq, Int?.none), Call(.keys, stream, after.keyed)]
+            } else {
+                [
+                    Call(.eventsAfterSnapshot, stream, reducerVersion), Call(.keys, stream, 0),
+                    Call(.newestSnapshot, stream, reducerVersion),
+                ]
+            }
+        // One snapshot of the database for all of them.
+        let calls = [Call(.beginReading), Call(.head, stream)] + parts + [Call(.commit)]
+        let answers = try await pool.run(.calls(calls), isWrite: false)
+        guard answers.count == calls.count else { throw .corrupt(.init(message: "a load lacks answers")) }
+        let head = answers[1]
+        guard let row = head.rows.first else { return nil }
+        return try LoadedStream(
+            head: StreamHead(
+                epoch: head.text(row, 0), version: StreamVersion(seq: head.int(row, 1), keyed: head.int(row, 2))),
+            snapshot: after == nil ? Self.snapshot(in: answers[4], reducerVersion: reducerVersion) : nil,
+            events: Self.events(in: answers[2]), keys: Self.keys(in: answers[3]))
+    }
+
+    package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
+        try await Self.events(in: query(Call(.events, stream, seq, max(0, limit))))
+    }
+
+    package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
+        let answer = try await query(Call(.heads, streams))
+        var heads: [UUID: StreamHead] = [:]
+        for row in answer.rows {
+            heads[try answer.uuid(row, 0)] = try StreamHead(
+                epoch: answer.text(row, 1), version: StreamVersion(seq: answer.int(row, 2), keyed: answer.int(row, 3)))
+        }
+        return heads
+    }
+
+    package func snapshot(
+        of stream: UUID, atMost seq: Int, reducerVersion: Int
+    ) async throws(StorageFault) -> StoredSnapshot? {
+        try await Self.snapshot(
+            in: query(Call(.snapshot, stream, reducerVersion, seq)), reducerVersion: reducerVersion)
+    }
+
+    package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
+        let answer = try await execute(
+            Call(.saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state)))
+        guard answer.affectedRows == 1 else {
+            throw .rejected(.init(message: "a snapshot of a stream that does not exist"))
+        }
+    }
+
+    private static func events(in answer: PostgresResult) throws(StorageFault) -> [StoredEvent] {
+        try answer.rows.map { (row) throws(StorageFault) in
+            try StoredEvent(
+                seq: answer.int(row, 0), at: Int64(answer.int(row, 1)), type: answer.text(row, 2),
+                payload: answer.json(row, 3))
+        }
+    }
+
+    private static func keys(in answer: PostgresResult) throws(StorageFault) -> [CommandKey] {
+        try answer.rows.map { (row) throws(StorageFault) in
+            try CommandKey(
+                ordinal: answer.int(row, 0), session: answer.uuid(row, 1), key: answer.text(row, 2),
+                fingerprint: Int64(answer.int(row, 3)), seq: answer.int(row, 4), result: answer.optionalJSON(row, 5))
+        }
+    }
+
+    private static func snapshot(
+        in answer: PostgresResult, reducerVersion: Int
+    ) throws(StorageFault) -> StoredSnapshot? {
+        guard let row = answer.rows.first else { return nil }
+        return try StoredSnapshot(
+            seq: answer.int(row, 0), reducerVersion: reducerVersion, state: answer.bytes(row, 1))
+    }
+}

@@ -1,0 +1,88 @@
+package import EventStorage
+package import SchemaFiles
+
+extension PostgresEventStore {
+    /// How the database's schema stands against ``SchemaFiles/postgres``.
+    package func schemaState() async throws(StorageFault) -> SchemaState {
+        try await SchemaState(known: SchemaFiles.postgres, applied: Self.appliedMigrations(over: pool))
+    }
+
+    /// Brings the database's schema to ``SchemaFiles/postgres``, each migration in a transaction of its own.
+    ///
+    /// It uses one connection of its own, on which it holds an advisory lock: processes that migrate one database at the
+    /// same time do it one after the other, and the later ones find nothing left to do. A statement may take as long as
+    /// ``migrationTimeout``. What was applied before a fault stays applied.
+    ///
+    /// - Returns: The migrations applied, none where the schema is what it should be; or why nothing was changed.
+    package func migrate() async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
+        try await migrate(to: SchemaFiles.postgres)
+    }
+
+    /// As ``migrate()``, to any list of migrations.
+    func migrate(to known: [Migration]) async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
+        var settings = configuration
+        settings.connections = 1
+        // The lock is the session's: on another connection nothing would be held.
+        settings.reconnects = false
+        settings.connectionWait = settings.connectTimeout
+        settings.statementTimeout = .zero
+        settings.answerTimeout = Self.migrationTimeout
+        let session = try PostgresPool(settings)
+        let outcome: Result<Result<[Migration], SchemaRefusal>, StorageFault>
+        do throws(StorageFault) {
+            outcome = .success(try await Self.migrate(to: known, over: session))
+        } catch {
+            outcome = .failure(error)
+        }
+        // The end of the session gives the lock back.
+        await session.close()
+        return try outcome.get()
+    }
+
+    /// How long a statement of a migration may take, and how long the lock is waited for.
+    private static var migrationTimeout: Duration { .seconds(30 * 60) }
+
+    private static func migrate(
+        to known: [Migration], over session: PostgresPool
+    ) async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
+        _ = try await session.run(.calls([Call(.lockSchema)]), isWrite: false)
+        let plan: MigrationPlan
+        let applied = try await appliedMigrations(over: session)
+        do throws(SchemaRefusal) {
+            plan = try MigrationPlan(known: known, applied: applied)
+        } catch {
+            return .failure(error)
+        }
+        for migration in plan.pending {
+            _ = try await session.run(.calls([Call(.begin)]), isWrite: false)
+            _ = try await session.run(.script(migration.sql), isWrite: true)
+            let record = Call(.recordMigration, migration.number, migration.name, migration.checksum)
+            _ = try await session.run(.calls([record, Call(.commit)]), isWrite: true)
+        }
+        return .success(plan.pending)
+    }
+
+    private static func appliedMigrations(over pool: PostgresPool) async throws(StorageFault) -> [AppliedMigration] {
+        let table = try await pool.run(.calls([Call(.hasMigrations)]), isWrite: false)
+        guard let answer = table.last, let row = answer.rows.first, try answer.bool(row, 0) else { return [] }
+        guard let records = try await pool.run(.calls([Call(.appliedMigrations)]), isWrite: false).last else { return [] }
+        return try records.rows.map { (row) throws(StorageFault) in
+            try AppliedMigration(
+                number: records.int(row, 0), name: records.text(row, 1), checksum: records.text(row, 2))
+        }
+    }
+}
+
+extension Statement {
+    /// Lets one session at a time migrate a database, until it ends. The key is "backline" in ASCII.
+    fileprivate static let lockSchema = Statement("lock_schema", "SELECT pg_advisory_lock(x'6261636b6c696e65'::bigint)")
+
+    fileprivate static let hasMigrations = Statement(
+        "has_migrations", "SELECT to_regclass('schema_migrations') IS NOT NULL")
+
+    fileprivate static let appliedMigrations = Statement(
+        "applied_migrations", "SELECT number, name, checksum FROM schema_migrations ORDER BY number")
+
+    fileprivate static let recordMigration = Statement(
+        "record_migration", "INSERT INTO schema_migrations (number, name, checksum) VALUES ($1, $2, $3)")
+}

@@ -1,0 +1,75 @@
+package import EventStorage
+
+/// The event store on PostgreSQL.
+///
+/// Each method is one round trip over one of a few libpq connections. Its writes are single transactions that are durable
+/// when it returns. The database's schema is brought about by ``migrate()`` beforehand.
+///
+/// Deadlocks and serialisation failures are tried again a few times, since nothing was done. Task cancellation is not
+/// looked at: every call ends within the configuration's times.
+package final class PostgresEventStore: EventStore {
+    let configuration: PostgresConfiguration
+    let pool: PostgresPool
+
+    /// Makes a store that connects with its first request.
+    ///
+    /// Throws ``StorageFault/exhausted(_:)`` where the process can have no more descriptors or threads. Whether the
+    /// server can be reached is what ``checkHealth()`` tells.
+    package init(_ configuration: PostgresConfiguration) throws(StorageFault) {
+        self.configuration = configuration
+        pool = try PostgresPool(configuration)
+    }
+
+    /// Refuses further requests, waits for those under way, and closes the connections.
+    package func close() async {
+        await pool.close()
+    }
+
+    package func checkHealth() async throws(StorageFault) {
+        let answer = try await query(Call(.health))
+        guard let row = answer.rows.first else { throw .corrupt(.init(message: "no answer to a health check")) }
+        guard try !answer.bool(row, 0) else {
+            throw .unreachable(.init(code: "25006", message: "the server takes no writes"))
+        }
+        guard try answer.bool(row, 1) else {
+            throw .rejected(.init(code: "42501", message: "permission denied to append to the event log"))
+        }
+    }
+
+    // MARK: Running statements
+
+    /// How often a transaction is tried that the server rolled back because of another one.
+    private static let attempts = 5
+
+    /// Runs one statement that only reads.
+    func query(_ call: Call) async throws(StorageFault) -> PostgresResult {
+        try await Self.last(pool.run(.calls([call]), isWrite: false))
+    }
+
+    /// Runs one statement that may write.
+    func execute(_ call: Call) async throws(StorageFault) -> PostgresResult {
+        try await Self.last(write([call]))
+    }
+
+    /// Runs statements that may write, together; a single one is a transaction by itself.
+    func write(_ calls: [Call]) async throws(StorageFault) -> [PostgresResult] {
+        for _ in 1..<Self.attempts {
+            do throws(StorageFault) {
+                return try await pool.run(.calls(calls), isWrite: true)
+            } catch .transient(let cause) where Self.isCollision(cause) {
+                continue
+            }
+        }
+        return try await pool.run(.calls(calls), isWrite: true)
+    }
+
+    /// A serialisation failure or a deadlock.
+    private static func isCollision(_ cause: StorageFault.Cause) -> Bool {
+        ["40001", "40P01"].contains(cause.code)
+    }
+
+    private static func last(_ answers: [PostgresResult]) throws(StorageFault) -> PostgresResult {
+        guard let answer = answers.last else { throw .corrupt(.init(message: "a statement has no answer")) }
+        return answer
+    }
+}

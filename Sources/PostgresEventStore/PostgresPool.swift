@@ -1,0 +1,194 @@
+import EventStorage
+
+/// A few connections to one database, and the requests that wait for one.
+///
+/// The pool and its connections are isolated on one ``PollingExecutor``, whose thread also waits for their sockets:
+/// there is no thread per connection and no lock. Lost connections are replaced after a ``Backoff``. While none is left
+/// and the last attempt failed, one connection at a time is tried and requests fail at once; requests made before that is
+/// known wait for ``PostgresConfiguration/connectionWait`` at most.
+actor PostgresPool: PollingHandler {
+    nonisolated private let executor: PollingExecutor
+    private let configuration: PostgresConfiguration
+    private var connections: [PooledConnection] = []
+    private var waiting: [Request] = []
+    /// Why the last attempt failed; nil before the first one, and where it succeeded.
+    private var failure: StorageFault.Cause?
+    private var nextAttempt = ContinuousClock.now
+    private var backoff: Backoff
+    private var generator = SystemRandomNumberGenerator()
+    private var lastToken: UInt64 = 0
+    private var isStarted = false
+    private var isClosing = false
+    private var closers: [CheckedContinuation<Void, Never>] = []
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        // The pool holds its executor, and a job of the pool holds the pool.
+        unsafe executor.asUnownedSerialExecutor()
+    }
+
+    /// Makes a pool that connects with its first request.
+    ///
+    /// Throws ``StorageFault/exhausted(_:)`` where the process can have no more descriptors or threads.
+    init(_ configuration: PostgresConfiguration) throws(StorageFault) {
+        do throws(SystemError) {
+            executor = try PollingExecutor()
+        } catch {
+            throw .exhausted(StorageFault.Cause(code: error.name, message: "no descriptor or thread for a connection"))
+        }
+        self.configuration = configuration
+        backoff = Backoff(base: configuration.firstBackoff, limit: configuration.largestBackoff)
+        executor.serve(self)
+    }
+
+    deinit {
+        executor.stop()
+    }
+
+    // MARK: Requests
+
+    /// Sends a request over the next free connection; answers in the order of its calls.
+    ///
+    /// - Parameter isWrite: Whether the request may change anything: then a lost connection throws
+    ///   ``StorageFault/outcomeUnknown(_:)``, else ``StorageFault/unreachable(_:)``.
+    func run(_ work: Request.Work, isWrite: Bool) async throws(StorageFault) -> [PostgresResult] {
+        guard !isClosing else { throw .closed }
+        guard waiting.count < configuration.waitingLimit else {
+            throw .exhausted(StorageFault.Cause(message: "too many requests wait for a connection"))
+        }
+        let outcome: Request.Outcome = await withCheckedContinuation { sender in
+            isStarted = true
+            waiting.append(Request(work: work, isWrite: isWrite, madeAt: .now, sender: sender))
+        }
+        return try outcome.get()
+    }
+
+    /// Refuses further requests, waits for those under way, and closes the connections.
+    func close() async {
+        isClosing = true
+        await withCheckedContinuation { closers.append($0) }
+    }
+
+    // MARK: Turns
+
+    nonisolated func descriptorIsReady(_ token: UInt64) {
+        assumeIsolated { pool in
+            guard let connection = pool.connections.first(where: { $0.token == token }) else { return }
+            let now = ContinuousClock.now
+            pool.handle(connection.serve(at: now), of: connection, at: now)
+        }
+    }
+
+    nonisolated func turnEnded(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        assumeIsolated { pool in
+            pool.giveUpLateConnections(at: now)
+            pool.connect(at: now)
+            pool.beginRequests(at: now)
+            pool.failLateRequests(at: now)
+            pool.closeIfDone()
+            return pool.nextDeadline
+        }
+    }
+
+    private func handle(_ event: PooledConnection.Event, of connection: PooledConnection, at now: ContinuousClock.Instant) {
+        switch event {
+        case .none: break
+        case .connected: failure = nil
+        case .answered(let request, let outcome):
+            // A server that takes connections and drops them does not come so far.
+            backoff.reset()
+            request.sender.resume(returning: outcome)
+        case .lost(let cause, let request):
+            guard let request else { break }
+            request.sender.resume(returning: .failure(request.isWrite ? .outcomeUnknown(cause) : .unreachable(cause)))
+        }
+        guard case .lost(let cause) = connection.state, let index = connections.firstIndex(where: { $0 === connection })
+        else { return }
+        connections.remove(at: index)
+        nextAttempt = now + backoff.next(using: &generator)
+        if !connection.wasEstablished || !configuration.reconnects { failure = cause }
+    }
+
+    private func giveUpLateConnections(at now: ContinuousClock.Instant) {
+        for connection in connections {
+            guard let deadline = connection.deadline, deadline <= now else { continue }
+            let cause = StorageFault.Cause(code: "ETIMEDOUT", message: "the server does not answer")
+            handle(connection.lose(cause), of: connection, at: now)
+            // A server that does not answer is not likely to do so on the next connection.
+            failure = cause
+        }
+    }
+
+    private func connect(at now: ContinuousClock.Instant) {
+        while wantsConnection, now >= nextAttempt {
+            lastToken += 1
+            guard
+                let connection = PooledConnection(
+                    token: lastToken, configuration: configuration, executor: executor, at: now)
+            else {
+                failure = StorageFault.Cause(code: "ENOMEM", message: "no memory for a connection")
+                nextAttempt = now + backoff.next(using: &generator)
+                return
+            }
+            connections.append(connection)
+            handle(connection.start(), of: connection, at: now)
+        }
+    }
+
+    /// Whether one more connection is to be tried, now or at ``nextAttempt``.
+    private var wantsConnection: Bool {
+        guard isStarted, !isClosing || !waiting.isEmpty else { return false }
+        guard configuration.reconnects else { return connections.isEmpty && failure == nil }
+        guard connections.count < configuration.connections else { return false }
+        // One attempt at a time finds out whether a server is back.
+        return failure == nil || connections.allSatisfy { $0.isEstablished }
+    }
+
+    private func beginRequests(at now: ContinuousClock.Instant) {
+        while let request = waiting.first, let connection = connections.first(where: { $0.isIdle }) {
+            waiting.removeFirst()
+            handle(connection.begin(request, at: now), of: connection, at: now)
+        }
+    }
+
+    /// Fails the requests that have waited for a connection long enough.
+    private func failLateRequests(at now: ContinuousClock.Instant) {
+        while let request = waiting.first {
+            let fault: StorageFault
+            if hasEstablishedConnection {
+                fault = .exhausted(StorageFault.Cause(message: "no connection was free in time"))
+                guard request.madeAt + configuration.answerTimeout <= now else { return }
+            } else if let failure {
+                fault = .unreachable(failure)
+            } else {
+                fault = .unreachable(StorageFault.Cause(code: "ETIMEDOUT", message: "not connected in time"))
+                guard request.madeAt + configuration.connectionWait <= now else { return }
+            }
+            waiting.removeFirst()
+            request.sender.resume(returning: .failure(fault))
+        }
+    }
+
+    private func closeIfDone() {
+        guard isClosing, waiting.isEmpty else { return }
+        connections.removeAll { $0.isIdle || !$0.isEstablished }
+        guard connections.isEmpty else { return }
+        for closer in closers { closer.resume() }
+        closers = []
+    }
+
+    private var hasEstablishedConnection: Bool {
+        connections.contains { $0.isEstablished }
+    }
+
+    private var nextDeadline: ContinuousClock.Instant? {
+        var deadlines = connections.compactMap(\.deadline)
+        if wantsConnection {
+            deadlines.append(nextAttempt)
+        }
+        if let request = waiting.first {
+            let patience = hasEstablishedConnection ? configuration.answerTimeout : configuration.connectionWait
+            deadlines.append(request.madeAt + patience)
+        }
+        return deadlines.min()
+    }
+}

@@ -1,0 +1,103 @@
+extension Statement {
+    /// The open room with a code, else the one closed last.
+    static let roomByCode = Statement(
+        "room_by_code",
+        """
+        SELECT room_id FROM (
+            (SELECT room_id, closed_at FROM rooms WHERE code = $1 AND closed_at IS NULL)
+            UNION ALL
+            (SELECT room_id, closed_at FROM rooms WHERE code = $1 AND closed_at IS NOT NULL
+                ORDER BY closed_at DESC, room_id DESC LIMIT 1)
+        ) AS candidates
+        ORDER BY closed_at DESC NULLS FIRST LIMIT 1
+        """)
+
+    static let directory = Statement(
+        "directory",
+        """
+        SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
+            now_playing_artist
+        FROM rooms WHERE room_id = ANY ($1)
+        """)
+
+    /// The newest open, public rooms. The collation "C" makes `lower` change ASCII letters only.
+    static let openPublicRooms = Statement(
+        "open_public_rooms",
+        """
+        SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
+            now_playing_artist
+        FROM rooms
+        WHERE closed_at IS NULL AND is_public
+            AND ($1 IS NULL OR strpos(lower(name COLLATE "C"), lower($1 COLLATE "C")) > 0)
+        ORDER BY room_id DESC LIMIT $2
+        """)
+
+    /// ``openPublicRooms`` from a room on.
+    static let openPublicRoomsBefore = Statement(
+        "open_public_rooms_before",
+        """
+        SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
+            now_playing_artist
+        FROM rooms
+        WHERE closed_at IS NULL AND is_public AND room_id < $3
+            AND ($1 IS NULL OR strpos(lower(name COLLATE "C"), lower($1 COLLATE "C")) > 0)
+        ORDER BY room_id DESC LIMIT $2
+        """)
+
+    // MARK: Sessions
+
+    static let insertSession = Statement(
+        "insert_session",
+        """
+        INSERT INTO sessions (session_id, token_hash, name, created_at, expires_at, has_ended)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        """)
+
+    static let sessionByToken = Statement(
+        "session_by_token",
+        """
+        SELECT session_id, token_hash, name, created_at, expires_at, has_ended FROM sessions WHERE token_hash = $1
+        """)
+
+    static let renameSession = Statement(
+        "rename_session", "UPDATE sessions SET name = $2 WHERE session_id = $1")
+
+    static let extendSession = Statement(
+        "extend_session", "UPDATE sessions SET expires_at = $2 WHERE session_id = $1 AND NOT has_ended")
+
+    static let endSession = Statement(
+        "end_session", "UPDATE sessions SET has_ended = true WHERE session_id = $1")
+
+    /// Each half stops at the limit, by its own index; a session that is in both is given once.
+    static let sessionsToRemove = Statement(
+        "sessions_to_remove",
+        """
+        (SELECT session_id, token_hash, name, created_at, expires_at, has_ended FROM sessions
+            WHERE has_ended ORDER BY session_id LIMIT $2)
+        UNION
+        (SELECT session_id, token_hash, name, created_at, expires_at, has_ended FROM sessions
+            WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)
+        LIMIT $2
+        """)
+
+    /// Deletes a session and the keys under which it made rooms.
+    static let deleteSession = Statement(
+        "delete_session",
+        """
+        WITH forgotten AS (DELETE FROM creation_keys WHERE session_id = $1)
+        DELETE FROM sessions WHERE session_id = $1
+        """)
+
+    static let memberships = Statement(
+        "memberships", "SELECT room_id FROM memberships WHERE session_id = $1")
+
+    // MARK: Health
+
+    /// Whether the log can be read and written: a primary, with the tables and the right to append.
+    static let health = Statement(
+        "health",
+        """
+        SELECT current_setting('transaction_read_only')::boolean,
+            has_table_privilege('events', 'INSERT') AND has_table_privilege('rooms', 'UPDATE')
+        """)
+}

@@ -1,0 +1,170 @@
+extension Statement {
+    /// Appends to many streams.
+    ///
+    /// `matched` locks the heads whose version is the expected one, in the order of their ids, so that batches that
+    /// overlap wait for each other and never in a circle. A head that moved while its lock was waited for is compared
+    /// again as it then is (READ COMMITTED re-evaluates the condition on the newest row version) and is left out. Every
+    /// other part writes for the rooms of `matched` alone. Versions only grow, so that what the statement's snapshot
+    /// shows of a matched room is its newest state.
+    ///
+    /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: it probes a hash table, whose cost does
+    /// not depend on what the planner guesses of the sizes.
+    static let append = Statement(
+        "append",
+        """
+        WITH matched AS MATERIALIZED (
+            SELECT part.*
+            FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS part (
+                room_id, expected_seq, expected_keyed, new_seq, new_keyed, is_listed, code, name, is_public, lat, lon,
+                created_at, closed_at, owner, dj_name, now_playing_title, now_playing_artist)
+            JOIN rooms USING (room_id)
+            WHERE rooms.seq = part.expected_seq AND rooms.keyed = part.expected_keyed
+            ORDER BY part.room_id
+            FOR NO KEY UPDATE OF rooms
+        ), moved AS (
+            UPDATE rooms SET
+                seq = new_seq,
+                keyed = new_keyed,
+                code = CASE WHEN is_listed THEN matched.code ELSE rooms.code END,
+                name = CASE WHEN is_listed THEN matched.name ELSE rooms.name END,
+                is_public = CASE WHEN is_listed THEN matched.is_public ELSE rooms.is_public END,
+                lat = CASE WHEN is_listed THEN matched.lat ELSE rooms.lat END,
+                lon = CASE WHEN is_listed THEN matched.lon ELSE rooms.lon END,
+                created_at = CASE WHEN is_listed THEN matched.created_at ELSE rooms.created_at END,
+                closed_at = CASE WHEN is_listed THEN matched.closed_at ELSE rooms.closed_at END,
+                owner = CASE WHEN is_listed THEN matched.owner ELSE rooms.owner END,
+                dj_name = CASE WHEN is_listed THEN matched.dj_name ELSE rooms.dj_name END,
+                now_playing_title = CASE WHEN is_listed THEN matched.now_playing_title
+                    ELSE rooms.now_playing_title END,
+                now_playing_artist = CASE WHEN is_listed THEN matched.now_playing_artist
+                    ELSE rooms.now_playing_artist END
+            FROM matched
+            WHERE rooms.room_id = matched.room_id
+        ), recorded AS (
+            INSERT INTO events (room_id, seq, at, type, payload)
+            SELECT * FROM unnest($18, $19, $20, $21, $22) AS event (room_id, seq, at, type, payload)
+            WHERE (room_id IN (SELECT room_id FROM matched)) IS TRUE
+        ), remembered AS (
+            INSERT INTO command_keys (room_id, slot, ordinal, session_id, key, fingerprint, seq, result)
+            SELECT room_id, ordinal % 1000, ordinal, session_id, key, fingerprint, seq, result
+            FROM unnest($23, $24, $25, $26, $27, $28, $29)
+                AS command (room_id, ordinal, session_id, key, fingerprint, seq, result)
+            WHERE (room_id IN (SELECT room_id FROM matched)) IS TRUE
+            ON CONFLICT (room_id, slot) DO UPDATE SET
+                ordinal = excluded.ordinal, session_id = excluded.session_id, key = excluded.key,
+                fingerprint = excluded.fingerprint, seq = excluded.seq, result = excluded.result
+        ), joined AS (
+            INSERT INTO memberships (room_id, session_id)
+            SELECT * FROM unnest($30, $31) AS member (room_id, session_id)
+            WHERE (room_id IN (SELECT room_id FROM matched)) IS TRUE
+            ON CONFLICT DO NOTHING
+        ), departed AS (
+            DELETE FROM memberships USING unnest($32, $33) AS member (room_id, session_id)
+            WHERE memberships.session_id = member.session_id AND memberships.room_id = member.room_id
+                AND (member.room_id IN (SELECT room_id FROM matched)) IS TRUE
+        )
+        SELECT room_id FROM matched
+        """)
+
+    // MARK: Creation
+
+    /// Lets one creation of a session at a time decide, until its transaction ends.
+    static let lockCreator = Statement(
+        "lock_creator", "SELECT pg_advisory_xact_lock(1918987629, uuid_hash($1))")
+
+    /// Forgets a session's old creation keys.
+    static let forgetCreations = Statement(
+        "forget_creations", "DELETE FROM creation_keys WHERE session_id = $1 AND created_at < $2")
+
+    /// Makes a stream, unless the session made it before, owns too many, or the code is taken.
+    ///
+    /// It runs behind ``lockCreator``, with a snapshot of its own, and so sees all that other creations of the session
+    /// wrote.
+    static let create = Statement(
+        "create",
+        """
+        WITH earlier AS (
+            SELECT room_id, fingerprint FROM creation_keys WHERE session_id = $1 AND key = $2
+        ), owned AS (
+            SELECT count(*) AS rooms FROM rooms WHERE owner = $1 AND closed_at IS NULL
+        ), made AS (
+            INSERT INTO rooms (
+                room_id, epoch, seq, keyed, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name,
+                now_playing_title, now_playing_artist)
+            SELECT $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20
+            WHERE NOT EXISTS (SELECT FROM earlier) AND (SELECT rooms FROM owned) < $5
+            ON CONFLICT (code) WHERE closed_at IS NULL DO NOTHING
+            RETURNING room_id
+        ), kept AS (
+            INSERT INTO creation_keys (session_id, key, room_id, fingerprint, created_at)
+            SELECT $1, $2, room_id, $3, $4 FROM made WHERE $2 IS NOT NULL
+        ), recorded AS (
+            INSERT INTO events (room_id, seq, at, type, payload)
+            SELECT made.room_id, event.*
+            FROM made, unnest($21, $22, $23, $24) AS event (seq, at, type, payload)
+        ), remembered AS (
+            INSERT INTO command_keys (room_id, slot, ordinal, session_id, key, fingerprint, seq, result)
+            SELECT made.room_id, ordinal % 1000, command.*
+            FROM made, unnest($25, $26, $27, $28, $29, $30)
+                AS command (ordinal, session_id, key, fingerprint, seq, result)
+        ), joined AS (
+            INSERT INTO memberships (room_id, session_id)
+            SELECT made.room_id, member.session_id FROM made, unnest($31) AS member (session_id)
+            ON CONFLICT DO NOTHING
+        )
+        SELECT EXISTS (SELECT FROM made), earlier.room_id, earlier.fingerprint, owned.rooms
+        FROM owned LEFT JOIN earlier ON true
+        """)
+
+    // MARK: Reading
+
+    static let head = Statement("head", "SELECT epoch, seq, keyed FROM rooms WHERE room_id = $1")
+
+    static let heads = Statement("heads", "SELECT room_id, epoch, seq, keyed FROM rooms WHERE room_id = ANY ($1)")
+
+    static let events = Statement(
+        "events",
+        "SELECT seq, at, type, payload FROM events WHERE room_id = $1 AND seq > $2 ORDER BY seq LIMIT $3")
+
+    /// The events after the newest snapshot of a reducer's version that is not ahead of the head.
+    static let eventsAfterSnapshot = Statement(
+        "events_after_snapshot",
+        """
+        SELECT seq, at, type, payload FROM events
+        WHERE room_id = $1 AND seq > coalesce((
+            SELECT max(seq) FROM snapshots WHERE room_id = $1 AND reducer_version = $2
+                AND seq <= (SELECT seq FROM rooms WHERE room_id = $1)), 0)
+        ORDER BY seq
+        """)
+
+    static let newestSnapshot = Statement(
+        "newest_snapshot",
+        """
+        SELECT seq, state FROM snapshots
+        WHERE room_id = $1 AND reducer_version = $2 AND seq <= (SELECT seq FROM rooms WHERE room_id = $1)
+        ORDER BY seq DESC LIMIT 1
+        """)
+
+    static let snapshot = Statement(
+        "snapshot",
+        """
+        SELECT seq, state FROM snapshots WHERE room_id = $1 AND reducer_version = $2 AND seq <= $3
+        ORDER BY seq DESC LIMIT 1
+        """)
+
+    /// Keeps a snapshot of a stream that exists.
+    static let saveSnapshot = Statement(
+        "save_snapshot",
+        """
+        INSERT INTO snapshots (room_id, seq, reducer_version, state)
+        SELECT room_id, $2, $3, $4 FROM rooms WHERE room_id = $1
+        ON CONFLICT (room_id, seq) DO UPDATE SET reducer_version = excluded.reducer_version, state = excluded.state
+        """)
+
+    static let keys = Statement(
+        "keys",
+        """
+        SELECT ordinal, session_id, key, fingerprint, seq, result FROM command_keys
+        WHERE room_id = $1 AND ordinal > $2 ORDER BY ordinal
+        """)
+}

@@ -1,0 +1,79 @@
+import RoomService
+import RoomWire
+import TLSTransport
+
+/// How a request says whose it is: a bearer token or the session's cookie (protocol, section 1).
+enum Authentication {
+    /// The cookie that holds the token.
+    static let cookieName = "backline_session"
+    private static let prefix = "bls_"
+    private static let randomCharacters = 43
+
+    /// A new token: 256 random bits.
+    static func makeToken() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<32).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
+        return prefix + Base64URL.encode(bytes)
+    }
+
+    /// The token's SHA-256: all that is stored of it.
+    static func hash(_ token: String) -> [UInt8] {
+        SHA256Digest(hashing: Array(token.utf8)).bytes
+    }
+
+    /// The token in a request's `Authorization` and `Cookie` fields; nil where there is none of the right form.
+    static func token(authorization: String?, cookies: [String]) -> String? {
+        if let authorization {
+            let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+            guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+            return checked(parts[1])
+        }
+        for pair in cookies.flatMap({ $0.split(separator: ";") }) {
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == cookieName else { continue }
+            return checked(parts[1])
+        }
+        return nil
+    }
+
+    private static func checked(_ text: Substring) -> String? {
+        let token = String(text.drop { $0 == " " })
+        guard token.hasPrefix(prefix), token.utf8.count == prefix.utf8.count + randomCharacters else { return nil }
+        return token
+    }
+
+    /// The session behind a request's fields.
+    static func session(
+        authorization: String?, cookies: [String], in rooms: RoomHost
+    ) async throws(CommandFailure) -> Session {
+        guard let token = token(authorization: authorization, cookies: cookies) else {
+            throw CommandFailure(.unauthorized)
+        }
+        do {
+            guard let session = try await rooms.sessions.authenticate(tokenHash: hash(token)) else {
+                throw CommandFailure(.unauthorized, "the session is unknown or has ended")
+            }
+            return session
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure(ErrorCode.unavailable)
+        }
+    }
+}
+
+/// Base 64 with the URL's alphabet and no padding (RFC 4648 §5).
+enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+    /// The text of `bytes`.
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << (8 * UInt32(3 - group.count))
+            for digit in 0...group.count { text.append(alphabet[Int(bits >> (18 - 6 * UInt32(digit)) & 63)]) }
+        }
+        return text
+    }
+}

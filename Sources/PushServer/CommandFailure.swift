@@ -1,0 +1,60 @@
+import RoomDomain
+import RoomService
+import RoomWire
+
+/// What a client is told of something that was not done.
+struct CommandFailure: Error {
+    /// The protocol's code.
+    var code: ErrorCode
+    /// What a person can make of it.
+    var detail: String
+    /// When trying again may help.
+    var retryAfterMs: Int?
+
+    /// - Parameter detail: the code's own where it is left out.
+    init(_ code: ErrorCode, _ detail: String? = nil) {
+        self.code = code
+        self.detail = detail ?? code.detail
+        // Long enough for a database's restart to get on, short enough not to be noticed after it.
+        retryAfterMs = code == .unavailable ? 1_000 : nil
+    }
+
+    /// What is told of an outcome that is no acknowledgement.
+    init(_ outcome: CommandOutcome) {
+        switch outcome {
+        case .refused(let refusal): self.init(refusal)
+        case .keyReused: self.init(.conflict, "the key was used for another command")
+        case .noSuchRoom: self.init(.notFound, "no such room")
+        case .unavailable: self.init(ErrorCode.unavailable)
+        case .internalFault, .acknowledged: self.init(.internal)
+        }
+    }
+
+    /// What is told of a refusal.
+    init(_ refusal: RoomRefusal) {
+        self.init(ErrorCode(refusal), refusal.detail)
+    }
+
+    /// What is told of a room that cannot be had.
+    init(_ failure: RoomFailure) {
+        switch failure {
+        case .noSuchRoom: self.init(.notFound, "no such room")
+        case .unavailable: self.init(ErrorCode.unavailable)
+        case .internalFault: self.init(.internal)
+        }
+    }
+}
+
+extension ErrorCode {
+    /// What a person can make of the code where there is nothing more to say.
+    var detail: String {
+        switch self {
+        case .unavailable: "the event log is out of reach; nothing was changed, retry with the same key"
+        case .internal: "the server could not do this; its log says why"
+        case .unauthorized: "a session's token is needed: the cookie backline_session or Authorization: Bearer"
+        case .notFound: "no such room"
+        case .banned: "you are banned from this room"
+        default: title
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import Logging
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomWire
+import WebSocketCodec
+
+/// Looks at the first request of a connection: a WebSocket's opening handshake is answered here, anything else goes,
+/// untouched, to the HTTP server.
+final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// What the handler needs of its server.
+    struct Surroundings {
+        var hub: ConnectionHub
+        var origins: OriginRule
+        /// Runs work that nobody waits for.
+        var start: @Sendable (@escaping @Sendable () async -> Void) -> Void
+        /// Puts the HTTP server's handlers behind this one.
+        var serveHTTP: (any Channel) throws -> Void
+        var isDraining: () -> Bool
+    }
+
+    /// What `backline.v1.json` sockets speak.
+    static let subprotocol = "backline.v1.json"
+
+    private let surroundings: Surroundings
+    private var parser = HeadParser()
+    /// What has arrived and was not handed on.
+    private var arrived = ByteBuffer()
+    private var isDeciding = false
+    private var deadline: Scheduled<Void>?
+
+    init(_ surroundings: Surroundings) {
+        self.surroundings = surroundings
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(
+            in: surroundings.hub.settings.handshakeTimeout
+        ) { context.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        deadline?.cancel()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        arrived.writeImmutableBuffer(unwrapInboundIn(data))
+        guard !isDeciding else {
+            // A client may send nothing before it is answered; what it sends all the same is bounded.
+            if arrived.readableBytes > surroundings.hub.settings.maximumMessageLength { context.close(promise: nil) }
+            return
+        }
+        var rest = arrived
+        do throws(HandshakeViolation) {
+            guard let head = try parser.parseRequest(&rest) else { return }
+            if head.asksForWebSocket {
+                arrived = rest
+                try open(head, context)
+            } else {
+                handOver(context)
+            }
+        } catch {
+            refuse(error, context)
+        }
+    }
+
+    private func handOver(_ context: ChannelHandlerContext) {
+        do {
+            try surroundings.serveHTTP(context.channel)
+            let bytes = arrived
+            arrived = ByteBuffer()
+            context.fireChannelRead(wrapInboundOut(bytes))
+            context.fireChannelReadComplete()
+            context.pipeline.syncOperations.removeHandler(self, promise: nil)
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    // MARK: Opening a socket
+
+    private func open(_ head: RequestHead, _ context: ChannelHandlerContext) throws(HandshakeViolation) {
+        guard let place = SocketPlace(path: head.path) else {
+            return refuse(CommandFailure(.notFound, "there is no socket here"), context)
+        }
+        let handshake = try ServerHandshake(head, subprotocols: [Self.subprotocol])
+        let fields = head.fields
+        guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
+        guard surroundings.origins.permits(origin: fields.values(of: "Origin").first, host: fields.onlyValue(of: "Host"))
+        else { return refuse(CommandFailure(.forbidden, "pages of this origin may not open sockets"), context) }
+        isDeciding = true
+        let rooms = surroundings.hub.rooms
+        let authorization = fields.values(of: "Authorization").first
+        let cookies = fields.values(of: "Cookie")
+        let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        surroundings.start {
+            let result: Result<(Session, RoomID?), CommandFailure>
+            do throws(CommandFailure) {
+                let session = try await Authentication.session(
+                    authorization: authorization, cookies: cookies, in: rooms)
+                result = .success((session, try await Self.room(at: place, for: session, in: rooms)))
+            } catch {
+                result = .failure(error)
+            }
+            this.eventLoop.execute {
+                let (handler, context) = this.value
+                handler.decided(result, handshake, context)
+            }
+        }
+    }
+
+    private static func room(
+        at place: SocketPlace, for session: Session, in rooms: RoomHost
+    ) async throws(CommandFailure) -> RoomID? {
+        guard case .room(let reference) = place else { return nil }
+        do {
+            let room = try await rooms.resolve(reference)
+            guard try await !rooms.isBanned(session.id, from: room) else { throw CommandFailure(.banned) }
+            return room
+        } catch let failure as RoomFailure {
+            throw CommandFailure(failure)
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure(.internal)
+        }
+    }
+
+    private func decided(
+        _ result: Result<(Session, RoomID?), CommandFailure>, _ handshake: ServerHandshake,
+        _ context: ChannelHandlerContext
+    ) {
+        guard context.channel.isActive else { return }
+        switch result {
+        case .success(let (session, room)):
+            var response = ByteBuffer()
+            handshake.writeResponse(into: &response)
+            context.write(wrapOutboundOut(response), promise: nil)
+            do {
+                let connection = WebSocketConnection(hub: surroundings.hub, session: session, ownRoom: room)
+                try context.pipeline.syncOperations.addHandler(connection)
+                if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }
+                arrived = ByteBuffer()
+                context.pipeline.syncOperations.removeHandler(self, promise: nil)
+            } catch {
+                context.close(promise: nil)
+            }
+        case .failure(let failure):
+            refuse(failure, context)
+        }
+    }
+
+    // MARK: Refusing
+
+    private func refuse(_ violation: HandshakeViolation, _ context: ChannelHandlerContext) {
+        let code: ErrorCode = violation.status == 405 ? .methodNotAllowed : .badRequest
+        respond(
+            status: violation.status, HTTPBody.problem(status: violation.status, code: code, detail: "\(violation)"),
+            violation.responseFields, context)
+    }
+
+    private func refuse(_ failure: CommandFailure, _ context: ChannelHandlerContext) {
+        var fields: [HeaderField] = []
+        if failure.code == .unauthorized, let field = HeaderField("WWW-Authenticate", "Bearer") { fields.append(field) }
+        if let wait = failure.retryAfterMs, let field = HeaderField("Retry-After", "\((wait + 999) / 1_000)") {
+            fields.append(field)
+        }
+        respond(
+            status: failure.code.httpStatus,
+            HTTPBody.problem(code: failure.code, detail: failure.detail, retryAfterMs: failure.retryAfterMs), fields,
+            context)
+    }
+
+    private func respond(status: Int, _ body: [UInt8], _ extra: [HeaderField], _ context: ChannelHandlerContext) {
+        isDeciding = true
+        var fields = HeaderFields()
+        let standard = [
+            HeaderField("Content-Type", "application/problem+json"), HeaderField("Content-Length", "\(body.count)"),
+            HeaderField("Connection", "close"),
+        ]
+        for field in standard.compactMap({ $0 }) + extra { fields.append(field) }
+        var response = ByteBuffer()
+        ResponseHead(status: status, fields: fields).write(into: &response)
+        response.writeBytes(body)
+        let channel = context.channel
+        context.writeAndFlush(wrapOutboundOut(response)).whenComplete { _ in channel.close(promise: nil) }
+    }
+}
+
+/// What a socket's path names.
+enum SocketPlace: Equatable {
+    /// `/v1/socket`: no room yet.
+    case open
+    /// `/v1/rooms/{room}/socket`.
+    case room(RoomReference)
+
+    /// Nil where the path is no socket's.
+    init?(path: Substring) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        switch Array(parts) {
+        case ["v1", "socket"]:
+            self = .open
+        case let parts where parts.count == 4 && parts[0] == "v1" && parts[1] == "rooms" && parts[3] == "socket":
+            guard let reference = RoomReference(String(parts[2])) else { return nil }
+            self = .room(reference)
+        default:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,290 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomWire
+
+/// The HTTP side of the protocol (section 2): routes, and the rules that hold for all of them.
+struct HTTPAPI: Sendable {
+    let rooms: RoomHost
+    let settings: RoomServerSettings
+    /// Every loop's feed, to reach the sockets of a session.
+    let feeds: [HubFeed]
+    let isDraining: @Sendable () -> Bool
+    let logger: Logger
+
+    /// What answers requests.
+    func responder() -> RouterResponder<APIContext> {
+        let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: ProblemMiddleware(routes: APIRoute.all, logger: logger))
+        router.get("/healthz") { _, _ in Self.json(["status": "ok"]) }
+        router.get("/readyz") { _, _ in try await readiness() }
+
+        let open = router.group("/v1").add(middleware: JSONOnlyMiddleware())
+        open.post("/sessions") { request, _ in try await createSession(request) }
+
+        let api = router.group("/v1").add(middleware: JSONOnlyMiddleware())
+            .add(middleware: SessionMiddleware(rooms: rooms))
+        api.get("/session") { _, context in try Self.session(context.session()) }
+        api.patch("/session") { request, context in try await renameSession(request, context.session()) }
+        api.delete("/session") { _, context in try await deleteSession(context.session()) }
+        api.post("/rooms") { request, context in try await createRoom(request, context.session()) }
+        api.get("/rooms") { request, _ in try await listRooms(request) }
+        api.get("/rooms/:room") { request, context in try await showRoom(request, context) }
+        api.get("/rooms/:room/events") { request, context in try await listEvents(request, context) }
+        api.post("/rooms/:room/commands") { request, context in try await command(request, context) }
+        api.get("/rooms/:room/socket") { _, _ in try Self.notASocket() }
+        api.get("/socket") { _, _ in try Self.notASocket() }
+        return router.buildResponder()
+    }
+
+    // MARK: Health
+
+    private func readiness() async throws -> Response {
+        guard !isDraining() else { throw CommandFailure(ErrorCode.unavailable, "the server is stopping") }
+        do {
+            try await rooms.checkHealth()
+        } catch {
+            throw CommandFailure(ErrorCode.unavailable, "the event log is out of reach")
+        }
+        return Self.json(["status": "ready"])
+    }
+
+    // MARK: Sessions
+
+    private func createSession(_ request: Request) async throws -> Response {
+        let body = try await body(of: request)
+        let name = try sessionName(SessionRequest.parse(body).name)
+        let token = Authentication.makeToken()
+        let session: Session
+        do {
+            session = try await rooms.sessions.create(name: name, tokenHash: Authentication.hash(token))
+        } catch {
+            throw CommandFailure(RoomFailure(error))
+        }
+        var response = Self.json(
+            .created,
+            HTTPBody.sessionWithToken(
+                id: session.id, name: session.name, createdAt: session.createdAt, expiresAt: session.expiresAt,
+                token: token))
+        let maxAge = rooms.settings.sessionLifetimeMs / 1_000
+        response.headers[.setCookie] =
+            "\(Authentication.cookieName)=\(token); Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=\(maxAge)"
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+
+    private func renameSession(_ request: Request, _ session: Session) async throws -> Response {
+        let name = try sessionName(SessionRequest.parse(try await body(of: request)).name)
+        do {
+            guard let renamed = try await rooms.sessions.rename(session, to: name) else {
+                throw CommandFailure(.unauthorized, "the session is unknown or has ended")
+            }
+            for feed in feeds { feed.onLoop { $0.sessionRenamed(session.id, to: name) } }
+            return Self.session(renamed)
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure(ErrorCode.unavailable)
+        }
+    }
+
+    private func deleteSession(_ session: Session) async throws -> Response {
+        do {
+            try await rooms.endSession(session.id)
+        } catch {
+            throw CommandFailure(error)
+        }
+        for feed in feeds { feed.onLoop { $0.sessionEnded(session.id) } }
+        var response = Response(status: .noContent)
+        response.headers[.setCookie] =
+            "\(Authentication.cookieName)=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0"
+        return response
+    }
+
+    private func sessionName(_ text: String) throws(CommandFailure) -> String {
+        guard let name = TextRule.accepted(text, length: RoomLimits.memberName) else {
+            throw CommandFailure(.badRequest, "name: 1 to 40 characters, none of them a control character")
+        }
+        return name
+    }
+
+    private static func session(_ session: Session) -> Response {
+        json(
+            HTTPBody.session(
+                id: session.id, name: session.name, createdAt: session.createdAt, expiresAt: session.expiresAt))
+    }
+
+    // MARK: Rooms
+
+    private func createRoom(_ request: Request, _ session: Session) async throws -> Response {
+        let wanted = try CreateRoomRequest.parse(try await body(of: request))
+        let key = try idempotencyKey(of: request)
+        let room: RoomID
+        do {
+            room = try await rooms.createRoom(wanted, by: session, key: key)
+        } catch {
+            switch error {
+            case .refused(let refusal): throw CommandFailure(refusal)
+            case .keyReused: throw CommandFailure(.conflict, "the key was used for another room")
+            case .failed(let failure): throw CommandFailure(failure)
+            }
+        }
+        var response = try await show(room, at: nil, session, status: .created)
+        response.headers[.location] = "/v1/rooms/\(room)"
+        return response
+    }
+
+    private func listRooms(_ request: Request) async throws -> Response {
+        let limit = try integer("limit", of: request, in: 1...Int.max) ?? 50
+        var cursor: ListingCursor?
+        if let text = request.uri.queryParameters["cursor"] {
+            guard let read = ListingCursor(String(text)) else {
+                throw CommandFailure(.badRequest, "cursor: expected the next of an earlier answer")
+            }
+            cursor = read
+        }
+        let query = request.uri.queryParameters["q"].map { String($0) }
+        guard query.map({ $0.unicodeScalars.count <= RoomLimits.roomName.upperBound }) ?? true else {
+            throw CommandFailure(.badRequest, "q: at most \(RoomLimits.roomName.upperBound) characters")
+        }
+        do {
+            let page = try await rooms.list(matching: query, from: cursor, limit: min(limit, 200))
+            return Self.json(HTTPBody.rooms(page.rooms, next: page.next?.text))
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func showRoom(_ request: Request, _ context: APIContext) async throws -> Response {
+        let at = try integer("at", of: request, in: Int.min...Int.max)
+        return try await show(try await room(of: context), at: at, context.session(), status: .ok)
+    }
+
+    private func show(
+        _ room: RoomID, at seq: Int?, _ session: Session, status: HTTPResponse.Status
+    ) async throws(CommandFailure) -> Response {
+        do {
+            let view =
+                if let seq {
+                    try await rooms.view(room, at: seq, for: session.id)
+                } else {
+                    try await rooms.view(room, for: session.id)
+                }
+            return Self.json(
+                status,
+                HTTPBody.room(
+                    epoch: view.epoch, seq: view.seq, time: view.time, state: view.state, presence: view.presence,
+                    you: view.you))
+        } catch {
+            if error == .noSuchRoom, seq != nil { throw CommandFailure(.notFound, "no such room, or no such event in it") }
+            throw CommandFailure(error)
+        }
+    }
+
+    private func listEvents(_ request: Request, _ context: APIContext) async throws -> Response {
+        let after = try integer("after", of: request, in: 0...Int.max) ?? 0
+        let limit = try integer("limit", of: request, in: 1...Int.max) ?? 1_000
+        let room = try await room(of: context)
+        do {
+            let page = try await rooms.events(of: room, after: after, limit: min(limit, 1_000))
+            return Self.json(HTTPBody.events(epoch: page.epoch, events: page.events, seq: page.seq))
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func command(_ request: Request, _ context: APIContext) async throws -> Response {
+        let session = try context.session()
+        let command = try CommandJSON.parse(body: try await body(of: request))
+        let key = try idempotencyKey(of: request)
+        let room = try await room(of: context)
+        let outcome: CommandOutcome
+        do {
+            outcome = try await rooms.command(
+                command, to: room, by: .session(session.id, name: session.name), key: key)
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard case .acknowledged(let seq, let result) = outcome else { throw CommandFailure(outcome) }
+        return Self.json(HTTPBody.command(seq: seq, result: result))
+    }
+
+    private static func notASocket() throws -> Response {
+        throw CommandFailure(.badRequest, "this is a WebSocket: ask for an upgrade")
+    }
+
+    // MARK: Parts of requests
+
+    private func room(of context: APIContext) async throws(CommandFailure) -> RoomID {
+        guard let text = context.parameters.get("room"), let reference = RoomReference(text) else {
+            throw CommandFailure(.notFound)
+        }
+        do {
+            return try await rooms.resolve(reference)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func body(of request: Request) async throws -> [UInt8] {
+        do {
+            return Array(buffer: try await request.body.collect(upTo: settings.maximumMessageLength))
+        } catch is NIOTooManyBytesError {
+            throw CommandFailure(.tooLarge, "at most \(settings.maximumMessageLength) bytes")
+        }
+    }
+
+    private func idempotencyKey(of request: Request) throws(CommandFailure) -> String? {
+        guard let name = HTTPField.Name("Idempotency-Key"), let key = request.headers[name] else { return nil }
+        guard ClientMessage.isKey(key) else {
+            throw CommandFailure(.badRequest, "Idempotency-Key: 1 to 128 characters, none of them a control character")
+        }
+        return key
+    }
+
+    private func integer(
+        _ name: Substring, of request: Request, in range: ClosedRange<Int>
+    ) throws(CommandFailure) -> Int? {
+        guard let text = request.uri.queryParameters[name] else { return nil }
+        guard let value = Int(text), range.contains(value) else {
+            throw CommandFailure(.badRequest, "\(name): expected an integer of at least \(range.lowerBound)")
+        }
+        return value
+    }
+
+    // MARK: Answers
+
+    static func json(
+        _ status: HTTPResponse.Status = .ok, _ body: [UInt8], type: String = "application/json"
+    ) -> Response {
+        Response(
+            status: status, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    private static func json(_ body: [UInt8]) -> Response { json(.ok, body) }
+
+    private static func json(_ members: KeyValuePairs<String, String>) -> Response {
+        let text = members.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",")
+        return json(Array("{\(text)}".utf8))
+    }
+}
+
+/// What is known of a request while it is answered.
+struct APIContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// Whose request it is, once that was found out.
+    var authenticated: Session?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+    }
+
+    /// Whose request it is.
+    func session() throws(CommandFailure) -> Session {
+        guard let authenticated else { throw CommandFailure(.unauthorized) }
+        return authenticated
+    }
+}

@@ -1,0 +1,38 @@
+import NIOCore
+import Synchronization
+
+/// The HTTP connections that are open and how many requests are being answered, so that a stop can wait for the latter
+/// and end the former.
+final class HTTPActivity: Sendable {
+    private struct State {
+        var channels: [ObjectIdentifier: any Channel] = [:]
+        var requests = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Notes a connection until it closes.
+    func opened(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        state.withLock { $0.channels[id] = channel }
+        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.channels[id] = nil } }
+    }
+
+    /// Notes that a request is being answered.
+    func began() {
+        state.withLock { $0.requests += 1 }
+    }
+
+    /// Notes that a request has been answered.
+    func ended() {
+        state.withLock { $0.requests -= 1 }
+    }
+
+    /// Whether any request is being answered.
+    var areUnderWay: Bool { state.withLock { $0.requests > 0 } }
+
+    /// Closes all connections.
+    func closeAll() {
+        for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
+    }
+}

@@ -1,0 +1,134 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import RoomService
+import RoomWire
+
+/// Every error as a problem (RFC 9457), and a wrong method told apart from a wrong path.
+struct ProblemMiddleware: RouterMiddleware {
+    typealias Context = APIContext
+
+    let routes: [APIRoute]
+    let logger: Logger
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let failure as CommandFailure {
+            return Self.response(failure)
+        } catch let violation as MessageViolation {
+            return Self.response(CommandFailure(violation.code, violation.message))
+        } catch let error as HTTPError where error.status == .notFound {
+            guard let route = routes.first(where: { $0.matches(request.uri.path) }) else {
+                return Self.response(CommandFailure(.notFound, "there is nothing at this path"))
+            }
+            var response = Self.response(CommandFailure(.methodNotAllowed, "allowed here: \(route.allow)"))
+            response.headers[.allow] = route.allow
+            return response
+        } catch let error as HTTPError where error.status.kind == .clientError {
+            return Self.response(CommandFailure(.badRequest, "the request is not understood"))
+        } catch {
+            logger.error("A request failed", metadata: ["fault": "\(error)", "path": "\(request.uri.path)"])
+            return Self.response(CommandFailure(.internal))
+        }
+    }
+
+    private static func response(_ failure: CommandFailure) -> Response {
+        var response = HTTPAPI.json(
+            HTTPResponse.Status(code: failure.code.httpStatus),
+            HTTPBody.problem(code: failure.code, detail: failure.detail, retryAfterMs: failure.retryAfterMs),
+            type: "application/problem+json")
+        if let wait = failure.retryAfterMs { response.headers[.retryAfter] = "\((wait + 999) / 1_000)" }
+        if failure.code == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
+        return response
+    }
+}
+
+/// JSON in, JSON out: refuses requests that want or bring anything else.
+struct JSONOnlyMiddleware: RouterMiddleware {
+    typealias Context = APIContext
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        guard MediaRange.permitJSON(request.headers[values: .accept]) else {
+            throw CommandFailure(.notAcceptable, "answers are application/json")
+        }
+        if request.method == .post || request.method == .patch || request.method == .put {
+            let type = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
+                .filter { $0 != " " && $0 != "\t" }
+            guard type == "application/json" else {
+                throw CommandFailure(.unsupportedMediaType, "bodies are application/json")
+            }
+        }
+        return try await next(request, context)
+    }
+}
+
+/// Finds out whose request it is; without a session nothing behind this is reached.
+struct SessionMiddleware: RouterMiddleware {
+    typealias Context = APIContext
+
+    let rooms: RoomHost
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.authenticated = try await Authentication.session(
+            authorization: request.headers[.authorization], cookies: request.headers[values: .cookie], in: rooms)
+        return try await next(request, context)
+    }
+}
+
+/// What a request's `Accept` says about JSON (RFC 9110 §12.5.1).
+enum MediaRange {
+    /// Whether `application/json` or `application/problem+json` is acceptable; the most specific range decides.
+    static func permitJSON(_ fields: [String]) -> Bool {
+        var best: (specificity: Int, isWanted: Bool)?
+        let ranges = fields.flatMap { $0.split(separator: ",") }
+        for range in ranges {
+            let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            guard let type = parts.first, let specificity = specificities[type] else { continue }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 1 } ?? 1
+            if specificity >= best?.specificity ?? 0 { best = (specificity, quality > 0) }
+        }
+        guard let best else { return ranges.isEmpty }
+        return best.isWanted
+    }
+
+    private static let specificities = [
+        "*/*": 1, "application/*": 2, "application/problem+json": 3, "application/json": 4,
+    ]
+}
+
+/// A path of the API with the methods it takes.
+struct APIRoute: Sendable {
+    /// Segments; one that begins with `:` matches anything.
+    let segments: [Substring]
+    /// The value of `Allow`.
+    let allow: String
+
+    init(_ path: String, _ allow: String) {
+        segments = path.split(separator: "/")
+        self.allow = allow
+    }
+
+    /// Whether `path` is this route's.
+    func matches(_ path: String) -> Bool {
+        let parts = path.split(separator: "/")
+        return parts.count == segments.count
+            && zip(segments, parts).allSatisfy { $0.hasPrefix(":") || $0 == $1 }
+    }
+
+    static let all = [
+        APIRoute("/healthz", "GET, HEAD"), APIRoute("/readyz", "GET, HEAD"),
+        APIRoute("/v1/sessions", "POST"), APIRoute("/v1/session", "GET, HEAD, PATCH, DELETE"),
+        APIRoute("/v1/rooms", "GET, HEAD, POST"), APIRoute("/v1/rooms/:room", "GET, HEAD"),
+        APIRoute("/v1/rooms/:room/events", "GET, HEAD"), APIRoute("/v1/rooms/:room/commands", "POST"),
+        APIRoute("/v1/rooms/:room/socket", "GET"), APIRoute("/v1/socket", "GET"),
+    ]
+}

@@ -1,0 +1,45 @@
+import NIOCore
+import RoomDomain
+import RoomService
+
+/// Carries what happens in rooms to one event loop's ``ConnectionHub``, in order.
+final class HubFeed: RoomFeed {
+    let loop: any EventLoop
+    private let hub: NIOLoopBoundBox<ConnectionHub?>
+
+    init(loop: any EventLoop) {
+        self.loop = loop
+        hub = NIOLoopBoundBox.makeEmptyBox(valueType: ConnectionHub.self, eventLoop: loop)
+    }
+
+    /// Makes this the feed of `hub`; call on the loop.
+    func attach(_ hub: ConnectionHub) {
+        self.hub.value = hub
+    }
+
+    /// The hub; call on the loop.
+    var attached: ConnectionHub? { hub.value }
+
+    /// Runs `body` with the hub on its loop: at once when called there, else in the order of the calls.
+    func onLoop(_ body: @escaping @Sendable (ConnectionHub) -> Void) {
+        if loop.inEventLoop {
+            if let hub = hub.value { body(hub) }
+        } else {
+            loop.execute {
+                if let hub = self.hub.value { body(hub) }
+            }
+        }
+    }
+
+    func roomMoved(_ update: PublishedEvents) { onLoop { $0.roomMoved(update) } }
+
+    func subscriptionBegan(_ subscription: Subscription) { onLoop { $0.subscriptionBegan(subscription) } }
+
+    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
+        onLoop { $0.subscriptionRefused(request, because: refusal) }
+    }
+
+    func sessionBanned(_ session: SessionID, from room: RoomID) { onLoop { $0.sessionBanned(session, from: room) } }
+
+    func roomForgotten(_ room: RoomID) { onLoop { $0.roomForgotten(room) } }
+}

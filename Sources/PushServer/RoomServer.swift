@@ -1,0 +1,175 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+package import Logging
+package import NIOCore
+import NIOPosix
+package import RoomService
+import ServiceLifecycle
+import Synchronization
+import TLSTransport
+
+/// The server's face: one port for HTTP and WebSocket, with TLS beneath both.
+package final class RoomServer: Service, Sendable {
+    private let settings: RoomServerSettings
+    private let rooms: RoomHost
+    private let group: any EventLoopGroup
+    private let logger: Logger
+    private let onReady: @Sendable (SocketAddress) -> Void
+    private let feeds: [HubFeed]
+    private let draining = Mutex(false)
+    private let connections = BackgroundJobs()
+    private let requests = HTTPActivity()
+
+    /// - Parameter onReady: called once, with the address it listens on, when clients can connect.
+    package init(
+        settings: RoomServerSettings, rooms: RoomHost, group: any EventLoopGroup, logger: Logger,
+        onReady: @escaping @Sendable (SocketAddress) -> Void
+    ) {
+        self.settings = settings
+        self.rooms = rooms
+        self.group = group
+        self.logger = logger
+        self.onReady = onReady
+        feeds = group.makeIterator().map { HubFeed(loop: $0) }
+    }
+
+    /// Listens and serves until asked to stop; then says goodbye to every client and returns.
+    package func run() async throws {
+        for (index, feed) in feeds.enumerated() {
+            try await feed.loop.submit { self.attachHub(to: feed, index: index) }.get()
+        }
+        let api = HTTPAPI(
+            rooms: rooms, settings: settings, feeds: feeds, isDraining: { self.isDraining }, logger: logger)
+        let http = HTTP1Channel(
+            responder: Self.respond(with: api.responder(), counting: requests, logger: logger),
+            configuration: HTTP1Channel.Configuration(
+                idleTimeout: settings.httpIdleTimeout,
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 16 * 1024, maxHeaderFieldCount: 100)))
+        let resources = try settings.tls.map { _ in try TLSEventLoopGroupResources(group) }
+        let listener = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 4_096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // Small reads: between them an idle connection holds no buffer.
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4_096))
+            .childChannelOption(
+                .writeBufferWaterMark, value: .init(low: settings.outgoingBytes / 2, high: settings.outgoingBytes))
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try self.prepare(channel, http, resources) }
+            }
+            .bind(host: settings.host, port: settings.port).get()
+        await withDiscardingTaskGroup { tasks in
+            tasks.addTask { await self.connections.run() }
+            tasks.addTask { await self.keepHouse() }
+            if let address = listener.localAddress { onReady(address) }
+            // Sleeps until the stop; cancellation stops as well.
+            await Self.untilGracefulShutdown()
+            await drain(listener)
+            connections.close()
+            tasks.cancelAll()
+        }
+    }
+
+    private var isDraining: Bool { draining.withLock { $0 } }
+
+    private func attachHub(to feed: HubFeed, index: Int) {
+        feed.attach(
+            ConnectionHub(
+                loop: feed.loop, index: index, of: feeds.count, rooms: rooms, settings: settings, feed: feed))
+    }
+
+    // MARK: Connections
+
+    private func prepare(
+        _ channel: any Channel, _ http: HTTP1Channel, _ resources: TLSEventLoopGroupResources?
+    ) throws {
+        guard let hub = feeds.first(where: { $0.loop === channel.eventLoop })?.attached else {
+            throw ChannelError.inappropriateOperationForState
+        }
+        if let tls = settings.tls, let resources {
+            try channel.pipeline.syncOperations.addHandler(
+                TLSHandler(tls, resources: resources.resources(on: channel.eventLoop)))
+        }
+        let (connections, requests, logger) = (connections, requests, logger)
+        try channel.pipeline.syncOperations.addHandler(
+            FirstRequestHandler(
+                FirstRequestHandler.Surroundings(
+                    hub: hub,
+                    origins: OriginRule(allowed: settings.allowedOrigins, isSecure: settings.tls != nil),
+                    start: { connections.start($0) },
+                    serveHTTP: { channel in
+                        // Done at once, on the channel's loop.
+                        let prepared = http.setup(channel: channel, logger: logger)
+                        requests.opened(channel)
+                        connections.start {
+                            guard let value = try? await prepared.get() else { return }
+                            await http.handle(value: value, logger: logger)
+                        }
+                    },
+                    isDraining: { self.isDraining })))
+    }
+
+    private static func respond(
+        with responder: RouterResponder<APIContext>, counting requests: HTTPActivity, logger: Logger
+    ) -> HTTPChannelHandler.Responder {
+        { request, writer, channel in
+            requests.began()
+            defer { requests.ended() }
+            let context = APIContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+            let response = try await responder.respond(to: request, context: context)
+            try await writer.write(response: response.head, body: response.body)
+        }
+    }
+
+    private func keepHouse() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .nanoseconds(settings.pingInterval.nanoseconds / 10))
+            for feed in feeds { feed.onLoop { $0.sweep() } }
+        }
+    }
+
+    // MARK: Stopping
+
+    private static func untilGracefulShutdown() async {
+        let (stops, continuation) = AsyncStream.makeStream(of: Void.self)
+        await withGracefulShutdownHandler {
+            for await _ in stops {}
+        } onGracefulShutdown: {
+            continuation.finish()
+        }
+    }
+
+    /// Takes no more connections, tells every client when to come back, and waits until they are gone.
+    private func drain(_ listener: any Channel) async {
+        draining.withLock { $0 = true }
+        try? await listener.close()
+        var count = 0
+        for feed in feeds { count += await self.connections(of: feed) }
+        // No longer than it takes to keep the reconnects at fifty a second.
+        let window = min(settings.drainWindow, .milliseconds(Int64(20 * count)))
+        logger.info("Stopping", metadata: ["connections": "\(count)", "windowMs": "\(window.nanoseconds / 1_000_000)"])
+        for feed in feeds {
+            feed.onLoop { hub in
+                for connection in hub.connections.values {
+                    connection.goAway(after: .nanoseconds(.random(in: 0...max(window.nanoseconds, 1))))
+                }
+            }
+        }
+        let end = NIODeadline.now() + window + settings.closeTimeout + settings.closeTimeout
+        while end > .now(), await anyConnections() || requests.areUnderWay {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        requests.closeAll()
+    }
+
+    private func connections(of feed: HubFeed) async -> Int {
+        (try? await feed.loop.submit { feed.attached?.connections.count ?? 0 }.get()) ?? 0
+    }
+
+    private func anyConnections() async -> Bool {
+        for feed in feeds where await connections(of: feed) > 0 { return true }
+        return false
+    }
+}

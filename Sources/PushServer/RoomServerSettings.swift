@@ -1,0 +1,41 @@
+package import NIOCore
+package import TLSTransport
+
+/// What an operator may set about the server's face, with its defaults.
+package struct RoomServerSettings: Sendable {
+    /// The address it listens on.
+    package var host = "127.0.0.1"
+    /// The port it listens on; 0: a free one.
+    package var port = 8443
+    /// Certificate and key; nil: no TLS (a proxy does it).
+    package var tls: TLSContext?
+    /// Origins whose pages may open sockets beside the server's own.
+    package var allowedOrigins: Set<String> = []
+    /// The server's version, told in `welcome`.
+    package var version: String
+    /// This process's name, told in `welcome`.
+    package var node: String
+    /// The longest message a client may send, in bytes; the longest body of a request as well.
+    package var maximumMessageLength = 256 * 1024
+    /// A connection that has not completed TLS and its first request's head by then is closed.
+    package var handshakeTimeout = TimeAmount.seconds(10)
+    /// An idle HTTP connection is closed after this.
+    package var httpIdleTimeout = TimeAmount.seconds(60)
+    /// A connection that has not been sent anything for this long gets a ping; beats come as often.
+    package var pingInterval = TimeAmount.seconds(25)
+    /// A connection that has sent nothing for this long is closed with 4408.
+    package var silenceLimit = TimeAmount.seconds(60)
+    /// A connection whose peer takes nothing for this long is closed with 1013.
+    package var stallLimit = TimeAmount.seconds(30)
+    /// Above so many unsent bytes a connection's deltas are left out, and it gets a snapshot once it has caught up.
+    package var outgoingBytes = 1 << 20
+    /// How long a connection may take to answer a close.
+    package var closeTimeout = TimeAmount.seconds(5)
+    /// Over how long the reconnects of a planned stop are spread.
+    package var drainWindow = TimeAmount.seconds(20)
+
+    package init(version: String, node: String) {
+        self.version = version
+        self.node = node
+    }
+}

@@ -1,0 +1,103 @@
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomWire
+
+extension WebSocketConnection {
+    /// Does what a client asks. Messages are taken in the order in which they came.
+    ///
+    /// - Parameter received: when the message was read, fractional milliseconds since the Unix epoch.
+    func handle(_ message: ClientMessage, received: Double) {
+        if held != nil {
+            held?.append(message)
+            return
+        }
+        switch message {
+        case .subscribe(let request, let reference, let position):
+            withRoom(reference, of: message, id: request) { self.subscribe(to: $0, id: request, position: position) }
+        case .unsubscribe(let request, let reference):
+            withRoom(reference, of: message, id: request) { room in
+                if self.rooms[room] != nil { self.hub.unfollow(self, room) }
+                self.send(ServerMessage.ok(re: request))
+            }
+        case .command(let request, let reference, let key, let command):
+            withRoom(reference, of: message, id: request) {
+                self.submit(command, to: $0, key: key, id: request)
+            }
+        case .time(let request, let t1):
+            send(ServerMessage.time(re: request, t1: t1, t2: received, t3: hub.rooms.clock.milliseconds))
+        }
+    }
+
+    private func submit(_ command: RoomCommand, to room: RoomID, key: String?, id request: Int64?) {
+        commandsInFlight += 1
+        let (feed, connection) = (hub.feed, id)
+        hub.rooms.submit(
+            CommandRequest(actor: .session(session.id, name: session.name), key: key, command: command) { outcome in
+                feed.onLoop { $0.connections[connection]?.commandAnswered(request, outcome) }
+            }, to: room)
+    }
+
+    private func commandAnswered(_ request: Int64?, _ outcome: CommandOutcome) {
+        commandsInFlight -= 1
+        switch outcome {
+        case .acknowledged(let seq, let result):
+            if let request { send(ServerMessage.ack(re: request, seq: seq, result: result)) }
+        case .refused, .keyReused, .noSuchRoom, .unavailable, .internalFault:
+            let failure = CommandFailure(outcome)
+            send(
+                ServerMessage.error(
+                    re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+        }
+        readIfDue()
+    }
+
+    // MARK: Codes
+
+    /// Runs `body` with the room that is meant: at once where that is known here, else after it was looked up, with all
+    /// later messages waiting behind it.
+    private func withRoom(
+        _ reference: RoomReference, of message: ClientMessage, id request: Int64?, _ body: (RoomID) -> Void
+    ) {
+        switch reference {
+        case .id(let room):
+            body(room)
+        case .code(let code):
+            if let room = hub.rooms.liveRoom(code: code) { return body(room) }
+            held = []
+            let (host, feed, connection) = (hub.rooms, hub.feed, id)
+            host.resolve(reference) { result in
+                feed.onLoop { $0.connections[connection]?.resolved(message.with(result), id: request) }
+            }
+        }
+    }
+
+    private func resolved(_ message: Result<ClientMessage, RoomFailure>, id request: Int64?) {
+        let waiting = held ?? []
+        held = nil
+        switch message {
+        case .success(let message):
+            handle(message, received: hub.rooms.clock.milliseconds)
+        case .failure(let failure):
+            let failure = CommandFailure(failure)
+            send(ServerMessage.error(re: request, code: failure.code, message: failure.detail))
+        }
+        for message in waiting { handle(message, received: hub.rooms.clock.milliseconds) }
+        readIfDue()
+    }
+}
+
+extension ClientMessage {
+    /// The same message about the room that was found for its code.
+    fileprivate func with(_ found: Result<RoomID, RoomFailure>) -> Result<ClientMessage, RoomFailure> {
+        found.map { room in
+            switch self {
+            case .subscribe(let id, _, let position): .subscribe(id: id, room: .id(room), position: position)
+            case .unsubscribe(let id, _): .unsubscribe(id: id, room: .id(room))
+            case .command(let id, _, let key, let command):
+                .command(id: id, room: .id(room), key: key, command: command)
+            case .time: self
+            }
+        }
+    }
+}

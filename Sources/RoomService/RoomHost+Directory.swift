@@ -1,0 +1,132 @@
+import EventStorage
+import FoundationEssentials
+import RoomDomain
+package import RoomWire
+
+extension RoomHost {
+    /// One page of the listing.
+    package struct ListingPage: Sendable {
+        /// Rooms, most listeners first, then the newest.
+        package var rooms: [RoomSummary]
+        /// Where the next page begins; nil at the end.
+        package var next: ListingCursor?
+    }
+
+    /// Open public rooms whose name contains `matching`: those with listeners first, most listeners first, then the
+    /// others, newest first.
+    package func list(
+        matching: String?, from cursor: ListingCursor?, limit: Int
+    ) async throws(RoomFailure) -> ListingPage {
+        do {
+            let ranked = listeners.ranked()
+            var rooms: [RoomSummary] = []
+            if cursor?.place != .quiet {
+                var rest = ranked.drop { !(cursor?.precedes($0) ?? true) }
+                while !rest.isEmpty, rooms.count < limit {
+                    let part = rest.prefix(limit)
+                    rest = rest.dropFirst(part.count)
+                    let records = try await store.directory(of: part.map(\.room.uuid))
+                    let byID = Dictionary(uniqueKeysWithValues: records.map { ($0.stream, $0.entry) })
+                    for (room, count) in part {
+                        guard rooms.count < limit else { break }
+                        guard let entry = byID[room.uuid], entry.isListed(matching: matching) else { continue }
+                        rooms.append(RoomSummary(room, entry, listeners: count))
+                    }
+                }
+                if rooms.count == limit, let last = rooms.last {
+                    return ListingPage(rooms: rooms, next: .afterListened(last.id, listeners: last.listeners))
+                }
+            }
+            let loud = Set(ranked.map(\.room))
+            var before = cursor?.place == .quiet ? cursor?.room.uuid : nil
+            while rooms.count < limit {
+                let wanted = limit - rooms.count
+                let records = try await store.openPublicStreams(matching: matching, before: before, limit: wanted)
+                before = records.last?.stream ?? before
+                rooms += records.filter { !loud.contains(RoomID($0.stream)) }
+                    .map { RoomSummary(RoomID($0.stream), $0.entry, listeners: 0) }
+                if records.count < wanted { return ListingPage(rooms: rooms, next: nil) }
+            }
+            return ListingPage(rooms: rooms, next: before.map { .afterQuiet(RoomID($0)) })
+        } catch {
+            throw RoomFailure(error)
+        }
+    }
+}
+
+/// A place in the listing of rooms, as text for clients: opaque to them.
+package struct ListingCursor: Sendable, Equatable {
+    enum Place: Equatable {
+        /// Among the rooms that somebody listens to.
+        case listened(Int)
+        /// Among the others.
+        case quiet
+    }
+
+    var place: Place
+    var room: RoomID
+
+    static func afterListened(_ room: RoomID, listeners: Int) -> Self { Self(place: .listened(listeners), room: room) }
+    static func afterQuiet(_ room: RoomID) -> Self { Self(place: .quiet, room: room) }
+
+    private init(place: Place, room: RoomID) {
+        self.place = place
+        self.room = room
+    }
+
+    /// Reads what ``text`` gave; nil where it is anything else.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let room = RoomID(parts[1]) else { return nil }
+        if parts[0] == "q" {
+            place = .quiet
+        } else if let count = Int(parts[0]), count > 0 {
+            place = .listened(count)
+        } else {
+            return nil
+        }
+        self.room = room
+    }
+
+    /// The cursor as text.
+    package var text: String {
+        switch place {
+        case .listened(let count): "\(count).\(room)"
+        case .quiet: "q.\(room)"
+        }
+    }
+
+    /// Whether a room with listeners comes after this place.
+    func precedes(_ ranked: (room: RoomID, listeners: Int)) -> Bool {
+        guard case .listened(let count) = place else { return false }
+        return ranked.listeners < count || (ranked.listeners == count && ranked.room.uuid > room.uuid)
+    }
+}
+
+extension DirectoryEntry {
+    fileprivate func isListed(matching text: String?) -> Bool {
+        guard isPublic, closedAt == nil else { return false }
+        guard let text, !text.isEmpty else { return true }
+        return name.asciiLowercased().contains(text.asciiLowercased())
+    }
+}
+
+extension String {
+    fileprivate func asciiLowercased() -> String {
+        String(String.UnicodeScalarView(unicodeScalars.map { ("A"..."Z").contains($0) ? Unicode.Scalar($0.value + 32) ?? $0 : $0 }))
+    }
+}
+
+extension RoomSummary {
+    init(_ room: RoomID, _ entry: DirectoryEntry, listeners: Int) {
+        var location: Location?
+        if let latitude = entry.latitude, let longitude = entry.longitude {
+            location = Location(latitude: latitude, longitude: longitude)
+        }
+        self.init(
+            id: room, code: RoomCode(entry.code) ?? .zero, name: entry.name, location: location, listeners: listeners,
+            djName: entry.djName,
+            nowPlaying: entry.nowPlayingTitle.map { NowPlaying(title: $0, artist: entry.nowPlayingArtist) },
+            createdAt: Timestamp(milliseconds: entry.createdAt), distanceMeters: nil)
+    }
+}

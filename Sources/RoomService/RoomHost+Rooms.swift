@@ -1,0 +1,207 @@
+import EventStorage
+import FoundationEssentials
+import NIOCore
+package import RoomDomain
+package import RoomWire
+
+extension RoomHost {
+    // MARK: Commanding
+
+    /// Sends a command to a room and returns what becomes of it.
+    package func command(
+        _ command: RoomCommand, to room: RoomID, by actor: Actor, key: String?
+    ) async throws(RoomFailure) -> CommandOutcome {
+        await withCheckedContinuation { continuation in
+            submit(
+                CommandRequest(actor: actor, key: key, command: command) { continuation.resume(returning: $0) },
+                to: room)
+        }
+    }
+
+    /// Sends a command to a room. Requests from one event loop to one room keep their order.
+    package func submit(_ request: CommandRequest, to room: RoomID) {
+        var request = request
+        request.command = rounded(request.command)
+        visit(room) { [request] result in
+            switch result {
+            case .success(let room): room.assumeIsolated { $0.submit(request) }
+            case .failure(.noSuchRoom): request.reply(.noSuchRoom)
+            case .failure(.unavailable): request.reply(.unavailable)
+            case .failure(.corrupt): request.reply(.internalFault)
+            }
+        }
+    }
+
+    /// A location is rounded to its cell before anything else sees it.
+    private func rounded(_ command: RoomCommand) -> RoomCommand {
+        guard case .updateRoom(var update) = command else { return command }
+        update.location = update.location?.rounded(toCellsOf: settings.locationPrecisionMeters)
+        return .updateRoom(update)
+    }
+
+    // MARK: Making
+
+    /// Why a room is not made.
+    package enum CreationFailure: Error, Sendable, Equatable {
+        case refused(RoomRefusal)
+        /// The key was used for another room.
+        case keyReused
+        case failed(RoomFailure)
+    }
+
+    /// Makes a room, or finds the one that the same session made under the same key within 24 hours.
+    package func createRoom(
+        _ wanted: CreateRoomRequest, by session: Session, key: String?
+    ) async throws(CreationFailure) -> RoomID {
+        let now = clock.now
+        // A code may be taken by one of the open rooms: chances are one in a billion a room.
+        for _ in 0..<8 {
+            let id = RoomID(UUID.makeV7(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))))
+            let founding = RoomFounding(
+                id: id, code: RoomCode(random: .random(in: 0 ... .max)), name: wanted.name,
+                location: wanted.location?.rounded(toCellsOf: settings.locationPrecisionMeters),
+                visibility: wanted.visibility ?? .public, settings: wanted.settings,
+                founder: session.id, founderName: session.name)
+            switch try await create(founding, fingerprint: wanted.fingerprint, key: key, at: now) {
+            case .created: return id
+            case .codeTaken: continue
+            case .existing(let stream, let fingerprint):
+                guard fingerprint == wanted.fingerprint else { throw .keyReused }
+                return RoomID(stream)
+            case .ownerLimitReached:
+                throw .refused(
+                    .limitReached("a session may own at most \(RoomLimits.openRoomsPerSession) open rooms"))
+            }
+        }
+        throw .failed(.unavailable)
+    }
+
+    private func create(
+        _ founding: RoomFounding, fingerprint: Int64, key: String?, at now: Timestamp
+    ) async throws(CreationFailure) -> CreationOutcome {
+        var state = RoomState(id: founding.id)
+        let events: [RecordedEvent]
+        do {
+            events = state.recorded(try RoomState.found(founding), at: now)
+        } catch {
+            throw .refused(error)
+        }
+        for event in events { state.evolve(event) }
+        let first = StreamAppend(
+            stream: founding.id.uuid, expected: .start, events: events.map(EventJSON.stored),
+            directory: DirectoryEntry(of: state), joined: [founding.founder.uuid])
+        let creation = StreamCreation(
+            first: first, epoch: Self.makeEpoch(), creator: founding.founder.uuid, key: key, fingerprint: fingerprint,
+            at: now.milliseconds, keysSince: now.milliseconds - 24 * 3_600_000,
+            ownerLimit: RoomLimits.openRoomsPerSession)
+        do {
+            return try await store.create(creation)
+        } catch {
+            throw .failed(RoomFailure(error))
+        }
+    }
+
+    /// 64 random bits in hexadecimal.
+    private static func makeEpoch() -> String {
+        let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    // MARK: Looking
+
+    /// A room as it is.
+    package func view(_ room: RoomID, for session: SessionID) async throws(RoomFailure) -> RoomView {
+        try await withRoom(room, verified: true) { $0.view(for: session) }
+    }
+
+    /// A room as it was when its event `seq` had just happened; nobody's presence is in it.
+    package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
+        let position = try await withRoom(room, verified: true) { $0.position }
+        guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
+        do {
+            var state = RoomState(id: room)
+            let snapshot = try await store.snapshot(
+                of: room.uuid, atMost: seq, reducerVersion: StoredStateJSON.reducerVersion)
+            if let snapshot { state = try StoredStateJSON.decode(snapshot.state) }
+            while state.seq < seq {
+                let events = try await store.read(
+                    room.uuid, after: state.seq, limit: min(1_000, seq - state.seq))
+                guard !events.isEmpty else { throw RoomFailure.noSuchRoom }
+                for event in events { state.evolve(try EventJSON.recorded(event)) }
+            }
+            return RoomView(
+                room: room, epoch: position.epoch, seq: seq, time: clock.now, state: StateJSON.encode(state),
+                you: YouJSON.encode(state, session), presence: nil)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// A part of a room's log.
+    package struct LogPage: Sendable {
+        /// The log's epoch.
+        package var epoch: String
+        /// Events, ascending.
+        package var events: [RecordedEvent]
+        /// The room's last event.
+        package var seq: Int
+    }
+
+    /// At most `limit` events after `seq`.
+    package func events(of room: RoomID, after seq: Int, limit: Int) async throws(RoomFailure) -> LogPage {
+        let position = try await withRoom(room, verified: true) { $0.position }
+        do {
+            let stored = try await store.read(room.uuid, after: seq, limit: limit)
+            let events = try stored.filter { $0.seq <= position.seq }.map { try EventJSON.recorded($0) }
+            return LogPage(epoch: position.epoch, events: events, seq: position.seq)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// Whether a session may follow a room: throws ``RoomFailure/noSuchRoom`` where there is none.
+    package func isBanned(_ session: SessionID, from room: RoomID) async throws(RoomFailure) -> Bool {
+        try await withRoom(room, verified: false) { $0.hasBanned(session) }
+    }
+
+    private static func failure(_ error: any Error) -> RoomFailure {
+        switch error {
+        case let failure as RoomFailure: failure
+        case let fault as StorageFault: RoomFailure(fault)
+        default: .internalFault
+        }
+    }
+
+    // MARK: Following
+
+    /// Lets a connection follow a room; the request's feed is told what comes of it.
+    package func subscribe(_ request: SubscriptionRequest, to room: RoomID) {
+        visit(room) { result in
+            switch result {
+            case .success(let room): room.assumeIsolated { $0.subscribe(request) }
+            case .failure(.noSuchRoom): request.feed.subscriptionRefused(request, because: .noSuchRoom)
+            case .failure: request.feed.subscriptionRefused(request, because: .unavailable)
+            }
+        }
+    }
+
+    /// Ends a connection's subscription.
+    package func unsubscribe(_ connection: ConnectionID, from room: RoomID) {
+        visit(room) { result in
+            guard case .success(let room) = result else { return }
+            room.assumeIsolated { $0.unsubscribe(connection) }
+        }
+    }
+
+    // MARK: Ending sessions
+
+    /// Ends a session: its token is dead when this returns, its memberships follow.
+    package func endSession(_ session: SessionID) async throws(RoomFailure) {
+        do {
+            try await sessions.end(session)
+        } catch {
+            throw RoomFailure(error)
+        }
+        await finish(session, because: .sessionEnded)
+    }
+}

@@ -1,0 +1,200 @@
+package import EventStorage
+import FoundationEssentials
+package import Logging
+package import NIOCore
+package import RoomDomain
+package import RoomWire
+
+/// All rooms of this process: found, made, looked at, commanded, followed.
+///
+/// Every room belongs to one event loop, chosen by its id. ``run()`` must be running for anything to be written.
+package final class RoomHost: Sendable {
+    package let sessions: SessionRegistry
+    package let settings: RoomHostSettings
+    package let clock: ServerClock
+    let store: any EventStore
+    let codes = LiveRoomCodes()
+    let listeners = ListenerCounts()
+    let logger: Logger
+    private let shelves: [RoomShelf]
+    private let groupCommit: GroupCommit
+    private let jobs = BackgroundJobs()
+
+    /// - Parameter loops: the event loops that rooms may live on; at least one.
+    package init(
+        store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
+        logger: Logger
+    ) {
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self.logger = logger
+        sessions = SessionRegistry(store: store, clock: clock, lifetimeMs: settings.sessionLifetimeMs)
+        groupCommit = GroupCommit(store: store, logger: logger)
+        let surroundings = LiveRoom.Surroundings(
+            store: store, groupCommit: groupCommit, jobs: jobs, clock: clock, listeners: listeners,
+            settings: settings, logger: logger)
+        let codes = codes
+        shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
+    }
+
+    /// Writes, reads and keeps house until ``shutDown()``; returns when all that was accepted has been answered.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.jobs.run() }
+            group.addTask { await self.keepHouse() }
+            await groupCommit.run(flushes: settings.flushesSideBySide)
+            jobs.close()
+            group.cancelAll()
+        }
+    }
+
+    /// Takes no more appends, finishes those handed over, and lets ``run()`` return.
+    package func shutDown() {
+        groupCommit.close()
+    }
+
+    /// Returns when the event log can be reached and written.
+    package func checkHealth() async throws(StorageFault) {
+        try await store.checkHealth()
+    }
+
+    // MARK: Visiting rooms
+
+    /// Calls `visit` on the room's event loop. Calls from one event loop about one room keep their order.
+    package func visit(_ id: RoomID, _ visit: @escaping RoomShelf.Visit) {
+        let shelf = shelves[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(shelves.count))]
+        if shelf.loop.inEventLoop {
+            shelf.assumeIsolated { $0.visit(id, visit) }
+        } else {
+            shelf.loop.execute { shelf.assumeIsolated { $0.visit(id, visit) } }
+        }
+    }
+
+    /// The live room with this code, where there is one in this process.
+    package func liveRoom(code: RoomCode) -> RoomID? {
+        codes.room(code)
+    }
+
+    /// The room meant by an id or a code.
+    package func resolve(_ reference: RoomReference) async throws(RoomFailure) -> RoomID {
+        switch reference {
+        case .id(let id):
+            return id
+        case .code(let code):
+            if let id = codes.room(code) { return id }
+            do {
+                guard let uuid = try await store.stream(code: code.description) else { throw RoomFailure.noSuchRoom }
+                return RoomID(uuid)
+            } catch let fault as StorageFault {
+                throw RoomFailure(fault)
+            } catch let failure as RoomFailure {
+                throw failure
+            } catch {
+                throw .unavailable
+            }
+        }
+    }
+
+    /// Calls `done`, on any thread, with the room meant by an id or a code.
+    package func resolve(_ reference: RoomReference, _ done: @escaping @Sendable (Result<RoomID, RoomFailure>) -> Void) {
+        jobs.start {
+            do throws(RoomFailure) {
+                done(.success(try await self.resolve(reference)))
+            } catch {
+                done(.failure(error))
+            }
+        }
+    }
+
+    /// Runs `body` on the room's event loop and returns what it gives.
+    func withRoom<Value: Sendable>(
+        _ id: RoomID, verified: Bool, _ body: @escaping @Sendable (isolated LiveRoom) -> Value
+    ) async throws(RoomFailure) -> Value {
+        let result: Result<Value, RoomFailure> = await withCheckedContinuation { continuation in
+            visit(id) { result in
+                switch result {
+                case .success(let room):
+                    room.assumeIsolated { room in
+                        guard verified else { return continuation.resume(returning: .success(body(room))) }
+                        room.verify { room.assumeIsolated { continuation.resume(returning: .success(body($0))) } }
+                    }
+                case .failure(let failure):
+                    continuation.resume(returning: .failure(RoomFailure(failure)))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    // MARK: Housekeeping
+
+    private func keepHouse() async {
+        var rounds = 0
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .nanoseconds(settings.comparisonInterval.nanoseconds))
+            rounds += 1
+            await compareFollowedRooms()
+            for shelf in shelves { await shelf.evictIdle() }
+            if rounds % 10 == 0 { await removeFinishedSessions() }
+        }
+    }
+
+    private func compareFollowedRooms() async {
+        for shelf in shelves {
+            let followed = await shelf.followedRooms().map(\.uuid)
+            guard !followed.isEmpty, let heads = try? await store.heads(of: followed) else { continue }
+            await shelf.compare(with: heads)
+        }
+    }
+
+    private func removeFinishedSessions() async {
+        guard let records = try? await store.sessionsToRemove(at: clock.now.milliseconds, limit: 100) else { return }
+        for record in records where !Task.isCancelled {
+            await finish(SessionID(record.id), because: record.hasEnded ? .sessionEnded : .expired)
+        }
+    }
+
+    /// Ends a session's memberships, then deletes it; what fails is tried again by housekeeping.
+    func finish(_ session: SessionID, because reason: LeaveReason) async {
+        do {
+            for stream in try await store.memberships(of: session.uuid) {
+                let outcome = try await command(
+                    .endMembership(session: session, reason: reason), to: RoomID(stream), by: .server, key: nil)
+                guard case .unavailable = outcome else { continue }
+                return
+            }
+            try await sessions.delete(session)
+        } catch {
+            logger.debug("A session could not be removed", metadata: ["fault": "\(error)"])
+        }
+    }
+}
+
+/// Why a room cannot be looked at.
+package enum RoomFailure: Error, Sendable, Equatable {
+    /// There is no such room, or it has no such position.
+    case noSuchRoom
+    /// The event log is out of reach.
+    case unavailable
+    /// The event log refuses what we give it, or gives back what we cannot read.
+    case internalFault
+
+    init(_ failure: RoomShelf.LookupFailure) {
+        self =
+            switch failure {
+            case .noSuchRoom: .noSuchRoom
+            case .unavailable: .unavailable
+            case .corrupt: .internalFault
+            }
+    }
+
+    /// What a fault of the store means to who looks at a room.
+    package init(_ fault: StorageFault) {
+        self =
+            switch fault {
+            case .unreachable, .outcomeUnknown, .transient, .exhausted, .closed: .unavailable
+            case .rejected, .corrupt: .internalFault
+            }
+    }
+}

@@ -1,0 +1,27 @@
+package import NIOCore
+
+/// What an operator may set about rooms, and limits that follow from the surroundings.
+package struct RoomHostSettings: Sendable {
+    /// Whether other processes may write the same log: then answers to questions are checked against its head.
+    package var logIsShared = false
+    /// Locations are rounded to cells of about this size before anything else happens to them; 0: not rounded.
+    package var locationPrecisionMeters: Double = 100
+    /// Transactions side by side; one where the store has a single writer.
+    package var flushesSideBySide = 1
+    /// A room that nobody follows and nobody asks for leaves memory after this.
+    package var evictAfter = TimeAmount.seconds(60)
+    /// A snapshot is kept after so many events.
+    package var eventsPerSnapshot = 500
+    /// How far back a client may resume; further back it gets a snapshot.
+    package var resumableEvents = 10_000
+    /// Commands that may wait while a room is read; more are answered `unavailable`.
+    package var waitingCommandsPerRoom = 10_000
+    /// How often in a row a room may lose the race for its log before it answers `unavailable`.
+    package var conflictsInARow = 100
+    /// How often followed rooms are compared with their log.
+    package var comparisonInterval = TimeAmount.seconds(1)
+    /// A session that is not used ends after this.
+    package var sessionLifetimeMs: Int64 = 30 * 24 * 3_600 * 1_000
+
+    package init() {}
+}

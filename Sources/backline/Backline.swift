@@ -1,0 +1,51 @@
+import ArgumentParser
+
+/// The program: `serve` and what an operator needs beside it.
+@main
+struct Backline: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backline",
+        abstract: "A push-based room server for listening together.",
+        version: Version.current,
+        subcommands: [Serve.self, Migrate.self])
+
+    /// Runs the command line: a bad setting is one line on standard error and exit code 64.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as Failure {
+            Console.error(failure.message)
+            exit(withError: failure.exitCode)
+        } catch {
+            let code = exitCode(for: error)
+            guard code == .validationFailure else { exit(withError: error) }
+            Console.error(message(for: error))
+            exit(withError: ExitCode(code.rawValue))
+        }
+    }
+}
+
+/// Why the program ends, with the line that tells an operator what to do.
+struct Failure: Error {
+    /// One line.
+    var message: String
+    /// As in `sysexits.h`.
+    var exitCode: ExitCode
+
+    /// A setting is wrong: 64.
+    static func usage(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(64)) }
+    /// Something that is needed is out of reach: 69.
+    static func unavailable(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(69)) }
+    /// What is there is not what is needed, a schema or a certificate: 78.
+    static func configuration(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(78)) }
+}
+
+/// The program's version.
+enum Version {
+    static let current = "0.1.0"
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// The settings that come from the environment: a flag goes before its variable.
+enum Environment {
+    /// All variables.
+    static let all = ProcessInfo.processInfo.environment
+
+    /// A variable's text; nil where it is not set or empty.
+    static subscript(_ name: String) -> String? {
+        guard let text = all[name], !text.isEmpty else { return nil }
+        return text
+    }
+
+    /// A variable read as what its flag takes.
+    static func value<Value: ExpressibleByArgument>(_ name: String) throws -> Value? {
+        guard let text = self[name] else { return nil }
+        guard let value = Value(argument: text) else {
+            let choices = Value.allValueStrings
+            let expected = choices.isEmpty ? "" : "; expected one of \(choices.joined(separator: ", "))"
+            throw Failure.usage("\(name): '\(text)' is not valid\(expected)")
+        }
+        return value
+    }
+
+    /// Whether a variable says yes: 1, true or yes.
+    static func isSet(_ name: String) throws -> Bool {
+        guard let text = self[name]?.lowercased() else { return false }
+        if ["1", "true", "yes"].contains(text) { return true }
+        if ["0", "false", "no"].contains(text) { return false }
+        throw Failure.usage("\(name): '\(text)' is not valid; expected true or false")
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import EventStorage
+
+/// `backline migrate`: brings a database's schema up to date.
+struct Migrate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Bring the event log's schema up to date.",
+        discussion: """
+            Applies the migrations that the database lacks, in order, each in a transaction, under a lock: any number of \
+            processes may do it at the same time. Refuses a schema that is newer than this program, or whose applied \
+            migrations were edited (exit code 78).
+            """)
+
+    @OptionGroup var store: StoreSettings
+
+    func run() async throws {
+        let opened = try await store.open()
+        do {
+            let applied = try await opened.migrate()
+            for migration in applied { Console.print("applied \(migration.number) \(migration.name)") }
+            Console.print(applied.isEmpty ? "the schema is up to date" : "the schema is up to date now")
+        } catch let fault as StorageFault {
+            await opened.close()
+            throw Failure.unavailable("the event log is out of reach: \(fault.explanation)")
+        } catch {
+            await opened.close()
+            throw error
+        }
+        await opened.close()
+    }
+}

@@ -1,0 +1,236 @@
+import ArgumentParser
+import EventStorage
+import Logging
+import NIOCore
+import NIOPosix
+import PushServer
+import RoomService
+import SchemaFiles
+import ServiceLifecycle
+import TLSTransport
+
+/// `backline serve`: the server.
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve rooms over HTTP and WebSocket, with TLS, on one port.",
+        discussion: """
+            Prints one line on standard output when clients can connect: listening on https://HOST:PORT. Logs go to \
+            standard error. SIGTERM and SIGINT stop it: clients are told to reconnect, what is being written is \
+            finished, the exit code is 0. A flag goes before its variable, which stands in brackets.
+            """)
+
+    @Option(help: "The address to listen on. [BACKLINE_HOST; default: 127.0.0.1]")
+    var host: String?
+
+    @Option(help: "The port to listen on; 0 takes a free one. [BACKLINE_PORT; default: 8443]")
+    var port: Int?
+
+    @OptionGroup var store: StoreSettings
+
+    @Option(
+        help: ArgumentHelp(
+            "The certificate chain, PEM; with --key. [BACKLINE_CERTIFICATE; default: a self-signed development certificate]",
+            valueName: "file"))
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("The certificate's private key, PEM. [BACKLINE_KEY]", valueName: "file"))
+    var key: String?
+
+    @Flag(help: "No TLS, for a server behind a proxy that ends it. [BACKLINE_PLAIN=true]")
+    var plain = false
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Origins, beside the server's own, whose pages may open sockets. [BACKLINE_ORIGIN, separated by commas; default: none]",
+            valueName: "url"))
+    var origin: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Rooms' locations are rounded to cells of about this size before they are stored; 0: not rounded. [BACKLINE_LOCATION_PRECISION_METERS; default: 100]",
+            valueName: "n"))
+    var locationPrecisionMeters: Double?
+
+    @Option(
+        help: "The least severe messages that are logged: trace, debug, info, notice, warning, error, critical. [BACKLINE_LOG_LEVEL; default: info]")
+    var logLevel: Logger.Level?
+
+    func run() async throws {
+        let level: Logger.Level = try logLevel ?? Environment.value("BACKLINE_LOG_LEVEL") ?? .info
+        let node = Node.makeName()
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        let logger = Logger(label: "backline")
+        let settings = try serverSettings(node: node, logger: logger)
+        let opened = try await store.open()
+        do {
+            try await prepareSchema(of: opened, logger: logger)
+            try await serve(opened, settings, logger)
+        } catch {
+            await opened.close()
+            throw error
+        }
+        await opened.close()
+        logger.info("Stopped")
+    }
+
+    // MARK: Settings
+
+    private func serverSettings(node: String, logger: Logger) throws -> RoomServerSettings {
+        var settings = RoomServerSettings(version: Version.current, node: node)
+        settings.host = host ?? Environment["BACKLINE_HOST"] ?? settings.host
+        settings.port = try port ?? Environment.value("BACKLINE_PORT") ?? settings.port
+        guard (0...65_535).contains(settings.port) else {
+            throw Failure.usage("--port: \(settings.port) is not a port; expected 0 to 65535")
+        }
+        let origins = origin + (origin.isEmpty ? (Environment["BACKLINE_ORIGIN"] ?? "").split(separator: ",").map(String.init) : [])
+        settings.allowedOrigins = Set(try origins.map(Self.checkedOrigin))
+        settings.tls = try tls(host: settings.host, logger: logger)
+        return settings
+    }
+
+    /// An origin as browsers send it: scheme, host and, where it is not the scheme's own, port.
+    private static func checkedOrigin(_ text: String) throws -> String {
+        let origin = text.lowercased()
+        let parts = origin.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, ["http", "https"].contains(parts[0]), !parts[1].isEmpty,
+            !parts[1].contains(where: { "/?#@ ".contains($0) })
+        else { throw Failure.usage("--origin: '\(text)' is not an origin; expected, for example, https://example.org") }
+        return origin
+    }
+
+    private func tls(host: String, logger: Logger) throws -> TLSContext? {
+        let certificate = certificate ?? Environment["BACKLINE_CERTIFICATE"]
+        let key = key ?? Environment["BACKLINE_KEY"]
+        if try plain || Environment.isSet("BACKLINE_PLAIN") {
+            guard certificate == nil, key == nil else {
+                throw Failure.usage("--plain: there is no use for a certificate or a key without TLS")
+            }
+            return nil
+        }
+        do throws(TLSFault) {
+            switch (certificate, key) {
+            case (let certificate?, let key?):
+                return try TLSContext(serverCertificateChain: certificate, privateKey: key)
+            case (nil, nil):
+                // A name that stands for every address of the machine is nobody's.
+                let name = ["0.0.0.0", "::", "localhost"].contains(host) ? nil : host
+                let made = try DevelopmentCertificate.load(orMakeIn: store.directory, hostName: name)
+                logger.notice(
+                    "Serving with a self-signed development certificate; give --certificate and --key for a real one",
+                    metadata: ["certificate": "\(made.certificatePath)", "sha256": "\(made.fingerprint.colonHex)"])
+                return try TLSContext(serverCertificateChain: made.certificatePath, privateKey: made.keyPath)
+            default:
+                break
+            }
+        } catch {
+            throw Failure.configuration(error.description)
+        }
+        throw Failure.usage("--certificate and --key belong together: give both or neither")
+    }
+
+    // MARK: Schema
+
+    /// An empty database gets its schema; any other must be what this program knows.
+    private func prepareSchema(of opened: OpenStore, logger: Logger) async throws {
+        do {
+            switch try await reachable(opened, logger: logger) {
+            case .current:
+                return
+            case .empty:
+                let applied = try await opened.migrate()
+                logger.notice(
+                    "The event log was empty; its schema was made",
+                    metadata: ["store": "\(opened.name)", "migrations": "\(applied.count)"])
+            case .behind(let pending):
+                throw Failure.configuration(
+                    "the schema lacks \(pending.count) migrations: run 'backline migrate' with the same settings")
+            case .refused(let refusal):
+                throw Failure.configuration("the schema is refused: \(refusal.description)")
+            }
+        } catch let fault as StorageFault {
+            throw Failure.unavailable("the event log is out of reach: \(fault.explanation)")
+        }
+    }
+
+    /// A database may still be starting: it is given half a minute.
+    private func reachable(_ opened: OpenStore, logger: Logger) async throws -> SchemaState {
+        for _ in 0..<30 {
+            do {
+                return try await opened.schemaState()
+            } catch .unreachable(let cause) {
+                logger.warning("The event log is out of reach; trying again", metadata: ["cause": "\(cause.message)"])
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+        return try await opened.schemaState()
+    }
+
+    // MARK: Serving
+
+    private func serve(_ opened: OpenStore, _ settings: RoomServerSettings, _ logger: Logger) async throws {
+        var roomSettings = RoomHostSettings()
+        roomSettings.logIsShared = opened.isShared
+        roomSettings.flushesSideBySide = opened.isShared ? 2 : 1
+        let precision = try locationPrecisionMeters ?? Environment.value("BACKLINE_LOCATION_PRECISION_METERS")
+        if let precision {
+            guard (0.0...1_000_000.0).contains(precision) else {
+                throw Failure.usage("--location-precision-meters: expected 0 to 1000000")
+            }
+            roomSettings.locationPrecisionMeters = precision
+        }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+        let rooms = RoomHost(
+            store: opened.eventStore, settings: roomSettings, loops: group.makeIterator().map { $0 },
+            clock: .system(), logger: logger)
+        let scheme = settings.tls == nil ? "http" : "https"
+        let server = RoomServer(settings: settings, rooms: rooms, group: group, logger: logger) { address in
+            Console.print("listening on \(scheme)://\(Self.text(of: address, host: settings.host))")
+        }
+        // Stopped in the reverse order: first the clients go, then what they asked for is finished.
+        let services = ServiceGroup(
+            services: [RoomHousekeeping(rooms: rooms), server], gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger)
+        do {
+            try await services.run()
+        } catch let error as IOError {
+            try? await group.shutdownGracefully()
+            throw Failure.unavailable("\(settings.host):\(settings.port) cannot be listened on: \(error.description)")
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        try await group.shutdownGracefully()
+    }
+
+    private static func text(of address: SocketAddress, host: String) -> String {
+        host.contains(":") ? "[\(host)]:\(address.port ?? 0)" : "\(host):\(address.port ?? 0)"
+    }
+}
+
+/// Runs the rooms until the server has said goodbye to everybody.
+private struct RoomHousekeeping: Service {
+    let rooms: RoomHost
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await rooms.run()
+        } onGracefulShutdown: {
+            rooms.shutDown()
+        }
+    }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}
+
+/// This process among others that serve the same rooms.
+private enum Node {
+    /// A name that no other process has.
+    static func makeName() -> String {
+        "node-" + String(UInt32.random(in: .min ... .max), radix: 16)
+    }
+}

@@ -1,0 +1,146 @@
+import ArgumentParser
+import EventStorage
+import FoundationEssentials
+import PostgresEventStore
+import SQLiteEventStore
+import SchemaFiles
+
+/// Where the event log is kept.
+enum StoreKind: String, ExpressibleByArgument, CaseIterable {
+    /// A database server, shared by any number of processes.
+    case postgres
+    /// One file, one process.
+    case sqlite
+    /// Nowhere: for measuring.
+    case memory
+}
+
+/// The settings by which an event log is found, shared by all subcommands.
+struct StoreSettings: ParsableArguments {
+    @Option(
+        help: "Where the event log is kept: postgres, sqlite or memory. [BACKLINE_STORE; default: postgres with a database URL, else sqlite]")
+    var store: StoreKind?
+
+    @Option(
+        help: ArgumentHelp(
+            "The directory of the embedded store and of the development certificate. [BACKLINE_DATA; default: ./.backline]",
+            valueName: "dir"))
+    var data: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "PostgreSQL's address, postgres://…; what it leaves out comes from the usual PG… variables. [BACKLINE_DATABASE_URL or DATABASE_URL]",
+            valueName: "url"))
+    var databaseURL: String?
+
+    /// The directory for files.
+    var directory: String { data ?? Environment["BACKLINE_DATA"] ?? "./.backline" }
+
+    /// The database's address, where one is configured.
+    private var address: String? {
+        databaseURL ?? Environment["BACKLINE_DATABASE_URL"] ?? Environment["DATABASE_URL"]
+    }
+
+    /// The store that the settings mean.
+    func kind() throws -> StoreKind {
+        try store ?? Environment.value("BACKLINE_STORE") ?? (address == nil ? .sqlite : .postgres)
+    }
+
+    /// Opens the store; its schema is not looked at.
+    func open() async throws -> OpenStore {
+        switch try kind() {
+        case .memory:
+            return .memory(MemoryEventStore())
+        case .sqlite:
+            do {
+                return .sqlite(try await SQLiteEventStore.open(directory: directory))
+            } catch {
+                throw Failure.unavailable("the event log in \(directory) cannot be opened: \(error.explanation)")
+            }
+        case .postgres:
+            do {
+                let configuration = try PostgresConfiguration(url: address, environment: Environment.all)
+                return .postgres(try PostgresEventStore(configuration))
+            } catch let error as PostgresConfigurationError {
+                throw Failure.usage("--database-url: \(error)")
+            } catch let fault as StorageFault {
+                throw Failure.unavailable("PostgreSQL cannot be used: \(fault.explanation)")
+            }
+        }
+    }
+}
+
+/// A store that was opened.
+enum OpenStore {
+    case memory(MemoryEventStore)
+    case sqlite(SQLiteEventStore)
+    case postgres(PostgresEventStore)
+
+    /// What the shells need of it.
+    var eventStore: any EventStore {
+        switch self {
+        case .memory(let store): store
+        case .sqlite(let store): store
+        case .postgres(let store): store
+        }
+    }
+
+    /// Its kind's name, for people.
+    var name: String {
+        switch self {
+        case .memory: "memory"
+        case .sqlite: "the embedded store"
+        case .postgres: "PostgreSQL"
+        }
+    }
+
+    /// Whether other processes may write the same log.
+    var isShared: Bool {
+        if case .postgres = self { true } else { false }
+    }
+
+    /// How its schema stands; memory has none.
+    func schemaState() async throws(StorageFault) -> SchemaState {
+        switch self {
+        case .memory: .current
+        case .sqlite(let store): try await store.schemaState()
+        case .postgres(let store): try await store.schemaState()
+        }
+    }
+
+    /// Brings its schema up to date.
+    func migrate() async throws -> [Migration] {
+        let result: Result<[Migration], SchemaRefusal> =
+            switch self {
+            case .memory: .success([])
+            case .sqlite(let store): try await store.migrate()
+            case .postgres(let store): try await store.migrate()
+            }
+        do {
+            return try result.get()
+        } catch {
+            throw Failure.configuration("the schema is refused: \(error.description)")
+        }
+    }
+
+    /// Ends its work; what was handed over is finished first.
+    func close() async {
+        switch self {
+        case .memory: break
+        case .sqlite(let store): try? await store.close()
+        case .postgres(let store): await store.close()
+        }
+    }
+}
+
+extension StorageFault {
+    /// What an operator can make of it.
+    var explanation: String {
+        switch self {
+        case .unreachable(let cause), .outcomeUnknown(let cause), .transient(let cause), .exhausted(let cause),
+            .rejected(let cause), .corrupt(let cause):
+            cause.code.isEmpty ? cause.message : "\(cause.message) (\(cause.code))"
+        case .closed: "it was closed"
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@Suite struct ArchitectureTests {
+    let tree: SourceTree
+
+    init() throws {
+        tree = try SourceTree()
+    }
+
+    @Test func `every target has its line in the table and every line its target`() {
+        #expect(tree.targets.map(\.name).sorted() == importArrows.map(\.target).sorted())
+    }
+
+    @Test func `arrows point down only`() {
+        var below: Set<String> = []
+        for arrow in importArrows {
+            #expect(arrow.targets.subtracting(below).isEmpty, "\(arrow.target) points at what is not below it")
+            below.insert(arrow.target)
+        }
+    }
+
+    @Test func `a target imports nothing but what its line allows`() {
+        let allowed = Dictionary(uniqueKeysWithValues: importArrows.map { ($0.target, $0.targets.union($0.modules)) })
+        for target in tree.targets {
+            for (path, source) in target.files {
+                let strangers = importedModules(in: source).subtracting(allowed[target.name, default: []])
+                #expect(strangers.isEmpty, "\(target.name)/\(path) imports \(strangers.sorted())")
+            }
+        }
+    }
+
+    @Test func `no line allows a target that is never imported`() {
+        for arrow in importArrows {
+            let imports = tree.targets.first { $0.name == arrow.target }?.imports ?? []
+            #expect(arrow.targets.subtracting(imports).isEmpty, "\(arrow.target) needs less than its line allows")
+        }
+    }
+
+    @Test func `a system library is behind exactly one target`() {
+        for (library, owner) in [("CPostgres", "PostgresEventStore"), ("COpenSSL", "TLSTransport")] {
+            #expect(tree.targets.filter { $0.imports.contains(library) }.map(\.name) == [owner])
+        }
+    }
+
+    @Test(arguments: ["RoomDomain", "RoomWire", "WebSocketCodec", "EventStorage", "SchemaFiles"])
+    func `a pure target knows neither Foundation nor threads, sockets or logs`(name: String) throws {
+        let target = try #require(tree.targets.first { $0.name == name })
+        #expect(!target.files.isEmpty)
+        #expect(target.imports.isDisjoint(with: ["Foundation", "Dispatch", "NIOPosix", "Logging"]))
+    }
+
+    @Test func `imports are found whatever stands before them`() {
+        let source = """
+            import One
+            package import Two
+              @preconcurrency import Three
+            @_spi(Testing) internal import struct Four.Part
+            // import Five
+            let text = "import Six"
+            @testable import Seven
+            """
+        #expect(importedModules(in: source) == ["One", "Two", "Three", "Four", "Seven"])
+    }
+}

@@ -1,0 +1,60 @@
+/// What one target may import: the walls of `Documentation/Architecture.md`.
+struct ImportArrow {
+    let target: String
+    /// Targets of this package.
+    let targets: Set<String>
+    /// Modules of other packages and of the toolchain.
+    let modules: Set<String>
+}
+
+/// Every target, each below all that may import it.
+let importArrows: [ImportArrow] = {
+    /// What the operating system's C library is called.
+    let platform: Set = ["Glibc", "Musl", "Darwin"]
+    func arrow(_ target: String, _ targets: Set<String> = [], _ modules: Set<String> = []) -> ImportArrow {
+        ImportArrow(target: target, targets: targets, modules: modules)
+    }
+    return [
+        // Pure.
+        // The C library for the cosine, the standard library by name for Unicode's normalization.
+        arrow("RoomDomain", [], platform.union(["FoundationEssentials", "Swift"])),
+        arrow("RoomWire", ["RoomDomain"], ["FoundationEssentials"]),
+        arrow("WebSocketCodec", [], ["NIOCore"]),
+        arrow("EventStorage", [], ["FoundationEssentials", "Synchronization"]),
+        arrow("SchemaFiles"),
+
+        // System libraries.
+        arrow("CPostgres"),
+        arrow("COpenSSL"),
+
+        // Storage.
+        arrow(
+            "PostgresEventStore", ["EventStorage", "SchemaFiles", "CPostgres"],
+            platform.union(["FoundationEssentials", "Synchronization"])),
+        arrow("SQLiteEventStore", ["EventStorage", "SchemaFiles"], ["GRDB", "Foundation", "Synchronization"]),
+
+        // Shells.
+        arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore"])),
+        arrow(
+            "RoomService", ["RoomDomain", "RoomWire", "EventStorage"],
+            ["FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
+        arrow(
+            "PushServer", ["RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "TLSTransport"],
+            platform.union([
+                "FoundationEssentials", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore",
+                "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "ServiceLifecycle", "Synchronization",
+            ])),
+
+        // The program: the only place that chooses a store.
+        arrow(
+            "backline",
+            [
+                "RoomDomain", "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
+                "TLSTransport", "RoomService", "PushServer",
+            ],
+            platform.union([
+                "ArgumentParser", "Foundation", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",
+                "ServiceLifecycle", "Synchronization", "UnixSignals",
+            ])),
+    ]
+}()

@@ -1,0 +1,235 @@
+"""The program's command line: settings, help, schema, certificates."""
+
+import contextlib
+import hashlib
+import http.client
+import os
+import re
+import sqlite3
+import ssl
+import subprocess
+
+import pytest
+
+import backline
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """A certificate for localhost and 127.0.0.1, and its key."""
+    paths = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-out", paths[0], "-keyout", paths[1]],
+        check=True, capture_output=True)
+    return [str(path) for path in paths]
+
+
+def _sqlite_file(folder):
+    """The one database under a data folder, whatever it is called."""
+    found = []
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), "rb") as file:
+            if file.read(15) == b"SQLite format 3":
+                found.append(os.path.join(folder, name))
+    assert len(found) == 1, os.listdir(folder)
+    return found[0]
+
+
+@pytest.fixture
+def sql(storage, request):
+    """Runs SQL on the store's database behind the server's back."""
+    options = dict(zip(storage[::2], storage[1::2]))
+    if options["--store"] == "postgres":
+        cluster = request.getfixturevalue("cluster")
+        return lambda statement: cluster.sql(statement, database=options["--database-url"].rpartition("/")[2])
+
+    def run(statement):
+        with contextlib.closing(sqlite3.connect(_sqlite_file(options["--data"]))) as connection, connection:
+            return connection.execute(statement).fetchall()
+
+    return run
+
+
+def _migrate(storage):
+    return backline.run("migrate", *storage)
+
+
+def test_migrate_brings_an_empty_database_up_and_may_be_run_again(servers, storage, sql):
+    for _ in range(2):
+        ended = _migrate(storage)
+        assert ended.returncode == 0, ended
+    server = servers(store=storage).start()
+    server.session("Ana").create_room()
+    assert server.stop() == 0
+    assert _migrate(storage).returncode == 0
+    assert sql("SELECT count(*) FROM schema_migrations") not in ("0", [(0,)])
+
+
+def test_serve_fills_an_empty_database_and_says_so(servers, storage):
+    server = servers(store=storage).start()
+    assert "migration" in server.said().lower() or "schema" in server.said().lower()
+    assert server.stop() == 0
+
+
+@pytest.mark.parametrize("change, word", [
+    ("UPDATE schema_migrations SET checksum = 'edited' WHERE number = 1", "edited"),
+    ("INSERT INTO schema_migrations SELECT 99, 'from_the_future', checksum, applied_at FROM schema_migrations "
+     "WHERE number = 1", "from_the_future"),
+], ids=["edited", "unknown"])
+def test_a_schema_that_the_program_does_not_know_is_refused(storage, sql, change, word):
+    assert _migrate(storage).returncode == 0
+    sql(change)
+    for ended in (_migrate(storage), backline.run("serve", "--port", "0", *storage)):
+        assert ended.returncode not in (0, 64), ended
+        line = next((line for line in ended.stderr.splitlines() if word in line), None)
+        assert line and "schema" in ended.stderr.lower() or "migration" in ended.stderr.lower(), ended
+        assert "listening on" not in ended.stdout
+
+
+def test_one_line_on_standard_output_says_where_it_listens(servers, certificate):
+    server = servers("--certificate", certificate[0], "--key", certificate[1]).start()
+    assert re.fullmatch(r"listening on https://127\.0\.0\.1:\d+", server.ready_line)
+    assert server.stop() == 0
+    assert server.printed == [server.ready_line]
+
+
+def test_a_development_certificate_is_made_once_and_named(servers, tmp_path):
+    server = servers(store=["--store", "sqlite", "--data", str(tmp_path / "data")]).start()
+    shown = ssl.get_server_certificate((server.host, server.port))
+    fingerprint = re.search(r"(?:[0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2}|[0-9A-Fa-f]{64}", server.said())
+    assert fingerprint, "the certificate's fingerprint is printed"
+    digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(shown)).hexdigest()
+    assert fingerprint.group().replace(":", "").lower() == digest
+    assert server.stop() == 0
+    server.start()
+    assert ssl.get_server_certificate((server.host, server.port)) == shown, "the same after a restart"
+    keys = [os.path.join(folder, name) for folder, _, names in os.walk(tmp_path) for name in names
+            if name.endswith(".pem") and "key" in name]
+    assert keys and all(os.stat(path).st_mode & 0o077 == 0 for path in keys), "nobody else may read the key"
+
+
+def test_a_configured_certificate_is_shown_and_verifies(servers, certificate, tmp_path):
+    server = servers("--certificate", certificate[0], "--key", certificate[1]).start()
+    context = ssl.create_default_context(cafile=certificate[0])
+    for host in ("localhost", "127.0.0.1"):
+        connection = http.client.HTTPSConnection(host, server.port, timeout=backline.PATIENCE, context=context)
+        with contextlib.closing(connection):
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().status == 200
+
+
+def test_tls_before_1_2_is_refused(servers):
+    server = servers().start()
+    for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+        context = server.context()
+        context.minimum_version = context.maximum_version = version
+        connection = http.client.HTTPSConnection(server.host, server.port, timeout=backline.PATIENCE, context=context)
+        with contextlib.closing(connection):
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().status == 200
+    openssl = subprocess.run(
+        ["openssl", "s_client", "-connect", f"{server.host}:{server.port}", "-tls1_1", "-cipher", "ALL@SECLEVEL=0"],
+        capture_output=True, stdin=subprocess.DEVNULL, timeout=backline.PATIENCE)
+    assert openssl.returncode != 0
+
+
+def test_plain_serves_without_tls(servers):
+    server = servers("--plain").start()
+    assert server.ready_line == f"listening on http://127.0.0.1:{server.port}"
+    dj = server.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+    with dj.socket() as client:
+        assert client.subscribe(room)["type"] == "snapshot"
+
+
+def test_settings_are_taken_from_the_environment_and_flags_win(servers, tmp_path):
+    server = servers(environment={"BACKLINE_STORE": "sqlite", "BACKLINE_DATA": str(tmp_path / "there")}, store=())
+    server.start()
+    assert os.path.isdir(tmp_path / "there")
+    assert server.stop() == 0
+    server = servers(
+        environment={"BACKLINE_STORE": "sqlite", "BACKLINE_DATA": str(tmp_path / "not here")},
+        store=["--data", str(tmp_path / "here")])
+    server.start()
+    assert os.path.isdir(tmp_path / "here") and not os.path.exists(tmp_path / "not here")
+    assert server.stop() == 0
+
+
+def test_a_database_url_in_the_environment_chooses_postgres(servers, cluster, tmp_path):
+    url = cluster.database()
+    server = servers(environment={"DATABASE_URL": url}, store=["--data", str(tmp_path)]).start()
+    server.session("Ana").create_room()
+    assert cluster.sql("SELECT count(*) FROM rooms", database=url.rpartition("/")[2]) == "1"
+    assert server.stop() == 0
+
+
+BAD_SETTINGS = {
+    "a port that is a text": ["--port", "http"], "a port too high": ["--port", "65536"],
+    "a negative port": ["--port", "-1"], "an unknown store": ["--store", "paper"],
+    "an unknown flag": ["--colour", "red"], "a stray word": ["now"],
+    "a negative precision": ["--location-precision-meters=-1"],
+    "a precision that is a text": ["--location-precision-meters", "fine"],
+    "a precision that is no number": ["--location-precision-meters", "nan"],
+    "a database URL that is none": ["--store", "postgres", "--database-url", "not a url"],
+    "a certificate without a key": ["--certificate", "/dev/null"],
+    "a key without a certificate": ["--key", "/dev/null"],
+    "a certificate that is not there": ["--certificate", "/nowhere/c.pem", "--key", "/nowhere/k.pem"],
+    "a certificate that is none": ["--certificate", "/dev/null", "--key", "/dev/null"],
+    "plain with a certificate": ["--plain", "--certificate", "/dev/null", "--key", "/dev/null"],
+    "an origin that is none": ["--origin", "example.org"],
+}
+
+
+@pytest.mark.parametrize("options", BAD_SETTINGS.values(), ids=BAD_SETTINGS.keys())
+def test_a_bad_setting_is_one_line_and_exit_64(options, tmp_path):
+    ended = backline.run("serve", "--port", "0", "--data", str(tmp_path / "data"), *options)
+    assert ended.returncode == 64, ended
+    assert "listening on" not in ended.stdout
+    # ArgumentParser adds its usage to what it refuses itself; what is wrong stands in the first line.
+    first = ended.stderr.splitlines()[0]
+    assert first.startswith("Error: ") and len(first) < 300, ended.stderr
+
+
+@pytest.mark.parametrize("name, value", [
+    ("BACKLINE_PORT", "http"), ("BACKLINE_STORE", "paper"), ("BACKLINE_LOCATION_PRECISION_METERS", "fine"),
+])
+def test_a_bad_setting_in_the_environment_is_one_line_and_exit_64(name, value, tmp_path):
+    ended = backline.run("serve", "--data", str(tmp_path / "data"), environment={name: value})
+    assert ended.returncode == 64, ended
+    assert name in ended.stderr.splitlines()[0]
+
+
+def test_a_port_in_use_is_one_clear_line(servers, tmp_path):
+    server = servers().start()
+    ended = backline.run("serve", "--store", "memory", "--port", str(server.port), "--data", str(tmp_path))
+    assert ended.returncode not in (0, 64), ended
+    assert str(server.port) in ended.stderr and "Fatal error" not in ended.stderr
+    assert server.running
+
+
+def test_a_database_that_is_not_there_is_one_clear_line(tmp_path):
+    with contextlib.closing(backline.socket.socket()) as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        url = f"postgres://backline:secret@127.0.0.1:{nobody.getsockname()[1]}/backline"
+        ended = backline.run("migrate", "--store", "postgres", "--database-url", url)
+    assert ended.returncode not in (0, 64), ended
+    assert ended.stderr.strip() and "Fatal error" not in ended.stderr
+    assert "secret" not in ended.stderr + ended.stdout
+
+
+def test_help_is_given():
+    for arguments in (["--help"], ["serve", "--help"], ["migrate", "--help"], ["help", "serve"]):
+        ended = backline.run(*arguments)
+        assert ended.returncode == 0 and "USAGE" in ended.stdout, ended
+    for word in ("serve", "migrate"):
+        assert word in backline.run("--help").stdout
+    shown = backline.run("serve", "--help").stdout
+    for flag in ("--host", "--port", "--store", "--data", "--database-url", "--certificate", "--key", "--plain",
+                 "--origin", "--location-precision-meters"):
+        assert flag in shown, flag
+    for default in ("127.0.0.1", "8443", ".backline", "100"):
+        assert default in shown, default
+    ended = backline.run("--version")
+    assert ended.returncode == 0 and re.match(r"\d+\.\d+", ended.stdout.strip()), ended

@@ -1,0 +1,112 @@
+"""The server stops when it is told to: goaway, 1012, exit code 0, and nothing acknowledged is lost."""
+
+import signal
+import threading
+
+import pytest
+import websockets.exceptions
+
+import backline
+from checks import check_followers, check_log, check_once
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT], ids=lambda by: by.name)
+def test_a_signal_sends_everybody_away_and_ends_well(servers, by):
+    server = servers().start()
+    dj = server.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+    sockets = [dj.socket(), dj.socket(f"/v1/rooms/{room}/socket"), server.session("Ben").socket()]
+    server.process.send_signal(by)
+    for client in sockets:
+        goaway = client.wait_for("goaway")
+        assert goaway["reason"] == "restart" and goaway["reconnectInMs"] >= 0
+        assert client.closed() == 1012
+    assert server.process.wait(backline.PATIENCE) == 0
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT], ids=lambda by: by.name)
+def test_commands_in_flight_are_finished_or_refused(server, by):
+    """What was acknowledged is in the log, and what was not can be sent again with its key."""
+    dj = server.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+    client = dj.socket()
+    client.subscribe(room)
+    keys = {1000 + number: backline.new_key() for number in range(2000)}
+
+    def command(number):
+        return {"type": "command", "room": room, "key": keys[number],
+                "command": {"type": "rename", "name": f"Name {number}"}}
+
+    def send():
+        try:
+            for number in keys:
+                client.send({"id": number, **command(number)})
+        except (websockets.exceptions.ConnectionClosed, OSError):
+            pass  # The server has gone.
+
+    answers = {}
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    with pytest.raises(websockets.exceptions.ConnectionClosed) as end:
+        while True:
+            message = client.receive()
+            if message.get("re", 0) >= 1000:
+                answers[message["re"]] = message
+                if len(answers) == 50:
+                    server.process.send_signal(by)
+    assert end.value.rcvd is not None and end.value.rcvd.code == 1012
+    sender.join(backline.PATIENCE)
+    assert server.process.wait(backline.PATIENCE) == 0
+    acknowledged = {number: answer for number, answer in answers.items() if answer["type"] == "ack"}
+    refused = [answer["code"] for answer in answers.values() if answer["type"] == "error"]
+    assert len(acknowledged) >= 50 and set(refused) <= {"unavailable"}
+
+    server.start()
+    follower = client.rooms[room]
+    with dj.socket() as client:
+        assert client.resume(follower)["type"] == "resumed"
+        for number in keys:
+            client.send({"id": number, **command(number)})
+        for number in keys:
+            answer = client.answer_to(number, timeout=60)
+            assert answer["type"] == "ack", answer
+            if number in acknowledged:
+                assert answer["seq"] == acknowledged[number]["seq"]
+        events = check_log(dj, room)
+        for number in acknowledged:
+            event = check_once(events, number, lambda e: e.get("name") == f"Name {number}")
+            assert event["seq"] == acknowledged[number]["seq"]
+        assert len([event for event in events if event["type"] == "memberRenamed"]) == len(keys)
+        check_followers(dj, room, [client.catch_up(room, len(events))])
+
+
+def test_reconnects_are_spread(servers):
+    """Many sockets are told different times, and each is closed when it was told."""
+    server = servers().start()
+    dj = server.session("Ana")
+    clients = [dj.socket() for _ in range(20)]
+    server.process.send_signal(signal.SIGTERM)
+    told = [client.wait_for("goaway")["reconnectInMs"] for client in clients]
+    assert len(set(told)) > 1, told
+    assert all(client.closed() == 1012 for client in clients)
+    assert server.process.wait(backline.PATIENCE) == 0
+
+
+def test_a_second_signal_does_not_spoil_the_first(servers):
+    server = servers().start()
+    client = server.session("Ana").socket()
+    server.process.send_signal(signal.SIGTERM)
+    server.process.send_signal(signal.SIGINT)
+    assert client.closed() == 1012
+    assert server.process.wait(backline.PATIENCE) == 0
+
+
+def test_a_stopped_server_frees_its_port_at_once(servers):
+    server = servers().start()
+    client = server.session("Ana").socket()
+    port = server.port
+    assert server.stop() == 0
+    assert client.closed() == 1012
+    server.start()
+    assert server.port == port
+    assert server.request("GET", "/readyz").status == 200

@@ -1,0 +1,147 @@
+import Foundation
+import Synchronization
+
+/// A private PostgreSQL server for tests: a fresh data directory, reached over a Unix socket beside it only.
+///
+/// It is durable as in production (`fsync` is on). The server ends, and its directory goes, when the test process does,
+/// however that ends: a watchdog process waits for the end of a pipe that only the test process holds. Where PostgreSQL
+/// is missing, starting throws, and so the test fails.
+package final class PostgresCluster: Sendable {
+    /// The server that the tests of a process share; each makes a database of its own.
+    ///
+    /// Tests that stop a server or freeze it start one of their own.
+    package static var shared: PostgresCluster {
+        get throws { try sharedStart.get() }
+    }
+
+    private static let sharedStart = Result { try PostgresCluster() }
+
+    /// Holds the data, the socket and the log.
+    private let directory: String
+    private let programs: ServerPrograms
+    /// Its end is what the watchdog waits for.
+    private let watchdogPipe: FileHandle
+    private let lastDatabase = Atomic<Int>(0)
+
+    private static let user = "backline"
+
+    /// Makes a data directory and starts the server.
+    ///
+    /// - Parameter settings: Lines of `postgresql.conf`.
+    package init(settings: [String] = []) throws {
+        programs = try ServerPrograms.find()
+        directory = try programs.run("mktemp", "-d", "/tmp/postgres-test-XXXXXX").trimmingCharacters(in: .newlines)
+        watchdogPipe = try Self.startWatchdog(over: directory, programs: programs)
+        try programs.run(
+            programs.path("initdb"), "-D", directory + "/data", "-U", Self.user, "-A", "trust", "-E", "UTF8",
+            "--locale=C", "--no-sync", "--no-instructions")
+        let lines = ["listen_addresses = ''", "unix_socket_directories = '\(directory)'", "max_connections = 200"]
+        try programs.run(
+            "sh", "-c", #"printf '%s\n' "$@" >> "$0""#,
+            arguments: [directory + "/data/postgresql.conf"] + lines + settings)
+        try start()
+    }
+
+    // MARK: Databases
+
+    /// Makes a database.
+    ///
+    /// - Parameter template: The database that it is a copy of, to which nobody may be connected; nil for an empty one.
+    /// - Returns: Its connection string.
+    package func makeDatabase(from template: String? = nil) throws -> String {
+        let number = lastDatabase.wrappingAdd(1, ordering: .relaxed).newValue
+        return try makeDatabase(named: "test_\(number)", from: template)
+    }
+
+    /// Makes a database of a given name, to be used as a template.
+    package func makeDatabase(named name: String, from template: String? = nil) throws -> String {
+        try query("CREATE DATABASE \(name) TEMPLATE \(template ?? "template0")", in: connectionString(of: "postgres"))
+        return connectionString(of: name)
+    }
+
+    /// The connection string of a database.
+    package func connectionString(of database: String) -> String {
+        "postgresql://\(Self.user)@/\(database)?host=\(directory)"
+    }
+
+    /// Runs SQL, beside whatever the tested code does; rows are lines, columns are separated by `|`.
+    @discardableResult
+    package func query(_ sql: String, in database: String) throws -> String {
+        try programs.run(
+            programs.path("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", sql
+        ).trimmingCharacters(in: .newlines)
+    }
+
+    // MARK: The server
+
+    /// Starts the server and waits until it takes connections.
+    package func start() throws {
+        try programs.run(
+            programs.path("pg_ctl"), "start", "-w", "-t", "120", "-D", directory + "/data", "-l", directory + "/log")
+    }
+
+    /// Stops the server as a crash would: connections are cut, nothing is written back.
+    package func crash() throws {
+        try programs.run(programs.path("pg_ctl"), "stop", "-m", "immediate", "-w", "-t", "120", "-D", directory + "/data")
+    }
+
+    /// Stops all processes of the server in their tracks: sockets stay open, nobody answers.
+    package func freeze() throws {
+        let server = try server()
+        kill(server, SIGSTOP)
+        for child in try children(of: server) { kill(child, SIGSTOP) }
+    }
+
+    /// Lets the processes go on that ``freeze()`` stopped.
+    package func thaw() throws {
+        let server = try server()
+        for child in try children(of: server) { kill(child, SIGCONT) }
+        kill(server, SIGCONT)
+    }
+
+    private func server() throws -> pid_t {
+        let file = try programs.run("head", "-n", "1", directory + "/data/postmaster.pid")
+        guard let server = pid_t(file.trimmingCharacters(in: .newlines)) else {
+            throw PostgresClusterError(description: "postmaster.pid holds no process")
+        }
+        return server
+    }
+
+    private func children(of process: pid_t) throws -> [pid_t] {
+        try String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .ascii)
+            .split(separator: " ").compactMap { pid_t($0) }
+    }
+
+    /// Starts a process that stops the server and removes its directory once the returned handle is closed.
+    private static func startWatchdog(over directory: String, programs: ServerPrograms) throws -> FileHandle {
+        let pipe = Pipe()
+        // Processes that are started later must not hold it.
+        for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
+            guard fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+                throw PostgresClusterError(description: "fcntl failed: errno \(errno)")
+            }
+        }
+        let script = """
+            trap '' INT TERM HUP
+            cat > /dev/null
+            if [ -f "$0/data/postmaster.pid" ]; then
+                server=$(head -n 1 "$0/data/postmaster.pid")
+                kill -CONT "$server" $(cat "/proc/$server/task/$server/children")
+                "$1" stop -m immediate -w -t 60 -D "$0/data"
+            fi
+            rm -rf "$0"
+            """
+        let watchdog = programs.process(["sh", "-c", script, directory, programs.path("pg_ctl")])
+        watchdog.standardInput = pipe
+        watchdog.standardOutput = FileHandle.nullDevice
+        watchdog.standardError = FileHandle.nullDevice
+        try watchdog.run()
+        return pipe.fileHandleForWriting
+    }
+}
+
+/// The test's own PostgreSQL cannot be had.
+package struct PostgresClusterError: Error, CustomStringConvertible {
+    /// What is wrong.
+    package let description: String
+}

@@ -1,0 +1,130 @@
+import RoomDomain
+
+/// What a client knows of a room, folded as a client folds: from the fields of events alone, without any rule.
+struct ClientView: Equatable {
+    struct Person: Equatable {
+        var name: String
+        var role: Role
+        var joinedAt: Timestamp
+    }
+
+    struct Song: Equatable {
+        var info: TrackInfo
+        var addedBy: MemberID
+        var votes = 0
+        var requestedSeq: Int?
+    }
+
+    struct Deck: Equatable {
+        var entry: EntryID
+        var track: TrackID
+        var startedBy: MemberID?
+        var startedAt: Timestamp
+        var startedSeq: Int
+        var isPaused = false
+        var positionMs: Int64
+        var at: Timestamp
+    }
+
+    var seq = 0
+    var name = ""
+    var location: Location?
+    var visibility = Visibility.public
+    var settings = RoomSettings()
+    var closedAt: Timestamp?
+    var members: [MemberID: Person] = [:]
+    var pool: [TrackID: Song] = [:]
+    var queue: [QueueEntry] = []
+    var deck: Deck?
+    var history: [HistoryEntry] = []
+
+    init() {}
+
+    /// What a snapshot would show.
+    init(of room: RoomState) {
+        seq = room.seq
+        name = room.name
+        location = room.location
+        visibility = room.visibility
+        settings = room.settings
+        closedAt = room.closedAt
+        members = room.members.mapValues { Person(name: $0.name, role: $0.role, joinedAt: $0.joinedAt) }
+        pool = room.tracks.mapValues {
+            Song(info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq)
+        }
+        queue = room.queue
+        deck = room.onAir.map {
+            Deck(
+                entry: $0.entry, track: $0.track, startedBy: $0.startedBy, startedAt: $0.startedAt,
+                startedSeq: $0.startedSeq, isPaused: $0.isPaused, positionMs: $0.positionMs, at: $0.at)
+        }
+        history = room.history
+    }
+
+    mutating func fold(_ recorded: RecordedEvent) {
+        seq = recorded.seq
+        switch recorded.event {
+        case .roomCreated(let room):
+            name = room.name
+            location = room.location
+            visibility = room.visibility
+            settings = room.settings
+        case .memberJoined(let member, let name, let role, _):
+            members[member] = Person(name: name, role: role, joinedAt: recorded.at)
+        case .memberLeft(let left):
+            members[left.member] = nil
+            for vote in left.votes { setVotes(of: vote.track, vote.votes, vote.requestedSeq) }
+        case .memberRenamed(let member, let name): members[member]?.name = name
+        case .roomUpdated(let changes):
+            name = changes.name ?? name
+            location = changes.locationCleared ? nil : changes.location ?? location
+            visibility = changes.visibility ?? visibility
+            settings = changes.settings ?? settings
+        case .roomClosed: closedAt = recorded.at
+        case .roleChanged(let member, let role): members[member]?.role = role
+        case .memberBanned, .memberUnbanned: break
+        case .tracksAdded(let tracks, let by):
+            for track in tracks { pool[track.id] = Song(info: track.info, addedBy: by) }
+        case .tracksRemoved(let tracks, _):
+            for track in tracks { pool[track] = nil }
+            queue.removeAll { tracks.contains($0.track) }
+        case .voteCast(let track, _, let votes, let requestedSeq): setVotes(of: track, votes, requestedSeq)
+        case .voteWithdrawn(let track, _, let votes, let requestedSeq): setVotes(of: track, votes, requestedSeq)
+        case .votesCleared(let track): setVotes(of: track, 0, nil)
+        case .entryEnqueued(let entry, let track, let index, let by):
+            queue.insert(QueueEntry(id: entry, track: track, addedBy: by), at: index)
+        case .entryRemoved(let entry, _): queue.removeAll { $0.id == entry }
+        case .entryMoved(let entry, let index, _):
+            let moved = queue.filter { $0.id == entry }
+            queue.removeAll { $0.id == entry }
+            queue.insert(contentsOf: moved, at: index)
+        case .playbackStarted(let entry, let track, let positionMs, let at, let by):
+            queue.removeAll { $0.id == entry }
+            deck = Deck(
+                entry: entry, track: track, startedBy: by, startedAt: recorded.at, startedSeq: recorded.seq,
+                positionMs: positionMs, at: at)
+        case .playbackPaused(let positionMs, let at, _): jump(to: positionMs, at, isPaused: true)
+        case .playbackResumed(let positionMs, let at, _): jump(to: positionMs, at, isPaused: false)
+        case .playbackSeeked(let positionMs, let at, _): jump(to: positionMs, at, isPaused: deck?.isPaused ?? false)
+        case .playbackStopped: deck = nil
+        case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs):
+            deck = nil
+            history.insert(
+                HistoryEntry(
+                    entry: entry, track: track, title: pool[track]?.info.title ?? "", artist: pool[track]?.info.artist,
+                    startedAt: startedAt, endedAt: recorded.at, reason: reason, playedMs: playedMs), at: 0)
+            history = Array(history.prefix(50))
+        }
+    }
+
+    private mutating func setVotes(of track: TrackID, _ votes: Int, _ requestedSeq: Int?) {
+        pool[track]?.votes = votes
+        pool[track]?.requestedSeq = requestedSeq
+    }
+
+    private mutating func jump(to positionMs: Int64, _ at: Timestamp, isPaused: Bool) {
+        deck?.positionMs = positionMs
+        deck?.at = at
+        deck?.isPaused = isPaused
+    }
+}

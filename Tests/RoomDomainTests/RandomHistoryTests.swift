@@ -1,0 +1,112 @@
+import RoomDomain
+import Testing
+
+/// Rooms that many people use at random: whatever they do, the room and its log stay whole.
+@Suite struct RandomHistoryTests {
+    /// Everything that a random history leaves behind.
+    struct History {
+        var log: [RecordedEvent] = []
+        /// Copies of the room on its way, each with the number of events before it.
+        var copies: [(room: RoomState, count: Int)] = []
+        var room = RoomState(id: .sample)
+        var refusals = 0
+    }
+
+    @Test(arguments: 0..<20)
+    func `replay, copies on the way and what clients fold agree with the live room`(block: Int) {
+        for seed in UInt64(block * 50)..<UInt64(block * 50 + 50) {
+            print("random history, seed \(seed)")
+            let history = play(seed: seed, commands: 120)
+            #expect(replay(history.log, onto: RoomState(id: .sample)) == history.room, "seed \(seed)")
+            for (copy, count) in history.copies {
+                #expect(replay(history.log[count...], onto: copy) == history.room, "seed \(seed), from \(count)")
+            }
+            #expect(history.log.map(\.seq) == Array(1...history.log.count), "seed \(seed)")
+            #expect(history.log.map(\.at) == history.log.map(\.at).sorted(), "seed \(seed)")
+        }
+    }
+
+    @Test func `the same seed gives the same history`() {
+        let (one, other) = (play(seed: 77, commands: 200), play(seed: 77, commands: 200))
+        #expect(one.log == other.log)
+        #expect(one.room == other.room)
+    }
+
+    @Test func `random histories reach every event and most end open`() {
+        var kinds: Set<String> = []
+        var open = 0
+        var refusals = 0
+        var events = 0
+        for seed in UInt64(5_000)..<5_030 {
+            let history = play(seed: seed, commands: 200)
+            for recorded in history.log { kinds.insert(String("\(recorded.event)".prefix { $0 != "(" })) }
+            open += history.room.isOpen ? 1 : 0
+            refusals += history.refusals
+            events += history.log.count
+        }
+        #expect(kinds.count == 23, "\(kinds.sorted())")
+        #expect(open > 10)
+        #expect(refusals > 1_000)
+        #expect(events > 1_500)
+    }
+
+    private func replay(_ events: some Sequence<RecordedEvent>, onto start: RoomState) -> RoomState {
+        var room = start
+        for event in events { room.evolve(event) }
+        return room
+    }
+
+    private func play(seed: UInt64, commands: Int) -> History {
+        var history = History()
+        var input = RandomInput(random: SeededRandom(seed: seed))
+        var view = ClientView()
+        append(RoomScenario.founded, at: RoomScenario.start, to: &history, &view, seed)
+        for number in 0..<commands {
+            let command = input.command(for: history.room)
+            let actor = input.actor(for: command, in: history.room)
+            let now = input.instant(after: history.room.lastEventAt)
+            let first = Result { () throws(RoomRefusal) in try history.room.decide(command, by: actor, at: now) }
+            let second = Result { () throws(RoomRefusal) in try history.room.decide(command, by: actor, at: now) }
+            #expect(first == second, "seed \(seed)")
+            switch first {
+            case .success(let events):
+                append(events, at: now, to: &history, &view, seed)
+                expectNothingLeftToDo(command, by: actor, after: history.room, at: now, seed)
+            case .failure: history.refusals += 1
+            }
+            if number % 40 == 20 { history.copies.append((history.room, history.log.count)) }
+        }
+        return history
+    }
+
+    private func append(
+        _ events: [RoomEvent], at now: Timestamp, to history: inout History, _ view: inout ClientView, _ seed: UInt64
+    ) {
+        for (index, event) in history.room.recorded(events, at: now).enumerated() {
+            history.room.evolve(event)
+            history.log.append(event)
+            view.fold(event)
+            let violations = history.room.invariantViolations(atCommandBoundary: index == events.count - 1)
+            #expect(violations.isEmpty, "seed \(seed), event \(event)")
+            #expect(view == ClientView(of: history.room), "seed \(seed), event \(event)")
+        }
+    }
+
+    /// What was granted holds: asked for again at once, it changes nothing (where it does not name a next thing to do).
+    private func expectNothingLeftToDo(
+        _ command: RoomCommand, by actor: Actor, after room: RoomState, at now: Timestamp, _ seed: UInt64
+    ) {
+        guard room.isOpen else { return }
+        switch command {
+        case .join, .rename, .updateRoom, .setRole, .unban, .vote, .unvote, .move, .pause, .resume, .finish,
+            .endMembership:
+            #expect(throws: Never.self, "seed \(seed), \(command)") {
+                let again = try room.decide(command, by: actor, at: now)
+                #expect(again == [], "seed \(seed), \(command)")
+            }
+        case .leave, .closeRoom, .transferOwnership, .kick, .addTracks, .removeTracks, .enqueue, .dequeue, .play, .seek,
+            .skip:
+            break
+        }
+    }
+}

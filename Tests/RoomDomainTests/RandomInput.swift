@@ -1,0 +1,147 @@
+import RoomDomain
+
+/// A small, repeatable source of randomness (SplitMix64).
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// True once in `times`.
+    mutating func once(in times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
+
+    mutating func pick<Element>(_ elements: [Element], or other: Element) -> Element {
+        elements.randomElement(using: &self) ?? other
+    }
+}
+
+/// Random commands, mostly about what is in the room, some of them nonsense.
+struct RandomInput {
+    static let sessions: [Actor] =
+        [.ana, .bob, .cyd, .dan, .eve] + (6...9).map { .session(.numbered($0), name: "S\($0)") }
+    private static let texts = [
+        "Ana", " b ", "Été", "E\u{301}te\u{301}", "zoo", "Zoo", "İ", "ß", "東京", "", " ", "a\u{0}", "a\u{2028}",
+        String(repeating: "x", count: 500),
+    ]
+
+    var random: SeededRandom
+
+    /// Often the owner, who may do most, or another member; anybody to join.
+    mutating func actor(for command: RoomCommand, in room: RoomState) -> Actor {
+        if case .join = command { return random.pick(Self.sessions, or: .ana) }
+        let present = room.members.values.sorted { $0.id < $1.id }
+        let owners = present.filter { $0.role == .owner }
+        if let member = (random.once(in: 3) ? owners : present).randomElement(using: &random), !random.once(in: 4) {
+            return .session(member.session, name: member.name)
+        }
+        return random.once(in: 10) ? .server : random.pick(Self.sessions, or: .ana)
+    }
+
+    /// The next instant; now and then the clock steps back, or leaps.
+    mutating func instant(after last: Timestamp) -> Timestamp {
+        let step: Int64 =
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: -5_000
+            case 1: 0
+            case 2: 86_400_000
+            default: Int64.random(in: 0..<300_000, using: &random)
+            }
+        return Timestamp(milliseconds: last.milliseconds + step)
+    }
+
+    mutating func command(for room: RoomState) -> RoomCommand {
+        switch Int.random(in: 0..<60, using: &random) {
+        case 0..<6: .join(name: random.once(in: 3) ? text() : nil)
+        case 6: random.once(in: 3) ? .leave : .skip
+        case 7: .rename(name: text())
+        case 8: .updateRoom(update())
+        case 9: random.once(in: 9) ? .closeRoom : .pause
+        case 10..<13: .setRole(member: member(room), role: random.pick(Role.allCases, or: .dj))
+        case 13: .transferOwnership(member: member(room))
+        case 14 where random.once(in: 2):
+            .kick(member: member(room), ban: random.once(in: 2), note: random.once(in: 3) ? text() : nil)
+        case 14: .rename(name: text())
+        case 15: .unban(member: member(room))
+        case 16: .unban(member: random.pick(room.bans.values.sorted(), or: 1))
+        case 17..<21: .addTracks((0..<Int.random(in: 0..<20, using: &random)).map { _ in info() })
+        case 21..<23: .removeTracks((0..<Int.random(in: 0..<3, using: &random)).map { _ in track(room) })
+        case 23..<33: .vote(track: track(room))
+        case 33..<37: .unvote(track: track(room))
+        case 37..<43: .enqueue(track: track(room), index: random.once(in: 2) ? index(room) : nil)
+        case 43: .dequeue(entry: entry(room))
+        case 44..<47: .move(entry: entry(room), index: index(room))
+        case 47..<50: .play(entry: random.once(in: 2) ? entry(room) : nil)
+        case 50: .pause
+        case 51: .resume
+        case 52..<54: .seek(positionMs: position())
+        case 54: .skip
+        case 55..<59: .finish(entry: entry(room))
+        default: endMembership()
+        }
+    }
+
+    private mutating func endMembership() -> RoomCommand {
+        guard case .session(let session, _) = random.pick(Self.sessions, or: .ana) else { return .leave }
+        return .endMembership(session: session, reason: random.pick(LeaveReason.allCases, or: .expired))
+    }
+
+    private mutating func text() -> String { random.pick(Self.texts, or: "") }
+
+    private mutating func number(below next: Int) -> Int {
+        if random.once(in: 30) { return random.pick([0, -1, .max, .min, next], or: 0) }
+        return Int.random(in: 1...max(1, next), using: &random)
+    }
+
+    private mutating func member(_ room: RoomState) -> MemberID {
+        if random.once(in: 3) { return MemberID(rawValue: number(below: room.nextMember)) }
+        return random.pick(room.members.keys.sorted(), or: 1)
+    }
+
+    private mutating func track(_ room: RoomState) -> TrackID {
+        if random.once(in: 20) { return TrackID(rawValue: number(below: room.nextTrack)) }
+        return random.pick(Array(room.poolOrder.prefix(8)), or: 1)
+    }
+
+    private mutating func entry(_ room: RoomState) -> EntryID {
+        if let onAir = room.onAir, random.once(in: 3) { return onAir.entry }
+        if random.once(in: 4) { return EntryID(rawValue: number(below: room.nextEntry)) }
+        return random.pick(room.queue.map(\.id), or: 1)
+    }
+
+    private mutating func index(_ room: RoomState) -> Int {
+        if random.once(in: 10) { return random.pick([-1, .max, .min, room.queue.count + 1], or: 0) }
+        return Int.random(in: 0...room.queue.count, using: &random)
+    }
+
+    private mutating func position() -> Int64 {
+        if random.once(in: 5) { return random.pick([-1, .max, .min, 604_800_001], or: 0) }
+        return Int64.random(in: 0...400_000, using: &random)
+    }
+
+    private mutating func info() -> TrackInfo {
+        let title =
+            random.once(in: 100)
+            ? text() : "\(random.pick(["Été", "zoo", "Zoo", "İ", "東京"], or: "a")) \(random.next() % 50)"
+        return TrackInfo(
+            source: "shelf", sourceID: "1", title: title, artist: random.once(in: 2) ? "Artist" : nil,
+            durationMs: random.once(in: 2) ? Int64.random(in: 1...300_000, using: &random) : nil)
+    }
+
+    private mutating func update() -> RoomUpdate {
+        var update = RoomUpdate()
+        if random.once(in: 2) { update.name = text() }
+        if random.once(in: 2) { update.location = Location(latitude: 1, longitude: Double(random.next() % 3)) }
+        update.clearLocation = random.once(in: 3)
+        if random.once(in: 2) { update.visibility = random.pick(Visibility.allCases, or: .public) }
+        if random.once(in: 3) { update.settings.skipRatio = random.pick([0, 1, 0.3, -1, .nan], or: 0) }
+        if random.once(in: 4) { update.settings.queueMode = random.pick(QueueMode.allCases, or: .dj) }
+        return update
+    }
+}

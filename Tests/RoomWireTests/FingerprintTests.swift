@@ -1,0 +1,59 @@
+import RoomDomain
+import RoomWire
+import Testing
+
+@Suite struct FingerprintTests {
+    @Test func `fingerprints are what they have always been`() throws {
+        let known: [(RoomCommand, Int64)] = [
+            (.skip, 2_047_172_839_693_487_726),
+            (.vote(track: Sample.track(7)), 6_085_102_606_443_520_758),
+            (.join(name: nil), 4_981_859_276_030_758_687),
+            (.join(name: "Ana"), 6_586_526_187_078_469_719),
+            (.addTracks([Sample.beta]), 7_962_792_903_861_460_230),
+        ]
+        for (command, fingerprint) in known { #expect(CommandJSON.fingerprint(command) == fingerprint, "\(command)") }
+    }
+
+    @Test func `commands that differ have fingerprints that differ`() {
+        var others: [RoomCommand] = [
+            .join(name: ""), .rename(name: "Ana"), .vote(track: Sample.track(8)), .setRole(member: Sample.member(2), role: .guest),
+            .kick(member: Sample.member(2), ban: true, note: nil), .kick(member: Sample.member(2), ban: false, note: "too loud"),
+            .removeTracks([Sample.track(8), Sample.track(7)]), .removeTracks([]), .addTracks([]),
+            .enqueue(track: Sample.track(7), index: 1), .play(entry: Sample.entry(1)), .seek(positionMs: 61_001),
+            .endMembership(session: Sample.session(1), reason: .expired),
+            .endMembership(session: Sample.session(2), reason: .expired),
+            .endMembership(session: Sample.session(1), reason: .sessionEnded),
+        ]
+        // The same letters, cut elsewhere.
+        for (source, id) in [("ab", "c"), ("a", "bc"), ("", "abc")] {
+            others.append(.addTracks([TrackInfo(source: source, sourceID: id, title: "t")]))
+        }
+        others.append(.addTracks([TrackInfo(source: "a", sourceID: "bc", title: "t", artist: "x")]))
+        others.append(.addTracks([TrackInfo(source: "a", sourceID: "bc", title: "t", album: "x")]))
+        others.append(.addTracks([TrackInfo(source: "a", sourceID: "bc", title: "t", durationMs: 0)]))
+        let all = Sample.commands.map(\.command) + others
+        #expect(Set(all.map(CommandJSON.fingerprint)).count == all.count)
+    }
+
+    @Test func `how a command was written makes no difference`() throws {
+        let texts = [
+            #"{"type":"kick","member":2,"ban":false}"#, #" { "member" : 2.0, "x":1, "reason":null, "type":"kick" } "#,
+        ]
+        let fingerprints = try texts.map {
+            CommandJSON.fingerprint(try CommandJSON.parse(JSONValue(parsing: Array($0.utf8))))
+        }
+        #expect(fingerprints[0] == fingerprints[1])
+    }
+
+    @Test func `requests for rooms that differ have fingerprints that differ`() throws {
+        let texts = [
+            #"{"name":"a"}"#, #"{"name":"b"}"#, #"{"name":"a","visibility":"public"}"#,
+            #"{"name":"a","location":{"lat":1,"lon":2}}"#, #"{"name":"a","location":{"lat":2,"lon":1}}"#,
+            #"{"name":"a","settings":{"skipRatio":0.5}}"#,
+        ]
+        let fingerprints = try texts.map { try CreateRoomRequest.parse(Array($0.utf8)).fingerprint }
+        #expect(Set(fingerprints).count == texts.count)
+        let again = try CreateRoomRequest.parse(Array(#"{"settings":{},"name":"a"}"#.utf8)).fingerprint
+        #expect(again == fingerprints[0])
+    }
+}

@@ -1,0 +1,250 @@
+import RoomDomain
+import RoomWire
+import Testing
+
+/// Every message, event and body against its text in `Fixtures`, byte for byte.
+@Suite struct GoldenTests {
+    private static let you = Array(#"{"member":2,"role":"guest","votes":[2,3]}"#.utf8)
+    private static let everybody = Presence(online: 2, members: [Sample.member(1), Sample.member(2)])
+
+    private static let serverMessages: [(name: String, bytes: [UInt8])] = [
+        (
+            "welcome",
+            ServerMessage.welcome(
+                sessionID: Sample.session(1), name: "Ana", version: "0.1.0", node: "a1", beatMs: 25_000,
+                time: Sample.time(0))
+        ),
+        (
+            "snapshot",
+            ServerMessage.snapshot(
+                re: 1, room: Sample.room, epoch: "e1", seq: 57, time: Sample.time(0),
+                state: StateJSON.encode(Sample.closed), you: you, presence: everybody)
+        ),
+        (
+            "snapshot-collapsed",
+            ServerMessage.snapshot(
+                re: nil, room: Sample.room, epoch: "e1", seq: 131, time: Sample.time(0),
+                state: StateJSON.encode(Sample.closed), you: nil, presence: Presence(online: 1_500, members: nil),
+                collapsed: 58...131)
+        ),
+        (
+            "resumed",
+            ServerMessage.resumed(re: -1, room: Sample.room, epoch: "e1", seq: 57, you: you, presence: everybody)
+        ),
+        (
+            "resumed-watching",
+            ServerMessage.resumed(
+                re: 1, room: Sample.room, epoch: "e1", seq: 57, you: nil, presence: Presence(online: 0, members: []))
+        ),
+        (
+            "delta",
+            ServerMessage.delta(
+                room: Sample.room,
+                events: [
+                    RecordedEvent(
+                        seq: 58, at: Sample.time(0),
+                        event: .memberJoined(
+                            member: Sample.member(2), name: "Bob", role: .guest, session: Sample.session(2))),
+                    RecordedEvent(
+                        seq: 59, at: Sample.time(0),
+                        event: .voteCast(track: Sample.track(1), by: Sample.member(2), votes: 1, requestedSeq: 59)),
+                    RecordedEvent(
+                        seq: 60, at: Timestamp(milliseconds: Sample.start + 1), event: .roomClosed),
+                ])
+        ),
+        ("ok", ServerMessage.ok(re: 2)),
+        ("ack", ServerMessage.ack(re: 3, seq: 58, result: nil)),
+        ("ack-member", ServerMessage.ack(re: .max, seq: 58, result: .member(Sample.member(3)))),
+        ("ack-tracks", ServerMessage.ack(re: nil, seq: 58, result: .tracks([Sample.track(7), Sample.track(8)]))),
+        ("ack-entry", ServerMessage.ack(re: 0, seq: 58, result: .entry(Sample.entry(9)))),
+        ("error", ServerMessage.error(MessageViolation(re: 3, code: .notFound, message: "no track 7"))),
+        (
+            "error-retry",
+            ServerMessage.error(
+                re: nil, code: .unavailable, message: "the event log is out of reach", retryAfterMs: 1_000)
+        ),
+        ("ended", ServerMessage.ended(room: Sample.room, code: .banned)),
+        (
+            "time",
+            ServerMessage.time(re: 9, t1: 1_732_200_000_000.25, t2: 1_732_200_000_001, t3: 1_732_200_000_001.5)
+        ),
+        ("goaway", ServerMessage.goaway(reason: "restart", reconnectInMs: 1_500)),
+        (
+            "beat",
+            ServerMessage.beat(
+                time: Sample.time(0), rooms: [(Sample.room, 60), (RoomID(Sample.session(1).uuid), 1)])
+        ),
+        ("beat-idle", ServerMessage.beat(time: Sample.time(0), rooms: [])),
+    ]
+
+    private static let bodies: [(name: String, bytes: [UInt8])] = [
+        (
+            "room",
+            HTTPBody.room(
+                epoch: "e1", seq: 57, time: Sample.time(0), state: StateJSON.encode(Sample.closed),
+                presence: everybody, you: you)
+        ),
+        (
+            "room-past",
+            HTTPBody.room(
+                epoch: "e1", seq: 57, time: Sample.time(0), state: StateJSON.encode(Sample.closed), presence: nil,
+                you: nil)
+        ),
+        (
+            "events",
+            HTTPBody.events(
+                epoch: "e1",
+                events: [
+                    Sample.recorded(.memberRenamed(member: Sample.member(2), name: "Bobby"), seq: 2, seconds: 0)
+                ], seq: 60)
+        ),
+        ("events-none", HTTPBody.events(epoch: "e1", events: [], seq: 60)),
+        ("command", HTTPBody.command(seq: 58, result: nil)),
+        ("command-result", HTTPBody.command(seq: 58, result: .tracks([Sample.track(7)]))),
+        (
+            "rooms",
+            HTTPBody.rooms(
+                [
+                    RoomSummary(
+                        id: Sample.room, code: Sample.code, name: "Kitchen", location: Sample.location, listeners: 12,
+                        djName: "Ana", nowPlaying: .init(title: "Beta", artist: "Ann"), createdAt: Sample.time(0),
+                        distanceMeters: 12.5),
+                    RoomSummary(
+                        id: Sample.room, code: .zero, name: "Cellar", location: nil, listeners: 0, djName: nil,
+                        nowPlaying: .init(title: "alpha", artist: nil), createdAt: Sample.time(0)),
+                ], next: "c2")
+        ),
+        ("rooms-none", HTTPBody.rooms([])),
+        (
+            "session",
+            HTTPBody.session(
+                id: Sample.session(1), name: "Ana", createdAt: Sample.time(0), expiresAt: Sample.time(2_592_000))
+        ),
+        (
+            "session-token",
+            HTTPBody.sessionWithToken(
+                id: Sample.session(1), name: "Ana", createdAt: Sample.time(0), expiresAt: Sample.time(2_592_000),
+                token: "bls_abc")
+        ),
+        ("problem", HTTPBody.problem(code: .notFound, detail: "no such room")),
+        (
+            "problem-retry",
+            HTTPBody.problem(
+                status: 503, code: .unavailable, title: "Service Unavailable",
+                detail: "the event log is out of reach", retryAfterMs: 1_000)
+        ),
+    ]
+
+    private static let clientMessages: [(name: String, message: ClientMessage)] = [
+        ("subscribe", .subscribe(id: 1, room: .id(Sample.room), position: nil)),
+        ("subscribe-code", .subscribe(id: nil, room: .code(Sample.code), position: nil)),
+        ("subscribe-resume", .subscribe(id: 1, room: .id(Sample.room), position: Position(epoch: "e1", seq: 41))),
+        ("unsubscribe", .unsubscribe(id: 2, room: .id(Sample.room))),
+        ("command", .command(id: 3, room: .id(Sample.room), key: "k-1", command: .vote(track: Sample.track(7)))),
+        ("command-unkeyed", .command(id: nil, room: .id(Sample.room), key: nil, command: .skip)),
+        ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
+    ]
+
+    @Test func `server messages are written as the protocol has them`() throws {
+        for (name, bytes) in Self.serverMessages { try expect(bytes, is: "server-" + name) }
+    }
+
+    @Test func `HTTP bodies are written as the protocol has them`() throws {
+        for (name, bytes) in Self.bodies { try expect(bytes, is: "http-" + name) }
+    }
+
+    @Test func `client messages are read as the protocol has them`() throws {
+        for (name, message) in Self.clientMessages {
+            let text = try Fixture.bytes("client-" + name)
+            #expect(try ClientMessage.parse(text) == message, "\(name)")
+            #expect(try ClientMessage.parse(text[...]) == message, "\(name)")
+            #expect(try ClientMessage.parse(text.span) == message, "\(name)")
+        }
+    }
+
+    @Test func `commands are read as the protocol has them`() throws {
+        for (name, command) in Sample.commands {
+            let value = try JSONValue(parsing: Fixture.bytes("command-" + name))
+            #expect(try CommandJSON.parse(value) == command, "\(name)")
+        }
+    }
+
+    @Test func `events are shown to clients without anything private`() throws {
+        for (name, event) in Sample.events {
+            var writer = JSONWriter()
+            EventJSON.write(Sample.recorded(event), for: .clients, to: &writer)
+            try expect(writer.bytes, is: "event-" + name)
+        }
+    }
+
+    @Test func `events are kept in the log without their place and with their sessions`() throws {
+        for (name, event) in Sample.events {
+            var writer = JSONWriter()
+            EventJSON.write(Sample.recorded(event), for: .log, to: &writer)
+            try expect(writer.bytes, is: "log-" + name)
+            try expect(EventJSON.encodeLog(event), is: "log-" + name)
+        }
+    }
+
+    @Test func `events in the log are read back as they were`() throws {
+        for (name, event) in Sample.events {
+            let type = EventJSON.typeName(event)
+            #expect(type == String(name.prefix { $0 != "-" }))
+            let read = try EventJSON.decodeLog(
+                type: type, seq: 8, at: Sample.time(8).milliseconds, payload: Fixture.bytes("log-" + name))
+            #expect(read == Sample.recorded(event), "\(name)")
+        }
+    }
+
+    @Test func `a room's state is written as the protocol has it`() throws {
+        try expect(StateJSON.encode(Sample.state), is: "state")
+        try expect(StateJSON.encode(Sample.closed), is: "state-closed")
+        try expect(StoredStateJSON.encode(Sample.state), is: "stored-state")
+        #expect(try StoredStateJSON.decode(Fixture.bytes("stored-state")) == Sample.state)
+    }
+
+    @Test func `what a room is to a session is written as the protocol has it`() throws {
+        try expect(try #require(YouJSON.encode(Sample.state, Sample.session(2))), is: "you")
+        #expect(YouJSON.encode(Sample.state, Sample.session(4)) == nil)
+    }
+
+    @Test func `request bodies are read as the protocol has them`() throws {
+        #expect(try SessionRequest.parse(Fixture.bytes("request-session")).name == "Ana")
+        #expect(try CommandJSON.parse(body: Fixture.bytes("request-command")) == .skip)
+        let room = try CreateRoomRequest.parse(Fixture.bytes("request-room"))
+        #expect(room.name == "Kitchen")
+        #expect(room.location == Sample.location)
+        #expect(room.visibility == .unlisted)
+        var settings = SettingsUpdate()
+        settings.skipRatio = 0.25
+        #expect(room.settings == settings)
+        let bare = try CreateRoomRequest.parse(Fixture.bytes("request-room-bare"))
+        #expect(bare.name == "Kitchen")
+        #expect(bare.location == nil)
+        #expect(bare.visibility == nil)
+        #expect(bare.settings == SettingsUpdate())
+    }
+
+    @Test func `every fixture is the text of something`() throws {
+        var names: Set<String> = [
+            "state", "state-closed", "stored-state", "you", "request-session", "request-command", "request-room",
+            "request-room-bare",
+        ]
+        names.formUnion(Self.serverMessages.map { "server-" + $0.name })
+        names.formUnion(Self.bodies.map { "http-" + $0.name })
+        names.formUnion(Self.clientMessages.map { "client-" + $0.name })
+        names.formUnion(Sample.commands.map { "command-" + $0.name })
+        names.formUnion(Sample.events.flatMap { ["event-" + $0.name, "log-" + $0.name] })
+        #expect(try Fixture.names() == names)
+    }
+
+    @Test func `a delta with a hole cannot be written`() async {
+        await #expect(processExitsWith: .failure) {
+            _ = ServerMessage.delta(
+                room: Sample.room, events: [Sample.recorded(.roomClosed, seq: 1), Sample.recorded(.playbackStopped, seq: 3)])
+        }
+        await #expect(processExitsWith: .failure) {
+            _ = ServerMessage.delta(room: Sample.room, events: [])
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import FoundationEssentials
+import RoomDomain
+import RoomWire
+
+/// Values that the golden texts in `Fixtures` are about.
+enum Sample {
+    static let start: Int64 = 1_732_200_000_000
+
+    static let room = RoomID(UUID(uuid: (1, 0x93, 0x50, 0x3F, 0x12, 0x34, 0x7A, 0xBC, 0x8D, 0xEF, 1, 0x23, 0x45, 0x67, 0x89, 0xAB)))
+    static let code = RoomCode("7K3M9Q") ?? .zero
+    static let location = Location(latitude: 41.38, longitude: -2.175)
+
+    static func session(_ number: UInt8) -> SessionID {
+        SessionID(UUID(uuid: (1, 0x93, 0x50, 0x3F, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, number)))
+    }
+
+    static func time(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: self.start + seconds * 1_000) }
+
+    static func recorded(_ event: RoomEvent, seq: Int = 8, seconds: Int64 = 8) -> RecordedEvent {
+        RecordedEvent(seq: seq, at: self.time(seconds), event: event)
+    }
+
+    static let beta = TrackInfo(
+        source: "deezer", sourceID: "3135556", title: "Beta", artist: "Ann", album: "One", durationMs: 224_000,
+        artworkURL: "https://example.org/1.jpg")
+
+    static func settings(skipRatio: Double, maxWaitingPerMember: Int, repeatAfterPlays: Int) -> RoomSettings {
+        var settings = RoomSettings()
+        settings.skipRatio = skipRatio
+        settings.maxWaitingPerMember = maxWaitingPerMember
+        settings.repeatAfterPlays = repeatAfterPlays
+        return settings
+    }
+
+    static func member(_ number: Int) -> MemberID { MemberID(rawValue: number) }
+    static func track(_ number: Int) -> TrackID { TrackID(rawValue: number) }
+    static func entry(_ number: Int) -> EntryID { EntryID(rawValue: number) }
+
+    static func created(_ name: String, location: Location?, _ visibility: Visibility) -> RoomEvent {
+        .roomCreated(
+            RoomCreated(
+                id: self.room, code: self.code, name: name, location: location, visibility: visibility,
+                settings: RoomSettings()))
+    }
+
+    /// Every type of event, with and without what may be absent; the names are those of the fixtures.
+    static let events: [(name: String, event: RoomEvent)] = [
+        ("roomCreated", created("Kitchen \"live\"", location: location, .public)),
+        ("roomCreated-bare", created("Kitchen", location: nil, .unlisted)),
+        ("memberJoined", .memberJoined(member: member(2), name: "Bob", role: .guest, session: session(2))),
+        (
+            "memberLeft",
+            .memberLeft(
+                MemberLeft(
+                    member: member(3), reason: .kicked, by: member(1), note: "too loud",
+                    votes: [
+                        .init(track: track(1), votes: 1, requestedSeq: 8),
+                        .init(track: track(2), votes: 0, requestedSeq: nil),
+                    ]))
+        ),
+        ("memberLeft-bare", .memberLeft(MemberLeft(member: member(2), reason: .sessionEnded))),
+        ("memberRenamed", .memberRenamed(member: member(2), name: "Bobby")),
+        ("roomUpdated", .roomUpdated(manyChanges)),
+        ("roomUpdated-cleared", .roomUpdated(clearing)),
+        ("roomClosed", .roomClosed),
+        ("roleChanged", .roleChanged(member: member(2), role: .dj)),
+        ("memberBanned", .memberBanned(member: member(3), by: member(1), session: session(3))),
+        ("memberBanned-server", .memberBanned(member: member(3), by: nil, session: session(3))),
+        ("memberUnbanned", .memberUnbanned(member: member(3), by: member(1))),
+        (
+            "tracksAdded",
+            .tracksAdded(
+                tracks: [
+                    NumberedTrack(
+                        id: track(1),
+                        info: TrackInfo(
+                            source: "deezer", sourceID: "3135556", title: "Harder, Better\n", artist: "Daft Punk",
+                            album: "Discovery", durationMs: 224_000, artworkURL: "https://example.org/1.jpg")),
+                    NumberedTrack(
+                        id: track(2), info: TrackInfo(source: "file", sourceID: "b", title: "Étude № 1 🎹")),
+                ], by: member(1))
+        ),
+        ("tracksRemoved", .tracksRemoved(tracks: [track(1), track(2)], by: member(1))),
+        ("voteCast", .voteCast(track: track(1), by: member(2), votes: 1, requestedSeq: 8)),
+        ("voteWithdrawn", .voteWithdrawn(track: track(1), by: member(2), votes: 2, requestedSeq: 8)),
+        ("voteWithdrawn-last", .voteWithdrawn(track: track(1), by: member(2), votes: 0, requestedSeq: nil)),
+        ("votesCleared", .votesCleared(track: track(1))),
+        ("entryEnqueued", .entryEnqueued(entry: entry(1), track: track(1), index: 0, by: member(1))),
+        ("entryEnqueued-server", .entryEnqueued(entry: entry(1), track: track(1), index: 0, by: nil)),
+        ("entryRemoved", .entryRemoved(entry: entry(1), by: member(1))),
+        ("entryMoved", .entryMoved(entry: entry(1), index: 2, by: member(1))),
+        ("playbackStarted", started(entry(1), track(1), seconds: 8)),
+        (
+            "playbackStarted-server",
+            .playbackStarted(entry: entry(1), track: track(1), positionMs: 0, at: time(8), by: nil)
+        ),
+        ("playbackPaused", .playbackPaused(positionMs: 61_000, at: time(8), by: member(1))),
+        ("playbackResumed", .playbackResumed(positionMs: 61_000, at: time(8), by: member(1))),
+        ("playbackSeeked", .playbackSeeked(positionMs: 5_000, at: time(8), by: member(1))),
+        ("playbackStopped", .playbackStopped),
+        ("entryFinished", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000)),
+    ]
+
+    private static var manyChanges: RoomChanges {
+        var changes = RoomChanges()
+        changes.name = "Cellar"
+        changes.location = Location(latitude: -90, longitude: 0)
+        changes.visibility = .unlisted
+        changes.settings = self.settings(skipRatio: 0.25, maxWaitingPerMember: 3, repeatAfterPlays: 10)
+        return changes
+    }
+
+    private static var clearing: RoomChanges {
+        var changes = RoomChanges()
+        changes.locationCleared = true
+        return changes
+    }
+
+    private static func started(_ entry: EntryID, _ track: TrackID, seconds: Int64) -> RoomEvent {
+        .playbackStarted(entry: entry, track: track, positionMs: 0, at: self.time(seconds), by: self.member(1))
+    }
+
+    private static func finished(
+        _ entry: EntryID, _ track: TrackID, startedSeconds: Int64, playedMs: Int64
+    ) -> RoomEvent {
+        .entryFinished(
+            entry: entry, track: track, reason: .skipped, startedAt: self.time(startedSeconds), playedMs: playedMs)
+    }
+
+    /// A room with something of everything.
+    static let state: RoomState = fold([
+        (1, created("Kitchen", location: location, .public)),
+        (2, .memberJoined(member: member(1), name: "Ana", role: .owner, session: session(1))),
+        (3, .memberJoined(member: member(2), name: "Bob", role: .guest, session: session(2))),
+        (4, .memberJoined(member: member(10), name: "Cy", role: .dj, session: session(3))),
+        (5, .memberBanned(member: member(4), by: member(1), session: session(4))),
+        (
+            6,
+            .tracksAdded(
+                tracks: [
+                    NumberedTrack(id: track(1), info: beta),
+                    NumberedTrack(id: track(2), info: TrackInfo(source: "file", sourceID: "b", title: "gamma")),
+                    NumberedTrack(id: track(3), info: TrackInfo(source: "file", sourceID: "c", title: "alpha")),
+                    NumberedTrack(id: track(4), info: TrackInfo(source: "file", sourceID: "d", title: "Ölung")),
+                ], by: member(1))
+        ),
+        (7, .voteCast(track: track(2), by: member(2), votes: 1, requestedSeq: 7)),
+        (7, .voteCast(track: track(2), by: member(10), votes: 2, requestedSeq: 7)),
+        (7, .voteCast(track: track(3), by: member(2), votes: 1, requestedSeq: 9)),
+        (7, .voteCast(track: track(4), by: member(10), votes: 1, requestedSeq: 10)),
+        (7, .entryEnqueued(entry: entry(1), track: track(1), index: 0, by: member(1))),
+        (7, .entryEnqueued(entry: entry(2), track: track(4), index: 1, by: nil)),
+        (7, .entryEnqueued(entry: entry(3), track: track(1), index: 0, by: member(1))),
+        (7, .entryEnqueued(entry: entry(4), track: track(1), index: 0, by: member(1))),
+        (13, started(entry(1), track(1), seconds: 13)),
+        (14, finished(entry(1), track(1), startedSeconds: 13, playedMs: 1_000)),
+        (15, started(entry(4), track(1), seconds: 15)),
+    ])
+
+    /// A room that was closed soon.
+    static let closed: RoomState = fold([
+        (1, created("Kitchen", location: nil, .unlisted)),
+        (2, .memberJoined(member: member(1), name: "Ana", role: .owner, session: session(1))),
+        (3, .roomClosed),
+    ])
+
+    private static func fold(_ events: [(seconds: Int64, event: RoomEvent)]) -> RoomState {
+        var state = RoomState(id: self.room)
+        for (index, (seconds, event)) in events.enumerated() {
+            state.evolve(self.recorded(event, seq: index + 1, seconds: seconds))
+        }
+        return state
+    }
+
+    /// Every command, with and without what may be absent; the names are those of the fixtures.
+    static let commands: [(name: String, command: RoomCommand)] = [
+        ("join", .join(name: nil)),
+        ("join-named", .join(name: "Ana")),
+        ("leave", .leave),
+        ("rename", .rename(name: "Bobby")),
+        ("updateRoom", .updateRoom(manyUpdates)),
+        ("updateRoom-clear", .updateRoom(clearingUpdate)),
+        ("updateRoom-nothing", .updateRoom(RoomUpdate())),
+        ("closeRoom", .closeRoom),
+        ("setRole", .setRole(member: member(2), role: .dj)),
+        ("transferOwnership", .transferOwnership(member: member(2))),
+        ("kick", .kick(member: member(2), ban: false, note: nil)),
+        ("kick-ban", .kick(member: member(2), ban: true, note: "too loud")),
+        ("unban", .unban(member: member(2))),
+        ("addTracks", .addTracks([beta, TrackInfo(source: "file", sourceID: "b", title: "gamma")])),
+        ("removeTracks", .removeTracks([track(7), track(8)])),
+        ("vote", .vote(track: track(7))),
+        ("unvote", .unvote(track: track(7))),
+        ("enqueue", .enqueue(track: track(7), index: nil)),
+        ("enqueue-at", .enqueue(track: track(7), index: 0)),
+        ("dequeue", .dequeue(entry: entry(9))),
+        ("move", .move(entry: entry(9), index: 3)),
+        ("play", .play(entry: nil)),
+        ("play-entry", .play(entry: entry(9))),
+        ("pause", .pause),
+        ("resume", .resume),
+        ("seek", .seek(positionMs: 61_000)),
+        ("skip", .skip),
+        ("finish", .finish(entry: entry(9))),
+    ]
+
+    private static var manyUpdates: RoomUpdate {
+        var update = RoomUpdate()
+        update.name = "Cellar"
+        update.location = self.location
+        update.visibility = .unlisted
+        update.settings.queueMode = .fair
+        update.settings.skipRatio = 0.25
+        update.settings.maxWaitingPerMember = 3
+        update.settings.repeatAfterPlays = 10
+        return update
+    }
+
+    private static var clearingUpdate: RoomUpdate {
+        var update = RoomUpdate()
+        update.clearLocation = true
+        return update
+    }
+}

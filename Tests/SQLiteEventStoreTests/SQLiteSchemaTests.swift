@@ -1,0 +1,114 @@
+import EventStorage
+import Foundation
+import GRDB
+import SchemaFiles
+import Testing
+
+@testable import SQLiteEventStore
+
+@Suite struct SQLiteSchemaTests {
+    private let second = Migration(number: 2, name: "later", file: Array("CREATE TABLE later (x INTEGER);".utf8))
+
+    @Test func `an empty file is brought to the schema once`() async throws {
+        try await withScratchDirectory { directory in
+            let store = try await SQLiteEventStore.open(directory: directory)
+            #expect(try await store.schemaState() == .empty)
+            #expect(try await store.migrate() == .success(SchemaFiles.sqlite))
+            #expect(try await store.schemaState() == .current)
+            #expect(try await store.migrate() == .success([]))
+            try await store.close()
+            let again = try await SQLiteEventStore.open(directory: directory)
+            #expect(try await again.schemaState() == .current)
+            try await again.close()
+        }
+    }
+
+    @Test func `many that migrate one new file at once apply each migration once`() async throws {
+        try await withScratchDirectory { directory in
+            let applied = try await withThrowingTaskGroup(of: [Migration].self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        let store = try await SQLiteEventStore.open(directory: directory)
+                        let applied = try await store.migrate().get()
+                        try await store.close()
+                        return applied
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(applied == SchemaFiles.sqlite)
+        }
+    }
+
+    @Test func `a file of a newer program is refused and left as it is`() async throws {
+        try await withScratchDirectory { directory in
+            let store = try await openMigrated(directory)
+            #expect(try await store.migrate(to: SchemaFiles.sqlite + [second]) == .success([second]))
+            let refusal = SchemaRefusal.unknownMigration(number: 2, name: "later")
+            #expect(try await store.schemaState() == .refused(refusal))
+            #expect(try await store.migrate() == .failure(refusal))
+            try await store.close()
+        }
+    }
+
+    @Test func `an edited migration is refused`() async throws {
+        try await withScratchDirectory { directory in
+            let store = try await openMigrated(directory)
+            try await store.write { try $0.execute(sql: "UPDATE schema_migrations SET checksum = 'x'") }
+            let refusal = SchemaRefusal.editedMigration(
+                number: 1, name: "event_log", applied: "x", known: SchemaFiles.sqlite[0].checksum)
+            #expect(try await store.schemaState() == .refused(refusal))
+            #expect(try await store.migrate() == .failure(refusal))
+            try await store.close()
+        }
+    }
+
+    @Test func `a migration that fails leaves nothing behind`() async throws {
+        try await withScratchDirectory { directory in
+            let store = try await SQLiteEventStore.open(directory: directory)
+            let broken = Migration(
+                number: 2, name: "broken", file: Array("CREATE TABLE half (x INTEGER); SELECT * FROM nowhere;".utf8))
+            let fault = await #expect(throws: StorageFault.self) {
+                try await store.migrate(to: SchemaFiles.sqlite + [broken])
+            }
+            guard case .rejected? = fault else {
+                Issue.record("the fault was \(fault as StorageFault?)")
+                return
+            }
+            #expect(try await store.schemaState() == .empty)
+            let tables = try await store.read { db in
+                try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+            }
+            #expect(tables == [])
+            try await store.close()
+        }
+    }
+
+    // A scan of a whole table in one of these is what an index is missing for.
+    @Test(
+        arguments: [
+            "SELECT room_id FROM rooms WHERE code = ? ORDER BY closed_at IS NULL DESC, closed_at DESC, room_id DESC",
+            "SELECT 1 FROM rooms WHERE code = ? AND closed_at IS NULL",
+            "SELECT count(*) FROM rooms WHERE owner = ? AND closed_at IS NULL",
+            "SELECT 1 FROM rooms WHERE closed_at IS NULL AND is_public = 1 AND room_id < ? ORDER BY room_id DESC",
+            "SELECT payload FROM events WHERE room_id = ? AND seq > 5 ORDER BY seq",
+            "SELECT state FROM snapshots WHERE room_id = ? AND seq <= 5 ORDER BY seq DESC LIMIT 1",
+            "SELECT room_id FROM memberships WHERE session = ?",
+            "SELECT 1 FROM sessions WHERE token_hash = ?",
+            "SELECT name FROM sessions WHERE has_ended = 1 UNION ALL "
+                + "SELECT name FROM sessions WHERE has_ended = 0 AND expires_at <= ? LIMIT 5",
+        ])
+    func `frequent queries use an index`(sql: String) async throws {
+        try await withScratchDirectory { directory in
+            let store = try await openMigrated(directory)
+            let plan = try await store.read { db in
+                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: [Data()]).map {
+                    $0["detail"] as String
+                }
+            }
+            #expect(!plan.isEmpty)
+            #expect(plan.allSatisfy { !$0.hasPrefix("SCAN") || $0.contains("USING INDEX") }, "\(plan)")
+            try await store.close()
+        }
+    }
+}

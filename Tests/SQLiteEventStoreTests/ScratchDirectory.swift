@@ -1,0 +1,17 @@
+import Foundation
+import SQLiteEventStore
+import Testing
+
+/// Runs a test in a directory of its own and removes it afterwards.
+func withScratchDirectory(_ body: (String) async throws -> Void) async throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "backline-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try await body(directory)
+}
+
+/// Opens the store in a directory with its schema applied.
+func openMigrated(_ directory: String) async throws -> SQLiteEventStore {
+    let store = try await SQLiteEventStore.open(directory: directory)
+    _ = try await store.migrate().get()
+    return store
+}

@@ -1,0 +1,211 @@
+import NIOCore
+import NIOPosix
+
+@testable import TLSTransport
+
+/// Event loops, their TLS resources, and channels between them on the loopback interface.
+struct Loopback: Sendable {
+    /// What is put behind the TLS handler of a new channel, on the channel's loop.
+    typealias Configure = @Sendable (any Channel, TLSHandler) throws -> Void
+
+    let group: MultiThreadedEventLoopGroup
+    private let resources: TLSEventLoopGroupResources
+    private let identity: Identity
+
+    static func run(loops: Int, _ body: (Loopback) async throws -> Void) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: loops)
+        do {
+            let loopback = try Loopback(
+                group: group, resources: TLSEventLoopGroupResources(group), identity: Identity.shared.get())
+            try await body(loopback)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        try await group.shutdownGracefully()
+    }
+
+    func promise<Value: Sendable>(of type: Value.Type = Void.self) -> EventLoopPromise<Value> {
+        group.next().makePromise(of: type)
+    }
+
+    func listen(context: TLSContext? = nil, _ configure: @escaping Configure) async throws -> any Channel {
+        try await ServerBootstrap(group: group)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try add(context ?? identity.server, to: channel, configure)
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    func connect(
+        port: Int, context: TLSContext? = nil, serverName: String? = nil, _ configure: @escaping Configure
+    ) async throws -> any Channel {
+        try await ClientBootstrap(group: group)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try add(context ?? identity.pinned, serverName: serverName, to: channel, configure)
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+    }
+
+    private func add(
+        _ context: TLSContext, serverName: String? = nil, to channel: any Channel, _ configure: Configure
+    ) throws {
+        let tls = TLSHandler(
+            context, resources: resources.resources(on: channel.eventLoop), serverName: serverName)
+        try channel.pipeline.syncOperations.addHandler(tls)
+        try configure(channel, tls)
+    }
+}
+
+extension Channel {
+    /// The port that a listening channel was given.
+    var port: Int { localAddress?.port ?? 0 }
+}
+
+/// The endless byte sequence that a seed stands for.
+struct SeededBytes {
+    private var generator: SeededGenerator
+    private var rest = ByteBuffer()
+
+    init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+    }
+
+    mutating func next(_ count: Int) -> ByteBuffer {
+        while rest.readableBytes < count { rest.writeInteger(generator.next()) }
+        defer { rest.discardReadBytes() }
+        return rest.readSlice(length: count) ?? ByteBuffer()
+    }
+}
+
+/// Sends one seed's bytes in writes of random size, expects another's, and answers a promise when all have come.
+final class StreamHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    struct Mismatch: Error {
+        let offset: Int
+    }
+
+    private var outgoing: SeededBytes
+    private var incoming: SeededBytes
+    private var sizes: SeededGenerator
+    private var toSend: Int
+    private var toReceive: Int
+    private let count: Int
+    private let tls: TLSHandler
+    private let done: EventLoopPromise<Void>
+
+    init(sending: UInt64, expecting: UInt64, count: Int, _ tls: TLSHandler, done: EventLoopPromise<Void>) {
+        outgoing = SeededBytes(seed: sending)
+        incoming = SeededBytes(seed: expecting)
+        sizes = SeededGenerator(seed: sending ^ 0x5555)
+        toSend = count
+        toReceive = count
+        self.count = count
+        self.tls = tls
+        self.done = done
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        write(context)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        write(context)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let received = unwrapInboundIn(data)
+        guard received == incoming.next(received.readableBytes) else {
+            done.fail(Mismatch(offset: count - toReceive))
+            context.close(promise: nil)
+            return
+        }
+        toReceive -= received.readableBytes
+        if toReceive == 0 { done.succeed() }
+        // Also writes from within channelRead.
+        write(context)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        done.fail(error)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        done.fail(ChannelError.eof)
+    }
+
+    /// Writes until the channel has enough, in groups of random size, through the pipeline and past it.
+    private func write(_ context: ChannelHandlerContext) {
+        while toSend > 0, context.channel.isWritable, context.channel.isActive {
+            for _ in 0..<Int.random(in: 1...4, using: &sizes) {
+                let size = min(toSend, Int.random(in: 0...[10, 300, 70_000][Int.random(in: 0...2, using: &sizes)], using: &sizes))
+                toSend -= size
+                let bytes = outgoing.next(size)
+                if Bool.random(using: &sizes) {
+                    context.write(NIOAny(bytes), promise: nil)
+                } else {
+                    tls.send(bytes)
+                }
+            }
+            context.flush()
+        }
+    }
+}
+
+/// Cuts what the transport reads into pieces of random size.
+final class Cutter: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private var sizes: SeededGenerator
+
+    init(seed: UInt64) {
+        sizes = SeededGenerator(seed: seed)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var buffer = unwrapInboundIn(data)
+        while buffer.readableBytes > 0 {
+            let size = min(buffer.readableBytes, Int.random(in: 1...[6, 600, 20_000][Int.random(in: 0...2, using: &sizes)], using: &sizes))
+            guard let piece = buffer.readSlice(length: size) else { return }
+            context.fireChannelRead(NIOAny(piece))
+        }
+    }
+}
+
+/// Sends back what comes in, after one line that says how the handshake went.
+final class EchoHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let greets: Bool
+    private let closed: EventLoopPromise<[TLSFault]>?
+    private var faults: [TLSFault] = []
+
+    init(greets: Bool = false, closed: EventLoopPromise<[TLSFault]>? = nil) {
+        self.greets = greets
+        self.closed = closed
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard greets, let event = event as? TLSHandshakeCompleted else { return }
+        let line = "\(event.version) \(event.applicationProtocol ?? "none") \(event.resumed ? "resumed" : "full")\n"
+        context.writeAndFlush(NIOAny(ByteBuffer(string: line)), promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.writeAndFlush(data, promise: nil)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let fault = error as? TLSFault { faults.append(fault) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        closed?.succeed(faults)
+    }
+}
