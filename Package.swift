@@ -76,7 +76,30 @@ let package = Package(
                 "PushServer", "RoomService", "RoomDomain", "TLSTransport", "EventStorage", "SchemaFiles", "PostgresEventStore",
                 "SQLiteEventStore", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
                 nioCore, nioPosix, serviceLifecycle,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
+
+        // Tests. The first three targets are what several test targets share.
+        target("EventStoreConformance", ["EventStorage"], path: "Tests/EventStoreConformance"),
+        target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
+        tests("ArchitectureTests", []),
+        tests("EventStorageTests", ["EventStorage", "EventStoreConformance"]),
+        tests(
+            "PostgresEventStoreTests",
+            ["EventStorage", "EventStoreConformance", "PostgresEventStore", "PostgresTestSupport", "SchemaFiles"]),
+        tests("RoomDomainTests", ["RoomDomain"]),
+        .testTarget(
+            name: "RoomWireTests", dependencies: ["RoomDomain", "RoomWire"], exclude: ["Fixtures"],
+            swiftSettings: settings),
+        tests("SchemaFilesTests", ["SchemaFiles"]),
+        tests(
+            "SQLiteEventStoreTests",
+            [
+                "EventStorage", "EventStoreConformance", "SchemaFiles", "SQLiteEventStore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        tests("TLSTransportTests", ["TLSTransport", nioCore, nioPosix, nioEmbedded]),
+        tests("WebSocketCodecTests", ["WebSocketCodec", nioCore]),
     ]
 )

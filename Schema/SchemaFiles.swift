@@ -8,4 +8,9 @@ package enum SchemaFiles {
     package static let sqlite = [
         Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_sqlite_sql)
     ]
+
+    /// What ``/PostgresEventStore`` applies.
+    package static let postgres = [
+        Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_postgres_sql)
+    ]
 }

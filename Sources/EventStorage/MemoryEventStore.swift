@@ -1,12 +1,21 @@
 package import FoundationEssentials
-import Synchronization
 
 /// The event store that keeps everything in this process and forgets it at its end.
 ///
 /// It is the reference for what ``EventStore`` means, and a store to serve from where nothing has to outlive the
-/// process. Every call takes effect at one instant, under one lock. The log grows without limit.
-package final class MemoryEventStore: EventStore {
-    private let state = Mutex(State())
+/// process. Every call takes effect at one instant: none is suspended while it is carried out. The log grows without
+/// limit.
+package actor MemoryEventStore: EventStore {
+    private var streams: [UUID: Stream] = [:]
+    /// The streams of each code, open or closed.
+    private var streamsByCode: [String: Set<UUID>] = [:]
+    /// The open streams of each owner.
+    private var openStreams: [UUID: Set<UUID>] = [:]
+    private var creations: [CreationKey: Creation] = [:]
+    /// The streams of each session that is a member of any.
+    private var memberships: [UUID: Set<UUID>] = [:]
+    private var sessions: [UUID: SessionRecord] = [:]
+    private var sessionsByHash: [[UInt8]: UUID] = [:]
 
     /// Makes an empty store.
     package init() {}
@@ -14,70 +23,86 @@ package final class MemoryEventStore: EventStore {
     // MARK: Streams
 
     package func create(_ creation: StreamCreation) async throws(StorageFault) -> CreationOutcome {
-        try state.withLock { (state) throws(StorageFault) in try state.create(creation) }
+        let stream = creation.first.stream
+        let entry = creation.checkedEntry()
+        let key = creation.key.map { CreationKey(session: creation.creator, key: Array($0.utf8)) }
+        if let key, let earlier = creations[key], earlier.at >= creation.keysSince {
+            return .existing(stream: earlier.stream, fingerprint: earlier.fingerprint)
+        }
+        guard openStreams[creation.creator, default: []].count < creation.ownerLimit else { return .ownerLimitReached }
+        guard openStream(code: entry.code) == nil else { return .codeTaken }
+        guard streams[stream] == nil else { throw .rejected(.init(message: "a stream with this id exists")) }
+        streams[stream] = Stream(head: StreamHead(epoch: creation.epoch, version: .start), entry: entry)
+        if let key {
+            creations[key] = Creation(stream: stream, fingerprint: creation.fingerprint, at: creation.at)
+        }
+        write(creation.first)
+        return .created
     }
 
     package func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
         batch.checkPreconditions()
-        return try state.withLock { (state) throws(StorageFault) in try state.append(batch) }
+        let matching = batch.filter { streams[$0.stream]?.head.version == $0.expected }
+        for part in matching {
+            guard let entry = part.directory, entry.closedAt == nil else { continue }
+            if let other = openStream(code: entry.code), other != part.stream {
+                throw .rejected(.init(message: "another open stream has this code"))
+            }
+        }
+        for part in matching {
+            write(part)
+        }
+        let appended = Set(matching.map(\.stream))
+        return batch.map { appended.contains($0.stream) ? .appended : .conflict }
     }
 
     package func load(
         _ stream: UUID, reducerVersion: Int, after: StreamVersion?
     ) async throws(StorageFault) -> LoadedStream? {
-        state.withLock { state in
-            guard let stored = state.streams[stream] else { return nil }
-            let snapshot =
-                after == nil ? stored.snapshot(atMost: stored.head.version.seq, reducerVersion: reducerVersion) : nil
-            return LoadedStream(
-                head: stored.head, snapshot: snapshot,
-                events: Array(stored.events(after: after?.seq ?? snapshot?.seq ?? 0)),
-                keys: stored.keys.filter { $0.ordinal > after?.keyed ?? 0 })
-        }
+        guard let stored = streams[stream] else { return nil }
+        let snapshot =
+            after == nil ? stored.snapshot(atMost: stored.head.version.seq, reducerVersion: reducerVersion) : nil
+        return LoadedStream(
+            head: stored.head, snapshot: snapshot,
+            events: Array(stored.events(after: after?.seq ?? snapshot?.seq ?? 0)),
+            keys: stored.keys.filter { $0.ordinal > after?.keyed ?? 0 })
     }
 
     package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
-        state.withLock { state in
-            guard let stored = state.streams[stream] else { return [] }
-            return Array(stored.events(after: seq).prefix(max(0, limit)))
-        }
+        guard let stored = streams[stream] else { return [] }
+        return Array(stored.events(after: seq).prefix(max(0, limit)))
     }
 
     package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
-        state.withLock { state in
-            var heads: [UUID: StreamHead] = [:]
-            for stream in streams {
-                heads[stream] = state.streams[stream]?.head
-            }
-            return heads
+        var heads: [UUID: StreamHead] = [:]
+        for stream in streams {
+            heads[stream] = self.streams[stream]?.head
         }
+        return heads
     }
 
     package func snapshot(
         of stream: UUID, atMost seq: Int, reducerVersion: Int
     ) async throws(StorageFault) -> StoredSnapshot? {
-        state.withLock { $0.streams[stream]?.snapshot(atMost: seq, reducerVersion: reducerVersion) }
+        streams[stream]?.snapshot(atMost: seq, reducerVersion: reducerVersion)
     }
 
     package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
-        let exists = state.withLock { state in
-            state.streams[stream]?.snapshots.updateValue(snapshot, forKey: snapshot.seq)
-            return state.streams[stream] != nil
+        guard streams[stream] != nil else {
+            throw .rejected(.init(message: "a snapshot of a stream that does not exist"))
         }
-        guard exists else { throw .rejected(.init(message: "a snapshot of a stream that does not exist")) }
+        streams[stream]?.snapshots[snapshot.seq] = snapshot
     }
 
     // MARK: Directory
 
     package func stream(code: String) async throws(StorageFault) -> UUID? {
-        state.withLock { $0.stream(code: code) }
+        openStream(code: code) ?? streamsByCode[code]?.max { closing(of: $0) < closing(of: $1) }
     }
 
     package func directory(of streams: [UUID]) async throws(StorageFault) -> [DirectoryRecord] {
-        state.withLock { state in
-            Set(streams).compactMap { stream in
-                state.streams[stream].map { DirectoryRecord(stream: stream, entry: $0.entry) }
-            }
+        Set(streams).compactMap { stream in
+            self.streams[stream].map { DirectoryRecord(stream: stream, entry: $0.entry) }
         }
     }
 
@@ -85,166 +110,98 @@ package final class MemoryEventStore: EventStore {
         matching: String?, before: UUID?, limit: Int
     ) async throws(StorageFault) -> [DirectoryRecord] {
         let text = matching.map(foldingASCII)
-        return state.withLock { state in
-            let found = state.streams.compactMap { stream, stored -> DirectoryRecord? in
-                guard stored.entry.isPublic, stored.entry.closedAt == nil else { return nil }
-                if let before, stream >= before { return nil }
-                if let text, !foldingASCII(stored.entry.name).contains(text) { return nil }
-                return DirectoryRecord(stream: stream, entry: stored.entry)
-            }
-            return Array(found.sorted { $0.stream > $1.stream }.prefix(max(0, limit)))
+        let found = streams.compactMap { stream, stored -> DirectoryRecord? in
+            guard stored.entry.isPublic, stored.entry.closedAt == nil else { return nil }
+            if let before, stream >= before { return nil }
+            if let text, !foldingASCII(stored.entry.name).contains(text) { return nil }
+            return DirectoryRecord(stream: stream, entry: stored.entry)
         }
+        return Array(found.sorted { $0.stream > $1.stream }.prefix(max(0, limit)))
+    }
+
+    package func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
+        Array(memberships[session] ?? [])
     }
 
     // MARK: Sessions
 
     package func insert(_ session: SessionRecord) async throws(StorageFault) {
-        let isNew = state.withLock { state in
-            guard state.sessions[session.id] == nil, state.sessionsByHash[session.tokenHash] == nil else {
-                return false
-            }
-            state.sessions[session.id] = session
-            state.sessionsByHash[session.tokenHash] = session.id
-            return true
+        guard sessions[session.id] == nil, sessionsByHash[session.tokenHash] == nil else {
+            throw .rejected(.init(message: "a session with this id or token hash exists"))
         }
-        guard isNew else { throw .rejected(.init(message: "a session with this id or token hash exists")) }
+        sessions[session.id] = session
+        sessionsByHash[session.tokenHash] = session.id
     }
 
     package func session(tokenHash: [UInt8]) async throws(StorageFault) -> SessionRecord? {
-        state.withLock { state in state.sessionsByHash[tokenHash].flatMap { state.sessions[$0] } }
+        sessionsByHash[tokenHash].flatMap { sessions[$0] }
     }
 
     package func renameSession(_ session: UUID, to name: String) async throws(StorageFault) -> Bool {
-        state.withLock { state in
-            state.sessions[session]?.name = name
-            return state.sessions[session] != nil
-        }
+        sessions[session]?.name = name
+        return sessions[session] != nil
     }
 
     package func extendSession(_ session: UUID, to expiresAt: Int64) async throws(StorageFault) {
-        state.withLock { state in
-            guard let record = state.sessions[session], !record.hasEnded else { return }
-            state.sessions[session]?.expiresAt = expiresAt
-        }
+        guard let record = sessions[session], !record.hasEnded else { return }
+        sessions[session]?.expiresAt = expiresAt
     }
 
     package func endSession(_ session: UUID) async throws(StorageFault) {
-        state.withLock { $0.sessions[session]?.hasEnded = true }
+        sessions[session]?.hasEnded = true
     }
 
     package func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord] {
-        state.withLock { state in
-            Array(state.sessions.values.lazy.filter { $0.hasEnded || $0.expiresAt <= now }.prefix(max(0, limit)))
-        }
+        Array(sessions.values.lazy.filter { $0.hasEnded || $0.expiresAt <= now }.prefix(max(0, limit)))
     }
 
     package func deleteSession(_ session: UUID) async throws(StorageFault) {
-        state.withLock { state in
-            guard let record = state.sessions.removeValue(forKey: session) else { return }
-            state.sessionsByHash[record.tokenHash] = nil
-        }
-    }
-
-    package func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
-        state.withLock { Array($0.memberships[session] ?? []) }
+        guard let record = sessions.removeValue(forKey: session) else { return }
+        sessionsByHash[record.tokenHash] = nil
     }
 
     // MARK: Health
 
     package func checkHealth() async throws(StorageFault) {}
-}
 
-extension MemoryEventStore {
-    /// Everything the store knows.
-    private struct State {
-        var streams: [UUID: Stream] = [:]
-        /// Every stream that has a code, open or closed.
-        var streamsByCode: [String: Set<UUID>] = [:]
-        /// The open streams of each owner.
-        var openStreams: [UUID: Set<UUID>] = [:]
-        var creations: [CreationKey: Creation] = [:]
-        /// The streams of each session that is a member of any.
-        var memberships: [UUID: Set<UUID>] = [:]
-        var sessions: [UUID: SessionRecord] = [:]
-        var sessionsByHash: [[UInt8]: UUID] = [:]
+    // MARK: Parts
 
-        mutating func create(_ creation: StreamCreation) throws(StorageFault) -> CreationOutcome {
-            let stream = creation.first.stream
-            let entry = creation.checkedEntry()
-            let key = creation.key.map { CreationKey(session: creation.creator, key: $0) }
-            if let key, let earlier = creations[key], earlier.at >= creation.keysSince {
-                return .existing(stream: earlier.stream, fingerprint: earlier.fingerprint)
-            }
-            guard openStreams[creation.creator, default: []].count < creation.ownerLimit else {
-                return .ownerLimitReached
-            }
-            guard openStream(code: entry.code) == nil else { return .codeTaken }
-            guard streams[stream] == nil else {
-                throw .rejected(.init(message: "a stream with this id exists"))
-            }
-            streams[stream] = Stream(head: StreamHead(epoch: creation.epoch, version: .start), entry: entry)
-            if let key {
-                creations[key] = Creation(stream: stream, fingerprint: creation.fingerprint, at: creation.at)
-            }
-            write(creation.first)
-            return .created
+    /// Writes what was checked.
+    private func write(_ part: StreamAppend) {
+        streams[part.stream]?.write(part)
+        if let entry = part.directory {
+            list(part.stream, as: entry)
         }
-
-        mutating func append(_ batch: [StreamAppend]) throws(StorageFault) -> [AppendOutcome] {
-            let outcomes = batch.map { streams[$0.stream]?.head.version == $0.expected } as [Bool]
-            for (part, matches) in zip(batch, outcomes) where matches {
-                guard let entry = part.directory, entry.closedAt == nil else { continue }
-                if let other = openStream(code: entry.code), other != part.stream {
-                    throw .rejected(.init(message: "another open stream has this code"))
-                }
-            }
-            for (part, matches) in zip(batch, outcomes) where matches {
-                write(part)
-            }
-            return outcomes.map { $0 ? .appended : .conflict }
+        for session in part.joined {
+            memberships[session, default: []].insert(part.stream)
         }
-
-        /// Writes what was checked.
-        private mutating func write(_ part: StreamAppend) {
-            streams[part.stream]?.write(part)
-            if let entry = part.directory {
-                list(part.stream, as: entry)
-            }
-            for session in part.joined {
-                memberships[session, default: []].insert(part.stream)
-            }
-            for session in part.left {
-                memberships[session]?.remove(part.stream)
-                if memberships[session]?.isEmpty == true { memberships[session] = nil }
-            }
-        }
-
-        private mutating func list(_ stream: UUID, as entry: DirectoryEntry) {
-            if let old = streams[stream]?.entry {
-                streamsByCode[old.code]?.remove(stream)
-                if let owner = old.owner { openStreams[owner]?.remove(stream) }
-            }
-            streams[stream]?.entry = entry
-            streamsByCode[entry.code, default: []].insert(stream)
-            if let owner = entry.owner, entry.closedAt == nil {
-                openStreams[owner, default: []].insert(stream)
-            }
-        }
-
-        private func openStream(code: String) -> UUID? {
-            streamsByCode[code]?.first { streams[$0]?.entry.closedAt == nil }
-        }
-
-        func stream(code: String) -> UUID? {
-            if let open = openStream(code: code) { return open }
-            return streamsByCode[code]?.max { closing(of: $0) < closing(of: $1) }
-        }
-
-        private func closing(of stream: UUID) -> (Int64, UUID) {
-            (streams[stream]?.entry.closedAt ?? .min, stream)
+        for session in part.left {
+            memberships[session]?.remove(part.stream)
         }
     }
 
+    private func list(_ stream: UUID, as entry: DirectoryEntry) {
+        if let old = streams[stream]?.entry {
+            streamsByCode[old.code]?.remove(stream)
+            if let owner = old.owner { openStreams[owner]?.remove(stream) }
+        }
+        streams[stream]?.entry = entry
+        streamsByCode[entry.code, default: []].insert(stream)
+        if let owner = entry.owner, entry.closedAt == nil {
+            openStreams[owner, default: []].insert(stream)
+        }
+    }
+
+    private func openStream(code: String) -> UUID? {
+        streamsByCode[code]?.first { streams[$0]?.entry.closedAt == nil }
+    }
+
+    private func closing(of stream: UUID) -> (Int64, UUID) {
+        (streams[stream]?.entry.closedAt ?? .min, stream)
+    }
+}
+
+extension MemoryEventStore {
     /// One stream.
     private struct Stream {
         var head: StreamHead
@@ -273,7 +230,8 @@ extension MemoryEventStore {
 
     private struct CreationKey: Hashable {
         var session: UUID
-        var key: String
+        /// The key's UTF-8: keys are the same only byte for byte.
+        var key: [UInt8]
     }
 
     private struct Creation {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventStorage
+import SchemaFiles
 
 /// `backline migrate`: brings a database's schema up to date.
 struct Migrate: AsyncParsableCommand {

@@ -8,6 +8,7 @@ import RoomService
 import SchemaFiles
 import ServiceLifecycle
 import TLSTransport
+import UnixSignals
 
 /// `backline serve`: the server.
 struct Serve: AsyncParsableCommand {
@@ -54,10 +55,10 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: "The least severe messages that are logged: trace, debug, info, notice, warning, error, critical. [BACKLINE_LOG_LEVEL; default: info]")
-    var logLevel: Logger.Level?
+    var logLevel: LogLevel?
 
     func run() async throws {
-        let level: Logger.Level = try logLevel ?? Environment.value("BACKLINE_LOG_LEVEL") ?? .info
+        let level = try (logLevel ?? Environment.value("BACKLINE_LOG_LEVEL"))?.level ?? .info
         let node = Node.makeName()
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
@@ -225,7 +226,17 @@ private struct RoomHousekeeping: Service {
     }
 }
 
-extension Logger.Level: @retroactive ExpressibleByArgument {}
+/// How much is logged.
+struct LogLevel: ExpressibleByArgument {
+    let level: Logger.Level
+
+    init?(argument: String) {
+        guard let level = Logger.Level(rawValue: argument) else { return nil }
+        self.level = level
+    }
+
+    static let allValueStrings = Logger.Level.allCases.map(\.rawValue)
+}
 
 /// This process among others that serve the same rooms.
 private enum Node {

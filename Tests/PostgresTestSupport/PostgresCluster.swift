@@ -20,7 +20,7 @@ package final class PostgresCluster: Sendable {
     private let directory: String
     private let programs: ServerPrograms
     /// Its end is what the watchdog waits for.
-    private let watchdogPipe: FileHandle
+    private let watchdog: OwnedDescriptor
     private let lastDatabase = Atomic<Int>(0)
 
     private static let user = "backline"
@@ -31,14 +31,13 @@ package final class PostgresCluster: Sendable {
     package init(settings: [String] = []) throws {
         programs = try ServerPrograms.find()
         directory = try programs.run("mktemp", "-d", "/tmp/postgres-test-XXXXXX").trimmingCharacters(in: .newlines)
-        watchdogPipe = try Self.startWatchdog(over: directory, programs: programs)
+        watchdog = try Self.startWatchdog(over: directory, programs: programs)
         try programs.run(
             programs.path("initdb"), "-D", directory + "/data", "-U", Self.user, "-A", "trust", "-E", "UTF8",
             "--locale=C", "--no-sync", "--no-instructions")
-        let lines = ["listen_addresses = ''", "unix_socket_directories = '\(directory)'", "max_connections = 200"]
-        try programs.run(
-            "sh", "-c", #"printf '%s\n' "$@" >> "$0""#,
-            arguments: [directory + "/data/postgresql.conf"] + lines + settings)
+        let lines = ["listen_addresses = ''", "unix_socket_directories = '\(directory)'", "max_connections = 600"]
+        let text = (lines + settings).joined(separator: "\n")
+        try programs.run("sh", "-c", #"printf '%s\n' "$1" >> "$0""#, directory + "/data/postgresql.conf", text)
         try start()
     }
 
@@ -112,15 +111,8 @@ package final class PostgresCluster: Sendable {
             .split(separator: " ").compactMap { pid_t($0) }
     }
 
-    /// Starts a process that stops the server and removes its directory once the returned handle is closed.
-    private static func startWatchdog(over directory: String, programs: ServerPrograms) throws -> FileHandle {
-        let pipe = Pipe()
-        // Processes that are started later must not hold it.
-        for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
-            guard fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC) == 0 else {
-                throw PostgresClusterError(description: "fcntl failed: errno \(errno)")
-            }
-        }
+    /// Starts a process that stops the server and removes its directory once the returned descriptor is closed.
+    private static func startWatchdog(over directory: String, programs: ServerPrograms) throws -> OwnedDescriptor {
         let script = """
             trap '' INT TERM HUP
             cat > /dev/null
@@ -131,12 +123,7 @@ package final class PostgresCluster: Sendable {
             fi
             rm -rf "$0"
             """
-        let watchdog = programs.process(["sh", "-c", script, directory, programs.path("pg_ctl")])
-        watchdog.standardInput = pipe
-        watchdog.standardOutput = FileHandle.nullDevice
-        watchdog.standardError = FileHandle.nullDevice
-        try watchdog.run()
-        return pipe.fileHandleForWriting
+        return try programs.startReader("sh", "-c", script, directory, programs.path("pg_ctl"))
     }
 }
 

@@ -23,34 +23,29 @@ struct ServerPrograms: Sendable {
         "\(folder)/\(name)"
     }
 
-    /// Prepares to run a program as the server's user: PostgreSQL does not run as root.
-    func process(_ command: [String]) -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = (geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []) + command
-        process.currentDirectoryURL = URL(fileURLWithPath: "/")
-        return process
+    /// A command as the server's user runs it: PostgreSQL does not run as root.
+    private func asServerUser(_ command: [String]) -> [String] {
+        (geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []) + command
+    }
+
+    /// Starts a program that reads until the returned descriptor is closed, and says nothing.
+    func startReader(_ command: String...) throws -> OwnedDescriptor {
+        let input = try PipeEnds()
+        let output = try PipeEnds()
+        _ = try ChildProcess(asServerUser(command), input: input.reading, output: output.writing)
+        return input.writingEnd()
     }
 
     /// Runs a program to its end and returns what it printed; throws where it fails.
     @discardableResult
-    func run(_ command: String..., arguments more: [String] = []) throws -> String {
-        let process = process(command + more)
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let printed = output.fileHandleForReading.readDataToEndOfFile()
-        let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-            throw PostgresClusterError(
-                description: """
-                    \(command.joined(separator: " ")) failed with \(process.terminationStatus): \
-                    \(String(decoding: complaint, as: UTF8.self))
-                    """)
+    func run(_ command: String...) throws -> String {
+        let input = try PipeEnds()
+        let output = try PipeEnds()
+        let process = try ChildProcess(asServerUser(command), input: input.reading, output: output.writing)
+        let printed = output.readingEnd().readAll()
+        guard process.wait() else {
+            throw PostgresClusterError(description: "\(command.joined(separator: " ")) failed: \(printed)")
         }
-        return String(decoding: printed, as: UTF8.self)
+        return printed
     }
 }

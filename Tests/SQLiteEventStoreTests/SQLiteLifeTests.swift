@@ -174,6 +174,25 @@ import Testing
         }
     }
 
+    @Test func `a full disk is an exhausted fault and nothing is written`() async throws {
+        try await withScratchDirectory { directory in
+            let store = try await openMigrated(directory)
+            try await store.write { try $0.execute(sql: "PRAGMA max_page_count = 1") }
+            var large = session(1)
+            large.name = String(repeating: "x", count: 1_000_000)
+            let fault = await #expect(throws: StorageFault.self) { try await store.insert(large) }
+            guard case .exhausted(let cause)? = fault else {
+                Issue.record("the fault was \(fault as StorageFault?)")
+                return
+            }
+            #expect(cause == StorageFault.Cause(code: "13", message: "database or disk is full"))
+            #expect(try await store.session(tokenHash: large.tokenHash) == nil)
+            try await store.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+            try await store.insert(large)
+            try await store.close()
+        }
+    }
+
     @Test func `a column that does not hold what was written is a corrupt fault`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)

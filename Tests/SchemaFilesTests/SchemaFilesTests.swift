@@ -32,5 +32,8 @@ import Testing
         var testDescription: String { name }
     }
 
-    static let stores = [Store(name: "sqlite", migrations: SchemaFiles.sqlite)]
+    static let stores = [
+        Store(name: "sqlite", migrations: SchemaFiles.sqlite),
+        Store(name: "postgres", migrations: SchemaFiles.postgres),
+    ]
 }

@@ -77,9 +77,11 @@ import Testing
                 try channel.pipeline.syncOperations.addHandler(EchoHandler(closed: closed))
             }
             // A reply is a record of 5 + 5 + 17 bytes: the limit of 16 KiB is passed by the 607th.
-            let updates = Array(repeating: ["K", "KEYUPDATE"], count: 620).flatMap { $0 }
+            // `K` leaves with the next data, which `-msg` shows as content of type 17 (hexadecimal).
+            let updates = Array(repeating: ["K", "KEYUPDATE", "x", "    17\n"], count: 620).flatMap { $0 }
             _ = try run(
-                ["python3", "-c", Self.dialogue, "\(listener.port)", "-tls1_3", "", "Session Ticket arrived"] + updates)
+                ["python3", "-c", Self.dialogue, "\(listener.port)", "-tls1_3 -msg", "", "Session Ticket arrived"]
+                    + updates)
             #expect(try await closed.futureResult.get() == [.unreadReplies])
         }
     }
@@ -212,11 +214,11 @@ import Testing
             print("vanished")
         """
 
-    /// Arguments: port, version, then pairs of a line to type into `openssl s_client` and what it has to print upon it.
+    /// Arguments: port, options, then pairs of a line to type into `openssl s_client` and what it has to print upon it.
     private static let dialogue = """
         import subprocess, sys
         port, version, *steps = sys.argv[1:]
-        peer = subprocess.Popen(["openssl", "s_client", "-connect", "127.0.0.1:" + port, version],
+        peer = subprocess.Popen(["openssl", "s_client", "-connect", "127.0.0.1:" + port] + version.split(),
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for line, answer in zip(steps[::2], steps[1::2]):
             if line:
