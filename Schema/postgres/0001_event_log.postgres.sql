@@ -28,8 +28,7 @@ CREATE TABLE rooms (
     owner              uuid,
     dj_name            text,
     now_playing_title  text,
-    now_playing_artist text,
-    CHECK ((lat IS NULL) = (lon IS NULL))
+    now_playing_artist text
 ) WITH (fillfactor = 60);
 
 CREATE UNIQUE INDEX rooms_open_code ON rooms (code) WHERE closed_at IS NULL;

@@ -11,7 +11,10 @@ final class ConnectionHub {
     let settings: RoomServerSettings
     let feed: HubFeed
 
+    /// Connections on which no close has been sent or received.
     private(set) var connections: [ConnectionID: WebSocketConnection] = [:]
+    /// How many channels are open, those that are closing included.
+    private(set) var openChannels = 0
     private var followers: [RoomID: RoomFollowers] = [:]
     private var connectionsOfSession: [SessionID: Set<ConnectionID>] = [:]
     /// Connections with something written and not flushed.
@@ -44,6 +47,7 @@ final class ConnectionHub {
 
     /// Takes in a connection whose handshake is done.
     func add(_ connection: WebSocketConnection) {
+        openChannels += 1
         connections[connection.id] = connection
         connectionsOfSession[connection.session.id, default: []].insert(connection.id)
     }
@@ -56,6 +60,12 @@ final class ConnectionHub {
             connectionsOfSession[connection.session.id] = nil
         }
         for room in connection.rooms.keys { unfollow(connection, room) }
+    }
+
+    /// Forgets a connection whose channel is gone.
+    func channelClosed(_ connection: WebSocketConnection) {
+        openChannels -= 1
+        remove(connection)
     }
 
     /// Ends a connection's subscription to a room.

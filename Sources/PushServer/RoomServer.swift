@@ -165,7 +165,7 @@ package final class RoomServer: Service, Sendable {
     }
 
     private func connections(of feed: HubFeed) async -> Int {
-        (try? await feed.loop.submit { feed.attached?.connections.count ?? 0 }.get()) ?? 0
+        (try? await feed.loop.submit { feed.attached?.openChannels ?? 0 }.get()) ?? 0
     }
 
     private func anyConnections() async -> Bool {

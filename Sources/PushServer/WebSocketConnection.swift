@@ -87,9 +87,10 @@ final class WebSocketConnection: ChannelDuplexHandler {
     }
 
     private func forget() {
+        guard context != nil else { return }
         context = nil
         closeTimer?.cancel()
-        hub.remove(self)
+        hub.channelClosed(self)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -43,7 +43,7 @@ package struct Location: Hashable, Sendable {
         let band = Self.cell(of: latitude + 90, outOf: bands, across: 180)
         let latitude = (band + 0.5) * 180 / bands - 90
         let cells = max(1, (360 * Self.metersPerDegree * cos(latitude * .pi / 180) / meters).rounded())
-        let cell = Self.cell(of: longitude == 180 ? 0 : longitude + 180, outOf: cells, across: 360)
+        let cell = Self.cell(of: longitude + 180, outOf: cells, across: 360)
         return Location(valid: latitude, (cell + 0.5) * 360 / cells - 180)
     }
 

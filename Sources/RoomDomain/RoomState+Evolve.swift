@@ -5,6 +5,9 @@ extension RoomState {
     /// An event whose number is not the next one changes nothing at all, so that an event applied twice does no harm.
     /// One in its place always moves ``seq`` and ``lastEventAt`` on; where it does not fit the room (it names a member,
     /// track or entry that is not there, or a number already given out) it changes nothing else.
+    ///
+    /// The cost is the event's, not the room's, while no copy of the room shares its storage; after a copy the first
+    /// change copies the collections it touches, a few milliseconds with 10,000 tracks.
     package mutating func evolve(_ recorded: RecordedEvent) {
         guard recorded.seq == nextSeq else { return }
         seq = recorded.seq
@@ -118,7 +121,7 @@ extension RoomState {
 
     private mutating func foldVoteCast(_ track: TrackID, by member: MemberID, requestedSeq: Int) {
         guard let place = tracks.index(forKey: track), members.index(forKey: member) != nil,
-            (1...seq).contains(requestedSeq), votesOfMember[member, default: []].insert(track).inserted
+            requestedSeq >= 1, requestedSeq <= seq, votesOfMember[member, default: []].insert(track).inserted
         else { return }
         let votes = Self.insert(member, into: &voters[track, default: []])
         tracks.values[place].votes = votes

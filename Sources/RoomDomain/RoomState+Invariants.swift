@@ -21,7 +21,9 @@ extension RoomState {
             if member.id != id { found.append("member \(member.id.rawValue) stands under \(id.rawValue)") }
             if memberOfSession[member.session] != id { found.append("member \(id.rawValue) is not its session's") }
             if bans[member.session] != nil { found.append("member \(id.rawValue) is banned") }
-            if !(1..<nextMember).contains(id.rawValue) { found.append("member \(id.rawValue) was never given out") }
+            if id.rawValue < 1 || id.rawValue >= nextMember {
+                found.append("member \(id.rawValue) was never given out")
+            }
         }
         return found
     }
@@ -46,7 +48,7 @@ extension RoomState {
             if (track.votes == 0) != (track.requestedSeq == nil) {
                 found.append("requestedSeq of track \(track.id.rawValue)")
             }
-            if let requested = track.requestedSeq, !(1...seq).contains(requested) {
+            if let requested = track.requestedSeq, requested < 1 || requested > seq {
                 found.append("track \(track.id.rawValue) was requested at \(requested)")
             }
         }
@@ -58,7 +60,7 @@ extension RoomState {
         if tracks.count > RoomLimits.tracks { found.append("\(tracks.count) tracks") }
         for (id, track) in tracks {
             if track.id != id { found.append("track \(track.id.rawValue) stands under \(id.rawValue)") }
-            if !(1..<nextTrack).contains(id.rawValue) { found.append("track \(id.rawValue) was never given out") }
+            if id.rawValue < 1 || id.rawValue >= nextTrack { found.append("track \(id.rawValue) was never given out") }
         }
         var sorted = self
         sorted.rebuildPoolOrder()
@@ -82,7 +84,7 @@ extension RoomState {
         }
         entries += history.map(\.entry)
         if Set(entries).count != entries.count { found.append("an entry is at two places") }
-        for entry in entries where !(1..<nextEntry).contains(entry.rawValue) {
+        for entry in entries where entry.rawValue < 1 || entry.rawValue >= nextEntry {
             found.append("entry \(entry.rawValue) was never given out")
         }
         return found

@@ -19,14 +19,16 @@ extension RoomState {
         try Self.requireBatch(ids.count)
         var seen: Set<TrackID> = []
         let distinct = ids.filter { seen.insert($0).inserted }
-        for id in distinct { try requireTrack(id) }
+        for id in distinct { try existing(id) }
         if let onAir, seen.contains(onAir.track) { throw .conflict("track \(onAir.track.rawValue) is on air") }
         return [.tracksRemoved(tracks: distinct, by: by)]
     }
 
-    /// Refuses a track that is not in the pool.
-    func requireTrack(_ id: TrackID) throws(RoomRefusal) {
-        guard tracks[id] != nil else { throw .notFound("no track \(id.rawValue)") }
+    /// The track; refuses one that is not in the pool.
+    @discardableResult
+    func existing(_ id: TrackID) throws(RoomRefusal) -> Track {
+        guard let track = tracks[id] else { throw .notFound("no track \(id.rawValue)") }
+        return track
     }
 
     private static func requireBatch(_ count: Int) throws(RoomRefusal) {

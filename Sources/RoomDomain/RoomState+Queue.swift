@@ -6,7 +6,7 @@ extension RoomState {
         guard queue.count < RoomLimits.queue else {
             throw .limitReached("a queue has at most \(RoomLimits.queue) entries")
         }
-        try requireTrack(track)
+        try existing(track)
         let entry = EntryID(rawValue: nextEntry)
         let enqueued = RoomEvent.entryEnqueued(entry: entry, track: track, index: index, by: by)
         return voters[track] == nil ? [enqueued] : [enqueued, .votesCleared(track: track)]

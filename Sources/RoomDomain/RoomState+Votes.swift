@@ -2,7 +2,7 @@
 extension RoomState {
     /// Tracks with votes in the order of their requests: most votes first, then who asked first.
     ///
-    /// Costs a sort of the tracks that have votes, whatever the pool's size.
+    /// Sorts the tracks that have votes, at each call.
     package func requestOrder() -> [TrackID] {
         var requests: [(votes: Int, seq: Int, track: TrackID)] = []
         requests.reserveCapacity(voters.count)
@@ -12,14 +12,14 @@ extension RoomState {
     }
 
     func vote(for id: TrackID, by member: MemberID) throws(RoomRefusal) -> [RoomEvent] {
-        let track = try votable(id)
+        let track = try existing(id)
         guard voters[id]?.contains(member) != true else { return [] }
         let requestedSeq = track.requestedSeq ?? nextSeq
         return [.voteCast(track: id, by: member, votes: voteCount(of: id) + 1, requestedSeq: requestedSeq)]
     }
 
     func unvote(_ id: TrackID, by member: MemberID) throws(RoomRefusal) -> [RoomEvent] {
-        let track = try votable(id)
+        let track = try existing(id)
         guard voters[id]?.contains(member) == true else { return [] }
         let left = withdrawal(from: track)
         return [.voteWithdrawn(track: id, by: member, votes: left.votes, requestedSeq: left.requestedSeq)]
@@ -38,10 +38,5 @@ extension RoomState {
     private func withdrawal(from track: Track) -> MemberLeft.Withdrawal {
         let votes = voteCount(of: track.id) - 1
         return .init(track: track.id, votes: votes, requestedSeq: votes > 0 ? track.requestedSeq : nil)
-    }
-
-    private func votable(_ id: TrackID) throws(RoomRefusal) -> Track {
-        guard let track = tracks[id] else { throw .notFound("no track \(id.rawValue)") }
-        return track
     }
 }

@@ -2,10 +2,13 @@ package import RoomDomain
 
 /// What a client says on a socket (protocol, section 3).
 package enum ClientMessage: Sendable, Equatable {
+    /// Wants to follow a room, from a position where one is given; answered with a snapshot or by resuming.
     case subscribe(id: Int64?, room: RoomReference, position: Position?)
+    /// Wants to follow a room no longer.
     case unsubscribe(id: Int64?, room: RoomReference)
+    /// Asks something of a room; with a `key` a retry gets the first outcome again.
     case command(id: Int64?, room: RoomReference, key: String?, command: RoomCommand)
-    /// `t1` is the client's clock in fractional milliseconds; it is given back as it came.
+    /// Asks for the server's clock; `t1` is the client's, in fractional milliseconds, and is given back as it came.
     case time(id: Int64?, t1: Double)
 
     /// Reads one message.
@@ -33,11 +36,6 @@ package enum ClientMessage: Sendable, Equatable {
 
     /// Reads one message; see ``parse(_:)-(Span<UInt8>)``.
     package static func parse(_ text: [UInt8]) throws(MessageViolation) -> ClientMessage {
-        try Self.parse(text.span)
-    }
-
-    /// Reads one message; see ``parse(_:)-(Span<UInt8>)``.
-    package static func parse(_ text: ArraySlice<UInt8>) throws(MessageViolation) -> ClientMessage {
         try Self.parse(text.span)
     }
 

@@ -28,11 +28,11 @@ struct Fingerprint {
         }
     }
 
-    mutating func combine(_ integer: Int64) {
+    private mutating func combine(_ integer: Int64) {
         self.combine(bits: UInt64(bitPattern: integer))
     }
 
-    mutating func combine(_ text: String) {
+    private mutating func combine(_ text: String) {
         self.combine(Int64(text.utf8.count))
         for byte in text.utf8 { self.combine(byte) }
     }
@@ -142,7 +142,7 @@ struct Fingerprint {
         self.combine(update.settings)
     }
 
-    mutating func combine(_ settings: SettingsUpdate) {
+    private mutating func combine(_ settings: SettingsUpdate) {
         self.combine(settings.queueMode?.rawValue)
         self.combine(settings.skipRatio)
         self.combine(settings.maxWaitingPerMember.map(Int64.init))

@@ -4,13 +4,7 @@ extension EventJSON {
     /// Reads an event that the log has kept.
     ///
     /// Fields that are not known are ignored, so that a later release's events can be read where their meaning is the
-    /// same.
-    ///
-    /// - Parameters:
-    ///   - type: The name of its type.
-    ///   - seq: Its number in the room.
-    ///   - at: When it was recorded, in milliseconds since the Unix epoch.
-    ///   - payload: Its object.
+    /// same. `at` is in milliseconds since the Unix epoch.
     package static func decodeLog(
         type: String, seq: Int, at: Int64, payload: [UInt8]
     ) throws(StoredEventFault) -> RecordedEvent {

@@ -4,10 +4,8 @@ package import RoomDomain
 package enum HTTPBody {
     /// `{"room":Snapshot,"you":You?}`.
     ///
-    /// - Parameters:
-    ///   - state: What ``StateJSON/encode(_:)`` gave for the room at `seq`.
-    ///   - presence: Left out where the state is not the room's current one.
-    ///   - you: What ``YouJSON/encode(_:_:)`` gave for the room.
+    /// `state` and `you` are what ``StateJSON/encode(_:)`` and ``YouJSON/encode(_:_:)`` gave for the room at `seq`;
+    /// `presence` is nil where that is not the room's current position.
     package static func room(
         epoch: String, seq: Int, time: Timestamp, state: [UInt8], presence: Presence?, you: [UInt8]?
     ) -> [UInt8] {
@@ -24,11 +22,7 @@ package enum HTTPBody {
         }
     }
 
-    /// `{"epoch","events":[Event],"seq"}`.
-    ///
-    /// - Parameters:
-    ///   - events: Ascending; may be empty.
-    ///   - seq: The room's current position.
+    /// `{"epoch","events":[Event],"seq"}`: part of a room's log, which may be empty, and the room's current position.
     package static func events(epoch: String, events: some Collection<RecordedEvent>, seq: Int) -> [UInt8] {
         Self.object(capacity: 128 + events.count * 160) { writer in
             writer.member("epoch", epoch)
@@ -45,9 +39,7 @@ package enum HTTPBody {
         }
     }
 
-    /// `{"rooms":[RoomSummary],"next"?}`: a listing or a nearby search.
-    ///
-    /// - Parameter next: The cursor of the next page; nil on the last one.
+    /// `{"rooms":[RoomSummary],"next"?}`: a listing or a nearby search; `next` is nil on the last page.
     package static func rooms(_ rooms: [RoomSummary], next: String? = nil) -> [UInt8] {
         Self.object(capacity: 64 + rooms.count * 256) { writer in
             writer.name("rooms")
@@ -79,11 +71,8 @@ package enum HTTPBody {
 
     /// A problem (RFC 9457), of media type `application/problem+json`.
     ///
-    /// - Parameters:
-    ///   - status: The answer's status; the code's own where it is left out.
-    ///   - title: The status's phrase; the code's own where it is left out.
-    ///   - detail: A sentence on what is wrong with this request.
-    ///   - retryAfterMs: When trying again may help.
+    /// `status` and `title` are the code's own where they are left out; `detail` is a sentence on what is wrong with this
+    /// request; `retryAfterMs` says when trying again may help.
     package static func problem(
         status: Int? = nil, code: ErrorCode, title: String? = nil, detail: String, retryAfterMs: Int? = nil
     ) -> [UInt8] {

@@ -4,13 +4,9 @@ package import RoomDomain
 ///
 /// An answer's `re` is the `id` of the message it answers; it is left out where that had none.
 package enum ServerMessage {
-    /// The first message on every socket.
+    /// The first message on every socket: who the client is, and which server process (`node`) it speaks to.
     ///
-    /// - Parameters:
-    ///   - version: The server's version.
-    ///   - node: The server process that the client is connected to.
-    ///   - beatMs: The time between two beats.
-    ///   - time: The server's clock.
+    /// `beatMs` is the time between two beats.
     package static func welcome(
         sessionID: SessionID, name: String, version: String, node: String, beatMs: Int, time: Timestamp
     ) -> [UInt8] {
@@ -32,10 +28,8 @@ package enum ServerMessage {
 
     /// A whole room: the answer to `subscribe`, and what a client gets in place of deltas that it was too slow for.
     ///
-    /// - Parameters:
-    ///   - state: What ``StateJSON/encode(_:)`` gave for the room at `seq`.
-    ///   - you: What ``YouJSON/encode(_:_:)`` gave for it.
-    ///   - collapsed: The deltas that this snapshot stands for.
+    /// `state` and `you` are what ``StateJSON/encode(_:)`` and ``YouJSON/encode(_:_:)`` gave for the room at `seq`;
+    /// `collapsed` names the events whose deltas this snapshot stands for.
     package static func snapshot(
         re: Int64?, room: RoomID, epoch: String, seq: Int, time: Timestamp, state: [UInt8], you: [UInt8]?,
         presence: Presence, collapsed: ClosedRange<Int>? = nil
@@ -61,7 +55,7 @@ package enum ServerMessage {
 
     /// The answer to a `subscribe` whose position can be resumed; the deltas after that position follow.
     ///
-    /// - Parameter seq: The room's current position, the last that those deltas reach.
+    /// `seq` is the room's current position, the last that those deltas reach.
     package static func resumed(
         re: Int64?, room: RoomID, epoch: String, seq: Int, you: [UInt8]?, presence: Presence
     ) -> [UInt8] {
@@ -97,7 +91,7 @@ package enum ServerMessage {
 
     /// A command was carried out, and what it caused is durable.
     ///
-    /// - Parameter seq: The last event the command caused; the room's current one where it changed nothing.
+    /// `seq` is that of the last event the command caused; the room's current one where it changed nothing.
     package static func ack(re: Int64?, seq: Int, result: CommandResult?) -> [UInt8] {
         Self.message("ack") { writer in
             writer.member("re", re)
@@ -106,9 +100,7 @@ package enum ServerMessage {
         }
     }
 
-    /// A message was refused.
-    ///
-    /// - Parameter retryAfterMs: When trying again may help.
+    /// A message was refused; `retryAfterMs` says when trying again may help.
     package static func error(re: Int64?, code: ErrorCode, message: String, retryAfterMs: Int? = nil) -> [UInt8] {
         Self.message("error") { writer in
             writer.member("re", re)
@@ -133,10 +125,7 @@ package enum ServerMessage {
 
     /// One exchange of clocks, in fractional milliseconds since the Unix epoch.
     ///
-    /// - Parameters:
-    ///   - t1: What the client sent.
-    ///   - t2: When it arrived.
-    ///   - t3: When this answer leaves.
+    /// `t1` is what the client sent, `t2` when that arrived, `t3` when this answer leaves.
     package static func time(re: Int64?, t1: Double, t2: Double, t3: Double) -> [UInt8] {
         Self.message("time") { writer in
             writer.member("re", re)

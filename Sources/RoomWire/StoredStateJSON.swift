@@ -63,7 +63,9 @@ extension JSONWriter {
         self.endArray()
         self.name("bans")
         self.beginArray()
-        for (session, member) in state.bans.sorted(by: { ($0.value, $0.key.description) < ($1.value, $1.key.description) }) {
+        for (session, member) in state.bans.sorted(by: {
+            ($0.value, $0.key.description) < ($1.value, $1.key.description)
+        }) {
             self.beginObject()
             self.member("session", session.uuid)
             self.member("member", id: member)
@@ -182,7 +184,8 @@ extension JSONFields {
             entry: try self.id("entry"), track: try self.id("track"), startedBy: try self.idIfPresent("startedBy"),
             startedAt: try self.instant("startedAt"), startedSeq: try self.count("startedSeq"),
             isPaused: try self.bool("isPaused"), positionMs: try self.integer("positionMs"),
-            at: try self.instant("at"), heardMs: try self.integer("heardMs"), skipVoters: Set(try self.ids("skipVoters")))
+            at: try self.instant("at"), heardMs: try self.integer("heardMs"),
+            skipVoters: Set(try self.ids("skipVoters")))
     }
 
     private func historyEntry() throws(FieldViolation) -> HistoryEntry {

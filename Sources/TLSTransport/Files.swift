@@ -1,8 +1,4 @@
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// The few file operations that certificates need. All of them block.
 enum Files {
@@ -65,29 +61,17 @@ enum Files {
     }
 
     private static func open(_ path: String) throws(TLSFault) -> Int32 {
-        #if canImport(Glibc)
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        #elseif canImport(Musl)
-        let descriptor = unsafe Musl.open(path, O_RDONLY | O_CLOEXEC)
-        #endif
         guard descriptor >= 0 else { throw .file(path: path, .current) }
         return descriptor
     }
 
     private static func create(_ path: String, _ mode: mode_t) -> Int32 {
-        #if canImport(Glibc)
         unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        #elseif canImport(Musl)
-        unsafe Musl.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        #endif
     }
 
     private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
         unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #elseif canImport(Musl)
-        unsafe Musl.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
     }
 
     private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// A system call that failed: its `errno`.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -82,7 +82,7 @@ extension TLSHandler {
                 let batch = promise
                 promise = nil
                 needsFlush = true
-                context.write(wrapOutboundOut(resources.takeCiphertext(context.channel.allocator)), promise: batch)
+                send(context, promise: batch, flushing: false)
             }
         }
         isEncrypting = false
@@ -92,9 +92,40 @@ extension TLSHandler {
     /// Hands the ciphertext that OpenSSL has written to the transport.
     ///
     /// Has to follow every call into OpenSSL before anything else runs on the loop.
-    func send(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?, evenIfEmpty: Bool = false) {
+    ///
+    /// - Parameters:
+    ///   - promise: completed when the transport has taken it and all before it.
+    ///   - evenIfEmpty: for the promise or the flush alone.
+    func send(
+        _ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?, evenIfEmpty: Bool = false,
+        flushing: Bool = true
+    ) {
         guard resources.ciphertext.readableBytes > 0 || evenIfEmpty else { return }
-        context.writeAndFlush(wrapOutboundOut(resources.takeCiphertext(context.channel.allocator)), promise: promise)
+        // Order: nothing of ours is queued, so what goes out here is behind all that was sent before.
+        if let socket, queuedWrites == 0, context.channel.isActive {
+            resources.dropCiphertext(socket.send(resources.ciphertext))
+            if resources.ciphertext.readableBytes == 0 {
+                promise?.succeed(())
+                return
+            }
+        }
+        let bytes = wrapOutboundOut(resources.takeCiphertext(context.channel.allocator))
+        let completed = socket == nil ? promise : countingQueued(promise, context)
+        if flushing {
+            context.writeAndFlush(bytes, promise: completed)
+        } else {
+            context.write(bytes, promise: completed)
+        }
+    }
+
+    /// Returns a promise for a write that is about to be queued, which ends the time in which nothing may overtake it.
+    private func countingQueued(
+        _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) -> EventLoopPromise<Void> {
+        queuedWrites += 1
+        let completed = promise ?? context.eventLoop.makePromise(of: Void.self)
+        completed.futureResult.assumeIsolated().whenComplete { _ in self.queuedWrites -= 1 }
+        return completed
     }
 
     private func accepts(_ context: ChannelHandlerContext) -> Bool {

@@ -49,6 +49,10 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var channelContext: ChannelHandlerContext?
     var pending = PendingWrites()
     var isEncrypting = false
+    /// The socket to send on when SwiftNIO has nothing queued; `nil` to leave all sending to the channel.
+    var socket: StreamSocket?
+    /// The writes handed to the channel that it has not completed; counted only where there is a socket.
+    var queuedWrites = 0
     /// The promises of `close()`, while closing.
     var closePromise: EventLoopPromise<Void>?
     var closeTimer: Scheduled<Void>?
@@ -56,6 +60,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let tlsContext: TLSContext
     private let serverName: String?
+    private let sendsDirectly: Bool
     private var isDecrypting = false
     /// Ciphertext that arrived while an event fired here was still being handled.
     private var backlog: ByteBuffer?
@@ -69,12 +74,15 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     ///   - resources: those of the channel's event loop.
     ///   - serverName: on a client the host name or address that was meant to be reached, sent as SNI and
     ///     verified as `context` says; not used on a server.
+    ///   - sendsDirectly: sends on the channel's socket itself as long as the channel has nothing queued, which
+    ///     saves the way through SwiftNIO's outbound path. Only for a handler that is next to the transport:
+    ///     handlers nearer to it would not see what is written. Without effect on a channel that has no socket.
     ///   - closeTimeout: how long `close()` waits for a peer that does not read. The default of 5 s is enough
     ///     for a slow network to take a socket's buffer, and short enough for a stopping server.
     /// - Precondition: a client that verifies the host name is given one.
     package init(
         _ context: TLSContext, resources: TLSEventLoopResources, serverName: String? = nil,
-        closeTimeout: TimeAmount = .seconds(5)
+        sendsDirectly: Bool = false, closeTimeout: TimeAmount = .seconds(5)
     ) {
         precondition(
             serverName != nil || context.verification?.checksHostName != true,
@@ -82,6 +90,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         tlsContext = context
         self.resources = resources
         self.serverName = serverName
+        self.sendsDirectly = sendsDirectly
         self.closeTimeout = closeTimeout
     }
 
@@ -158,6 +167,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func begin(_ context: ChannelHandlerContext) {
         guard phase == .idle else { return }
         phase = .handshaking
+        if sendsDirectly { socket = StreamSocket(context.channel) }
         do throws(TLSFault) {
             connection = try TLSConnection.make(tlsContext, resources, serverName: serverName)
         } catch {

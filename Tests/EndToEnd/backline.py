@@ -281,11 +281,12 @@ class Socket:
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
         scheme = "ws" if server.scheme == "http" else "wss"
-        self.connection = websockets.sync.client.connect(
+        self._opened = contextlib.ExitStack()
+        self.connection = self._opened.enter_context(websockets.sync.client.connect(
             f"{scheme}://{server.host}:{server.port}{path}", ssl=server.context(), additional_headers=sent,
             subprotocols=list(subprotocols) or None, origin=origin, compression=None, proxy=None, max_size=None,
             max_queue=None, ping_interval=None, open_timeout=PATIENCE, close_timeout=5,
-        )
+        ))
         # A socket that was opened for one room is subscribed to it from the start.
         self.rooms = {follow: Follower(follow)} if follow else {}
         self.pushed = []
@@ -300,7 +301,7 @@ class Socket:
     def close(self):
         # A peer that was killed cannot answer the close frame; then closing waits for nobody.
         with contextlib.suppress(websockets.exceptions.ConnectionClosed, OSError, TimeoutError):
-            self.connection.close()
+            self._opened.close()
 
     def drop(self):
         """Cuts the connection without a word, as a lost network does."""
@@ -324,7 +325,11 @@ class Socket:
         return message
 
     def answer_to(self, number, timeout=PATIENCE):
-        """Reads up to the answer with this `re`; what comes before it is kept in `pushed`."""
+        """The answer with this `re`, whatever else comes before it; that is kept in `pushed`."""
+        for message in self.pushed:
+            if message.get("re") == number:
+                self.pushed.remove(message)
+                return message
         deadline = time.monotonic() + timeout
         while True:
             message = self.receive(max(0.01, deadline - time.monotonic()))

@@ -16,9 +16,9 @@ def test_a_room_outlives_its_server(server):
     added = dj.command(room, "addTracks", tracks=backline.tracks("Blue Monday", "Abracadabra", "Children"))
     assert added["result"] == {"tracks": [1, 2, 3]}
 
-    ours, theirs = dj.socket(f"/v1/rooms/{room}/socket"), guest.socket()
-    opened = ours.wait_for("snapshot") if False else ours.subscribe(room)
-    assert opened["type"] == "snapshot" and opened["you"]["member"] == 1
+    ours, theirs = dj.socket(f"/v1/rooms/{room}/socket", follow=room), guest.socket()
+    opened = ours.wait_for("snapshot")
+    assert opened["you"]["member"] == 1
     watched = theirs.subscribe(room)
     assert watched["type"] == "snapshot" and watched.get("you") is None
     assert differences(opened["state"], watched["state"]) == []

@@ -1,5 +1,5 @@
 import EventStorage
-import PostgresEventStore
+@testable import PostgresEventStore
 import PostgresTestSupport
 
 /// A database of a test's own.
@@ -35,17 +35,45 @@ struct TestDatabase {
         return name
     }
 
-    /// A store on this database.
+    /// A store on this database, patient unless changed: a test machine may be slow.
     func store(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresEventStore {
+        try PostgresEventStore(configuration(change))
+    }
+
+    /// One connection to this database that answers for itself, to hold locks with and to look into sessions.
+    func session(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresPool {
+        var configuration = try configuration(change)
+        configuration.connections = 1
+        configuration.reconnects = false
+        return try PostgresPool(configuration)
+    }
+
+    private func configuration(_ change: (inout PostgresConfiguration) -> Void) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(url: url, environment: [:])
+        configuration.connectTimeout = .seconds(60)
+        configuration.connectionWait = .seconds(60)
+        configuration.statementTimeout = .seconds(60)
+        configuration.answerTimeout = .seconds(90)
         change(&configuration)
-        return try PostgresEventStore(configuration)
+        return configuration
     }
 
     /// Runs SQL beside the store.
     @discardableResult
     func query(_ sql: String) throws -> String {
         try cluster.query(sql, in: url)
+    }
+
+    /// Waits until a session of this database waits for a lock, and returns its process.
+    func waitForLockedSession() async throws -> String {
+        let sql = """
+            SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' LIMIT 1
+            """
+        while true {
+            let process = try query(sql)
+            if !process.isEmpty { return process }
+            await Task.yield()
+        }
     }
 
     private func migrate() async throws {

@@ -99,7 +99,10 @@ import Testing
             (#""updateRoom","location":{"lat":1,"lon":-180.5}"#, "location.lon must be -180 to 180"),
             (#""updateRoom","settings":{"queueMode":"random"}"#, "settings.queueMode must be one of dj, votes, fair"),
             (#""updateRoom","settings":{"skipRatio":"0.5"}"#, "settings.skipRatio must be a number"),
-            (#""updateRoom","settings":{"maxWaitingPerMember":0.5}"#, "settings.maxWaitingPerMember must be an integer"),
+            (
+                #""updateRoom","settings":{"maxWaitingPerMember":0.5}"#,
+                "settings.maxWaitingPerMember must be an integer"
+            ),
             (#""updateRoom","settings":{"repeatAfterPlays":[]}"#, "settings.repeatAfterPlays must be an integer"),
             (#""addTracks","tracks":[1]"#, "tracks[0] must be an object"),
             (#""addTracks","tracks":[{\#(track)},null]"#, "tracks[1] must be an object"),
@@ -122,7 +125,9 @@ import Testing
 
     @Test func `what only a room can judge is let through`() throws {
         let many = (1...501).map(String.init).joined(separator: ",")
-        #expect(try Self.parse(#"{"type":"removeTracks","tracks":[\#(many)]}"#) == .removeTracks((1...501).map(Sample.track)))
+        #expect(
+            try Self.parse(#"{"type":"removeTracks","tracks":[\#(many)]}"#)
+                == .removeTracks((1...501).map(Sample.track)))
         #expect(try Self.parse(#"{"type":"removeTracks","tracks":[]}"#) == .removeTracks([]))
         #expect(try Self.parse(#"{"type":"move","entry":1,"to":-5}"#) == .move(entry: Sample.entry(1), index: -5))
         #expect(try Self.parse(#"{"type":"seek","positionMs":-1}"#) == .seek(positionMs: -1))
@@ -140,7 +145,8 @@ import Testing
 
     @Test func `results are read back as they were and anything else is a fault`() throws {
         let results: [CommandResult] = [
-            .member(Sample.member(3)), .tracks([]), .tracks([Sample.track(7), Sample.track(8)]), .entry(Sample.entry(9)),
+            .member(Sample.member(3)), .tracks([]), .tracks([Sample.track(7), Sample.track(8)]),
+            .entry(Sample.entry(9)),
         ]
         for result in results { #expect(try ResultJSON.decode(ResultJSON.encode(result)) == result) }
         #expect(String(decoding: ResultJSON.encode(results[2]), as: UTF8.self) == #"{"tracks":[7,8]}"#)
@@ -161,7 +167,8 @@ import Testing
             expectRefused(text, message) { _ = try CreateRoomRequest.parse($0) }
         }
         for (text, message) in [
-            (#""location":1"#, "location must be an object"), (#""location":{"lat":1}"#, "location.lon must be a number"),
+            (#""location":1"#, "location must be an object"),
+            (#""location":{"lat":1}"#, "location.lon must be a number"),
             (#""location":{"lat":1,"lon":200}"#, "location.lon must be -180 to 180"),
             (#""visibility":"secret""#, "visibility must be one of public, unlisted"),
             (#""settings":[]"#, "settings must be an object"),

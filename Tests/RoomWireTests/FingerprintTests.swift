@@ -16,8 +16,10 @@ import Testing
 
     @Test func `commands that differ have fingerprints that differ`() {
         var others: [RoomCommand] = [
-            .join(name: ""), .rename(name: "Ana"), .vote(track: Sample.track(8)), .setRole(member: Sample.member(2), role: .guest),
-            .kick(member: Sample.member(2), ban: true, note: nil), .kick(member: Sample.member(2), ban: false, note: "too loud"),
+            .join(name: ""), .rename(name: "Ana"), .vote(track: Sample.track(8)),
+            .setRole(member: Sample.member(2), role: .guest),
+            .kick(member: Sample.member(2), ban: true, note: nil),
+            .kick(member: Sample.member(2), ban: false, note: "too loud"),
             .removeTracks([Sample.track(8), Sample.track(7)]), .removeTracks([]), .addTracks([]),
             .enqueue(track: Sample.track(7), index: 1), .play(entry: Sample.entry(1)), .seek(positionMs: 61_001),
             .endMembership(session: Sample.session(1), reason: .expired),

@@ -157,7 +157,6 @@ import Testing
         for (name, message) in Self.clientMessages {
             let text = try Fixture.bytes("client-" + name)
             #expect(try ClientMessage.parse(text) == message, "\(name)")
-            #expect(try ClientMessage.parse(text[...]) == message, "\(name)")
             #expect(try ClientMessage.parse(text.span) == message, "\(name)")
         }
     }
@@ -241,7 +240,8 @@ import Testing
     @Test func `a delta with a hole cannot be written`() async {
         await #expect(processExitsWith: .failure) {
             _ = ServerMessage.delta(
-                room: Sample.room, events: [Sample.recorded(.roomClosed, seq: 1), Sample.recorded(.playbackStopped, seq: 3)])
+                room: Sample.room,
+                events: [Sample.recorded(.roomClosed, seq: 1), Sample.recorded(.playbackStopped, seq: 3)])
         }
         await #expect(processExitsWith: .failure) {
             _ = ServerMessage.delta(room: Sample.room, events: [])

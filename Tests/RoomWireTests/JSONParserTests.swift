@@ -29,8 +29,10 @@ import Testing
         let strings: [(String, String)] = [
             (#""""#, ""), (#""abc""#, "abc"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
             (#""\u0000\u001f\u007F\u00e9\u20AC""#, "\0\u{1F}\u{7F}é€"), (#""\uD83C\uDfb9!""#, "🎹!"),
-            (#""é№🎹""#, "é№🎹"), ("\"\u{7F}\u{80}\u{2028}\u{FEFF}\u{10FFFF}\"", "\u{7F}\u{80}\u{2028}\u{FEFF}\u{10FFFF}"),
-            (#""\\u0041""#, "\\u0041"), (#""a\u0062c\u0064""#, "abcd"), (#""\uFFFF""#, Unicode.Scalar(0xFFFF as UInt16).map { String($0) } ?? ""),
+            (#""é№🎹""#, "é№🎹"),
+            ("\"\u{7F}\u{80}\u{2028}\u{FEFF}\u{10FFFF}\"", "\u{7F}\u{80}\u{2028}\u{FEFF}\u{10FFFF}"),
+            (#""\\u0041""#, "\\u0041"), (#""a\u0062c\u0064""#, "abcd"),
+            (#""\uFFFF""#, Unicode.Scalar(0xFFFF as UInt16).map { String($0) } ?? ""),
             (#""\uE000\uD7FF""#, "\u{E000}\u{D7FF}"), (#""\uD800\uDC00\uDBFF\uDFFF""#, "\u{10000}\u{10FFFF}"),
         ]
         for (text, string) in strings {
@@ -56,10 +58,12 @@ import Testing
 
     @Test func `other numbers are the nearest doubles`() throws {
         let numbers: [(String, Double)] = [
-            ("0.5", 0.5), ("-0.1", -0.1), ("3.141592653589793", .pi), ("1e22", 1e22), ("1e23", 1e23), ("123e-7", 123e-7),
+            ("0.5", 0.5), ("-0.1", -0.1), ("3.141592653589793", .pi), ("1e22", 1e22), ("1e23", 1e23),
+            ("123e-7", 123e-7),
             ("5e-324", .leastNonzeroMagnitude), ("1.7976931348623157e308", .greatestFiniteMagnitude),
             ("9223372036854775808", 9_223_372_036_854_775_808), ("-9223372036854775809", -9_223_372_036_854_775_808),
-            ("9007199254740993.5", 9_007_199_254_740_994), ("0.1e-1", 0.01), ("1e-400", 0), ("8.98846567431158e307", 8.98846567431158e307),
+            ("9007199254740993.5", 9_007_199_254_740_994), ("0.1e-1", 0.01), ("1e-400", 0),
+            ("8.98846567431158e307", 8.98846567431158e307),
             ("2.2250738585072011e-308", Double(bitPattern: 0xF_FFFF_FFFF_FFFF)),
             ("123456789012345678901234567890", 0x1.8ee90ff6c373ep96),
             ("0." + String(repeating: "3", count: 400), 1.0 / 3), ("1" + String(repeating: "0", count: 300), 1e300),
@@ -89,15 +93,21 @@ import Testing
         (#"{"a":1"#, .unexpectedEnd), (#"{"a":1,"#, .unexpectedEnd), ("\"", .unexpectedEnd), ("\"a", .unexpectedEnd),
         (#""\"#, .unexpectedEnd), (#""\u12"#, .unexpectedEnd), (#""\uD800"#, .unexpectedEnd), ("tru", .unexpectedEnd),
         ("-", .unexpectedEnd), ("1.", .unexpectedEnd), ("1e", .unexpectedEnd), ("1e+", .unexpectedEnd),
-        ("[,1]", .unexpectedByte(offset: 1)), ("[1,,2]", .unexpectedByte(offset: 3)), ("[1,]", .unexpectedByte(offset: 3)),
+        ("[,1]", .unexpectedByte(offset: 1)), ("[1,,2]", .unexpectedByte(offset: 3)),
+        ("[1,]", .unexpectedByte(offset: 3)),
         ("[1 2]", .unexpectedByte(offset: 3)), ("[1}", .unexpectedByte(offset: 2)), ("]", .unexpectedByte(offset: 0)),
-        ("{,}", .unexpectedByte(offset: 1)), (#"{"a":1,}"#, .unexpectedByte(offset: 7)), ("{1:2}", .unexpectedByte(offset: 1)),
-        (#"{"a" 1}"#, .unexpectedByte(offset: 5)), (#"{"a"::1}"#, .unexpectedByte(offset: 5)), ("{a:1}", .unexpectedByte(offset: 1)),
-        (#"{"a":1 "b":2}"#, .unexpectedByte(offset: 7)), ("{'a':1}", .unexpectedByte(offset: 1)), ("'a'", .unexpectedByte(offset: 0)),
+        ("{,}", .unexpectedByte(offset: 1)), (#"{"a":1,}"#, .unexpectedByte(offset: 7)),
+        ("{1:2}", .unexpectedByte(offset: 1)),
+        (#"{"a" 1}"#, .unexpectedByte(offset: 5)), (#"{"a"::1}"#, .unexpectedByte(offset: 5)),
+        ("{a:1}", .unexpectedByte(offset: 1)),
+        (#"{"a":1 "b":2}"#, .unexpectedByte(offset: 7)), ("{'a':1}", .unexpectedByte(offset: 1)),
+        ("'a'", .unexpectedByte(offset: 0)),
         ("nul1", .unexpectedByte(offset: 3)), ("True", .unexpectedByte(offset: 0)), ("NaN", .unexpectedByte(offset: 0)),
-        ("Infinity", .unexpectedByte(offset: 0)), ("-Infinity", .invalidNumber(offset: 0)), ("-NaN", .invalidNumber(offset: 0)),
+        ("Infinity", .unexpectedByte(offset: 0)), ("-Infinity", .invalidNumber(offset: 0)),
+        ("-NaN", .invalidNumber(offset: 0)),
         ("+1", .unexpectedByte(offset: 0)), (".5", .unexpectedByte(offset: 0)), ("// 1", .unexpectedByte(offset: 0)),
-        ("\u{FEFF}1", .unexpectedByte(offset: 0)), ("\u{A0}1", .unexpectedByte(offset: 0)), ("\u{B}1", .unexpectedByte(offset: 0)),
+        ("\u{FEFF}1", .unexpectedByte(offset: 0)), ("\u{A0}1", .unexpectedByte(offset: 0)),
+        ("\u{B}1", .unexpectedByte(offset: 0)),
         ("01", .invalidNumber(offset: 0)), ("-01", .invalidNumber(offset: 0)), ("00", .invalidNumber(offset: 0)),
         ("--1", .invalidNumber(offset: 0)), ("-a", .invalidNumber(offset: 0)), ("1.a", .invalidNumber(offset: 0)),
         ("1.e1", .invalidNumber(offset: 0)), ("1ea", .invalidNumber(offset: 0)), ("[1e-]", .invalidNumber(offset: 1)),
@@ -106,14 +116,20 @@ import Testing
         ("1" + String(repeating: "0", count: 309), .numberOutOfRange(offset: 0)),
         ("1 2", .trailingBytes(offset: 2)), ("nullx", .trailingBytes(offset: 4)), ("{}}", .trailingBytes(offset: 2)),
         ("[]]", .trailingBytes(offset: 2)), ("1\0", .trailingBytes(offset: 1)), ("0x10", .trailingBytes(offset: 1)),
-        ("1_000", .trailingBytes(offset: 1)), (#""a""b""#, .trailingBytes(offset: 3)), ("1.5.5", .trailingBytes(offset: 3)),
+        ("1_000", .trailingBytes(offset: 1)), (#""a""b""#, .trailingBytes(offset: 3)),
+        ("1.5.5", .trailingBytes(offset: 3)),
         ("1e5e5", .trailingBytes(offset: 3)), ("2.0f", .trailingBytes(offset: 3)),
-        ("\"a\nb\"", .controlCharacter(offset: 2)), ("\"\t\"", .controlCharacter(offset: 1)), ("\"\0\"", .controlCharacter(offset: 1)),
+        ("\"a\nb\"", .controlCharacter(offset: 2)), ("\"\t\"", .controlCharacter(offset: 1)),
+        ("\"\0\"", .controlCharacter(offset: 1)),
         ("\"\u{1F}\"", .controlCharacter(offset: 1)), (#"["\u00e9"# + "\n\"]", .controlCharacter(offset: 8)),
-        (#""\a""#, .invalidEscape(offset: 1)), (#""\'""#, .invalidEscape(offset: 1)), (#""\U0041""#, .invalidEscape(offset: 1)),
-        (#""\u00G0""#, .invalidEscape(offset: 1)), (#""\u 041""#, .invalidEscape(offset: 1)), (#""\x41""#, .invalidEscape(offset: 1)),
-        (#""\u""#, .invalidEscape(offset: 1)), ("\"\\\n\"", .invalidEscape(offset: 1)), (#""\é""#, .invalidEscape(offset: 1)),
-        (#""\uD800""#, .unexpectedEnd), (#""\uD800 x""#, .loneSurrogate(offset: 1)), (#""\uD800\n""#, .loneSurrogate(offset: 1)),
+        (#""\a""#, .invalidEscape(offset: 1)), (#""\'""#, .invalidEscape(offset: 1)),
+        (#""\U0041""#, .invalidEscape(offset: 1)),
+        (#""\u00G0""#, .invalidEscape(offset: 1)), (#""\u 041""#, .invalidEscape(offset: 1)),
+        (#""\x41""#, .invalidEscape(offset: 1)),
+        (#""\u""#, .invalidEscape(offset: 1)), ("\"\\\n\"", .invalidEscape(offset: 1)),
+        (#""\é""#, .invalidEscape(offset: 1)),
+        (#""\uD800""#, .unexpectedEnd), (#""\uD800 x""#, .loneSurrogate(offset: 1)),
+        (#""\uD800\n""#, .loneSurrogate(offset: 1)),
         (#""\uD800\u0041""#, .loneSurrogate(offset: 1)), (#""\uD800\uD800""#, .loneSurrogate(offset: 1)),
         (#""a\uDC00""#, .loneSurrogate(offset: 2)), (#""\uDFFF\uD800""#, .loneSurrogate(offset: 1)),
     ]
@@ -153,8 +169,9 @@ import Testing
 
     @Test func `arrays and objects may be nested as deep as is allowed and no deeper`() throws {
         func nested(_ depth: Int) -> [UInt8] {
-            Array((String(repeating: #"[{"a":"#, count: depth / 2) + (depth % 2 == 0 ? "1" : "[]")
-                + String(repeating: "}]", count: depth / 2)).utf8)
+            Array(
+                (String(repeating: #"[{"a":"#, count: depth / 2) + (depth % 2 == 0 ? "1" : "[]")
+                    + String(repeating: "}]", count: depth / 2)).utf8)
         }
         _ = try JSONValue(parsing: nested(32))
         #expect(throws: JSONViolation.tooDeep(limit: 32)) { try JSONValue(parsing: nested(33)) }

@@ -49,7 +49,8 @@ import Testing
     @Test func `strings are escaped where they must be and only there`() {
         let strings: [(String, String)] = [
             ("", #""""#), ("abc/é🎹\u{7F}\u{2028}", "\"abc/é🎹\u{7F}\u{2028}\""),
-            ("\"\\", #""\"\\""#), ("\u{8}\t\n\u{C}\r", #""\b\t\n\f\r""#), ("\0\u{1}\u{1F}\u{10}", #""\u0000\u0001\u001f\u0010""#),
+            ("\"\\", #""\"\\""#), ("\u{8}\t\n\u{C}\r", #""\b\t\n\f\r""#),
+            ("\0\u{1}\u{1F}\u{10}", #""\u0000\u0001\u001f\u0010""#),
             ("é\n🎹", #""é\n🎹""#),
         ]
         for (string, text) in strings { #expect(self.written { $0.string(string) } == text) }

@@ -144,7 +144,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20) func `clients that drop at any delta and come back have the server's state`(block: UInt64) throws {
+    @Test(arguments: 0..<20) func `clients that drop at any delta and come back have the server's state`(block: UInt64)
+        throws
+    {
         var resumptions = 0
         for seed in block * 50..<block * 50 + 50 {
             print("random room with clients, seed \(seed)")
@@ -175,7 +177,9 @@ import Testing
                 try world.flush()
                 for index in world.clients.indices {
                     try world.connect(index)
-                    let you = try YouJSON.encode(world.room, world.clients[index].session).map { try JSONValue(parsing: $0) }
+                    let you = try YouJSON.encode(world.room, world.clients[index].session).map {
+                        try JSONValue(parsing: $0)
+                    }
                     #expect(world.clients[index].fold.youValue == you, "seed \(seed), client \(index)")
                 }
             }

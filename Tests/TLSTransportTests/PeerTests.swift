@@ -72,16 +72,12 @@ import Testing
             let closed = loopback.promise(of: [TLSFault].self)
             let listener = try await loopback.listen { channel, _ in
                 try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
-                // The handshake takes two flushes; of what follows nothing leaves.
-                try channel.pipeline.syncOperations.addHandler(FlushStopper(after: 2), position: .first)
-                try channel.pipeline.syncOperations.addHandler(EchoHandler(closed: closed))
+                // The handshake takes two flushes, the greeting one; of what follows nothing leaves.
+                try channel.pipeline.syncOperations.addHandler(FlushStopper(after: 3), position: .first)
+                try channel.pipeline.syncOperations.addHandler(EchoHandler(greets: true, closed: closed))
             }
             // A reply is a record of 5 + 5 + 17 bytes: the limit of 16 KiB is passed by the 607th.
-            // `K` leaves with the next data, which `-msg` shows as content of type 17 (hexadecimal).
-            let updates = Array(repeating: ["K", "KEYUPDATE", "x", "    17\n"], count: 620).flatMap { $0 }
-            _ = try run(
-                ["python3", "-c", Self.dialogue, "\(listener.port)", "-tls1_3 -msg", "", "Session Ticket arrived"]
-                    + updates)
+            _ = try python(Self.keyUpdates, "\(listener.port)", "620")
             #expect(try await closed.futureResult.get() == [.unreadReplies])
         }
     }
@@ -214,11 +210,11 @@ import Testing
             print("vanished")
         """
 
-    /// Arguments: port, options, then pairs of a line to type into `openssl s_client` and what it has to print upon it.
+    /// Arguments: port, version, then pairs of a line to type into `openssl s_client` and what it has to print upon it.
     private static let dialogue = """
         import subprocess, sys
         port, version, *steps = sys.argv[1:]
-        peer = subprocess.Popen(["openssl", "s_client", "-connect", "127.0.0.1:" + port] + version.split(),
+        peer = subprocess.Popen(["openssl", "s_client", "-connect", "127.0.0.1:" + port, version],
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for line, answer in zip(steps[::2], steps[1::2]):
             if line:
@@ -234,6 +230,28 @@ import Testing
         peer.stdout.read()
         peer.wait()
         print("done")
+        """
+
+    /// Arguments: port, count. A terminal hands `openssl s_client` one line at a time, whose commands are lines.
+    private static let keyUpdates = """
+        import os, pty, subprocess, sys, termios
+        terminal, stdin = pty.openpty()
+        mode = termios.tcgetattr(stdin)
+        mode[3] &= ~termios.ECHO
+        termios.tcsetattr(stdin, termios.TCSANOW, mode)
+        peer = subprocess.Popen(["openssl", "s_client", "-connect", "127.0.0.1:" + sys.argv[1], "-tls1_3"],
+                                stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        os.close(stdin)
+        while b"tls13" not in peer.stdout.readline():
+            pass
+        try:
+            for _ in range(int(sys.argv[2])):
+                os.write(terminal, b"K\\nx\\n")
+            os.write(terminal, b"Q\\n")
+        except OSError:
+            pass
+        peer.stdout.read()
+        peer.wait()
         """
 
     /// Arguments: certificate, key, version, way of ending. Serves one connection.

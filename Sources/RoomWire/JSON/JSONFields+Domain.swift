@@ -27,7 +27,7 @@ extension JSONFields {
         return code
     }
 
-    /// - Parameter path: where the location itself stands.
+    /// A valid point; `path` is where the location itself stands.
     func locationIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> Location? {
         guard let value = self[name] else { return nil }
         let fields = try JSONFields(value, at: path)
@@ -40,7 +40,7 @@ extension JSONFields {
         return location
     }
 
-    /// - Parameter path: where the settings themselves stand.
+    /// The settings that are there; `path` is where they themselves stand.
     func settingsUpdate(_ name: String, at path: StaticString) throws(FieldViolation) -> SettingsUpdate {
         var update = SettingsUpdate()
         guard let value = self[name] else { return update }
@@ -52,9 +52,7 @@ extension JSONFields {
         return update
     }
 
-    /// All settings.
-    ///
-    /// - Parameter path: where the settings themselves stand.
+    /// All settings; `path` is where they themselves stand.
     func settings(_ name: String, at path: StaticString) throws(FieldViolation) -> RoomSettings {
         let fields = try JSONFields(self[name] ?? .null, at: path)
         var settings = RoomSettings()

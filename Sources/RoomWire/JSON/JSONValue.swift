@@ -5,7 +5,9 @@
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
+    /// A number that is an integer and fits.
     case integer(Int64)
+    /// Any other number, rounded to the nearest `Double`; always finite.
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -18,9 +20,8 @@ package enum JSONValue: Sendable, Equatable {
 
     /// Reads one JSON text and nothing behind it but white space.
     ///
-    /// Linear in time and memory. Of members with one name the last one counts.
-    ///
-    /// - Parameter maximumDepth: how many arrays and objects may stand within one another.
+    /// Linear in time and memory. Of members with one name the last one counts. At most `maximumDepth` arrays and
+    /// objects may stand within one another.
     package init(
         parsing text: Span<UInt8>, maximumDepth: Int = Self.usualMaximumDepth
     ) throws(JSONViolation) {

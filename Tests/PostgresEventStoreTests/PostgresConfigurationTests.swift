@@ -1,0 +1,61 @@
+@testable import PostgresEventStore
+import Testing
+
+struct PostgresConfigurationTests {
+    @Test(arguments: [
+        ("postgres://ana:s3cret@db.example:6543/rooms", "db.example:6543/rooms"),
+        ("postgresql://db.example/rooms?sslmode=require&port=7000", "db.example:7000/rooms"),
+        ("postgresql://a,b/rooms?target_session_attrs=read-write&port=1,2", "a,b:1,2/rooms"),
+        ("host=/run/postgresql port=5433 dbname=rooms password='a b'", "/run/postgresql:5433/rooms"),
+    ])
+    func `every form that libpq understands is taken`(url: String, target: String) throws {
+        let configuration = try PostgresConfiguration(url: url, environment: [:])
+        #expect(configuration.connectionString == url)
+        #expect(configuration.target == target)
+    }
+
+    @Test func `what is given goes before the environment`() throws {
+        let environment = ["DATABASE_URL": "postgres://one:1/a"]
+        #expect(try PostgresConfiguration(url: "postgres://two:2/b", environment: environment).target == "two:2/b")
+        #expect(try PostgresConfiguration(url: nil, environment: environment).target == "one:1/a")
+        #expect(try PostgresConfiguration(url: "", environment: environment).target == "one:1/a")
+    }
+
+    @Test func `without a connection string libpq's own sources are used`() throws {
+        #expect(try PostgresConfiguration(url: nil, environment: ["DATABASE_URL": ""]).connectionString == "")
+    }
+
+    @Test(arguments: [
+        "postgresql:/ana:s3cret@db/rooms", "s3cret", "mysql://ana:s3cret@db/rooms", "postgres://ana:s3cret@[::1/rooms",
+        "postgres://ana:s3cret%2@db/rooms", "postgres://db/rooms?s3cret=1", "host=db s3cret", "s3cret=1",
+        "password='s3cret", "postgres://ana:s3cret@db:54\0/rooms",
+    ])
+    func `what libpq does not understand is refused without repeating it`(url: String) throws {
+        let error = #expect(throws: PostgresConfigurationError.self) {
+            try PostgresConfiguration(url: url, environment: [:])
+        }
+        let description = try #require(error).description
+        #expect(description.hasPrefix("the database URL "))
+        #expect(!description.contains("s3cret"))
+        #expect(!description.contains("\n"))
+    }
+
+    @Test func `delays grow from the base to the limit and are drawn evenly`() {
+        var backoff = Backoff(base: .milliseconds(50), limit: .seconds(2))
+        var largest = FixedGenerator(value: .max)
+        #expect(
+            (0..<8).map { _ in backoff.next(using: &largest) }
+                == [50, 100, 200, 400, 800, 1_600, 2_000, 2_000].map { .milliseconds($0) })
+        backoff.reset()
+        #expect(backoff.next(using: &largest) == .milliseconds(50))
+        var smallest = FixedGenerator(value: 0)
+        #expect(backoff.next(using: &smallest) == .zero)
+    }
+}
+
+/// A generator that always says the same.
+private struct FixedGenerator: RandomNumberGenerator {
+    let value: UInt64
+
+    mutating func next() -> UInt64 { value }
+}

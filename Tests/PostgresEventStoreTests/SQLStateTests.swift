@@ -1,0 +1,60 @@
+import EventStorage
+@testable import PostgresEventStore
+import Testing
+
+struct SQLStateTests {
+    @Test(arguments: [
+        ("08006", .unreachable), ("08P01", .unreachable), ("0A000", .rejected), ("21000", .rejected),
+        ("22001", .rejected), ("22021", .rejected), ("22P02", .rejected), ("22P05", .rejected), ("23502", .rejected),
+        ("23505", .rejected), ("23514", .rejected), ("25006", .unreachable), ("25P02", .transient),
+        ("25P03", .unreachable), ("26000", .transient), ("28000", .unreachable), ("28P01", .unreachable),
+        ("3D000", .unreachable), ("3F000", .rejected), ("40001", .transient), ("40002", .rejected),
+        ("40003", .outcomeUnknown), ("40P01", .transient), ("42501", .rejected), ("42601", .rejected),
+        ("42703", .rejected), ("42P01", .rejected), ("53000", .exhausted), ("53100", .exhausted),
+        ("53200", .exhausted), ("53300", .exhausted), ("53400", .exhausted), ("54000", .rejected),
+        ("55006", .transient), ("55P03", .transient), ("57014", .transient), ("57P01", .unreachable),
+        ("57P02", .unreachable), ("57P03", .unreachable), ("57P04", .unreachable), ("57P05", .unreachable),
+        ("58000", .exhausted), ("58030", .exhausted), ("58P01", .corrupt), ("72000", .transient),
+        ("XX000", .rejected), ("XX001", .corrupt), ("XX002", .corrupt), ("ZZ999", .rejected), ("", .rejected),
+    ] as [(String, SQLState.Kind)])
+    func `each code is the fault that fits it`(code: String, kind: SQLState.Kind) {
+        #expect(SQLState(code).meaning.kind == kind)
+    }
+
+    @Test(arguments: ["08006", "0A000", "25006", "25P02", "26000", "40003", "57P01"])
+    func `a connection that cannot do better is replaced`(code: String) {
+        #expect(SQLState(code).meaning.renewsConnection)
+    }
+
+    @Test(arguments: ["22P02", "23505", "40001", "40P01", "42P01", "53100", "57014"])
+    func `a connection is kept after an error that is not its own`(code: String) {
+        #expect(!SQLState(code).meaning.renewsConnection)
+    }
+
+    @Test func `codes and classes are written as PostgreSQL writes them`() {
+        let characters = Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        #expect(SQLState.codes.keys.allSatisfy { $0.count == 5 && $0.allSatisfy(characters.contains) })
+        #expect(SQLState.classes.keys.allSatisfy { $0.count == 2 && $0.allSatisfy(characters.contains) })
+    }
+
+    @Test func `a code that means what its class does is not listed`() {
+        #expect(SQLState.codes.allSatisfy { code, meaning in SQLState.classes[String(code.prefix(2))] != meaning })
+    }
+
+    @Test(arguments: [
+        (
+            "connection to server on socket \"/tmp/.s.PGSQL.5432\" failed: FATAL:  3D000: database \"x\" does not exist\nLOCATION:  InitPostgres, postinit.c:1019\n",
+            "3D000",
+            "connection to server on socket \"/tmp/.s.PGSQL.5432\" failed: FATAL: database \"x\" does not exist"
+        ),
+        ("FATAL:  53300: sorry, too many clients already", "53300", "FATAL: sorry, too many clients already"),
+        ("could not translate host name \"x\" to address: Name or service not known\n", "",
+            "could not translate host name \"x\" to address: Name or service not known"),
+        ("error: HELLO: a word of five letters is no code", "",
+            "error: HELLO: a word of five letters is no code"),
+        ("", "", ""),
+    ])
+    func `the code is found in a message of libpq`(message: String, code: String, text: String) {
+        #expect(ConnectionMessage.cause(in: message) == StorageFault.Cause(code: code, message: text))
+    }
+}
