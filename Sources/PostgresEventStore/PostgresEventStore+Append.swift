@@ -34,7 +34,7 @@ extension PostgresEventStore {
     }
 
     /// The parameters of ``Statement/append``: one array per column.
-    private static func appendParameters(of batch: [StreamAppend]) -> Parameters {
+    static func appendParameters(of batch: [StreamAppend]) -> Parameters {
         let entries = batch.map(\.directory)
         var parameters = Parameters(
             batch.map(\.stream), batch.map(\.expected.seq), batch.map(\.expected.keyed),
@@ -55,7 +55,7 @@ extension PostgresEventStore {
     }
 
     /// The parameters of ``Statement/create``.
-    private static func creationParameters(of creation: StreamCreation) -> Parameters {
+    static func creationParameters(of creation: StreamCreation) -> Parameters {
         let (first, entry) = (creation.first, creation.checkedEntry())
         var parameters = Parameters(
             creation.creator, creation.key, creation.fingerprint, creation.at, creation.ownerLimit,

@@ -7,7 +7,7 @@ import EventStorage
 /// and the last attempt failed, one connection at a time is tried and requests fail at once; requests made before that is
 /// known wait for ``PostgresConfiguration/connectionWait`` at most.
 actor PostgresPool: PollingHandler {
-    nonisolated private let executor: PollingExecutor
+    nonisolated let executor: PollingExecutor
     private let configuration: PostgresConfiguration
     private var connections: [PooledConnection] = []
     private var waiting: [Request] = []

@@ -144,6 +144,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
         _ context: ChannelHandlerContext
     ) {
         guard context.channel.isActive else { return }
+        // Whoever comes now would not be told to go.
+        guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
         switch result {
         case .success(let (session, room)):
             var response = ByteBuffer()

@@ -10,9 +10,10 @@ package final class BackgroundJobs: Sendable {
         (jobs, continuation) = AsyncStream.makeStream(of: Job.self)
     }
 
-    /// Starts `job` soon; after ``close()`` it is dropped.
-    package func start(_ job: @escaping Job) {
-        continuation.yield(job)
+    /// Starts `job` soon; false after ``close()``, when it never runs.
+    @discardableResult
+    package func start(_ job: @escaping Job) -> Bool {
+        if case .enqueued = continuation.yield(job) { true } else { false }
     }
 
     /// Lets ``run()`` return once all started jobs have ended.

@@ -14,23 +14,17 @@ struct DecodedRoom: Sendable {
     var snapshotSeq: Int
 
     /// Folds what was read; throws where the log holds what this program cannot read.
-    init(_ loaded: LoadedStream, id: RoomID) throws(StoredEventFault) {
-        var state = RoomState(id: id)
-        if let snapshot = loaded.snapshot { state = try StoredStateJSON.decode(snapshot.state) }
-        var recent: [RecordedEvent] = []
-        recent.reserveCapacity(min(loaded.events.count, LiveRoom.recentEvents))
-        let firstKept = loaded.events.count - LiveRoom.recentEvents
-        for (index, stored) in loaded.events.enumerated() {
-            let event = try EventJSON.recorded(stored)
-            state.evolve(event)
-            if index >= firstKept { recent.append(event) }
-        }
+    init(_ loaded: LoadedStream, id: RoomID) throws(LogFault) {
+        var state = try loaded.snapshot?.state() ?? RoomState(id: id)
+        guard state.id == id else { throw .unreadable(.field("the snapshot must be the room's own")) }
+        let events = try loaded.events.recorded(after: state.seq, through: loaded.head.version.seq)
+        for event in events { state.evolve(event) }
         var keys = KeyMemory()
         for key in loaded.keys { keys.remember(key) }
         self.head = loaded.head
         self.state = state
         self.keys = keys
-        self.recent = recent
+        self.recent = events.suffix(LiveRoom.recentEvents)
         self.snapshotSeq = loaded.snapshot?.seq ?? 0
     }
 }

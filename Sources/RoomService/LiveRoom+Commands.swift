@@ -20,6 +20,8 @@ extension LiveRoom {
             reload()
         case .reloading:
             wait(request)
+        case .forgotten:
+            request.reply(.noSuchRoom)
         }
     }
 
@@ -82,7 +84,7 @@ extension LiveRoom {
     // MARK: Appending
 
     /// Flushes at the end of this turn of the loop, so that what arrived together is written together.
-    private func scheduleFlush() {
+    func scheduleFlush() {
         guard inFlight == nil, !flushIsScheduled else { return }
         flushIsScheduled = true
         loop.execute { self.assumeIsolated { $0.flush() } }
@@ -91,8 +93,10 @@ extension LiveRoom {
     private func flush() {
         flushIsScheduled = false
         guard inFlight == nil, !gathering.isEmpty, condition == .current else { return }
-        let pending = gathering
+        var pending = gathering
         gathering = PendingAppend()
+        pending.verifications = verifications
+        verifications = []
         inFlight = pending
         let append = streamAppend(pending)
         let loop = loop
@@ -132,17 +136,18 @@ extension LiveRoom {
         switch outcome {
         case .success(.appended):
             conflictsInARow = 0
-            lastVerified = .now()
             version.keyed += pending.keys.count
             for key in pending.keys { keys.remember(key) }
             fold(pending.events)
             for decided in pending.decided { decided.request.reply(decided.answer) }
-            verified()
-            if !gathering.isEmpty { scheduleFlush() }
+            for done in pending.verifications { done() }
+            verifyRest()
         case .success(.conflict):
             conflictsInARow += 1
+            verifications = pending.verifications + verifications
             decideAgain(pending)
         case .failure(let fault):
+            verifications = pending.verifications + verifications
             abandon(pending, because: fault)
         }
     }
@@ -153,12 +158,12 @@ extension LiveRoom {
         gathering = PendingAppend()
         projected = confirmed
         condition = .stale
-        guard conflictsInARow <= surroundings.settings.conflictsInARow else {
+        if conflictsInARow <= surroundings.settings.conflictsInARow {
+            waiting = requests + waiting
+        } else {
             conflictsInARow = 0
             for request in requests { request.reply(.unavailable) }
-            return
         }
-        waiting = requests + waiting
         reload()
     }
 
@@ -170,6 +175,6 @@ extension LiveRoom {
         condition = .stale
         let outcome = if case .rejected = fault { CommandOutcome.internalFault } else { CommandOutcome.unavailable }
         for request in requests { request.reply(outcome) }
-        verified()
+        giveUpVerifying()
     }
 }

@@ -46,10 +46,12 @@ extension LiveRoom {
 
     /// Reads what the log has beyond `confirmed`, unless that is under way.
     func reload() {
-        guard condition != .reloading, inFlight == nil, gathering.isEmpty else { return }
+        guard condition == .current || condition == .stale, inFlight == nil, gathering.isEmpty else { return }
         condition = .reloading
+        verifying = verifications
+        verifications = []
         let (id, version, loop, store) = (id, version, loop, surroundings.store)
-        surroundings.jobs.start {
+        let isStarted = surroundings.jobs.start {
             let result: Result<LoadedStream?, StorageFault>
             do throws(StorageFault) {
                 result = .success(
@@ -59,62 +61,88 @@ extension LiveRoom {
             }
             loop.execute { self.assumeIsolated { $0.reloaded(result) } }
         }
+        if !isStarted { reloaded(.failure(.closed)) }
     }
 
     private func reloaded(_ result: Result<LoadedStream?, StorageFault>) {
-        let requests = waiting
-        waiting = []
         switch result {
         case .success(let loaded?) where loaded.head.epoch == epoch:
-            do {
-                let events = try loaded.events.map { try EventJSON.recorded($0) }
-                condition = .current
-                lastVerified = .now()
-                for key in loaded.keys { keys.remember(key) }
-                version = StreamVersion(seq: version.seq, keyed: loaded.head.version.keyed)
-                fold(events)
-                projected = confirmed
-                for request in requests { submit(request) }
+            do throws(LogFault) {
+                try catchUp(with: loaded)
             } catch {
                 surroundings.logger.error(
                     "A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(error)"])
-                condition = .stale
-                for request in requests { request.reply(.internalFault) }
+                giveUpReading(as: .stale, .internalFault)
             }
         case .success:
             // Gone, or restored from a backup: whoever follows must begin anew.
-            condition = .stale
-            for feed in audience.feeds { feed.roomForgotten(id) }
+            let feeds = Array(audience.feeds)
             audience = RoomAudience()
             surroundings.listeners.set(0, of: id)
-            for request in requests { request.reply(.noSuchRoom) }
+            for feed in feeds { feed.roomForgotten(id) }
+            giveUpReading(as: .forgotten, .noSuchRoom)
         case .failure(let fault):
             surroundings.logger.debug("A room could not be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
-            condition = .stale
-            for request in requests { request.reply(.unavailable) }
+            giveUpReading(as: .stale, .unavailable)
         }
-        verified()
+    }
+
+    private func catchUp(with loaded: LoadedStream) throws(LogFault) {
+        let events = try loaded.events.recorded(after: version.seq, through: loaded.head.version.seq)
+        for key in loaded.keys { keys.remember(key) }
+        version.keyed = loaded.head.version.keyed
+        // What comes of showing the events waits until commands are decided against them.
+        fold(events)
+        projected = confirmed
+        condition = .current
+        let requests = waiting
+        waiting = []
+        for request in requests { submit(request) }
+        let callbacks = verifying
+        verifying = []
+        for callback in callbacks { callback() }
+        verifyRest()
+    }
+
+    private func giveUpReading(as condition: Condition, _ outcome: CommandOutcome) {
+        self.condition = condition
+        let requests = waiting
+        waiting = []
+        for request in requests { request.reply(outcome) }
+        giveUpVerifying()
     }
 
     // MARK: Verifying
 
     /// Calls `done`, on the room's loop, when the room is known to be at its log's head, or when the log is out of
     /// reach: then the room shows what it has.
+    ///
+    /// What was durable when this was called is in `confirmed` when `done` is called. Those who ask while a read or an
+    /// append is under way share the next one.
     package func verify(_ done: @escaping @Sendable () -> Void) {
         lastUse = .now()
-        let isFresh = !surroundings.settings.logIsShared || lastVerified + Self.freshness > .now()
-        guard condition != .current || !isFresh else { return done() }
-        verifications.append(done)
-        // An append on its way verifies the version as well, and then nothing is read here.
-        reload()
+        switch condition {
+        case .current where !surroundings.settings.logIsShared, .forgotten:
+            done()
+        case .current, .stale, .reloading:
+            verifications.append(done)
+            reload()
+        }
     }
 
-    /// For how long a room that was just verified needs no other check.
-    private static let freshness = TimeAmount.milliseconds(20)
+    /// Sees to it that something is under way that will answer who waits, where somebody does.
+    func verifyRest() {
+        if !gathering.isEmpty {
+            scheduleFlush()
+        } else if !verifications.isEmpty {
+            reload()
+        }
+    }
 
-    func verified() {
-        guard !verifications.isEmpty else { return }
-        let callbacks = verifications
+    /// Answers everybody who waits to know that the room is at its log's head: there is no knowing.
+    func giveUpVerifying() {
+        let callbacks = verifying + verifications
+        verifying = []
         verifications = []
         for callback in callbacks { callback() }
     }
@@ -139,7 +167,7 @@ extension LiveRoom {
         snapshotSeq = confirmed.seq
         let (state, id, loop) = (confirmed, id, loop)
         let (store, logger) = (surroundings.store, surroundings.logger)
-        surroundings.jobs.start {
+        let isStarted = surroundings.jobs.start {
             let snapshot = StoredSnapshot(
                 seq: state.seq, reducerVersion: StoredStateJSON.reducerVersion, state: StoredStateJSON.encode(state))
             do {
@@ -149,5 +177,6 @@ extension LiveRoom {
             }
             loop.execute { self.assumeIsolated { $0.isSavingSnapshot = false } }
         }
+        if !isStarted { isSavingSnapshot = false }
     }
 }

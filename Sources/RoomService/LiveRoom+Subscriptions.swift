@@ -23,6 +23,9 @@ extension LiveRoom {
     }
 
     private func answer(_ request: SubscriptionRequest) {
+        guard condition != .forgotten else {
+            return request.feed.subscriptionRefused(request, because: .noSuchRoom)
+        }
         guard confirmed.bans[request.session] == nil else {
             return request.feed.subscriptionRefused(request, because: .banned)
         }
@@ -46,22 +49,32 @@ extension LiveRoom {
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
         let (id, loop, store) = (id, loop, surroundings.store)
-        let limit = confirmed.seq - seq
-        surroundings.jobs.start {
-            let stored = try? await store.read(id.uuid, after: seq, limit: limit)
-            let events = try? stored?.map { try EventJSON.recorded($0) }
-            loop.execute { self.assumeIsolated { $0.finishResuming(request, after: seq, with: events) } }
+        let last = confirmed.seq
+        let isStarted = surroundings.jobs.start {
+            let stored = try? await store.read(id.uuid, after: seq, limit: last - seq)
+            let events = try? stored?.recorded(after: seq, through: last)
+            loop.execute { self.assumeIsolated { $0.finishResuming(request, through: last, with: events) } }
         }
+        if !isStarted { finishResuming(request, through: last, with: nil) }
     }
 
-    private func finishResuming(_ request: SubscriptionRequest, after seq: Int, with events: [RecordedEvent]?) {
-        guard confirmed.bans[request.session] == nil else {
-            return request.feed.subscriptionRefused(request, because: .banned)
+    private func finishResuming(_ request: SubscriptionRequest, through last: Int, with events: [RecordedEvent]?) {
+        guard audience.follows(request.connection) else {
+            // It was banned, or the room forgotten, while the log was read; or it has gone and does not listen.
+            let refusal: SubscriptionRefusal =
+                if condition == .forgotten {
+                    .noSuchRoom
+                } else if confirmed.bans[request.session] != nil {
+                    .banned
+                } else {
+                    .unavailable
+                }
+            return request.feed.subscriptionRefused(request, because: refusal)
         }
         // Never partial: what was read must join what is in memory, else it is a snapshot.
-        guard let events, events.first?.seq == seq + 1, let last = events.last?.seq, last <= confirmed.seq,
-            confirmed.seq - last <= recent.count
-        else { return begin(request, with: [snapshotMessage(for: request)]) }
+        guard let events, confirmed.seq - last <= recent.count else {
+            return begin(request, with: [snapshotMessage(for: request)])
+        }
         resume(request, with: events + recent.suffix(confirmed.seq - last))
     }
 

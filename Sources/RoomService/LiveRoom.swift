@@ -30,6 +30,8 @@ package actor LiveRoom {
         case stale
         /// It is being read.
         case reloading
+        /// The log is no more, or is another than this room's: who comes later gets the room loaded anew.
+        case forgotten
     }
 
     package nonisolated let id: RoomID
@@ -56,8 +58,11 @@ package actor LiveRoom {
     var flushIsScheduled = false
     /// Commands that wait for the log to be read.
     var waiting: [CommandRequest] = []
-    /// What waits to know that `confirmed` is the log's head.
+    /// What waits for the next read or append to show that `confirmed` is the log's head: one that had begun before
+    /// would not know what was written since.
     var verifications: [@Sendable () -> Void] = []
+    /// What the read that is under way will show.
+    var verifying: [@Sendable () -> Void] = []
     var conflictsInARow = 0
 
     var audience = RoomAudience()
@@ -69,8 +74,6 @@ package actor LiveRoom {
     var isSavingSnapshot = false
     /// When somebody last wanted something of the room.
     var lastUse: NIODeadline
-    /// When `confirmed` was last known to be the log's head.
-    var lastVerified: NIODeadline
 
     init(_ loaded: DecodedRoom, loop: any EventLoop, surroundings: Surroundings) {
         self.id = loaded.state.id
@@ -85,7 +88,6 @@ package actor LiveRoom {
         self.recent = loaded.recent
         self.snapshotSeq = loaded.snapshotSeq
         self.lastUse = .now()
-        self.lastVerified = .now()
     }
 
     /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
@@ -110,6 +112,8 @@ struct PendingAppend {
     var keys: [CommandKey] = []
     var keyed: [KeyMemory.Name: CommandKey] = [:]
     var decided: [Decided] = []
+    /// What the append will show as well: that the room is at its log's head.
+    var verifications: [@Sendable () -> Void] = []
 
     var isEmpty: Bool { decided.isEmpty }
 

@@ -15,6 +15,9 @@ struct RoomAudience {
 
     var isEmpty: Bool { followers.isEmpty }
 
+    /// Whether a connection follows.
+    func follows(_ connection: ConnectionID) -> Bool { followers[connection] != nil }
+
     /// Every feed that has at least one follower.
     var feeds: some Sequence<any RoomFeed> { feedsByIdentity.values.lazy.map(\.feed) }
 

@@ -122,12 +122,11 @@ extension RoomHost {
             var state = RoomState(id: room)
             let snapshot = try await store.snapshot(
                 of: room.uuid, atMost: seq, reducerVersion: StoredStateJSON.reducerVersion)
-            if let snapshot { state = try StoredStateJSON.decode(snapshot.state) }
+            if let snapshot { state = try snapshot.state() }
             while state.seq < seq {
-                let events = try await store.read(
-                    room.uuid, after: state.seq, limit: min(1_000, seq - state.seq))
-                guard !events.isEmpty else { throw RoomFailure.noSuchRoom }
-                for event in events { state.evolve(try EventJSON.recorded(event)) }
+                let last = min(state.seq + 1_000, seq)
+                let events = try await store.read(room.uuid, after: state.seq, limit: last - state.seq)
+                for event in try events.recorded(after: state.seq, through: last) { state.evolve(event) }
             }
             return RoomView(
                 room: room, epoch: position.epoch, seq: seq, time: clock.now, state: StateJSON.encode(state),
@@ -150,9 +149,13 @@ extension RoomHost {
     /// At most `limit` events after `seq`.
     package func events(of room: RoomID, after seq: Int, limit: Int) async throws(RoomFailure) -> LogPage {
         let position = try await withRoom(room, verified: true) { $0.position }
+        guard seq >= 0, seq < position.seq, limit > 0 else {
+            return LogPage(epoch: position.epoch, events: [], seq: position.seq)
+        }
         do {
-            let stored = try await store.read(room.uuid, after: seq, limit: limit)
-            let events = try stored.filter { $0.seq <= position.seq }.map { try EventJSON.recorded($0) }
+            let count = min(limit, position.seq - seq)
+            let stored = try await store.read(room.uuid, after: seq, limit: count)
+            let events = try stored.recorded(after: seq, through: seq + count)
             return LogPage(epoch: position.epoch, events: events, seq: position.seq)
         } catch {
             throw Self.failure(error)

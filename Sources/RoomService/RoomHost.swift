@@ -38,14 +38,22 @@ package final class RoomHost: Sendable {
         shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
     }
 
-    /// Writes, reads and keeps house until ``shutDown()``; returns when all that was accepted has been answered.
+    /// Writes, reads and keeps house until ``shutDown()`` or cancellation; returns when all that was handed over has
+    /// been written and all that was being read has been read.
     package func run() async {
-        await withDiscardingTaskGroup { group in
-            group.addTask { await self.jobs.run() }
-            group.addTask { await self.keepHouse() }
-            await groupCommit.run(flushes: settings.flushesSideBySide)
-            jobs.close()
-            group.cancelAll()
+        await withTaskCancellationHandler {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.jobs.run() }
+                await withDiscardingTaskGroup { house in
+                    house.addTask { await self.keepHouse() }
+                    await groupCommit.run(flushes: settings.flushesSideBySide)
+                    house.cancelAll()
+                }
+                // Not cancelled: somebody waits for what each job reads.
+                jobs.close()
+            }
+        } onCancel: {
+            shutDown()
         }
     }
 
@@ -98,13 +106,14 @@ package final class RoomHost: Sendable {
 
     /// Calls `done`, on any thread, with the room meant by an id or a code.
     package func resolve(_ reference: RoomReference, _ done: @escaping @Sendable (Result<RoomID, RoomFailure>) -> Void) {
-        jobs.start {
+        let isStarted = jobs.start {
             do throws(RoomFailure) {
                 done(.success(try await self.resolve(reference)))
             } catch {
                 done(.failure(error))
             }
         }
+        if !isStarted { done(.failure(.unavailable)) }
     }
 
     /// Runs `body` on the room's event loop and returns what it gives.
@@ -117,7 +126,14 @@ package final class RoomHost: Sendable {
                 case .success(let room):
                     room.assumeIsolated { room in
                         guard verified else { return continuation.resume(returning: .success(body(room))) }
-                        room.verify { room.assumeIsolated { continuation.resume(returning: .success(body($0))) } }
+                        room.verify {
+                            room.assumeIsolated { room in
+                                guard room.condition != .forgotten else {
+                                    return continuation.resume(returning: .failure(.noSuchRoom))
+                                }
+                                continuation.resume(returning: .success(body(room)))
+                            }
+                        }
                     }
                 case .failure(let failure):
                     continuation.resume(returning: .failure(RoomFailure(failure)))

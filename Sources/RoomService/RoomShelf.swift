@@ -47,11 +47,11 @@ package actor RoomShelf {
     /// order.
     package func visit(_ id: RoomID, _ visit: @escaping Visit) {
         switch places[id] {
-        case .live(let room):
+        case .live(let room) where !room.assumeIsolated({ $0.condition == .forgotten }):
             visit(.success(room))
         case .loading(let visits):
             places[id] = .loading(visits + [visit])
-        case nil:
+        case .live, nil:
             places[id] = .loading([visit])
             load(id)
         }
@@ -59,7 +59,7 @@ package actor RoomShelf {
 
     private func load(_ id: RoomID) {
         let (store, loop, logger) = (surroundings.store, loop, surroundings.logger)
-        surroundings.jobs.start {
+        let isStarted = surroundings.jobs.start {
             let result: Result<DecodedRoom, LookupFailure>
             do {
                 let loaded = try await store.load(id.uuid, reducerVersion: StoredStateJSON.reducerVersion, after: nil)
@@ -68,7 +68,7 @@ package actor RoomShelf {
                 } else {
                     result = .failure(.noSuchRoom)
                 }
-            } catch let fault as StoredEventFault {
+            } catch let fault as LogFault {
                 logger.error("A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
                 result = .failure(.corrupt)
             } catch {
@@ -77,6 +77,7 @@ package actor RoomShelf {
             }
             loop.execute { self.assumeIsolated { $0.loaded(id, result) } }
         }
+        if !isStarted { loaded(id, .failure(.unavailable)) }
     }
 
     private func loaded(_ id: RoomID, _ result: Result<DecodedRoom, LookupFailure>) {

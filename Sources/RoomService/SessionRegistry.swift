@@ -21,7 +21,7 @@ package final class SessionRegistry: Sendable {
 
     /// For how long what was read of a session is believed.
     private static let belief: Int64 = 5_000
-    /// A session's expiry is moved at most this often.
+    /// A session's expiry is moved at most this often, and at most ten times in its life without use.
     private static let extensionStep: Int64 = 3_600_000
     /// How many sessions are remembered.
     private static let remembered = 100_000
@@ -73,7 +73,7 @@ package final class SessionRegistry: Sendable {
         guard !record.hasEnded, record.expiresAt > now.milliseconds else { return nil }
         var record = record
         let expiresAt = now.milliseconds + lifetimeMs
-        if expiresAt - record.expiresAt >= Self.extensionStep {
+        if expiresAt - record.expiresAt >= min(Self.extensionStep, lifetimeMs / 10) {
             // Not worth failing a request for: the next use tries again.
             if (try? await store.extendSession(record.id, to: expiresAt)) != nil {
                 record.expiresAt = expiresAt

@@ -1,7 +1,7 @@
 package import RoomDomain
 
 /// What an error answer says, on a socket and over HTTP (protocol, section 6).
-package enum ErrorCode: String, Sendable, Hashable, CaseIterable, Error {
+package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case badRequest = "bad_request"
     case methodNotAllowed = "method_not_allowed"
     case notAcceptable = "not_acceptable"

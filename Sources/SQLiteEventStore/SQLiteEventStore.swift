@@ -20,7 +20,10 @@ package final class SQLiteEventStore: EventStore {
     package let path: String
 
     private let pool: DatabasePool
-    private let calls = Mutex(Calls())
+    /// Calls that have begun and not ended.
+    private let underWay = DispatchGroup()
+    /// Whether the owner has closed the store.
+    private let isClosed = Atomic(false)
 
     private init(path: String, pool: DatabasePool) {
         self.path = path
@@ -42,26 +45,32 @@ package final class SQLiteEventStore: EventStore {
 
     /// As ``open(directory:)``, waiting at most `lockTimeout` seconds for the file's write lock in each call.
     static func open(directory: String, lockTimeout: Double) async throws(StorageFault) -> SQLiteEventStore {
-        try await onQueue { () throws(StorageFault) in
-            try makeDirectory(directory)
-            let path = URL(filePath: directory).appending(path: fileName).path
-            do {
-                return SQLiteEventStore(path: path, pool: try openPool(path: path, lockTimeout: lockTimeout))
-            } catch {
-                throw StorageFault(error, context: "the database \(path) cannot be opened")
+        let result: Result<SQLiteEventStore, StorageFault> = await withCheckedContinuation { continuation in
+            queue().async {
+                continuation.resume(
+                    returning: Result { () throws(StorageFault) in
+                        try makeDirectory(directory)
+                        let path = URL(filePath: directory).appending(path: fileName).path
+                        return SQLiteEventStore(path: path, pool: try openPool(path: path, lockTimeout: lockTimeout))
+                    })
             }
         }
+        return try result.get()
     }
 
-    private static func openPool(path: String, lockTimeout: Double) throws -> DatabasePool {
+    private static func openPool(path: String, lockTimeout: Double) throws(StorageFault) -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "backline.sqlite"
         configuration.busyMode = .timeout(lockTimeout)
         configuration.maximumReaderCount = 4
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        // DatabasePool sets NORMAL, with which the last commits are lost when the machine stops.
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-        return pool
+        do {
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            // DatabasePool sets NORMAL, with which the last commits are lost when the machine stops.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            return pool
+        } catch {
+            throw StorageFault(error, context: "the database \(path) cannot be opened")
+        }
     }
 
     /// Makes a directory and those above it where they are missing.
@@ -80,26 +89,14 @@ package final class SQLiteEventStore: EventStore {
     ///
     /// Every later call throws ``StorageFault/closed``; closing again does nothing.
     package func close() async throws(StorageFault) {
-        let isFirst = calls.withLock { calls in
-            defer { calls.isClosed = true }
-            return !calls.isClosed
-        }
-        guard isFirst else { return }
-        // GRDB would run a read that waits for its queue on a connection that is closed.
-        await withCheckedContinuation { continuation in
-            let isIdle = calls.withLock { calls in
-                if calls.underWay > 0 { calls.whenIdle = continuation }
-                return calls.underWay == 0
-            }
-            if isIdle { continuation.resume() }
-        }
-        try await Self.onQueue { [pool] () throws(StorageFault) in
-            do {
-                try pool.close()
-            } catch {
-                throw StorageFault(error)
+        guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        let result: Result<Void, StorageFault> = await withCheckedContinuation { continuation in
+            // GRDB would run a read that still waits for its queue on a connection that is closed.
+            underWay.notify(queue: Self.queue()) { [pool] in
+                continuation.resume(returning: Result { try pool.close() }.mapError { StorageFault($0) })
             }
         }
+        try result.get()
     }
 
     // MARK: Health
@@ -140,43 +137,19 @@ package final class SQLiteEventStore: EventStore {
     private func perform<Value: Sendable>(
         _ start: @Sendable (DatabasePool, @escaping @Sendable (Result<Value, StorageFault>) -> Void) -> Void
     ) async throws(StorageFault) -> Value {
-        try calls.withLock { (calls) throws(StorageFault) in
-            guard !calls.isClosed else { throw .closed }
-            calls.underWay += 1
-        }
+        // A call that is counted before the store is closed is waited for; one that is counted later sees it closed.
+        underWay.enter()
+        defer { underWay.leave() }
+        guard !isClosed.load(ordering: .sequentiallyConsistent) else { throw .closed }
         let result: Result<Value, StorageFault> = await withCheckedContinuation { continuation in
             start(pool) { continuation.resume(returning: $0) }
         }
-        let idle = calls.withLock { calls in
-            calls.underWay -= 1
-            return calls.underWay == 0 ? calls.whenIdle.take() : nil
-        }
-        idle?.resume()
         return try result.get()
     }
 
-    /// Does what blocks on a thread that may block.
-    private static func onQueue<Value: Sendable>(
-        _ body: @escaping @Sendable () throws(StorageFault) -> Value
-    ) async throws(StorageFault) -> Value {
-        let result: Result<Value, StorageFault> = await withCheckedContinuation { continuation in
-            DispatchQueue(label: "backline.sqlite.life").async {
-                continuation.resume(returning: Result { () throws(StorageFault) in try body() })
-            }
-        }
-        return try result.get()
-    }
-}
-
-extension SQLiteEventStore {
-    /// Who uses the pool.
-    private struct Calls {
-        /// Calls that have begun and not ended.
-        var underWay = 0
-        /// Whether the owner has closed the store; no call begins after that.
-        var isClosed = false
-        /// Resumed when the last call has ended.
-        var whenIdle: CheckedContinuation<Void, Never>?
+    /// A queue for what blocks, with a thread that may.
+    private static func queue() -> DispatchQueue {
+        DispatchQueue(label: "backline.sqlite.life")
     }
 }
 

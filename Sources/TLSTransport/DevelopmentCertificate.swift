@@ -22,7 +22,7 @@ package struct DevelopmentCertificate: Hashable, Sendable {
     /// The PEM file with the private key, readable by its owner only.
     package let keyPath: String
 
-    /// The SHA-256 of the certificate, which a client can pin. `colonHex` is the form to print.
+    /// The SHA-256 of the certificate, which a client can pin; `colonHex` is the form to print.
     package let fingerprint: SHA256Digest
 
     /// Returns the certificate in `directory`, made there if there is none or it is of no use any more.
@@ -35,6 +35,7 @@ package struct DevelopmentCertificate: Hashable, Sendable {
     ///   - directory: made if missing, together with those above it.
     ///   - hostName: a name or address to stand for besides the local ones.
     ///   - now: seconds since the Unix epoch.
+    /// - Returns: where the files are, and the fingerprint.
     /// - Throws: ``TLSFault`` naming the file that cannot be used.
     package static func load(
         orMakeIn directory: String, hostName: String? = nil, now: Int = time(nil)
@@ -44,6 +45,7 @@ package struct DevelopmentCertificate: Hashable, Sendable {
             guard HostName.isAddress(hostName) || HostName.isValid(hostName) else { throw .invalidHostName(hostName) }
             names.append(hostName)
         }
+        let directory = directory.isEmpty ? "." : directory
         try Files.makeDirectory(directory)
         let certificatePath = directory + "/certificate.pem"
         let keyPath = directory + "/key.pem"

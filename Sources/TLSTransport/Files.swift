@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The few file operations that certificates need. All of them block.
+/// The few file operations that certificates need, all of which block.
 enum Files {
     /// The most bytes read from one file: no certificate or key comes near it.
     static let sizeLimit = 1 << 20
@@ -43,7 +43,7 @@ enum Files {
 
     /// Writes a file as a whole: it appears under its name complete or not at all.
     ///
-    /// - Parameter replacing: whether a file of that name is replaced; otherwise it is left alone.
+    /// A file of that name is replaced or, where `replacing` is false, left alone.
     static func write(_ bytes: [UInt8], to path: String, mode: mode_t, replacing: Bool) throws(TLSFault) {
         let temporary = "\(path).\(getpid()).\(UInt32.random(in: .min ... .max))"
         let descriptor = create(temporary, mode)
@@ -56,7 +56,8 @@ enum Files {
         } catch {
             throw .file(path: path, error)
         }
-        let placed = replacing ? unsafe rename(temporary, path) == 0 : unsafe link(temporary, path) == 0 || errno == EEXIST
+        let placed =
+            replacing ? unsafe rename(temporary, path) == 0 : unsafe link(temporary, path) == 0 || errno == EEXIST
         if !placed { throw .file(path: path, .current) }
     }
 

@@ -23,7 +23,9 @@ internal import COpenSSL
     /// A copy of what has been written.
     var bytes: [UInt8] {
         var start: UnsafeMutablePointer<CChar>?
-        guard unsafe pointer != nil, case let count = unsafe backline_bio_memory(pointer, &start), count > 0 else { return [] }
+        guard unsafe pointer != nil, case let count = unsafe backline_bio_memory(pointer, &start), count > 0 else {
+            return []
+        }
         // Belongs to the BIO, which lives until after the copy.
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
     }

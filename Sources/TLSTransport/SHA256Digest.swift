@@ -11,7 +11,7 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
     /// The digest, always 32 bytes.
     package let bytes: [UInt8]
 
-    /// Computes the digest of `message`. O(n), in one call of OpenSSL.
+    /// Computes the digest of `message` in O(n).
     package init(hashing message: Span<UInt8>) {
         bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.byteCount) { output, count in
             // OpenSSL reads the span and writes exactly 32 bytes, which is the capacity.
@@ -22,7 +22,7 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Computes the digest of `message`. O(n), in one call of OpenSSL.
+    /// Computes the digest of `message` in O(n).
     package init(hashing message: [UInt8]) {
         self.init(hashing: message.span)
     }

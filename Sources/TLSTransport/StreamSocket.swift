@@ -18,7 +18,8 @@ struct StreamSocket {
         var type: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         // Writes at most `size` bytes, which is what `type` has.
-        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0, type == Int32(SOCK_STREAM.rawValue) else {
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0, type == Int32(SOCK_STREAM.rawValue)
+        else {
             return nil
         }
         self.descriptor = descriptor

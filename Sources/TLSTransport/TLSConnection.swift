@@ -39,7 +39,7 @@ internal import NIOCore
 
     /// Makes the object for one side of a connection.
     ///
-    /// - Parameter serverName: on a client the name to ask for and to verify; not used on a server.
+    /// `serverName` is on a client the name to ask for and to verify; on a server it is not used.
     static func make(
         _ context: TLSContext, _ resources: TLSEventLoopResources, serverName: String?
     ) throws(TLSFault) -> TLSConnection {
@@ -131,7 +131,9 @@ internal import NIOCore
         resources.discardCiphertext(of: identity)
     }
 
-    /// What tells this connection's ciphertext from another's. Never turned back into a pointer.
+    /// What tells this connection's ciphertext from another's.
+    ///
+    /// Never turned back into a pointer.
     private var identity: UInt { UInt(bitPattern: unsafe ssl) }
 
     /// Makes one call into OpenSSL with a clean error queue, and asks at once how it ended.
@@ -155,6 +157,9 @@ internal import NIOCore
         guard context.verification?.checksHostName == true else { return }
         // The parameters belong to `ssl` and are only used here.
         let parameters = unsafe SSL_get0_param(ssl)
+        // RFC 9525 §6.3 and §2: a wildcard is a whole label, and a common name is not a host name.
+        unsafe X509_VERIFY_PARAM_set_hostflags(
+            parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
         let accepted =
             isAddress
             ? unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name)

@@ -130,7 +130,9 @@ private func selectApplicationProtocol(
     _ offerCount: UInt32,
     _: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let selected = unsafe selected, let selectedCount = unsafe selectedCount else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+    guard let selected = unsafe selected, let selectedCount = unsafe selectedCount else {
+        return SSL_TLSEXT_ERR_ALERT_FATAL
+    }
     // OpenSSL gives the list as it came, already checked to be well formed: each name behind its length (RFC 7301 §3.1).
     let names = unsafe UnsafeBufferPointer(start: offer, count: Int(offerCount))
     var index = 0

@@ -12,8 +12,8 @@ internal import NIOCore
     /// The most plaintext that one TLS record carries (RFC 8446 §5.1).
     static let recordLimit = 16_384
 
-    /// What a record adds to its plaintext at most (RFC 8446 §5.2: 256 bytes, and the header's 5).
-    static let recordOverhead = 261
+    /// The most ciphertext that is copied when it is taken, and what the buffer has room for from the start.
+    static let copyLimit = 4_096
 
     /// Plaintext that the connection in charge has decrypted and not yet handed on.
     var plaintext = ByteBuffer()
@@ -72,7 +72,7 @@ internal import NIOCore
     /// Little is copied, so that a slow peer's queue does not hold on to a record's worth of memory for
     /// each small message; much is given away with its storage.
     func takeCiphertext(_ allocator: ByteBufferAllocator) -> ByteBuffer {
-        guard ciphertext.readableBytes <= 4_096 else {
+        guard ciphertext.readableBytes <= Self.copyLimit else {
             let taken = ciphertext
             ciphertext = ByteBuffer()
             return taken
@@ -104,9 +104,7 @@ internal import NIOCore
 
     /// What OpenSSL's `BIO_write` does: keeps the bytes until the connection takes them.
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) {
-        if ciphertext.capacity == 0 {
-            ciphertext.reserveCapacity(Self.recordLimit + Self.recordOverhead)
-        }
+        if ciphertext.capacity == 0 { ciphertext.reserveCapacity(Self.copyLimit) }
         unsafe ciphertext.writeBytes(bytes)
     }
 }

@@ -43,7 +43,7 @@ extension TLSHandler {
         context.close(mode: .all, promise: nil)
     }
 
-    /// Frees what the connection owns and answers whoever waits. Harmless when repeated.
+    /// Frees what the connection owns and answers whoever waits; harmless when repeated.
     func end(failingWritesWith error: any Error) {
         phase = .closed
         connection = nil

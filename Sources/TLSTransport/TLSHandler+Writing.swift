@@ -20,7 +20,8 @@ extension TLSHandler {
     @discardableResult
     package func send(_ bytes: ByteBuffer) -> Bool {
         guard let context = channelContext, accepts(context) else { return false }
-        if phase == .open, pending.isEmpty, !isEncrypting, (1...TLSEventLoopResources.recordLimit).contains(bytes.readableBytes),
+        if phase == .open, pending.isEmpty, !isEncrypting,
+            (1...TLSEventLoopResources.recordLimit).contains(bytes.readableBytes),
             let result = connection?.write(bytes)
         {
             switch result {
@@ -93,9 +94,8 @@ extension TLSHandler {
     ///
     /// Has to follow every call into OpenSSL before anything else runs on the loop.
     ///
-    /// - Parameters:
-    ///   - promise: completed when the transport has taken it and all before it.
-    ///   - evenIfEmpty: for the promise or the flush alone.
+    /// `promise` is completed when the transport has taken it and all before it. `evenIfEmpty` is for the
+    /// promise or the flush alone.
     func send(
         _ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?, evenIfEmpty: Bool = false,
         flushing: Bool = true

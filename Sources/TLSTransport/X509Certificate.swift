@@ -22,9 +22,7 @@ internal import COpenSSL
 
     /// Makes a certificate for a server, signed with its own key.
     ///
-    /// - Parameters:
-    ///   - names: host names and addresses for which it stands, each valid by ``HostName``.
-    ///   - validity: seconds since the Unix epoch.
+    /// `names` are host names and addresses, each valid by ``HostName``; `validity` is in seconds since the Unix epoch.
     static func make(
         selfSignedBy key: borrowing PrivateKey, commonName: String, names: [String], validity: Range<Int>
     ) throws(TLSFault) -> X509Certificate {

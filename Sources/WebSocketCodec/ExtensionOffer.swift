@@ -80,17 +80,13 @@ package struct ExtensionOffer: Equatable, Sendable {
             return String(Substring(token))
         }
 
-        /// A token, or a quoted string whose content is one (RFC 6455 §9.1).
+        /// A token, or the content of a quoted string, which must be a token too (RFC 6455 §9.1): `Parameter` checks.
         mutating func value() throws(HandshakeViolation) -> String {
             guard self.rest.first == UInt8(ascii: "\"") else { return try self.token() }
             self.rest.removeFirst()
             var content: [UInt8] = []
             while let byte = self.rest.popFirst() {
-                if byte == UInt8(ascii: "\"") {
-                    let text = String(decoding: content, as: UTF8.self)
-                    guard HeaderField.isToken(text) else { throw .malformedExtensions }
-                    return text
-                }
+                if byte == UInt8(ascii: "\"") { return String(decoding: content, as: UTF8.self) }
                 // RFC 9110 §5.6.4: a backslash stands before a byte that is meant as it is
                 guard byte == UInt8(ascii: "\\") else {
                     content.append(byte)

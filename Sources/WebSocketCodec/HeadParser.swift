@@ -70,7 +70,7 @@ package struct HeadParser: ~Copyable, Sendable {
         while self.scanned < bytes.count {
             guard self.scanned < self.maximumHeadLength else { throw .headTooLarge(limit: self.maximumHeadLength) }
             let byte = bytes[self.scanned]
-            let followsCR = self.scanned > self.lineStart && bytes[self.scanned - 1] == 0x0D
+            let followsCR = self.scanned > 0 && bytes[self.scanned - 1] == 0x0D
             switch byte {
             case 0x0A:
                 guard followsCR else { throw .forbiddenByte(byte) }

@@ -15,7 +15,7 @@ struct Migrate: AsyncParsableCommand {
     @OptionGroup var store: StoreSettings
 
     func run() async throws {
-        let opened = try await store.open()
+        let opened = try await store.place().open()
         do {
             let applied = try await opened.migrate()
             for migration in applied { Console.print("applied \(migration.number) \(migration.name)") }

@@ -66,11 +66,15 @@ struct Serve: AsyncParsableCommand {
             return handler
         }
         let logger = Logger(label: "backline")
-        let settings = try serverSettings(node: node, logger: logger)
-        let opened = try await store.open()
+        // Every setting is looked at before anything is opened or made.
+        var settings = try serverSettings(node: node)
+        let roomSettings = try roomSettings()
+        let place = try store.place()
+        settings.tls = try tls(host: settings.host, logger: logger)
+        let opened = try await place.open()
         do {
             try await prepareSchema(of: opened, logger: logger)
-            try await serve(opened, settings, logger)
+            try await serve(opened, settings, roomSettings, logger)
         } catch {
             await opened.close()
             throw error
@@ -81,7 +85,7 @@ struct Serve: AsyncParsableCommand {
 
     // MARK: Settings
 
-    private func serverSettings(node: String, logger: Logger) throws -> RoomServerSettings {
+    private func serverSettings(node: String) throws -> RoomServerSettings {
         var settings = RoomServerSettings(version: Version.current, node: node)
         settings.host = host ?? Environment["BACKLINE_HOST"] ?? settings.host
         settings.port = try port ?? Environment.value("BACKLINE_PORT") ?? settings.port
@@ -90,7 +94,18 @@ struct Serve: AsyncParsableCommand {
         }
         let origins = origin + (origin.isEmpty ? (Environment["BACKLINE_ORIGIN"] ?? "").split(separator: ",").map(String.init) : [])
         settings.allowedOrigins = Set(try origins.map(Self.checkedOrigin))
-        settings.tls = try tls(host: settings.host, logger: logger)
+        return settings
+    }
+
+    private func roomSettings() throws -> RoomHostSettings {
+        var settings = RoomHostSettings()
+        let precision = try locationPrecisionMeters ?? Environment.value("BACKLINE_LOCATION_PRECISION_METERS")
+        if let precision {
+            guard (0.0...1_000_000.0).contains(precision) else {
+                throw Failure.usage("--location-precision-meters: '\(precision)' is not valid; expected 0 to 1000000")
+            }
+            settings.locationPrecisionMeters = precision
+        }
         return settings
     }
 
@@ -113,11 +128,15 @@ struct Serve: AsyncParsableCommand {
             }
             return nil
         }
-        do throws(TLSFault) {
-            switch (certificate, key) {
-            case (let certificate?, let key?):
+        switch (certificate, key) {
+        case (let certificate?, let key?):
+            do throws(TLSFault) {
                 return try TLSContext(serverCertificateChain: certificate, privateKey: key)
-            case (nil, nil):
+            } catch {
+                throw Failure.usage(error.description)
+            }
+        case (nil, nil):
+            do throws(TLSFault) {
                 // A name that stands for every address of the machine is nobody's.
                 let name = ["0.0.0.0", "::", "localhost"].contains(host) ? nil : host
                 let made = try DevelopmentCertificate.load(orMakeIn: store.directory, hostName: name)
@@ -125,13 +144,12 @@ struct Serve: AsyncParsableCommand {
                     "Serving with a self-signed development certificate; give --certificate and --key for a real one",
                     metadata: ["certificate": "\(made.certificatePath)", "sha256": "\(made.fingerprint.colonHex)"])
                 return try TLSContext(serverCertificateChain: made.certificatePath, privateKey: made.keyPath)
-            default:
-                break
+            } catch {
+                throw Failure.configuration(error.description)
             }
-        } catch {
-            throw Failure.configuration(error.description)
+        default:
+            throw Failure.usage("--certificate and --key belong together: give both or neither")
         }
-        throw Failure.usage("--certificate and --key belong together: give both or neither")
     }
 
     // MARK: Schema
@@ -173,17 +191,12 @@ struct Serve: AsyncParsableCommand {
 
     // MARK: Serving
 
-    private func serve(_ opened: OpenStore, _ settings: RoomServerSettings, _ logger: Logger) async throws {
-        var roomSettings = RoomHostSettings()
+    private func serve(
+        _ opened: OpenStore, _ settings: RoomServerSettings, _ roomSettings: RoomHostSettings, _ logger: Logger
+    ) async throws {
+        var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
         roomSettings.flushesSideBySide = opened.isShared ? 2 : 1
-        let precision = try locationPrecisionMeters ?? Environment.value("BACKLINE_LOCATION_PRECISION_METERS")
-        if let precision {
-            guard (0.0...1_000_000.0).contains(precision) else {
-                throw Failure.usage("--location-precision-meters: expected 0 to 1000000")
-            }
-            roomSettings.locationPrecisionMeters = precision
-        }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
         let rooms = RoomHost(
             store: opened.eventStore, settings: roomSettings, loops: group.makeIterator().map { $0 },
@@ -218,9 +231,9 @@ private struct RoomHousekeeping: Service {
     let rooms: RoomHost
 
     func run() async throws {
-        await withGracefulShutdownHandler {
+        await withTaskCancellationOrGracefulShutdownHandler {
             await rooms.run()
-        } onGracefulShutdown: {
+        } onCancelOrGracefulShutdown: {
             rooms.shutDown()
         }
     }

@@ -46,25 +46,43 @@ struct StoreSettings: ParsableArguments {
         try store ?? Environment.value("BACKLINE_STORE") ?? (address == nil ? .sqlite : .postgres)
     }
 
+    /// The store that the settings mean; nothing is opened or made.
+    func place() throws -> StorePlace {
+        switch try kind() {
+        case .memory: return .memory
+        case .sqlite: return .sqlite(directory: directory)
+        case .postgres:
+            do {
+                return .postgres(try PostgresConfiguration(url: address, environment: Environment.all))
+            } catch {
+                throw Failure.usage("--database-url: \(error)")
+            }
+        }
+    }
+}
+
+/// A store that can be opened.
+enum StorePlace {
+    case memory
+    case sqlite(directory: String)
+    case postgres(PostgresConfiguration)
+
     /// Opens the store; its schema is not looked at.
     func open() async throws -> OpenStore {
-        switch try kind() {
+        switch self {
         case .memory:
             return .memory(MemoryEventStore())
-        case .sqlite:
+        case .sqlite(let directory):
             do {
                 return .sqlite(try await SQLiteEventStore.open(directory: directory))
             } catch {
                 throw Failure.unavailable("the event log in \(directory) cannot be opened: \(error.explanation)")
             }
-        case .postgres:
+        case .postgres(let configuration):
             do {
-                let configuration = try PostgresConfiguration(url: address, environment: Environment.all)
                 return .postgres(try PostgresEventStore(configuration))
-            } catch let error as PostgresConfigurationError {
-                throw Failure.usage("--database-url: \(error)")
-            } catch let fault as StorageFault {
-                throw Failure.unavailable("PostgreSQL cannot be used: \(fault.explanation)")
+            } catch {
+                throw Failure.unavailable("PostgreSQL cannot be used: \(error.explanation)")
             }
         }
     }

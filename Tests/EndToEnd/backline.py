@@ -1,7 +1,9 @@
 """The server program as a child process, and the clients that drive it over the network."""
 
+import asyncio
 import contextlib
 import dataclasses
+import functools
 import http.client
 import json
 import os
@@ -16,8 +18,8 @@ import threading
 import time
 import uuid
 
+import websockets.asyncio.client
 import websockets.exceptions
-import websockets.sync.client
 
 from fold import Follower
 
@@ -176,6 +178,8 @@ class Server(Address):
     def close(self):
         if self.running:
             self.kill()
+        if self.process is not None:
+            self.process.stdout.close()
         self.errors.close()
         self.folder.cleanup()
 
@@ -271,6 +275,23 @@ def tracks(*titles, source="test"):
     return [{"source": source, "sourceId": f"id-{title}", "title": title} for title in titles]
 
 
+@functools.cache
+def _loop():
+    """The loop of this process's sockets, on a thread of its own.
+
+    Not the package's threaded client: it reads and writes one TLS connection on two threads at once, which Python's
+    `ssl` does not allow, and hangs now and then.
+    """
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
+
+
+def _on_loop(coroutine):
+    """Runs a coroutine of a socket and returns what it returns."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop()).result(2 * PATIENCE)
+
+
 class Socket:
     """A WebSocket client. What the server pushes is kept in order, and folded into the rooms it follows."""
 
@@ -281,12 +302,14 @@ class Socket:
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
         scheme = "ws" if server.scheme == "http" else "wss"
-        self._opened = contextlib.ExitStack()
-        self.connection = self._opened.enter_context(websockets.sync.client.connect(
+        self._opening = websockets.asyncio.client.connect(
             f"{scheme}://{server.host}:{server.port}{path}", ssl=server.context(), additional_headers=sent,
             subprotocols=list(subprotocols) or None, origin=origin, compression=None, proxy=None, max_size=None,
             max_queue=None, ping_interval=None, open_timeout=PATIENCE, close_timeout=5,
-        ))
+        )
+        self.connection = _on_loop(self._opening.__aenter__())
+        self._arrived = queue.Queue()
+        self._reading = asyncio.run_coroutine_threadsafe(self._read(), _loop())
         # A socket that was opened for one room is subscribed to it from the start.
         self.rooms = {follow: Follower(follow)} if follow else {}
         self.pushed = []
@@ -298,26 +321,38 @@ class Socket:
     def __exit__(self, *_):
         self.close()
 
+    async def _read(self):
+        """Takes in messages as they come, and at last why there are no more."""
+        try:
+            while True:
+                self._arrived.put(await self.connection.recv())
+        except websockets.exceptions.ConnectionClosed as end:
+            self._arrived.put(end)
+
     def close(self):
-        # A peer that was killed cannot answer the close frame; then closing waits for nobody.
-        with contextlib.suppress(websockets.exceptions.ConnectionClosed, OSError, TimeoutError):
-            self._opened.close()
+        _on_loop(self._opening.__aexit__(None, None, None))
+        self._reading.result(PATIENCE)
 
     def drop(self):
         """Cuts the connection without a word, as a lost network does."""
-        with contextlib.suppress(OSError):
-            self.connection.socket.shutdown(socket.SHUT_RDWR)
+        _loop().call_soon_threadsafe(self.connection.transport.abort)
 
     def next_id(self):
         self._id += 1
         return self._id
 
     def send(self, message):
-        self.connection.send(message if isinstance(message, (str, bytes)) else json.dumps(message))
+        _on_loop(self.connection.send(message if isinstance(message, (str, bytes)) else json.dumps(message)))
 
     def receive(self, timeout=PATIENCE):
         """The next message of any kind, after the rooms took it."""
-        text = self.connection.recv(timeout=timeout)
+        try:
+            text = self._arrived.get(timeout=timeout)
+        except queue.Empty:
+            raise TimeoutError(f"no message for {timeout:.1f} s") from None
+        if isinstance(text, websockets.exceptions.ConnectionClosed):
+            self._arrived.put(text)  # Whoever asks next is told as well.
+            raise text
         assert isinstance(text, str), f"a binary frame from the server: {text!r}"
         message = json.loads(text)
         if message.get("room") in self.rooms:
@@ -401,8 +436,12 @@ class Socket:
 class RawSocket:
     """A WebSocket whose frames are put together by hand, to send what no proper client sends."""
 
-    def __init__(self, server, token, path="/v1/socket", headers=()):
-        plain = socket.create_connection((server.host, server.port), timeout=PATIENCE)
+    def __init__(self, server, token, path="/v1/socket", headers=(), receive_buffer=None):
+        plain = socket.socket()
+        plain.settimeout(PATIENCE)
+        if receive_buffer is not None:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        plain.connect((server.host, server.port))
         context = server.context()
         self.stream = context.wrap_socket(plain, server_hostname="localhost") if context else plain
         lines = [
@@ -435,6 +474,17 @@ class RawSocket:
         if masked:
             payload = bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload))
         self.stream.sendall(head + (mask if masked else b"") + payload)
+
+    def send(self, message):
+        """Sends a message as a proper client does."""
+        self.send_frame(1, json.dumps(message).encode())
+
+    def receive(self):
+        """The next message."""
+        while True:
+            opcode, payload = self.receive_frame()
+            if opcode == 1:
+                return json.loads(payload)
 
     def receive_frame(self):
         """The next frame's opcode and payload."""

@@ -24,7 +24,10 @@ class Cluster:
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres", "postgres")
         try:
-            self._run("initdb", "-D", self.data, "-U", "backline", "-A", "trust", "-E", "UTF8", "--no-locale")
+            self._run(
+                "initdb", "-D", self.data, "-U", "backline", "-A", "trust", "-E", "UTF8", "--no-locale",
+                "--no-sync",
+            )
             with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as settings:
                 settings.write(
                     f"listen_addresses = '127.0.0.1'\nport = {self.port}\n"
@@ -38,6 +41,10 @@ class Cluster:
     def start(self):
         log = os.path.join(self.folder, "log")
         self._run("pg_ctl", "-D", self.data, "-l", log, "-w", "-t", "60", "start")
+
+    @property
+    def running(self):
+        return os.path.exists(os.path.join(self.data, "postmaster.pid"))
 
     def stop(self, mode="immediate"):
         self._run("pg_ctl", "-D", self.data, "-m", mode, "-w", "-t", "60", "stop")
@@ -59,7 +66,7 @@ class Cluster:
         ).strip()
 
     def close(self):
-        if os.path.exists(os.path.join(self.data, "postmaster.pid")):
+        if self.running:
             self.stop("immediate")
         shutil.rmtree(self.folder, ignore_errors=True)
 

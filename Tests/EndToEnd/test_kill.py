@@ -3,6 +3,7 @@
 BACKLINE_ROUNDS sets the number of rounds on each store, BACKLINE_SEED the first round's seed.
 """
 
+import collections
 import os
 import random
 import threading
@@ -24,6 +25,7 @@ class Client(threading.Thread):
     def __init__(self, person, room, plan, follower, counter):
         super().__init__(daemon=True)
         self.person, self.room, self.plan, self.follower = person, room, plan, follower
+        #: Called before a command is sent and after one is acknowledged.
         self.counter = counter
         self.answers = {}
         self.failure = None
@@ -40,6 +42,7 @@ class Client(threading.Thread):
     def send(self, numbers):
         """Sends the commands with these places in the plan; the place is the message's `id`, above the harness's own."""
         for number in numbers:
+            self.counter("sent")
             self.socket.send({
                 "type": "command", "id": 1000 + number, "room": self.room,
                 "key": self.plan[number]["key"], "command": self.plan[number]["command"],
@@ -53,7 +56,7 @@ class Client(threading.Thread):
             answer = {name: message.get(name) for name in ("seq", "result")}
             # A key has one outcome, however often it is asked for.
             assert self.answers.setdefault(number, answer) == answer, self.plan[number]
-            self.counter()
+            self.counter("acknowledged")
 
     def run(self):
         """Reads until the connection breaks."""
@@ -123,18 +126,17 @@ def one_round(server, seed):
         titles = [f"Track {number:03}" for number in range(first, first + 300)]
         people[0].command(room, "addTracks", tracks=backline.tracks(*titles))
 
-    # How many acknowledgements the clients have seen, and the number at which the server is killed.
-    lock, reached, seen, limit = threading.Lock(), threading.Event(), 0, randomness.randrange(COMMANDS * 9 // 10)
+    # The server is killed by whoever is about to send the command, or sees the acknowledgement, with this number.
+    what, limit = randomness.choice(["sent", "acknowledged"]), randomness.randrange(1, COMMANDS + 1)
+    lock, killed, seen = threading.Lock(), threading.Event(), collections.Counter()
 
-    def count():
-        nonlocal seen
+    def count(kind):
         with lock:
-            seen += 1
-            if seen >= limit:
-                reached.set()
+            seen[kind] += 1
+            if kind == what and seen[kind] == limit and not killed.is_set():
+                server.process.kill()
+                killed.set()
 
-    if limit == 0:
-        reached.set()
     clients = [
         Client(person, room, plan, backline.Follower(room), count)
         for person, plan in zip(people, plans(randomness))
@@ -145,8 +147,8 @@ def one_round(server, seed):
     senders = [threading.Thread(target=_send_all, args=(client,), daemon=True) for client in clients]
     for sender in senders:
         sender.start()
-    assert reached.wait(60), f"{seen} acknowledgements of {limit} before the kill"
-    server.kill()
+    assert killed.wait(60), f"{seen}, to be killed at {limit} {what}"
+    server.process.wait()
     for thread in (*senders, *clients):
         thread.join(60)
         assert not thread.is_alive()

@@ -9,11 +9,18 @@ import postgres
 from checks import check_followers, check_log, check_once
 
 
-@pytest.fixture
-def own_cluster():
-    """A cluster that a test may stop."""
+@pytest.fixture(scope="module")
+def spare_cluster():
     with contextlib.closing(postgres.Cluster()) as made:
         yield made
+
+
+@pytest.fixture
+def own_cluster(spare_cluster):
+    """A cluster that a test may stop."""
+    if not spare_cluster.running:
+        spare_cluster.start()
+    return spare_cluster
 
 
 def test_without_its_log_a_server_refuses_changes_and_shows_none(own_cluster, servers, tmp_path):

@@ -161,6 +161,14 @@ def test_a_closed_room_is_read_and_not_changed(shared):
     check_log(dj, room)
 
 
+def test_a_session_has_a_hundred_open_rooms(shared):
+    dj = shared.session("Ana")
+    rooms = [dj.create_room(f"Room {number}", visibility="unlisted")["room"]["state"]["id"] for number in range(100)]
+    dj.request("POST", "/v1/rooms", {"name": "One more"}).expect_problem(422, "limit_reached")
+    dj.command(rooms[0], "closeRoom")
+    dj.create_room("One more", visibility="unlisted")
+
+
 def test_a_connection_is_used_again(shared):
     dj = shared.session("Ana")
     connection = http.client.HTTPSConnection(

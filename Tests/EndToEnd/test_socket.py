@@ -319,7 +319,7 @@ def test_a_djs_powers_end_where_the_owners_begin(shared, dj, guest, room):
     assert guest.command(room, "enqueue", track=1)["result"] == {"entry": 1}
 
 
-def test_who_stops_reading_does_not_hold_up_the_others(dj, guest, room):
+def test_a_lost_connection_does_not_hold_up_the_others(dj, guest, room):
     """A connection is cut without a word; the rest goes on."""
     cut, client = guest.socket(), dj.socket()
     cut.subscribe(room)
@@ -330,3 +330,40 @@ def test_who_stops_reading_does_not_hold_up_the_others(dj, guest, room):
         assert answer["type"] == "ack"
     check_followers(dj, room, [client.catch_up(room, answer["seq"])])
     client.close()
+    cut.close()
+
+
+def test_who_cannot_keep_up_gets_one_snapshot_in_place_of_what_it_missed(shared, dj, guest, room):
+    """A client stops reading while megabytes of events happen, and then reads again."""
+    large = [{"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
+             for n in range(100)]
+    with backline.RawSocket(shared, guest.token, receive_buffer=64 << 10) as slow, dj.socket() as fast:
+        follower = Follower(room)
+        slow.send({"type": "subscribe", "id": 1, "room": room})
+        while follower.state is None:
+            follower.take(slow.receive())
+        fast.subscribe(room)
+        for _ in range(60):
+            added = fast.command(room, "addTracks", tracks=large)
+            assert added["type"] == "ack", added
+            last = fast.command(room, "removeTracks", tracks=added["result"]["tracks"])["seq"]
+        assert fast.catch_up(room, last).snapshots == 1, "who keeps up is not concerned"
+        slow.send({"type": "time", "id": 2, "t1": 0})
+
+        # What was under way arrives, then the snapshot, and the answer, which is never dropped.
+        collapsed, answered = [], False
+        while follower.seq < last or not answered:
+            message = slow.receive()
+            answered = answered or message.get("re") == 2
+            if message["type"] == "snapshot":
+                collapsed.append(message["collapsed"])
+                assert collapsed[-1] == {"from": follower.seq + 1, "seq": message["seq"]}
+                assert message.get("re") is None
+            follower.take(message)
+        assert len(collapsed) == 1, collapsed
+        # From here on it is told everything again.
+        answer = fast.command(room, "vote", track=1)
+        while follower.seq < answer["seq"]:
+            follower.take(slow.receive())
+        assert follower.events[answer["seq"]]["type"] == "voteCast"
+        check_followers(dj, room, [follower, fast.catch_up(room, answer["seq"])])

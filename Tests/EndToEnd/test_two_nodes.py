@@ -1,5 +1,6 @@
 """Two server processes on one PostgreSQL, and everybody writes to one room through both."""
 
+import concurrent.futures
 import multiprocessing
 
 import pytest
@@ -87,6 +88,58 @@ def test_a_key_is_known_to_every_server(nodes):
     first = here.command(room, "addTracks", key, tracks=backline.tracks("One"))
     assert there.command(room, "addTracks", key, tracks=backline.tracks("One")) == first
     assert here.room(room)["room"]["seq"] == first["seq"]
+
+
+def test_a_key_that_is_sent_to_both_servers_at_once_has_one_outcome(nodes):
+    here = nodes[0].session("Ana")
+    there = backline.Person(nodes[1].address, here.session, here.token, here.name)
+    room = here.create_room()["room"]["state"]["id"]
+    keys = {1000 + number: backline.new_key() for number in range(100)}
+    with here.socket() as first, there.socket() as second:
+        for number, key in keys.items():
+            command = {"type": "addTracks", "tracks": backline.tracks(f"Track {number}")}
+            for client in (first, second, first):
+                client.send({"type": "command", "id": number, "room": room, "key": key, "command": command})
+        for number in keys:
+            answers = [client.answer_to(number) for client in (first, second, first)]
+            assert answers[0]["type"] == "ack", answers
+            assert answers[0] == answers[1] == answers[2]
+    events = check_log(here, room)
+    assert len(events) == 2 + len(keys)
+
+
+def test_a_room_that_is_made_on_both_servers_at_once_is_one_room(nodes):
+    here = nodes[0].session("Ana")
+    there = backline.Person(nodes[1].address, here.session, here.token, here.name)
+    for _ in range(5):
+        key = backline.new_key()
+        with concurrent.futures.ThreadPoolExecutor(8) as threads:
+            made = list(threads.map(lambda number: (here, there)[number % 2].create_room("Kitchen", key=key), range(8)))
+        assert len({room["room"]["state"]["id"] for room in made}) == 1
+
+
+def test_a_ban_reaches_who_is_connected_to_the_other_server(nodes):
+    here, guest = nodes[0].session("Ana"), nodes[1].session("Ben")
+    room = here.create_room()["room"]["state"]["id"]
+    member = guest.command(room, "join")["result"]["member"]
+    with guest.socket() as many, guest.socket(f"/v1/rooms/{room}/socket", follow=room) as one:
+        many.subscribe(room)
+        one.wait_for("snapshot")
+        here.command(room, "kick", member=member, ban=True)
+        assert many.wait_for("ended")["code"] == "banned"
+        assert one.closed() == 4403
+        assert many.subscribe(room)["code"] == "banned"
+
+
+def test_a_session_that_ends_is_over_on_every_server(nodes):
+    here = nodes[0].session("Ana")
+    there = backline.Person(nodes[1].address, here.session, here.token, here.name)
+    room = here.create_room()["room"]["state"]["id"]
+    with there.socket() as client:
+        client.subscribe(room)
+        assert here.request("DELETE", "/v1/session").status == 204
+        assert client.closed() == 4401
+    there.request("GET", "/v1/session").expect_problem(401, "unauthorized")
 
 
 def test_a_client_resumes_on_the_other_server(nodes):

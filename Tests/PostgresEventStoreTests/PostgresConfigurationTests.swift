@@ -40,22 +40,42 @@ struct PostgresConfigurationTests {
         #expect(!description.contains("\n"))
     }
 
-    @Test func `delays grow from the base to the limit and are drawn evenly`() {
+    @Test func `delays are drawn evenly below a bound that doubles up to the limit`() {
+        var generator = SplitMix(seed: 1)
+        let draws = (0..<1_000).map { _ in
+            var backoff = Backoff(base: .milliseconds(50), limit: .seconds(2))
+            return (0..<8).map { _ in backoff.next(using: &generator) }
+        }
+        for (attempt, bound) in [50, 100, 200, 400, 800, 1_600, 2_000, 2_000].enumerated() {
+            let delays = draws.map { $0[attempt] / .milliseconds(bound) }
+            #expect(delays.allSatisfy { (0...1).contains($0) })
+            #expect((0.45...0.55).contains(delays.reduce(0, +) / 1_000))
+        }
+    }
+
+    @Test func `after a success the delays begin again`() {
+        var generator = SplitMix(seed: 2)
         var backoff = Backoff(base: .milliseconds(50), limit: .seconds(2))
-        var largest = FixedGenerator(value: .max)
-        #expect(
-            (0..<8).map { _ in backoff.next(using: &largest) }
-                == [50, 100, 200, 400, 800, 1_600, 2_000, 2_000].map { .milliseconds($0) })
-        backoff.reset()
-        #expect(backoff.next(using: &largest) == .milliseconds(50))
-        var smallest = FixedGenerator(value: 0)
-        #expect(backoff.next(using: &smallest) == .zero)
+        for _ in 0..<100 {
+            _ = backoff.next(using: &generator)
+            backoff.reset()
+            #expect(backoff.next(using: &generator) <= .milliseconds(50))
+            backoff.reset()
+        }
     }
 }
 
-/// A generator that always says the same.
-private struct FixedGenerator: RandomNumberGenerator {
-    let value: UInt64
+/// A seeded source of random numbers (SplitMix64).
+private struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
 
-    mutating func next() -> UInt64 { value }
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
 }

@@ -39,6 +39,18 @@ extension EventStore {
     }
 }
 
+extension PostgresEventStore {
+    /// What is wrong with the store's health; nil where nothing is.
+    func healthFault() async -> StorageFault? {
+        do throws(StorageFault) {
+            try await checkHealth()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
 extension PostgresPool {
     /// Runs a script and returns the first column of its last answer, a row a line.
     @discardableResult

@@ -58,6 +58,11 @@ struct TestDatabase {
         return configuration
     }
 
+    /// Its name.
+    var name: String {
+        get throws { try query("SELECT current_database()") }
+    }
+
     /// Runs SQL beside the store.
     @discardableResult
     func query(_ sql: String) throws -> String {

@@ -25,10 +25,16 @@ import Testing
         let text = try run(
             "openssl", "x509", "-in", made.certificatePath, "-noout", "-text", "-fingerprint", "-sha256")
         #expect(text.contains("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1, DNS:party.example"))
-        #expect(text.contains("Not Before: Jan 15 07:00:00 2027 GMT") && text.contains("Not After : Feb 16 08:00:00 2028 GMT"))
+        #expect(
+            text.contains("Not Before: Jan 15 07:00:00 2027 GMT")
+                && text.contains("Not After : Feb 16 08:00:00 2028 GMT"))
         #expect(text.contains("sha256 Fingerprint=\(made.fingerprint.colonHex)"))
         #expect(text.contains("CA:FALSE") && text.contains("NIST CURVE: P-256"))
-        #expect(try run("openssl", "verify", "-CAfile", made.certificatePath, "-attime", "\(Self.now)", "-x509_strict", made.certificatePath).contains("OK"))
+        #expect(
+            try run(
+                "openssl", "verify", "-CAfile", made.certificatePath, "-attime", "\(Self.now)", "-x509_strict",
+                made.certificatePath
+            ).contains("OK"))
     }
 
     @Test func `the same one is given until a day before it expires`() throws {
@@ -51,7 +57,8 @@ import Testing
         let named = try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "10.1.2.3", now: Self.now)
         #expect(named.fingerprint != first.fingerprint)
         #expect(try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "10.1.2.3", now: Self.now) == named)
-        #expect(try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "localhost", now: Self.now) == named)
+        #expect(
+            try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "localhost", now: Self.now) == named)
     }
 
     @Test func `a certificate that does not belong to the key is replaced`() throws {

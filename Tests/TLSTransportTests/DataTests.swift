@@ -98,6 +98,15 @@ import Testing
         #expect(pair.client.recorder.text == "soon")
     }
 
+    @Test func `sending directly falls back where there is no socket`() throws {
+        let identity = try Identity.shared.get()
+        let channel = EmbeddedChannel()
+        let tls = TLSHandler(identity.pinned, resources: try TLSEventLoopResources(), sendsDirectly: true)
+        try channel.pipeline.syncOperations.addHandler(tls)
+        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/client")).wait()
+        #expect(try channel.readOutbound(as: ByteBuffer.self)?.readableBytes ?? 0 > 0)
+    }
+
     @Test func `a handler may write from within channelRead`() throws {
         let pair = try EmbeddedPair.connected()
         // Both ends share one loop's buffers: the echo encrypts while the plaintext is being handed on.

@@ -111,7 +111,9 @@ import Testing
     func `plain text and garbage end the connection and nothing else`(text: String) throws {
         let pair = try EmbeddedPair()
         _ = try? pair.server.channel.writeInbound(ByteBuffer(string: text))
-        if pair.server.channel.isActive { pair.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+        if pair.server.channel.isActive {
+            pair.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
         #expect(pair.server.recorder.faults.count == 1)
         #expect(pair.server.recorder.text == "" && pair.server.recorder.events == [])
         #expect(!pair.server.channel.isActive && pair.server.tls.isFreed)
@@ -127,8 +129,10 @@ import Testing
             let end = try EmbeddedEnd(identity.server, resources)
             try end.channel.connect(to: SocketAddress(unixDomainSocketPath: "/server")).wait()
             // Half of them look like the beginning of a handshake record.
-            var bytes: [UInt8] = Bool.random(using: &random) ? [22, 3, 1, 0, UInt8.random(in: 0...255, using: &random), 1] : []
-            bytes += (0..<Int.random(in: 1...400, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            var bytes: [UInt8] =
+                Bool.random(using: &random) ? [22, 3, 1, 0, UInt8.random(in: 0...255, using: &random), 1] : []
+            bytes += (0..<Int.random(in: 1...400, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random)
+            }
             _ = try? end.channel.writeInbound(ByteBuffer(bytes: bytes))
             #expect(end.recorder.events == [] && end.recorder.text == "")
             try? end.channel.close().wait()

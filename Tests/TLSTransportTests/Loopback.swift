@@ -11,12 +11,14 @@ struct Loopback: Sendable {
     let group: MultiThreadedEventLoopGroup
     private let resources: TLSEventLoopGroupResources
     private let identity: Identity
+    private let sendsDirectly: Bool
 
-    static func run(loops: Int, _ body: (Loopback) async throws -> Void) async throws {
+    static func run(loops: Int, sendsDirectly: Bool = false, _ body: (Loopback) async throws -> Void) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: loops)
         do {
             let loopback = try Loopback(
-                group: group, resources: TLSEventLoopGroupResources(group), identity: Identity.shared.get())
+                group: group, resources: TLSEventLoopGroupResources(group), identity: Identity.shared.get(),
+                sendsDirectly: sendsDirectly)
             try await body(loopback)
         } catch {
             try? await group.shutdownGracefully()
@@ -55,7 +57,8 @@ struct Loopback: Sendable {
         _ context: TLSContext, serverName: String? = nil, to channel: any Channel, _ configure: Configure
     ) throws {
         let tls = TLSHandler(
-            context, resources: resources.resources(on: channel.eventLoop), serverName: serverName)
+            context, resources: resources.resources(on: channel.eventLoop), serverName: serverName,
+            sendsDirectly: sendsDirectly)
         try channel.pipeline.syncOperations.addHandler(tls)
         try configure(channel, tls)
     }
@@ -66,19 +69,28 @@ extension Channel {
     var port: Int { localAddress?.port ?? 0 }
 }
 
-/// The endless byte sequence that a seed stands for.
+/// The endless byte sequence that a seed stands for: a random block over and over.
 struct SeededBytes {
-    private var generator: SeededGenerator
-    private var rest = ByteBuffer()
+    /// A prime, so that no record or buffer size makes the sequence look the same in another place.
+    private static let period = 65_521
+    private let block: ByteBuffer
+    private var position = 0
 
     init(seed: UInt64) {
-        generator = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
+        var block = ByteBuffer()
+        while block.readableBytes < Self.period { block.writeInteger(generator.next()) }
+        self.block = block
     }
 
     mutating func next(_ count: Int) -> ByteBuffer {
-        while rest.readableBytes < count { rest.writeInteger(generator.next()) }
-        defer { rest.discardReadBytes() }
-        return rest.readSlice(length: count) ?? ByteBuffer()
+        var bytes = ByteBuffer()
+        while bytes.readableBytes < count {
+            let length = min(count - bytes.readableBytes, Self.period - position)
+            bytes.writeImmutableBuffer(block.getSlice(at: position, length: length) ?? ByteBuffer())
+            position = (position + length) % Self.period
+        }
+        return bytes
     }
 }
 
@@ -144,7 +156,8 @@ final class StreamHandler: ChannelInboundHandler {
     private func write(_ context: ChannelHandlerContext) {
         while toSend > 0, context.channel.isWritable, context.channel.isActive {
             for _ in 0..<Int.random(in: 1...4, using: &sizes) {
-                let size = min(toSend, Int.random(in: 0...[10, 300, 70_000][Int.random(in: 0...2, using: &sizes)], using: &sizes))
+                let size = min(
+                    toSend, Int.random(in: 0...[10, 300, 70_000][Int.random(in: 0...2, using: &sizes)], using: &sizes))
                 toSend -= size
                 let bytes = outgoing.next(size)
                 if Bool.random(using: &sizes) {
@@ -170,7 +183,9 @@ final class Cutter: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var buffer = unwrapInboundIn(data)
         while buffer.readableBytes > 0 {
-            let size = min(buffer.readableBytes, Int.random(in: 1...[6, 600, 20_000][Int.random(in: 0...2, using: &sizes)], using: &sizes))
+            let size = min(
+                buffer.readableBytes,
+                Int.random(in: 1...[6, 600, 20_000][Int.random(in: 0...2, using: &sizes)], using: &sizes))
             guard let piece = buffer.readSlice(length: size) else { return }
             context.fireChannelRead(NIOAny(piece))
         }

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import Testing
@@ -6,12 +7,15 @@ import Testing
 
 /// Over real sockets: servers and clients on the loops of one group.
 @Suite struct LoopbackTests {
-    @Test(arguments: [1, 2], [false, true])
-    func `megabytes in both directions arrive whole and in order`(loops: Int, cutting: Bool) async throws {
+    @Test(arguments: [(loops: 1, cutting: false), (1, true), (2, false), (2, true)], [false, true])
+    func `megabytes in both directions arrive whole and in order`(
+        _ setting: (loops: Int, cutting: Bool), sendsDirectly: Bool
+    ) async throws {
         let seed = UInt64.random(in: .min ... .max)
         print("seed \(seed)")
+        let cutting = setting.cutting
         let count = cutting ? 1_500_000 : 6_000_000
-        try await Loopback.run(loops: loops) { loopback in
+        try await Loopback.run(loops: setting.loops, sendsDirectly: sendsDirectly) { loopback in
             let atServer = loopback.promise()
             let atClient = loopback.promise()
             let listener = try await loopback.listen { channel, tls in
@@ -30,10 +34,11 @@ import Testing
         }
     }
 
-    @Test func `many connections share a loop's buffers without mixing`() async throws {
+    @Test(arguments: [false, true])
+    func `many connections share a loop's buffers without mixing`(sendsDirectly: Bool) async throws {
         let seed = UInt64.random(in: .min ... .max)
         print("seed \(seed)")
-        try await Loopback.run(loops: 2) { loopback in
+        try await Loopback.run(loops: 2, sendsDirectly: sendsDirectly) { loopback in
             let listener = try await loopback.listen { channel, _ in
                 try channel.pipeline.syncOperations.addHandler(EchoHandler())
             }
@@ -56,11 +61,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test(arguments: [false, true], [false, true])
     func `a peer that does not read makes the channel unwritable, and writable when it reads`(
-        bySend: Bool
+        bySend: Bool, sendsDirectly: Bool
     ) async throws {
-        try await Loopback.run(loops: 2) { loopback in
+        try await Loopback.run(loops: 2, sendsDirectly: sendsDirectly) { loopback in
             let count = 8 << 20
             let stalled = loopback.promise()
             let written = loopback.promise(of: Int.self)
@@ -82,8 +87,9 @@ import Testing
         }
     }
 
-    @Test func `what was written before close arrives although the peer is slow`() async throws {
-        try await Loopback.run(loops: 2) { loopback in
+    @Test(arguments: [false, true])
+    func `what was written before close arrives although the peer is slow`(sendsDirectly: Bool) async throws {
+        try await Loopback.run(loops: 2, sendsDirectly: sendsDirectly) { loopback in
             let count = 8 << 20
             let received = loopback.promise()
             let listener = try await loopback.listen { channel, tls in
@@ -94,6 +100,20 @@ import Testing
             }
             try await received.futureResult.get()
             try await client.closeFuture.get()
+        }
+    }
+
+    @Test func `nothing is sent on a descriptor that SwiftNIO has closed`() async throws {
+        try await Loopback.run(loops: 1, sendsDirectly: true) { loopback in
+            let done = loopback.promise(of: Int.self)
+            let listener = try await loopback.listen { channel, tls in
+                try channel.pipeline.syncOperations.addHandler(SendWhileClosing(tls, done: done))
+            }
+            let client = try await loopback.connect(port: listener.port) { channel, _ in
+                try channel.syncOptions?.setOption(.autoRead, value: false)
+            }
+            #expect(try await done.futureResult.get() == 0)
+            try? await client.close()
         }
     }
 
@@ -197,5 +217,56 @@ private final class WriteAndClose: ChannelInboundHandler {
         guard event is TLSHandshakeCompleted else { return }
         context.writeAndFlush(NIOAny(ByteBuffer(repeating: 7, count: count)), promise: nil)
         context.close(promise: nil)
+    }
+}
+
+/// Closes its channel past TLS, takes over the freed descriptor, and sends from within all that follows.
+///
+/// Reports how many bytes came out of the sockets that have taken the descriptor's number.
+private final class SendWhileClosing: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+    private let tls: TLSHandler
+    private let done: EventLoopPromise<Int>
+    private var pairs: [(Int32, Int32)] = []
+
+    init(_ tls: TLSHandler, done: EventLoopPromise<Int>) {
+        self.tls = tls
+        self.done = done
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is TLSHandshakeCompleted else { return }
+        let transport = context.channel._channelCore
+        // Fails while SwiftNIO closes: the socket is closed, and no handler has heard of it.
+        let queued = context.eventLoop.makePromise(of: Void.self)
+        queued.futureResult.assumeIsolated().whenFailure { _ in self.occupyAndSend() }
+        transport.write0(NIOAny(ByteBuffer(string: "never flushed")), promise: queued)
+        // As an error of the socket does it: not through the pipeline.
+        transport.close0(error: ChannelError.eof, mode: .all, promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        occupyAndSend()
+        var leaked = 0
+        for (one, other) in pairs {
+            var byte: UInt8 = 0
+            // Reads at most the one byte there is room for.
+            while unsafe recv(one, &byte, 1, Int32(MSG_DONTWAIT)) > 0 { leaked += 1 }
+            while unsafe recv(other, &byte, 1, Int32(MSG_DONTWAIT)) > 0 { leaked += 1 }
+            close(one)
+            close(other)
+        }
+        done.succeed(leaked)
+    }
+
+    private func occupyAndSend() {
+        for _ in 0..<8 {
+            var pair: [Int32] = [-1, -1]
+            // Writes the two descriptors.
+            guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else { continue }
+            pairs.append((pair[0], pair[1]))
+        }
+        tls.send(ByteBuffer(string: "for the peer only"))
     }
 }

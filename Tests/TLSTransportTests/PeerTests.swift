@@ -61,7 +61,8 @@ import Testing
     @Test func `key updates of either side are followed`() async throws {
         try await withEcho { port, _ in
             let printed = try python(
-                Self.dialogue, "\(port)", "-tls1_3", "", "tls13 none full", "one", "one", "k", "KEYUPDATE", "two", "two",
+                Self.dialogue, "\(port)", "-tls1_3", "", "tls13 none full", "one", "one", "k", "KEYUPDATE", "two",
+                "two",
                 "K", "KEYUPDATE", "three", "three")
             #expect(printed.hasSuffix("done\n"))
         }
@@ -77,7 +78,7 @@ import Testing
                 try channel.pipeline.syncOperations.addHandler(EchoHandler(greets: true, closed: closed))
             }
             // A reply is a record of 5 + 5 + 17 bytes: the limit of 16 KiB is passed by the 607th.
-            _ = try python(Self.keyUpdates, "\(listener.port)", "620")
+            _ = try python(Self.keyUpdates, "\(listener.port)", "100000")
             #expect(try await closed.futureResult.get() == [.unreadReplies])
         }
     }
@@ -111,7 +112,8 @@ import Testing
             #expect(
                 result.event
                     == TLSHandshakeCompleted(
-                        applicationProtocol: "http/1.1", version: version == "TLSv1_2" ? .tls12 : .tls13, resumed: false))
+                        applicationProtocol: "http/1.1", version: version == "TLSv1_2" ? .tls12 : .tls13, resumed: false
+                    ))
             // The server saw the name it was asked for, and sent back what we sent.
             #expect(result.text == "localhost 200000 bytes")
             #expect(result.faults == (ending == "unwrap" ? [] : [.truncated]))
@@ -119,7 +121,8 @@ import Testing
         #expect(server.finish() == 0)
     }
 
-    @Test func `what is written while the peer is halfway through a handshake message goes out after it`() async throws {
+    @Test func `what is written while the peer is halfway through a handshake message goes out after it`() async throws
+    {
         let certificate = try Identity.shared.get().certificate
         // A session ticket that holds a name of 253 characters does not fit into one record of 512 bytes.
         let name = Array(repeating: String(repeating: "a", count: 62), count: 4).joined(separator: ".") + ".a"
@@ -167,7 +170,7 @@ import Testing
         try run(["python3", "-c"] + arguments)
     }
 
-    /// Arguments: port, authority, version, ALPN offer. Connects twice, the second time with the first's session.
+    /// Arguments: port, authority, version, ALPN offer; connects twice, the second time with the first's session.
     private static let client = """
         import socket, ssl, sys
         port, authority, version, offer = sys.argv[1:]
@@ -232,7 +235,8 @@ import Testing
         print("done")
         """
 
-    /// Arguments: port, count. A terminal hands `openssl s_client` one line at a time, whose commands are lines.
+    /// Arguments: port, the most updates to try; commands of `openssl s_client` are lines, which a terminal hands
+    /// over one at a time; it loses some when it is written to faster than read.
     private static let keyUpdates = """
         import os, pty, subprocess, sys, termios
         terminal, stdin = pty.openpty()
@@ -246,15 +250,16 @@ import Testing
             pass
         try:
             for _ in range(int(sys.argv[2])):
+                if peer.poll() is not None:
+                    break
                 os.write(terminal, b"K\\nx\\n")
-            os.write(terminal, b"Q\\n")
         except OSError:
             pass
-        peer.stdout.read()
+        peer.kill()
         peer.wait()
         """
 
-    /// Arguments: certificate, key, version, way of ending. Serves one connection.
+    /// Arguments: certificate, key, version, way of ending; serves one connection.
     private static let server = """
         import socket, ssl, sys
         certificate, key, version, ending = sys.argv[1:]
@@ -283,7 +288,7 @@ private final class PeerServer {
     let port: Int
     private let process: Process
 
-    /// - Parameter prefix: what stands before the port; lines that do not begin with it are skipped.
+    /// `prefix` is what stands before the port; lines that do not begin with it are skipped.
     init(_ arguments: [String], portAfter prefix: String = "") throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -312,7 +317,7 @@ private final class PeerServer {
     }
 
     deinit {
-        if process.isRunning { process.terminate() }
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 }
 

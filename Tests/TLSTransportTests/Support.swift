@@ -168,7 +168,8 @@ struct EmbeddedPair {
             for (from, to) in [(client, server), (server, client)] {
                 for var buffer in try from.takeOutbound() {
                     moved = true
-                    while let next = buffer.readSlice(length: min(piece, buffer.readableBytes)), next.readableBytes > 0 {
+                    while let next = buffer.readSlice(length: min(piece, buffer.readableBytes)), next.readableBytes > 0
+                    {
                         if to.channel.isActive { try to.channel.writeInbound(next) }
                     }
                 }

@@ -1,0 +1,130 @@
+import EventStorage
+import FoundationEssentials
+@testable import PostgresEventStore
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct AppendTests {
+    @Test func `a stream that moves while its lock is waited for is a conflict, alone`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        let (moving, still) = (try await store.makeStream(code: "A"), try await store.makeStream(code: "B"))
+        let other = try database.session()
+        try await other.script("BEGIN; UPDATE rooms SET seq = seq + 1 WHERE room_id = '\(moving)'")
+        async let outcomes = store.append([append(to: moving, after: 1), append(to: still, after: 1)])
+        _ = try await database.waitForLockedSession()
+        try await other.script("COMMIT")
+        #expect(try await outcomes == [.conflict, .appended])
+        #expect(try await store.read(moving, after: 0, limit: 9).count == 1)
+        #expect(try await store.read(still, after: 0, limit: 9).count == 2)
+        await other.close()
+    }
+
+    @Test func `a stream whose lock is waited for and that does not move is appended to`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        let stream = try await store.makeStream()
+        let other = try database.session()
+        try await other.script("BEGIN; UPDATE rooms SET seq = seq + 1 WHERE room_id = '\(stream)'")
+        async let outcomes = store.append([append(to: stream, after: 1)])
+        _ = try await database.waitForLockedSession()
+        try await other.script("ROLLBACK")
+        #expect(try await outcomes == [.appended])
+        await other.close()
+    }
+
+    @Test func `twenty tasks through two stores win each position of one stream once`() async throws {
+        let database = try await TestDatabase.migrated()
+        let stores = [try database.store(), try database.store()]
+        let stream = try await stores[0].makeStream()
+        let target = 101
+        let won = try await withThrowingTaskGroup(of: [Int: String].self) { group in
+            for writer in 0..<20 {
+                group.addTask {
+                    let store = stores[writer % 2]
+                    var won: [Int: String] = [:]
+                    while let seq = try await store.seq(of: stream), seq < target {
+                        let mark = "\(writer)-\(seq + 1)"
+                        if try await store.append([append(to: stream, after: seq, mark: mark)]) == [.appended] {
+                            won[seq + 1] = mark
+                        }
+                    }
+                    return won
+                }
+            }
+            return try await group.reduce(into: [:]) { $0.merge($1) { "\($0) and \($1)" } }
+        }
+        let events = try await stores[1].read(stream, after: 1, limit: 1_000)
+        #expect(events.map(\.seq) == Array(2...target))
+        #expect(events.map(\.payload) == (2...target).map { event($0, mark: won[$0] ?? "nobody").payload })
+    }
+
+    @Test func `a deadlock with somebody else is tried again`() async throws {
+        let database = try await TestDatabase.migrated()
+        // The store's session looks for a circle after 2 s, the other one never: the store's is the one rolled back.
+        try database.query("ALTER DATABASE \(database.name) SET deadlock_timeout = '2s'")
+        let store = try database.store()
+        let streams = [try await store.makeStream(code: "A"), try await store.makeStream(code: "B")]
+            .sorted { $0.uuidString < $1.uuidString }
+        let other = try database.session()
+        try await other.script("SET deadlock_timeout = '10min'")
+        try await other.script("BEGIN; SELECT FROM rooms WHERE room_id = '\(streams[1])' FOR UPDATE")
+        async let outcomes = store.append(streams.map { append(to: $0, after: 1) })
+        _ = try await database.waitForLockedSession()
+        // Granted when the store's transaction is rolled back.
+        try await other.script("SELECT FROM rooms WHERE room_id = '\(streams[0])' FOR UPDATE")
+        try await other.script("COMMIT")
+        #expect(try await outcomes == [.appended, .appended])
+        await other.close()
+    }
+
+    @Test func `plans made on empty tables scan none`() async throws {
+        let session = try await TestDatabase.migrated().session()
+        let id = UUID()
+        let calls = [
+            Call(.append, with: PostgresEventStore.appendParameters(of: [])),
+            Call(.create, with: PostgresEventStore.creationParameters(of: creation())),
+            Call(.forgetCreations, id, 0), Call(.head, id), Call(.heads, [id]), Call(.events, id, 0, 1),
+            Call(.eventsAfterSnapshot, id, 1), Call(.newestSnapshot, id, 1), Call(.snapshot, id, 1, 1),
+            Call(.saveSnapshot, id, 1, 1, Binary([])), Call(.keys, id, 0), Call(.roomByCode, ""),
+            Call(.directory, [id]), Call(.openPublicRooms, "", 1), Call(.openPublicRoomsBefore, "", 1, id),
+            Call(.sessionByToken, Binary([])), Call(.renameSession, id, ""), Call(.extendSession, id, 0),
+            Call(.endSession, id), Call(.sessionsToRemove, 0, 1), Call(.deleteSession, id), Call(.memberships, id),
+        ]
+        for call in calls {
+            let types = call.parameters.values.map { "\($0.type)::regtype::text" }
+            let names = try await session.script("SELECT concat_ws(', ', \(types.joined(separator: ", ")))")
+            // A null id would rule out every partition beforehand.
+            let values = call.parameters.values.map { $0.type == UUID.type ? "'\(id)'" : "NULL" }
+            try await session.script("PREPARE sample (\(names)) AS \(call.statement.sql)")
+            let plan = try await session.script("EXPLAIN EXECUTE sample (\(values.joined(separator: ", ")))")
+            #expect(plan.contains("Index"), "\(call.statement.name): \(plan)")
+            #expect(!plan.contains("Seq Scan"), "\(call.statement.name): \(plan)")
+            try await session.script("DEALLOCATE sample")
+        }
+        await session.close()
+    }
+
+    @Test func `an append and a stream larger than any socket's buffer go through`() async throws {
+        let store = try await TestDatabase.migrated().store()
+        let stream = try await store.makeStream()
+        let text = String(repeating: "0123456789abcdef", count: 65_536)
+        let events = (2...9).map { StoredEvent(seq: $0, at: 1, type: "large", payload: Array(#"{"text": "\#(text)"}"#.utf8)) }
+        let part = StreamAppend(stream: stream, expected: StreamVersion(seq: 1, keyed: 0), events: events)
+        #expect(try await store.append([part]) == [.appended])
+        #expect(try await store.load(stream, reducerVersion: 1, after: nil)?.events.suffix(8) == events[...])
+        let snapshot = StoredSnapshot(seq: 9, reducerVersion: 1, state: Array(repeating: 0, count: 9_000_000))
+        try await store.save(snapshot, of: stream)
+        #expect(try await store.snapshot(of: stream, atMost: 9, reducerVersion: 1) == snapshot)
+    }
+
+    @Test func `an acknowledgement is durable whatever the database's default is`() async throws {
+        let database = try await TestDatabase.migrated()
+        try database.query("ALTER DATABASE \(database.name) SET synchronous_commit = off")
+        try database.query("ALTER DATABASE \(database.name) SET default_transaction_isolation = serializable")
+        let session = try database.session()
+        #expect(try await session.script("SHOW synchronous_commit") == "on")
+        #expect(try await session.script("SHOW default_transaction_isolation") == "read committed")
+        await session.close()
+    }
+}

@@ -1,0 +1,241 @@
+import EventStorage
+import FoundationEssentials
+@testable import PostgresEventStore
+import PostgresTestSupport
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct OutageTests {
+    @Test func `a server that crashes under appends is told, and used again when it is back`() async throws {
+        let database = try await TestDatabase.migratedAlone()
+        let store = try database.store { $0.connectionWait = .seconds(1) }
+        let writers = 8
+        var streams: [UUID] = []
+        for writer in 0..<writers { streams.append(try await store.makeStream(code: "\(writer)")) }
+        let tally = Tally()
+        let logs = try await withThrowingTaskGroup(of: (Int, WriterLog).self) { group in
+            for writer in 0..<writers {
+                group.addTask { [stream = streams[writer]] in
+                    (writer, await write(to: stream, of: store, tally: tally))
+                }
+            }
+            for round in 1...3 {
+                await tally.wait { $0.acknowledged >= round * 100 }
+                try database.cluster.crash()
+                // All writers have seen that it is down.
+                let faults = tally.counts.faults
+                await tally.wait { $0.faults >= faults + 2 * writers }
+                try database.cluster.start()
+            }
+            await tally.wait { $0.acknowledged >= 400 }
+            tally.stop()
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        for (writer, log) in logs {
+            let events = try await store.read(streams[writer], after: 1, limit: .max)
+            #expect(events.map(\.seq) == Array(2..<events.count + 2))
+            let marks = events.map { String(decoding: $0.payload, as: UTF8.self) }
+            #expect(Set(marks).count == marks.count, "nothing is applied twice")
+            #expect(log.acknowledged.isSubset(of: marks), "nothing acknowledged is lost")
+            #expect(Set(marks).subtracting(log.acknowledged).isSubset(of: log.unknown))
+            #expect(log.unexpected == [])
+        }
+        await store.close()
+    }
+
+    @Test func `a server that is not there is told at once, every time`() async throws {
+        let cluster = try PostgresCluster()
+        let database = TestDatabase(cluster: cluster, url: try cluster.makeDatabase())
+        try cluster.crash()
+        let store = try database.store()
+        for _ in 0..<3 {
+            let fault = await fault { () throws(StorageFault) in try await store.checkHealth() }
+            #expect(fault?.isUnreachable == true)
+        }
+        try cluster.start()
+        while await store.healthFault()?.isUnreachable == true { await Task.yield() }
+        #expect(await store.healthFault()?.cause?.code == "42P01")
+    }
+
+    @Test func `an append whose session is ended has an unknown outcome, and the next one works`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        let stream = try await store.makeStream()
+        let other = try database.session()
+        try await other.script("BEGIN; SELECT FROM rooms FOR UPDATE")
+        async let outcome = fault { () throws(StorageFault) in try await store.append([append(to: stream, after: 1)]) }
+        let process = try await database.waitForLockedSession()
+        try database.query("SELECT pg_terminate_backend(\(process))")
+        let fault = await outcome
+        #expect(fault?.outcomeIsUnknown == true)
+        #expect(fault?.cause?.code == "57P01")
+        await other.close()
+        #expect(try await store.append([append(to: stream, after: 1)]) == [.appended])
+    }
+
+    @Test func `sessions that are ended while idle are replaced`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        let stream = try await store.makeStream()
+        let others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        func sessions() throws -> Set<Substring> {
+            Set(try database.query("SELECT pid \(others)").split(separator: "\n"))
+        }
+        for seq in 1...5 {
+            while try sessions().count < 4 { await Task.yield() }
+            let old = try sessions()
+            try database.query("SELECT pg_terminate_backend(pid) \(others)")
+            // Four new ones: so the store has noticed the loss of each.
+            while try sessions().subtracting(old).count < 4 { await Task.yield() }
+            #expect(try await store.append([append(to: stream, after: seq)]) == [.appended])
+        }
+    }
+
+    @Test func `a frozen server is found out in time, and used again when it goes on`() async throws {
+        let database = try await TestDatabase.migratedAlone()
+        let store = try database.store {
+            $0.connections = 2
+            $0.connectTimeout = .milliseconds(300)
+            $0.answerTimeout = .milliseconds(500)
+            $0.connectionWait = .milliseconds(300)
+        }
+        let stream = try await makeStreamPatiently(on: store)
+        try database.cluster.freeze()
+        let first = await fault { () throws(StorageFault) in
+            try await store.append([append(to: stream, after: 1, mark: "first")])
+        }
+        #expect(first?.outcomeIsUnknown == true)
+        #expect(first?.cause?.code == "ETIMEDOUT")
+        // The other connection may still be thought to be alive; then there is none left.
+        var fault = first
+        while fault?.isUnreachable != true { fault = await store.healthFault() }
+        #expect(fault?.cause?.code == "ETIMEDOUT")
+        try database.cluster.thaw()
+        while await store.healthFault() != nil { await Task.yield() }
+        // What was sent to the frozen server is carried out when it goes on, or never.
+        let marks = try await readPatiently(stream, of: store).dropFirst().map(\.payload)
+        #expect(marks == [] || marks == [event(2, mark: "first").payload])
+        await store.close()
+    }
+
+    @Test func `a statement that takes too long is given up by the server`() async throws {
+        let database = try await TestDatabase.migrated()
+        let stream = try await database.store().makeStream()
+        let store = try database.store { $0.statementTimeout = .milliseconds(100) }
+        let other = try database.session()
+        try await other.script("BEGIN; SELECT FROM rooms FOR UPDATE")
+        let fault = await fault { () throws(StorageFault) in try await store.append([append(to: stream, after: 1)]) }
+        guard case .transient(let cause) = fault else {
+            Issue.record("\(String(describing: fault))")
+            return
+        }
+        #expect(cause.code == "57014")
+        await other.close()
+    }
+
+    @Test func `a server that takes no writes is unreachable`() async throws {
+        let database = try await TestDatabase.migrated()
+        let stream = try await database.store().makeStream()
+        try database.query("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
+        let store = try database.store()
+        let refused = await fault { () throws(StorageFault) in try await store.append([append(to: stream, after: 1)]) }
+        #expect(refused?.isUnreachable == true)
+        #expect(refused?.cause?.code == "25006")
+        #expect(await store.healthFault()?.cause?.code == "25006")
+        #expect(try await store.seq(of: stream) == 1)
+    }
+
+    @Test(arguments: [("nobody", "test", "28000"), ("backline", "no_such_database", "3D000")])
+    func `a server that refuses the connection says why`(user: String, database: String, code: String) async throws {
+        let url = try PostgresCluster.shared.connectionString(of: database)
+            .replacing("backline@", with: user + "@")
+        let store = try PostgresEventStore(PostgresConfiguration(url: url, environment: [:]))
+        let fault = await store.healthFault()
+        #expect(fault?.isUnreachable == true)
+        #expect(fault?.cause?.code == code)
+    }
+
+    // MARK: Writing through outages
+
+    /// What a writer was told of its events, by their payloads.
+    private struct WriterLog {
+        var acknowledged: Set<String> = []
+        var unknown: Set<String> = []
+        var unexpected: [StorageFault] = []
+    }
+
+    /// Appends events, each with a payload of its own, until told to stop; after an unknown outcome looks where it is.
+    private func write(to stream: UUID, of store: PostgresEventStore, tally: Tally) async -> WriterLog {
+        var log = WriterLog()
+        var seq = 1
+        var attempt = 0
+        while !tally.isStopped {
+            attempt += 1
+            let part = append(to: stream, after: seq, mark: "\(attempt)")
+            let mark = String(decoding: part.events[0].payload, as: UTF8.self)
+            do throws(StorageFault) {
+                switch try await store.append([part]) {
+                case [.appended]:
+                    log.acknowledged.insert(mark)
+                    seq += 1
+                    tally.note { $0.acknowledged += 1 }
+                default: seq = try await store.heads(of: [stream])[stream]?.version.seq ?? seq
+                }
+            } catch {
+                tally.note { $0.faults += 1 }
+                switch error {
+                case .outcomeUnknown: log.unknown.insert(mark)
+                case .unreachable: break
+                case .transient, .exhausted, .rejected, .corrupt, .closed: log.unexpected.append(error)
+                }
+                await Task.yield()
+            }
+        }
+        return log
+    }
+
+    /// Makes a stream on a store whose times may be too short for a slow machine.
+    private func makeStreamPatiently(on store: PostgresEventStore) async throws -> UUID {
+        let creation = creation()
+        while true {
+            do throws(StorageFault) {
+                _ = try await store.create(creation)
+                return creation.first.stream
+            } catch {
+                if try await readPatiently(creation.first.stream, of: store).count == 1 { return creation.first.stream }
+            }
+        }
+    }
+
+    private func readPatiently(_ stream: UUID, of store: PostgresEventStore) async throws -> [StoredEvent] {
+        while true {
+            do throws(StorageFault) {
+                return try await store.read(stream, after: 0, limit: 100)
+            } catch {
+                await Task.yield()
+            }
+        }
+    }
+}
+
+/// How far the writers have come.
+private final class Tally: Sendable {
+    struct Counts {
+        var acknowledged = 0
+        var faults = 0
+    }
+
+    private let state = Mutex(Counts())
+    private let stopped = Atomic<Bool>(false)
+
+    var counts: Counts { state.withLock { $0 } }
+    var isStopped: Bool { stopped.load(ordering: .relaxed) }
+
+    func note(_ change: (inout Counts) -> Void) { state.withLock { change(&$0) } }
+    func stop() { stopped.store(true, ordering: .relaxed) }
+
+    func wait(for condition: (Counts) -> Bool) async {
+        while !condition(counts) { await Task.yield() }
+    }
+}

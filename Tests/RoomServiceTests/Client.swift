@@ -1,0 +1,140 @@
+import RoomDomain
+import RoomService
+import RoomTestSupport
+import Synchronization
+
+/// Somebody's device: it follows one room, folds what it is sent, loses its connection and comes back.
+final class Client: Sendable {
+    /// What it was told beside events.
+    enum Note: Equatable {
+        case snapshot(seq: Int)
+        case resumed(seq: Int)
+        case refused(SubscriptionRefusal)
+        case banned
+        case forgotten
+    }
+
+    private struct State {
+        var fold = ClientFold()
+        var notes: [Note] = []
+        var deltas = 0
+        var complaints: [String] = []
+        /// The connection it has, and whether the room has accepted it.
+        var connection: ConnectionID?
+        var isFollowing = false
+        var dropsAtDelta: @Sendable () -> Bool = { false }
+    }
+
+    private static let connections = Atomic(0)
+
+    let person: Person
+    private let state = Mutex(State())
+
+    init(_ person: Person) {
+        self.person = person
+    }
+
+    /// Makes a connection and asks to follow a room from where this client stands, or from a position of the test's.
+    func connect(to node: Node, following room: RoomID, at position: (epoch: String, seq: Int)? = nil) {
+        let number = Self.connections.add(1, ordering: .relaxed).newValue
+        let connection = ConnectionID(rawValue: number)
+        let (epoch, seq) = state.withLock { state in
+            state.connection = connection
+            state.isFollowing = false
+            return (state.fold.epoch, state.fold.seq)
+        }
+        let mine = epoch.isEmpty ? nil : (epoch: epoch, seq: seq)
+        let asked = position ?? mine
+        node.feed.add(self, as: connection)
+        node.host.subscribe(
+            SubscriptionRequest(
+                connection: connection, session: person.session, id: Int64(number), epoch: asked?.epoch,
+                seq: asked?.seq, feed: node.feed),
+            to: room)
+    }
+
+    /// Loses the connection.
+    func drop(from node: Node, following room: RoomID) {
+        guard let connection = disconnected() else { return }
+        node.feed.remove(connection)
+        node.host.unsubscribe(connection, from: room)
+    }
+
+    /// Loses the connection at any delta for which `dropsAtDelta` says so, without receiving it.
+    func dropAtDelta(when dropsAtDelta: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.dropsAtDelta = dropsAtDelta }
+    }
+
+    // MARK: What a test asks
+
+    var notes: [Note] { state.withLock { $0.notes } }
+    /// The last event it has.
+    var seq: Int { state.withLock { $0.fold.seq } }
+    var epoch: String { state.withLock { $0.fold.epoch } }
+    /// How many deltas came.
+    var deltas: Int { state.withLock { $0.deltas } }
+    /// Whether it has a connection, accepted or not.
+    var isConnected: Bool { state.withLock { $0.connection != nil } }
+    var isFollowing: Bool { state.withLock { $0.isFollowing } }
+    var fold: ClientFold { state.withLock { $0.fold } }
+    /// What was wrong with what it was sent.
+    var complaints: [String] { state.withLock { $0.complaints + $0.fold.complaints } }
+
+    // MARK: What the feed brings
+
+    func began(_ subscription: Subscription, on connection: ConnectionID) {
+        state.withLock { state in
+            guard state.connection == connection else { return }
+            state.isFollowing = true
+            for message in subscription.messages { receive(message, into: &state) }
+            if state.fold.seq != subscription.seq {
+                state.complaints.append("at \(state.fold.seq) after a subscription to \(subscription.seq)")
+            }
+        }
+    }
+
+    /// Takes a delta; false where the connection is lost at it.
+    func moved(_ update: PublishedEvents, on connection: ConnectionID) -> Bool {
+        state.withLock { state in
+            guard state.connection == connection, state.isFollowing else { return true }
+            guard !state.dropsAtDelta() else {
+                state.connection = nil
+                state.isFollowing = false
+                return false
+            }
+            state.deltas += 1
+            receive(update.message, into: &state)
+            return true
+        }
+    }
+
+    func note(_ note: Note) {
+        state.withLock { $0.notes.append(note) }
+    }
+
+    /// Forgets the connection, and returns it.
+    func disconnected() -> ConnectionID? {
+        state.withLock { state in
+            defer { state.connection = nil }
+            state.isFollowing = false
+            return state.connection
+        }
+    }
+
+    private func receive(_ message: [UInt8], into state: inout sending State) {
+        let (epoch, seq) = (state.fold.epoch, state.fold.seq)
+        do {
+            try state.fold.receive(message)
+        } catch {
+            state.complaints.append("not JSON: \(error)")
+        }
+        if message.starts(with: Array(#"{"type":"snapshot""#.utf8)) {
+            state.notes.append(.snapshot(seq: state.fold.seq))
+            if state.fold.epoch == epoch, state.fold.seq < seq {
+                state.complaints.append("a snapshot of \(state.fold.seq) after \(seq)")
+            }
+        } else if message.starts(with: Array(#"{"type":"resumed""#.utf8)) {
+            state.notes.append(.resumed(seq: state.fold.seq))
+        }
+    }
+}

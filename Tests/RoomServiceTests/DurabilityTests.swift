@@ -1,0 +1,148 @@
+import EventStorage
+import NIOCore
+import RoomDomain
+import RoomService
+import Testing
+
+/// An event is durable first and seen then, or it never was.
+@Suite(.timeLimit(.minutes(5))) struct DurabilityTests {
+    @Test(arguments: [true, false]) func `nothing is seen or acknowledged before the log has answered`(
+        isWritten: Bool
+    ) async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("a snapshot") { client.isFollowing }
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.append, isWritten ? .answersLate(gate) : .waits(gate))
+            let answer = node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
+            try await eventually("the append") { gate.arrived == 1 }
+            try await node.turnLoops()
+            #expect(answer.outcomeSoFar == nil)
+            #expect(client.deltas == 0)
+            let before = try await node.host.view(room, for: owner.session)
+            #expect(before.seq == 2)
+            gate.open()
+            #expect(try await answer.outcome() == .acknowledged(seq: 3, result: nil))
+            try await expectFoldOfLog(of: room, on: [node], for: [client])
+        }
+    }
+
+    @Test(arguments: [
+        FaultyEventStore.unreachable, .transient(.init(message: "")), .exhausted(.init(message: "")),
+    ]) func `what cannot be appended was never there`(fault: StorageFault) async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("a snapshot") { client.isFollowing }
+            node.store.next(.append, .fails(fault))
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .unavailable)
+            #expect(client.deltas == 0)
+            #expect(node.store.head(of: room) == 2)
+            #expect(try await node.tell(.rename(name: "Anne"), in: room, by: owner).seq == 3)
+            try await expectFoldOfLog(of: room, on: [node], for: [client])
+        }
+    }
+
+    @Test func `what was decided on a lost append is thrown away with it`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom(tracks: 1)
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.append, .waits(gate))
+            let first = node.ask(.enqueue(track: TrackID(rawValue: 1), index: nil), in: room, by: owner.actor)
+            try await eventually("the append") { gate.arrived == 1 }
+            let rest = [.play(entry: EntryID(rawValue: 1)), .pause, .skip].map {
+                node.ask($0, in: room, by: owner.actor)
+            }
+            try await node.turnLoops()
+            node.store.isDown(true)
+            gate.open()
+            for answer in [first] + rest { #expect(try await answer.outcome() == .unavailable) }
+            #expect(node.store.batches.count == 2)
+            node.store.isDown(false)
+            let again = try await node.tell(.enqueue(track: TrackID(rawValue: 1), index: nil), in: room, by: owner)
+            #expect(again == .acknowledged(seq: 4, result: .entry(EntryID(rawValue: 1))))
+            try await expectFoldOfLog(of: room, on: [node])
+        }
+    }
+
+    @Test func `after a lost answer everybody gets the event once, and the retry the first outcome`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom(tracks: 1)
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("a snapshot") { client.isFollowing }
+            node.store.next(.append, .losesAnswer)
+            let command = RoomCommand.enqueue(track: TrackID(rawValue: 1), index: nil)
+            #expect(try await node.tell(command, in: room, by: owner, key: "k") == .unavailable)
+            #expect(client.deltas == 0)
+            let outcome = CommandOutcome.acknowledged(seq: 4, result: .entry(EntryID(rawValue: 1)))
+            #expect(try await node.tell(command, in: room, by: owner, key: "k") == outcome)
+            #expect(try await node.tell(command, in: room, by: owner, key: "k") == outcome)
+            #expect(node.store.head(of: room) == 4)
+            #expect(client.deltas == 1)
+            try await expectFoldOfLog(of: room, on: [node], for: [client])
+        }
+    }
+
+    @Test func `after a lost answer those who follow get the event though nobody asks again`() async throws {
+        try await withNode(settings: { $0.comparisonInterval = .milliseconds(1) }) { node in
+            let (room, owner) = try await node.makeRoom()
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("a snapshot") { client.isFollowing }
+            node.store.next(.append, .losesAnswer)
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .unavailable)
+            try await expectFoldOfLog(of: room, on: [node], for: [client])
+            #expect(client.seq == 3)
+        }
+    }
+
+    @Test func `an append that lands after its answer was lost is found by the retry`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom(tracks: 1)
+            let command = RoomCommand.enqueue(track: TrackID(rawValue: 1), index: nil)
+            node.store.next(.append, .writesLate)
+            #expect(try await node.tell(command, in: room, by: owner, key: "k") == .unavailable)
+            // The retry reads the log, finds nothing, decides again; only then is the first one written.
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.append, .waits(gate))
+            let retry = node.ask(command, in: room, by: owner.actor, key: "k")
+            try await eventually("the second append") { gate.arrived == 1 }
+            await node.store.writeLate()
+            gate.open()
+            #expect(try await retry.outcome() == .acknowledged(seq: 4, result: .entry(EntryID(rawValue: 1))))
+            #expect(node.store.head(of: room) == 4)
+            try await expectFoldOfLog(of: room, on: [node])
+        }
+    }
+
+    @Test func `pipelined commands are decided against each other`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom(tracks: 1)
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.append, .waits(gate))
+            let (track, entry) = (TrackID(rawValue: 1), EntryID(rawValue: 1))
+            let first = node.ask(.enqueue(track: track, index: nil), in: room, by: owner.actor)
+            try await eventually("the append") { gate.arrived == 1 }
+            let rest = [.play(entry: entry), .pause, .pause, .removeTracks([track])].map {
+                node.ask($0, in: room, by: owner.actor)
+            }
+            try await node.turnLoops()
+            #expect(rest.allSatisfy { $0.outcomeSoFar == nil })
+            gate.open()
+            #expect(try await first.outcome() == .acknowledged(seq: 4, result: .entry(entry)))
+            #expect(try await rest[0].outcome() == .acknowledged(seq: 5, result: nil))
+            #expect(try await rest[1].outcome() == .acknowledged(seq: 6, result: nil))
+            #expect(try await rest[2].outcome() == .acknowledged(seq: 6, result: nil))
+            #expect(try await rest[3].outcome() == .refused(.conflict("track 1 is on air")))
+            #expect(node.store.batches.count == 3)
+        }
+    }
+}

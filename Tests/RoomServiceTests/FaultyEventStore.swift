@@ -1,0 +1,331 @@
+import EventStorage
+import FoundationEssentials
+import RoomDomain
+import RoomWire
+import Synchronization
+
+/// The reference store, with surroundings that fail where a test says so.
+///
+/// It knows at every instant, without suspension, what is durable: all that was written, or read, by anybody.
+final class FaultyEventStore: EventStore {
+    enum Method: CaseIterable {
+        case create, append, load, read, heads, snapshot, save, directory, sessions
+    }
+
+    /// What becomes of one call.
+    enum Behaviour: Sendable {
+        case works
+        /// Nothing is done.
+        case fails(StorageFault)
+        /// It is done, and nobody hears of it.
+        case losesAnswer
+        /// Nobody hears of it, and it is done when the test calls ``FaultyEventStore/writeLate()``. For `append` only.
+        case writesLate
+        /// It is done when the gate is open, unless nothing can be reached then.
+        case waits(Gate)
+        /// It is done, and the answer comes when the gate is open.
+        case answersLate(Gate)
+    }
+
+    /// How a stream is not what was written.
+    enum Damage: Sendable {
+        /// An event is gone.
+        case lacks(seq: Int)
+        /// It was restored from a backup.
+        case epoch(String)
+        /// There is no such stream.
+        case gone
+    }
+
+    private struct State {
+        var scripts: [Method: [Behaviour]] = [:]
+        var plan: (@Sendable (Method) -> Behaviour)?
+        var isDown = false
+        var rejected: Set<UUID> = []
+        var damage: [UUID: Damage] = [:]
+        var calls: [Method: Int] = [:]
+        var batches: [[UUID]] = []
+        var durable: [UUID: [Int: StoredEvent]] = [:]
+        var snapshots: [UUID: [StoredSnapshot]] = [:]
+        var late: [@Sendable () async -> Void] = []
+    }
+
+    static let unreachable = StorageFault.unreachable(.init(message: "nobody there"))
+    private static let answerLost = StorageFault.outcomeUnknown(.init(message: "the answer was lost"))
+
+    private let log = MemoryEventStore()
+    private let state = Mutex(State())
+
+    // MARK: What a test says
+
+    /// What becomes of the next calls that nothing was said about yet.
+    func next(_ method: Method, _ behaviours: Behaviour...) {
+        state.withLock { $0.scripts[method, default: []] += behaviours }
+    }
+
+    /// What becomes of calls that nothing else was said about.
+    func plan(_ plan: (@Sendable (Method) -> Behaviour)?) {
+        state.withLock { $0.plan = plan }
+    }
+
+    /// Whether nothing can be reached.
+    func isDown(_ isDown: Bool) {
+        state.withLock { $0.isDown = isDown }
+    }
+
+    /// Refuses every batch with this room in it.
+    func reject(_ room: RoomID) {
+        state.withLock { _ = $0.rejected.insert(room.uuid) }
+    }
+
+    func damage(_ room: RoomID, _ damage: Damage?) {
+        state.withLock { $0.damage[room.uuid] = damage }
+    }
+
+    /// Carries out what was put off.
+    func writeLate() async {
+        let late = state.withLock { state in
+            defer { state.late = [] }
+            return state.late
+        }
+        for write in late { await write() }
+    }
+
+    // MARK: What a test asks
+
+    /// How often a method was called.
+    func calls(_ method: Method) -> Int {
+        state.withLock { $0.calls[method] ?? 0 }
+    }
+
+    /// The rooms of each append so far.
+    var batches: [[UUID]] { state.withLock { $0.batches } }
+
+    /// The durable event with this number.
+    func event(_ seq: Int, of room: RoomID) -> StoredEvent? {
+        state.withLock { $0.durable[room.uuid]?[seq] }
+    }
+
+    /// The number of the last durable event.
+    func head(of room: RoomID) -> Int {
+        state.withLock { $0.durable[room.uuid]?.count ?? 0 }
+    }
+
+    /// The durable events.
+    func events(of room: RoomID) throws -> [RecordedEvent] {
+        let events = state.withLock { $0.durable[room.uuid]?.values.sorted { $0.seq < $1.seq } ?? [] }
+        return try events.map(Self.recorded)
+    }
+
+    /// The fold of the durable events, as of the last or of the one with this number.
+    func room(_ room: RoomID, at seq: Int = .max) throws -> RoomState {
+        var state = RoomState(id: room)
+        for event in try events(of: room).prefix(seq) { state.evolve(event) }
+        return state
+    }
+
+    /// The snapshots that were kept.
+    func snapshots(of room: RoomID) -> [StoredSnapshot] {
+        state.withLock { $0.snapshots[room.uuid] ?? [] }
+    }
+
+    /// The remembered keys of a room, whatever else fails.
+    func keys(of room: RoomID) async throws -> [CommandKey] {
+        try await log.load(room.uuid, reducerVersion: 0, after: nil)?.keys ?? []
+    }
+
+    static func recorded(_ event: StoredEvent) throws -> RecordedEvent {
+        try EventJSON.decodeLog(type: event.type, seq: event.seq, at: event.at, payload: event.payload)
+    }
+
+    // MARK: Parts
+
+    private func perform<Answer: Sendable>(
+        _ method: Method, _ body: () async throws(StorageFault) -> Answer
+    ) async throws(StorageFault) -> Answer {
+        switch behaviour(of: method) {
+        case .works, .writesLate:
+            return try await body()
+        case .fails(let fault):
+            throw fault
+        case .losesAnswer:
+            _ = try await body()
+            throw Self.answerLost
+        case .waits(let gate):
+            await gate.pass()
+            if isDown { throw Self.unreachable }
+            return try await body()
+        case .answersLate(let gate):
+            let answer = try await body()
+            await gate.pass()
+            return answer
+        }
+    }
+
+    private func behaviour(of method: Method) -> Behaviour {
+        state.withLock { state in
+            state.calls[method, default: 0] += 1
+            if state.isDown { return .fails(Self.unreachable) }
+            guard var script = state.scripts[method], !script.isEmpty else { return state.plan?(method) ?? .works }
+            defer { state.scripts[method] = script }
+            return script.removeFirst()
+        }
+    }
+
+    private var isDown: Bool { state.withLock { $0.isDown } }
+
+    private func note(_ events: [StoredEvent], of stream: UUID) {
+        state.withLock { state in
+            for event in events { state.durable[stream, default: [:]][event.seq] = event }
+        }
+    }
+
+    private func damage(of stream: UUID) -> Damage? {
+        state.withLock { $0.damage[stream] }
+    }
+
+    /// Appends and notes it.
+    private func write(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
+        let outcomes = try await log.append(batch)
+        for (part, outcome) in zip(batch, outcomes) where outcome == .appended { note(part.events, of: part.stream) }
+        return outcomes
+    }
+
+    // MARK: Streams
+
+    func create(_ creation: StreamCreation) async throws(StorageFault) -> CreationOutcome {
+        try await perform(.create) { () async throws(StorageFault) in
+            let outcome = try await log.create(creation)
+            if outcome == .created { note(creation.first.events, of: creation.first.stream) }
+            return outcome
+        }
+    }
+
+    func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
+        let (isRejected, isLate) = state.withLock { state in
+            state.batches.append(batch.map(\.stream))
+            var isLate = false
+            if case .writesLate = state.scripts[.append]?.first {
+                isLate = true
+                state.scripts[.append]?.removeFirst()
+                state.late.append { _ = try? await self.write(batch) }
+            }
+            return (batch.contains { state.rejected.contains($0.stream) }, isLate)
+        }
+        if isRejected { throw .rejected(.init(message: "a value that cannot be held")) }
+        if isLate { throw Self.answerLost }
+        return try await perform(.append) { () async throws(StorageFault) in try await write(batch) }
+    }
+
+    func load(_ stream: UUID, reducerVersion: Int, after: StreamVersion?) async throws(StorageFault) -> LoadedStream? {
+        try await perform(.load) { () async throws(StorageFault) in
+            guard var loaded = try await log.load(stream, reducerVersion: reducerVersion, after: after) else {
+                return nil
+            }
+            note(loaded.events, of: stream)
+            switch damage(of: stream) {
+            case .lacks(let seq): loaded.events.removeAll { $0.seq == seq }
+            case .epoch(let epoch): loaded.head.epoch = epoch
+            case .gone: return nil
+            case nil: break
+            }
+            return loaded
+        }
+    }
+
+    func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
+        try await perform(.read) { () async throws(StorageFault) in
+            var events = try await log.read(stream, after: seq, limit: limit)
+            note(events, of: stream)
+            if case .lacks(let seq) = damage(of: stream) { events.removeAll { $0.seq == seq } }
+            return events
+        }
+    }
+
+    func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
+        try await perform(.heads) { () async throws(StorageFault) in
+            var heads = try await log.heads(of: streams)
+            for stream in streams {
+                if case .epoch(let epoch) = damage(of: stream) { heads[stream]?.epoch = epoch }
+            }
+            return heads
+        }
+    }
+
+    func snapshot(of stream: UUID, atMost seq: Int, reducerVersion: Int) async throws(StorageFault) -> StoredSnapshot? {
+        try await perform(.snapshot) { () async throws(StorageFault) in
+            try await log.snapshot(of: stream, atMost: seq, reducerVersion: reducerVersion)
+        }
+    }
+
+    func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
+        try await perform(.save) { () async throws(StorageFault) in
+            try await log.save(snapshot, of: stream)
+            state.withLock { $0.snapshots[stream, default: []].append(snapshot) }
+        }
+    }
+
+    // MARK: Directory
+
+    func stream(code: String) async throws(StorageFault) -> UUID? {
+        try await perform(.directory) { () async throws(StorageFault) in try await log.stream(code: code) }
+    }
+
+    func directory(of streams: [UUID]) async throws(StorageFault) -> [DirectoryRecord] {
+        try await perform(.directory) { () async throws(StorageFault) in try await log.directory(of: streams) }
+    }
+
+    func openPublicStreams(
+        matching: String?, before: UUID?, limit: Int
+    ) async throws(StorageFault) -> [DirectoryRecord] {
+        try await perform(.directory) { () async throws(StorageFault) in
+            try await log.openPublicStreams(matching: matching, before: before, limit: limit)
+        }
+    }
+
+    func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
+        try await perform(.sessions) { () async throws(StorageFault) in try await log.memberships(of: session) }
+    }
+
+    // MARK: Sessions
+
+    func insert(_ session: SessionRecord) async throws(StorageFault) {
+        try await perform(.sessions) { () async throws(StorageFault) in try await log.insert(session) }
+    }
+
+    func session(tokenHash: [UInt8]) async throws(StorageFault) -> SessionRecord? {
+        try await perform(.sessions) { () async throws(StorageFault) in try await log.session(tokenHash: tokenHash) }
+    }
+
+    func renameSession(_ session: UUID, to name: String) async throws(StorageFault) -> Bool {
+        try await perform(.sessions) { () async throws(StorageFault) in
+            try await log.renameSession(session, to: name)
+        }
+    }
+
+    func extendSession(_ session: UUID, to expiresAt: Int64) async throws(StorageFault) {
+        try await perform(.sessions) { () async throws(StorageFault) in
+            try await log.extendSession(session, to: expiresAt)
+        }
+    }
+
+    func endSession(_ session: UUID) async throws(StorageFault) {
+        try await perform(.sessions) { () async throws(StorageFault) in try await log.endSession(session) }
+    }
+
+    func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord] {
+        try await perform(.sessions) { () async throws(StorageFault) in
+            try await log.sessionsToRemove(at: now, limit: limit)
+        }
+    }
+
+    func deleteSession(_ session: UUID) async throws(StorageFault) {
+        try await perform(.sessions) { () async throws(StorageFault) in try await log.deleteSession(session) }
+    }
+
+    // MARK: Health
+
+    func checkHealth() async throws(StorageFault) {
+        if isDown { throw Self.unreachable }
+    }
+}

@@ -1,0 +1,149 @@
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomWire
+import Testing
+
+/// Who looks sees at least what was acknowledged before, wherever that was.
+@Suite(.timeLimit(.minutes(5))) struct LookTests {
+    @Test func `what one host has acknowledged is there for who looks at another`() async throws {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            for number in 0..<50 {
+                let outcome = try await nodes[number % 2].tell(.rename(name: "A\(number)"), in: room, by: owner)
+                let view = try await nodes[(number + 1) % 2].host.view(room, for: owner.session)
+                #expect(view.seq == outcome.seq)
+            }
+        }
+    }
+
+    @Test func `a read that began before does not answer who looks after`() async throws {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            let node = nodes[1]
+            _ = try await node.state(of: room)
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.load, .answersLate(gate))
+            async let early = node.host.view(room, for: owner.session)
+            try await eventually("the read") { gate.arrived == 1 }
+            #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
+            async let late = node.host.view(room, for: owner.session)
+            try await node.turnLoops()
+            gate.open()
+            #expect(try await early.seq == 2)
+            #expect(try await late.seq == 3)
+        }
+    }
+
+    @Test func `an append that is under way does not answer who looks after`() async throws {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            let node = nodes[1]
+            _ = try await node.state(of: room)
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.append, .answersLate(gate))
+            let answer = node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
+            try await eventually("the append") { gate.arrived == 1 }
+            #expect(try await nodes[0].tell(.rename(name: "Anne"), in: room, by: owner).seq == 4)
+            async let view = node.host.view(room, for: owner.session)
+            try await node.turnLoops()
+            gate.open()
+            #expect(try await answer.outcome().seq == 3)
+            #expect(try await view.seq == 4)
+        }
+    }
+
+    @Test func `a client that saw more on another host does not go back in time`() async throws {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            let (client, other) = (Client(.bob), Client(.cyd))
+            other.connect(to: nodes[1], following: room)
+            client.connect(to: nodes[0], following: room)
+            try await eventually("snapshots") { client.isFollowing && other.isFollowing }
+            for number in 3...20 {
+                _ = try await nodes[0].tell(.rename(name: "A\(number)"), in: room, by: owner)
+                try await eventually("the delta") { client.seq == number }
+                client.drop(from: nodes[number % 2], following: room)
+                client.connect(to: nodes[(number + 1) % 2], following: room)
+                try await eventually("the subscription") { client.isFollowing }
+                client.drop(from: nodes[(number + 1) % 2], following: room)
+                client.connect(to: nodes[0], following: room)
+                try await eventually("the subscription") { client.isFollowing }
+            }
+            #expect(client.notes.count { $0 == .snapshot(seq: 2) } == 1)
+            #expect(client.notes.filter { if case .snapshot = $0 { true } else { false } }.count == 1)
+            #expect(client.deltas == 18)
+        }
+    }
+
+    @Test func `a page of the log ends where the log ended`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            for number in 3...12 { _ = try await node.tell(.rename(name: "A\(number)"), in: room, by: owner) }
+            let events = try node.store.events(of: room)
+            for after in 0...13 {
+                let page = try await node.host.events(of: room, after: after, limit: 4)
+                #expect(page.events == Array(events.dropFirst(after).prefix(4)))
+                #expect(page.seq == 12)
+            }
+            #expect(try await node.host.events(of: room, after: .max, limit: .max).events == [])
+            #expect(try await node.host.events(of: room, after: 0, limit: .max).events == events)
+        }
+    }
+
+    @Test func `a room that nobody made is not there`() async throws {
+        try await withNode { node in
+            let (room, _) = (RoomID(Person.bob.session.uuid), 0)
+            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: Person.bob.session) }
+            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.events(of: room, after: 0, limit: 1) }
+            #expect(try await node.tell(.join(name: nil), in: room, by: .bob) == .noSuchRoom)
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("an answer") { client.notes == [.refused(.noSuchRoom)] }
+        }
+    }
+
+    @Test func `a room is found by its code, live or not`() async throws {
+        let store = FaultyEventStore()
+        try await withNode(on: store) { node in
+            let (room, _) = try await node.makeRoom()
+            let code = try store.room(room).code
+            #expect(node.host.liveRoom(code: code) == nil)
+            #expect(try await node.host.resolve(.code(code)) == room)
+            _ = try await node.state(of: room)
+            #expect(node.host.liveRoom(code: code) == room)
+            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.resolve(.code(.zero)) }
+            store.isDown(true)
+            #expect(try await node.host.resolve(.code(code)) == room)
+            await #expect(throws: RoomFailure.unavailable) { try await node.host.resolve(.code(.zero)) }
+        }
+    }
+
+    @Test(arguments: 1...25) func `the past is the fold of the log up to then`(eventsPerSnapshot: Int) async throws {
+        try await withNode(settings: { $0.eventsPerSnapshot = eventsPerSnapshot }) { node in
+            let (room, owner) = try await node.makeRoom(tracks: 2)
+            for number in 0..<10 {
+                let track = TrackID(rawValue: number % 2 + 1)
+                _ = try await node.tell(.vote(track: track), in: room, by: owner)
+                _ = try await node.tell(.unvote(track: track), in: room, by: owner)
+            }
+            let head = node.store.head(of: room)
+            #expect(head == 23)
+            for seq in 1...head {
+                let then = try node.store.room(room, at: seq)
+                let view = try await node.host.view(room, at: seq, for: owner.session)
+                #expect(view.seq == seq)
+                #expect(view.state == StateJSON.encode(then))
+                #expect(view.you == YouJSON.encode(then, owner.session))
+                #expect(view.presence == nil)
+            }
+            for seq in [.min, -1, 0, head + 1, .max] {
+                await #expect(throws: RoomFailure.noSuchRoom) {
+                    try await node.host.view(room, at: seq, for: owner.session)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import EventStorage
+import FoundationEssentials
+import Logging
+import NIOCore
+import NIOPosix
+import RoomDomain
+import RoomService
+import RoomTestSupport
+import RoomWire
+import Synchronization
+import Testing
+
+/// A process that serves rooms, as far as its rooms go.
+final class Node: Sendable {
+    let host: RoomHost
+    let feed: RecordingFeed
+    let store: FaultyEventStore
+    private let loops: [any EventLoop]
+
+    init(store: FaultyEventStore, settings: RoomHostSettings, clock: ManualClock) {
+        let loops: [any EventLoop] = (0..<2).map { _ in MultiThreadedEventLoopGroup.singleton.next() }
+        self.store = store
+        self.loops = loops
+        feed = RecordingFeed(store: store)
+        host = RoomHost(
+            store: store, settings: settings, loops: loops,
+            clock: ServerClock(milliseconds: { Double(clock.now) }),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        feed.attach(host)
+    }
+
+    /// Sends a command, and returns without its answer.
+    func ask(_ command: RoomCommand, in room: RoomID, by actor: Actor, key: String? = nil) -> Answer {
+        let answer = Answer()
+        host.submit(
+            CommandRequest(actor: actor, key: key, command: command) { outcome in
+                if case .acknowledged(let seq, _) = outcome, seq > self.store.head(of: room) {
+                    self.feed.complain("\(command) is acknowledged with \(seq), which is not durable")
+                }
+                if !answer.give(outcome) { self.feed.complain("\(command) is answered twice") }
+            },
+            to: room)
+        return answer
+    }
+
+    /// Sends a command, and returns its answer.
+    func tell(
+        _ command: RoomCommand, in room: RoomID, by person: Person, key: String? = nil
+    ) async throws -> CommandOutcome {
+        try await ask(command, in: room, by: person.actor, key: key).outcome()
+    }
+
+    /// Makes a session.
+    func session(_ name: String) async throws -> Session {
+        let hash = (0..<32).map { _ in UInt8.random(in: 0...255) }
+        return try await host.sessions.create(name: name, tokenHash: hash)
+    }
+
+    /// Makes a room, and returns it with its owner.
+    func makeRoom(_ name: String = "Kitchen") async throws -> (room: RoomID, owner: Person) {
+        let session = try await session("Ana")
+        let room = try await host.createRoom(.named(name), by: session, key: nil)
+        return (room, Person(session: session.id, name: session.name))
+    }
+
+    /// Makes a room with so many tracks in its pool.
+    func makeRoom(tracks: Int) async throws -> (room: RoomID, owner: Person) {
+        let (room, owner) = try await makeRoom()
+        let outcome = try await tell(.addTracks((0..<tracks).map { .named("Song \($0)") }), in: room, by: owner)
+        #expect(outcome == .acknowledged(seq: 3, result: .tracks((1...tracks).map(TrackID.init(rawValue:)))))
+        return (room, owner)
+    }
+
+    /// What the room's state is for who looks at it here.
+    func state(of room: RoomID) async throws -> [UInt8] {
+        try await host.view(room, for: Person.guest(99).session).state
+    }
+
+    /// Lets everything that stands in the event loops' queues be done.
+    func turnLoops() async throws {
+        for loop in loops { try await loop.submit {}.get() }
+    }
+}
+
+/// The answer to a command, when it comes.
+final class Answer: Sendable {
+    private let given = Mutex<CommandOutcome?>(nil)
+
+    /// The answer; nil before it came.
+    var outcomeSoFar: CommandOutcome? { given.withLock { $0 } }
+
+    /// The answer; throws where none comes.
+    func outcome() async throws -> CommandOutcome {
+        try await eventually("an answer") { outcomeSoFar }
+    }
+
+    /// False where there was an answer.
+    fileprivate func give(_ outcome: CommandOutcome) -> Bool {
+        given.withLock { given in
+            defer { given = given ?? outcome }
+            return given == nil
+        }
+    }
+}
+
+/// Runs processes on one log while `body` lasts, and expects that nobody was shown what they must not be.
+func withNodes(
+    _ count: Int = 1, on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
+    settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: ([Node]) async throws -> Void
+) async throws {
+    var settings = RoomHostSettings()
+    settings.logIsShared = count > 1
+    // Housekeeping is for tests that are about it.
+    settings.comparisonInterval = .hours(1)
+    change(&settings)
+    let nodes = (0..<count).map { _ in Node(store: store, settings: settings, clock: clock) }
+    try await withThrowingDiscardingTaskGroup { group in
+        for node in nodes { group.addTask { await node.host.run() } }
+        defer { for node in nodes { node.host.shutDown() } }
+        try await body(nodes)
+    }
+    for node in nodes { #expect(node.feed.complaints == []) }
+}
+
+/// Runs one process while `body` lasts; see ``withNodes(_:on:clock:settings:_:)``.
+func withNode(
+    on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
+    settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: (Node) async throws -> Void
+) async throws {
+    try await withNodes(1, on: store, clock: clock, settings: change) { nodes in try await body(nodes[0]) }
+}
+
+extension CreateRoomRequest {
+    /// A wish for a room.
+    static func named(_ name: String, more: String = "") throws -> CreateRoomRequest {
+        try parse(Array(#"{"name":"\#(name)"\#(more)}"#.utf8))
+    }
+}
+
+extension TrackInfo {
+    /// A song with this title, and the same identity in its catalogue.
+    static func named(_ title: String) -> TrackInfo {
+        TrackInfo(source: "shelf", sourceID: title, title: title)
+    }
+}
+
+extension CommandOutcome {
+    /// The acknowledged position.
+    var seq: Int? {
+        if case .acknowledged(let seq, _) = self { seq } else { nil }
+    }
+
+    /// The acknowledged result.
+    var result: CommandResult? {
+        if case .acknowledged(_, let result) = self { result } else { nil }
+    }
+}
+
+/// Expects that everybody ends with the fold of the log: those who look, and those who follow.
+func expectFoldOfLog(of room: RoomID, on nodes: [Node], for clients: [Client] = []) async throws {
+    guard let store = nodes.first?.store else { return }
+    let folded = StateJSON.encode(try store.room(room))
+    let expected = try JSONValue(parsing: folded)
+    let head = store.head(of: room)
+    for node in nodes {
+        let view = try await node.host.view(room, for: Person.guest(99).session)
+        #expect(view.seq == head)
+        #expect(try JSONValue(parsing: view.state) == expected)
+    }
+    for client in clients {
+        try await eventually("\(client.person.name) has \(head), not \(client.seq)") { client.seq == head }
+        #expect(client.fold.stateValue == expected)
+    }
+}

@@ -1,0 +1,111 @@
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomWire
+import Synchronization
+
+/// Stands where a socket server stands: it brings what happens in rooms to clients, and looks whether it may.
+final class RecordingFeed: RoomFeed {
+    private struct State {
+        var clients: [ConnectionID: Client] = [:]
+        var everybody: [Client] = []
+        var complaints: [String] = []
+    }
+
+    private let store: FaultyEventStore
+    private let state = Mutex(State())
+    private let host = Mutex<RoomHost?>(nil)
+
+    init(store: FaultyEventStore) {
+        self.store = store
+    }
+
+    func attach(_ host: RoomHost) {
+        self.host.withLock { $0 = host }
+    }
+
+    func add(_ client: Client, as connection: ConnectionID) {
+        state.withLock { state in
+            state.clients[connection] = client
+            if !state.everybody.contains(where: { $0 === client }) { state.everybody.append(client) }
+        }
+    }
+
+    func remove(_ connection: ConnectionID) {
+        state.withLock { $0.clients[connection] = nil }
+    }
+
+    /// Notes what must not be.
+    func complain(_ complaint: String) {
+        state.withLock { $0.complaints.append(complaint) }
+    }
+
+    /// What was not as it must be, for this feed or any client that ever connected here.
+    var complaints: [String] {
+        let (own, everybody) = state.withLock { ($0.complaints, $0.everybody) }
+        return own + everybody.flatMap { client in client.complaints.map { "\(client.person.name): \($0)" } }
+    }
+
+    // MARK: RoomFeed
+
+    func roomMoved(_ update: PublishedEvents) {
+        expectDurable(update)
+        for (connection, client) in state.withLock({ $0.clients }) where !client.moved(update, on: connection) {
+            remove(connection)
+            host.withLock { $0 }?.unsubscribe(connection, from: update.room)
+        }
+    }
+
+    func subscriptionBegan(_ subscription: Subscription) {
+        if subscription.seq > store.head(of: subscription.room) {
+            complain("a subscription began at \(subscription.seq), which is not durable")
+        }
+        guard let client = state.withLock({ $0.clients[subscription.connection] }) else {
+            host.withLock { $0 }?.unsubscribe(subscription.connection, from: subscription.room)
+            return
+        }
+        client.began(subscription, on: subscription.connection)
+    }
+
+    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
+        guard let client = state.withLock({ $0.clients.removeValue(forKey: request.connection) }) else { return }
+        _ = client.disconnected()
+        client.note(.refused(refusal))
+    }
+
+    func sessionBanned(_ session: SessionID, from room: RoomID) {
+        let banned = state.withLock { state in state.clients.filter { $0.value.person.session == session } }
+        for (connection, client) in banned {
+            remove(connection)
+            _ = client.disconnected()
+            client.note(.banned)
+        }
+    }
+
+    func roomForgotten(_ room: RoomID) {
+        let clients = state.withLock { state in
+            defer { state.clients = [:] }
+            return state.clients
+        }
+        for client in clients.values {
+            _ = client.disconnected()
+            client.note(.forgotten)
+        }
+    }
+
+    /// At the instant at which it is shown, every event must be in the log, and be what is shown.
+    private func expectDurable(_ update: PublishedEvents) {
+        let stored = (update.from...update.seq).compactMap { store.event($0, of: update.room) }
+        guard stored.count == update.seq - update.from + 1 else {
+            return complain("events \(update.from)…\(update.seq) are shown, of which \(stored.count) are durable")
+        }
+        do {
+            let events = try stored.map(FaultyEventStore.recorded)
+            if ServerMessage.delta(room: update.room, events: events) != update.message {
+                complain("events \(update.from)…\(update.seq) are not shown as they are in the log")
+            }
+        } catch {
+            complain("events \(update.from)…\(update.seq) cannot be read: \(error)")
+        }
+    }
+}

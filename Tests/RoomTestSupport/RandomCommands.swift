@@ -1,0 +1,100 @@
+package import RoomDomain
+
+/// Random commands by random people, most of them about what is in the room.
+package struct RandomCommands {
+    package var random: SeededRandom
+    /// The people.
+    private let sessions: [SessionID]
+    private static let titles = [
+        "Alpha", "alpha", "Été", "E\u{301}te\u{301}", "zoo", "İstanbul", "ß", "ΑΣ", "東京", "🎹 \"live\"", "a\\b", "Ωmega",
+    ]
+
+    package init(random: SeededRandom, sessions: [SessionID]) {
+        self.random = random
+        self.sessions = sessions
+    }
+
+    /// The owner, every other time: most of what can be done only an owner may do.
+    package mutating func actor(in room: RoomState) -> Actor {
+        if self.random.once(in: 2), let owner = room.members.values.first(where: { $0.role == .owner }) {
+            return .session(owner.session, name: owner.name)
+        }
+        guard !self.random.once(in: 30), let number = self.sessions.indices.randomElement(using: &self.random) else {
+            return .server
+        }
+        return .session(self.sessions[number], name: "S\(number + 1)")
+    }
+
+    package mutating func command(for room: RoomState) -> RoomCommand {
+        switch Int.random(in: 0..<100, using: &self.random) {
+        case 0..<12: .join(name: self.random.once(in: 2) ? nil : self.title())
+        case 12..<14: room.members.count > 1 ? .leave : .skip
+        case 14..<16: .rename(name: self.title())
+        case 16..<20: .updateRoom(self.update())
+        case 20: self.random.once(in: 3) ? .closeRoom : .pause
+        case 21..<25: .setRole(member: self.member(room), role: self.random.once(in: 3) ? .guest : .dj)
+        case 25: .transferOwnership(member: self.member(room))
+        case 26..<28: .kick(member: self.member(room), ban: self.random.once(in: 2), note: self.title())
+        case 28..<30: .unban(member: room.bans.values.min() ?? self.member(room))
+        case 30..<38: .addTracks((0..<Int.random(in: 1...4, using: &self.random)).map { _ in self.info() })
+        case 38..<41: .removeTracks([self.track(room), self.track(room)])
+        case 41..<60: .vote(track: self.track(room))
+        case 60..<65: .unvote(track: self.track(room))
+        case 65..<75: .enqueue(track: self.track(room), index: self.random.once(in: 2) ? nil : self.index(room))
+        case 75..<77: .dequeue(entry: self.entry(room))
+        case 77..<81: .move(entry: self.entry(room), index: self.index(room))
+        case 81..<87: .play(entry: self.random.once(in: 2) ? nil : self.entry(room))
+        case 87..<91: room.onAir?.isPaused == true ? .resume : .pause
+        case 91..<93: .seek(positionMs: Int64.random(in: 0...200_000, using: &self.random))
+        case 93..<96: .skip
+        case 96..<98: .finish(entry: room.onAir?.entry ?? self.entry(room))
+        default: self.endMembership(in: room)
+        }
+    }
+
+    private mutating func endMembership(in room: RoomState) -> RoomCommand {
+        guard let session = self.sessions.randomElement(using: &self.random) else { return .leave }
+        return .endMembership(session: session, reason: self.random.once(in: 2) ? .expired : .sessionEnded)
+    }
+
+    private mutating func title() -> String { Self.titles.randomElement(using: &self.random) ?? "Alpha" }
+
+    private mutating func info() -> TrackInfo {
+        TrackInfo(
+            source: "file", sourceID: self.title(), title: self.title() + (self.random.once(in: 2) ? "" : " 2"),
+            artist: self.random.once(in: 2) ? nil : self.title(), album: self.random.once(in: 2) ? nil : self.title(),
+            durationMs: self.random.once(in: 2) ? nil : Int64.random(in: 0...300_000, using: &self.random),
+            artworkURL: self.random.once(in: 2) ? nil : "https://example.org/1.jpg")
+    }
+
+    private mutating func update() -> RoomUpdate {
+        var update = RoomUpdate()
+        if self.random.once(in: 2) { update.name = self.title() }
+        if self.random.once(in: 3) { update.clearLocation = true }
+        if self.random.once(in: 2), !update.clearLocation {
+            update.location = Location(
+                latitude: Double.random(in: -90...90, using: &self.random),
+                longitude: Double.random(in: -180...180, using: &self.random))
+        }
+        if self.random.once(in: 3) { update.visibility = self.random.once(in: 2) ? .public : .unlisted }
+        if self.random.once(in: 2) { update.settings.skipRatio = Double.random(in: 0...1, using: &self.random) }
+        if self.random.once(in: 3) { update.settings.repeatAfterPlays = Int.random(in: 0...9, using: &self.random) }
+        return update
+    }
+
+    private mutating func member(_ room: RoomState) -> MemberID {
+        MemberID(rawValue: Int.random(in: max(1, room.nextMember - 10)...room.nextMember, using: &self.random))
+    }
+
+    private mutating func track(_ room: RoomState) -> TrackID {
+        room.poolOrder.randomElement(using: &self.random) ?? TrackID(rawValue: 1)
+    }
+
+    private mutating func entry(_ room: RoomState) -> EntryID {
+        room.queue.randomElement(using: &self.random)?.id ?? EntryID(rawValue: 1)
+    }
+
+    private mutating func index(_ room: RoomState) -> Int {
+        Int.random(in: 0...room.queue.count, using: &self.random)
+    }
+}
