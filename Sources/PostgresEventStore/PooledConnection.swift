@@ -24,9 +24,9 @@ struct Request: Sendable {
     let sender: CheckedContinuation<Outcome, Never>
 }
 
-/// One of the pool's connections, from its first attempt to its loss. Belongs to the pool's executor.
+/// One of the pool's connections, from its first attempt to its loss.
 ///
-/// It serves one request at a time. All of a request's calls are sent at once, with what is not prepared yet on this
+/// It belongs to the pool's executor. It serves one request at a time. All of a request's calls are sent at once, with what is not prepared yet on this
 /// connection prepared before it.
 final class PooledConnection {
     /// What the connection is at.
@@ -137,7 +137,7 @@ final class PooledConnection {
         }
     }
 
-    /// Begins to serve a request. The connection is idle.
+    /// Begins to serve a request; the connection is idle.
     func begin(_ request: Request, at now: ContinuousClock.Instant) -> Event {
         state = .serving(request)
         switch request.work {
@@ -171,7 +171,7 @@ final class PooledConnection {
         case .failed(let cause): return lose(cause)
         case .connected:
             isConnected = true
-            let timeout = Int(configuration.statementTimeout / .milliseconds(1))
+            let timeout = Int((configuration.statementTimeout / .milliseconds(1)).rounded(.up))
             return send([Call(.prepareSession, String(timeout))], until: deadline)
         }
     }

@@ -81,7 +81,7 @@ import EventStorage
         unsafe PQtransactionStatus(connection) != PQTRANS_IDLE
     }
 
-    /// Why connecting failed, or the connection was lost. Holds no password.
+    /// Why connecting failed, or the connection was lost; without a password.
     var cause: StorageFault.Cause {
         // The string is the connection's own, and copied.
         unsafe ConnectionMessage.cause(in: String(cString: PQerrorMessage(connection)))
@@ -89,7 +89,7 @@ import EventStorage
 
     // MARK: Connecting
 
-    /// Goes on connecting. To be called first when the socket is writable, then as the last progress said.
+    /// Goes on connecting; to be called first when the socket is writable, then as the last progress said.
     func advance() -> Progress {
         switch unsafe PQconnectPoll(connection) {
         case PGRES_POLLING_READING: return .reading

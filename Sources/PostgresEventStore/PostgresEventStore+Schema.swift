@@ -65,7 +65,9 @@ extension PostgresEventStore {
     private static func appliedMigrations(over pool: PostgresPool) async throws(StorageFault) -> [AppliedMigration] {
         let table = try await pool.run(.calls([Call(.hasMigrations)]), isWrite: false)
         guard let answer = table.last, let row = answer.rows.first, try answer.bool(row, 0) else { return [] }
-        guard let records = try await pool.run(.calls([Call(.appliedMigrations)]), isWrite: false).last else { return [] }
+        guard let records = try await pool.run(.calls([Call(.appliedMigrations)]), isWrite: false).last else {
+            return []
+        }
         return try records.rows.map { (row) throws(StorageFault) in
             try AppliedMigration(
                 number: records.int(row, 0), name: records.text(row, 1), checksum: records.text(row, 2))
@@ -74,7 +76,9 @@ extension PostgresEventStore {
 }
 
 extension Statement {
-    /// Lets one session at a time migrate a database, until it ends. The key is "backline" in ASCII.
+    /// Lets one session at a time migrate a database, until it ends.
+    ///
+    /// The key is "backline" in ASCII.
     fileprivate static let lockSchema = Statement("lock_schema", "SELECT pg_advisory_lock(x'6261636b6c696e65'::bigint)")
 
     fileprivate static let hasMigrations = Statement(

@@ -46,10 +46,10 @@ actor PostgresPool: PollingHandler {
 
     // MARK: Requests
 
-    /// Sends a request over the next free connection; answers in the order of its calls.
+    /// Sends a request over the next free connection; gives the answers in the order of its calls.
     ///
-    /// - Parameter isWrite: Whether the request may change anything: then a lost connection throws
-    ///   ``StorageFault/outcomeUnknown(_:)``, else ``StorageFault/unreachable(_:)``.
+    /// `isWrite` says whether the request may change anything: then a lost connection throws
+    /// ``StorageFault/outcomeUnknown(_:)``, else ``StorageFault/unreachable(_:)``.
     func run(_ work: Request.Work, isWrite: Bool) async throws(StorageFault) -> [PostgresResult] {
         guard !isClosing else { throw .closed }
         guard waiting.count < configuration.waitingLimit else {
@@ -89,10 +89,14 @@ actor PostgresPool: PollingHandler {
         }
     }
 
-    private func handle(_ event: PooledConnection.Event, of connection: PooledConnection, at now: ContinuousClock.Instant) {
+    private func handle(
+        _ event: PooledConnection.Event, of connection: PooledConnection, at now: ContinuousClock.Instant
+    ) {
         switch event {
         case .none: break
-        case .connected: failure = nil
+        case .connected:
+            failure = nil
+            nextAttempt = now
         case .answered(let request, let outcome):
             // A server that takes connections and drops them does not come so far.
             backoff.reset()

@@ -38,7 +38,9 @@ import FoundationEssentials
 
     // MARK: Errors
 
-    /// What the server says of its error. Detail and hint are left out: they repeat values.
+    /// What the server says of its error.
+    ///
+    /// Detail and hint are left out: they repeat values.
     var cause: StorageFault.Cause {
         let code = errorField("C")
         if let message = errorField("M") {

@@ -20,7 +20,9 @@ extension Statement {
         FROM rooms WHERE room_id = ANY ($1)
         """)
 
-    /// The newest open, public rooms. The collation "C" makes `lower` change ASCII letters only.
+    /// The newest open, public rooms.
+    ///
+    /// The collation "C" makes `lower` change ASCII letters only.
     static let openPublicRooms = Statement(
         "open_public_rooms",
         """

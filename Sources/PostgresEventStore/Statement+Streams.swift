@@ -4,8 +4,8 @@ extension Statement {
     /// `matched` locks the heads whose version is the expected one, in the order of their ids, so that batches that
     /// overlap wait for each other and never in a circle. A head that moved while its lock was waited for is compared
     /// again as it then is (READ COMMITTED re-evaluates the condition on the newest row version) and is left out. Every
-    /// other part writes for the rooms of `matched` alone. Versions only grow, so that what the statement's snapshot
-    /// shows of a matched room is its newest state.
+    /// other part writes for the rooms of `matched` alone. Since a matched head has not moved, neither have the room's
+    /// events, keys and memberships: what the statement's snapshot shows of them is their newest state.
     ///
     /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: it probes a hash table, whose cost does
     /// not depend on what the planner guesses of the sizes.
@@ -69,6 +69,8 @@ extension Statement {
     // MARK: Creation
 
     /// Lets one creation of a session at a time decide, until its transaction ends.
+    ///
+    /// The first number tells these locks from others; sessions with one hash merely wait for each other.
     static let lockCreator = Statement(
         "lock_creator", "SELECT pg_advisory_xact_lock(1918987629, uuid_hash($1))")
 

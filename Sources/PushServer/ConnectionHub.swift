@@ -86,7 +86,10 @@ final class ConnectionHub {
 
     /// A subscription was accepted.
     func subscriptionBegan(_ subscription: Subscription) {
-        guard let connection = connections[subscription.connection], connection.isOpen else {
+        guard let connection = connections[subscription.connection], connection.isOpen,
+            !subscription.isCatchUp || connection.rooms[subscription.room] != nil
+        else {
+            // Gone by now, or unsubscribed while it was catching up.
             return rooms.unsubscribe(subscription.connection, from: subscription.room)
         }
         followers[subscription.room, default: RoomFollowers()].add(connection)

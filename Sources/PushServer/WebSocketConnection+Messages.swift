@@ -75,6 +75,7 @@ extension WebSocketConnection {
     private func resolved(_ message: Result<ClientMessage, RoomFailure>, id request: Int64?) {
         let waiting = held ?? []
         held = nil
+        defer { resume(waiting) }
         switch message {
         case .success(let message):
             handle(message, received: hub.rooms.clock.milliseconds)
@@ -82,6 +83,17 @@ extension WebSocketConnection {
             let failure = CommandFailure(failure)
             send(ServerMessage.error(re: request, code: failure.code, message: failure.detail))
         }
+    }
+
+    /// Does what waited for an answer that has been given.
+    func releaseHeld() {
+        let waiting = held ?? []
+        held = nil
+        resume(waiting)
+    }
+
+    /// Does what waited, in its order; one of these may make the rest wait again.
+    private func resume(_ waiting: [ClientMessage]) {
         for message in waiting { handle(message, received: hub.rooms.clock.milliseconds) }
         readIfDue()
     }

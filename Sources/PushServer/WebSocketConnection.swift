@@ -28,7 +28,8 @@ final class WebSocketConnection: ChannelDuplexHandler {
     let ownRoom: RoomID?
     var rooms: [RoomID: Followed] = [:]
 
-    /// Messages that wait until a room's code has been looked up; nil while none is being looked up.
+    /// Messages that wait for the answer to one before them (a subscription, a code being looked up); nil where none
+    /// does.
     var held: [ClientMessage]?
     /// Commands that were sent to rooms and not answered.
     var commandsInFlight = 0
@@ -210,8 +211,9 @@ final class WebSocketConnection: ChannelDuplexHandler {
 
     // MARK: Subscriptions
 
-    /// Asks to follow a room.
+    /// Asks to follow a room; later messages wait for the answer, so that all is done in the order in which it came.
     func subscribe(to room: RoomID, id request: Int64?, position: Position? = nil) {
+        held = []
         hub.rooms.subscribe(
             SubscriptionRequest(
                 connection: id, session: session.id, id: request, epoch: position?.epoch, seq: position?.seq,
@@ -223,6 +225,7 @@ final class WebSocketConnection: ChannelDuplexHandler {
     func subscriptionBegan(_ subscription: Subscription) {
         rooms[subscription.room] = Followed(seq: subscription.seq)
         for message in subscription.messages { send(message) }
+        if !subscription.isCatchUp { releaseHeld() }
     }
 
     /// The room, or whoever looks for it, does not accept.
@@ -236,6 +239,7 @@ final class WebSocketConnection: ChannelDuplexHandler {
         send(ServerMessage.error(re: request.id, code: code, message: code.detail))
         // The room that the socket was opened for, asked for by nobody's message.
         if request.id == nil, let ownRoom, rooms[ownRoom] == nil { closeOwnRoom(because: code) }
+        if request.collapsedFrom == nil { releaseHeld() }
     }
 
     /// The server ends a subscription.

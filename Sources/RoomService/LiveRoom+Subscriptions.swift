@@ -93,7 +93,9 @@ extension LiveRoom {
 
     private func begin(_ request: SubscriptionRequest, with messages: [[UInt8]]) {
         request.feed.subscriptionBegan(
-            Subscription(connection: request.connection, room: id, seq: confirmed.seq, messages: messages))
+            Subscription(
+                connection: request.connection, room: id, seq: confirmed.seq,
+                isCatchUp: request.collapsedFrom != nil, messages: messages))
     }
 
     private func snapshotMessage(for request: SubscriptionRequest) -> [UInt8] {

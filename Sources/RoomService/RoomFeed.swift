@@ -68,6 +68,8 @@ package struct Subscription: Sendable {
     package var room: RoomID
     /// The last event that `messages` hold.
     package var seq: Int
+    /// Whether it only stands for deltas that were left out: the connection followed already.
+    package var isCatchUp: Bool
     /// The answer and, where the client resumes, the deltas it lacks: text messages in order.
     package var messages: [[UInt8]]
 }

@@ -1,7 +1,8 @@
 import EventStorage
 import FoundationEssentials
-@testable import PostgresEventStore
 import Testing
+
+@testable import PostgresEventStore
 
 @Suite(.timeLimit(.minutes(5)))
 struct AppendTests {
@@ -20,16 +21,20 @@ struct AppendTests {
         await other.close()
     }
 
-    @Test func `a stream whose lock is waited for and that does not move is appended to`() async throws {
+    @Test(arguments: ["COMMIT", "ROLLBACK"])
+    func `a stream that changes without moving while its lock is waited for is appended to`(end: String) async throws {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
         let stream = try await store.makeStream()
         let other = try database.session()
-        try await other.script("BEGIN; UPDATE rooms SET seq = seq + 1 WHERE room_id = '\(stream)'")
+        try await other.script("BEGIN; UPDATE rooms SET name = 'changed' WHERE room_id = '\(stream)'")
         async let outcomes = store.append([append(to: stream, after: 1)])
         _ = try await database.waitForLockedSession()
-        try await other.script("ROLLBACK")
+        try await other.script(end)
         #expect(try await outcomes == [.appended])
+        #expect(try await store.seq(of: stream) == 2)
+        #expect(try await store.read(stream, after: 0, limit: 9).map(\.seq) == [1, 2])
+        #expect(try await store.directory(of: [stream]).map(\.entry.name) == [end == "COMMIT" ? "changed" : "Room"])
         await other.close()
     }
 
@@ -109,7 +114,9 @@ struct AppendTests {
         let store = try await TestDatabase.migrated().store()
         let stream = try await store.makeStream()
         let text = String(repeating: "0123456789abcdef", count: 65_536)
-        let events = (2...9).map { StoredEvent(seq: $0, at: 1, type: "large", payload: Array(#"{"text": "\#(text)"}"#.utf8)) }
+        let events = (2...9).map {
+            StoredEvent(seq: $0, at: 1, type: "large", payload: Array(#"{"text": "\#(text)"}"#.utf8))
+        }
         let part = StreamAppend(stream: stream, expected: StreamVersion(seq: 1, keyed: 0), events: events)
         #expect(try await store.append([part]) == [.appended])
         #expect(try await store.load(stream, reducerVersion: 1, after: nil)?.events.suffix(8) == events[...])

@@ -1,12 +1,14 @@
 import EventStorage
 import FoundationEssentials
-@testable import PostgresEventStore
 import Testing
+
+@testable import PostgresEventStore
 
 @Suite(.timeLimit(.minutes(5)))
 struct InjectionTests {
     private static let texts = [
-        "'; DROP TABLE events; --", "$1", "\\'); DELETE FROM rooms; --", "{a,b}", "NULL", "\"", "a\u{1F600}\u{202E}b", "%s%n",
+        "'; DROP TABLE events; --", "$1", "\\'); DELETE FROM rooms; --", "{a,b}", "NULL", "\"", "a\u{1F600}\u{202E}b",
+        "%s%n",
         "\\x00", "", "$$;SELECT pg_sleep(9)$$",
     ]
 
@@ -38,7 +40,10 @@ struct InjectionTests {
         #expect(loaded.events.map(\.type) == [text, text])
         #expect(loaded.keys.map(\.key) == [text, text])
         let decoder = JSONDecoder()
-        #expect(try loaded.events.map { try decoder.decode([String: String].self, from: Data($0.payload)) } == [[text: text], [text: text]])
+        #expect(
+            try loaded.events.map { try decoder.decode([String: String].self, from: Data($0.payload)) } == [
+                [text: text], [text: text],
+            ])
         #expect(
             try loaded.keys.map { try decoder.decode([String: String].self, from: Data($0.result ?? [])) }
                 == [[text: text], [text: text]])

@@ -1,9 +1,10 @@
 import EventStorage
 import FoundationEssentials
-@testable import PostgresEventStore
 import PostgresTestSupport
 import Synchronization
 import Testing
+
+@testable import PostgresEventStore
 
 @Suite(.timeLimit(.minutes(5)))
 struct OutageTests {
@@ -20,15 +21,15 @@ struct OutageTests {
                     (writer, await write(to: stream, of: store, tally: tally))
                 }
             }
-            for round in 1...3 {
-                await tally.wait { $0.acknowledged >= round * 100 }
+            for _ in 1...3 {
+                await tally.waitForProgress(writers: writers)
                 try database.cluster.crash()
                 // All writers have seen that it is down.
                 let faults = tally.counts.faults
                 await tally.wait { $0.faults >= faults + 2 * writers }
                 try database.cluster.start()
             }
-            await tally.wait { $0.acknowledged >= 400 }
+            await tally.waitForProgress(writers: writers)
             tally.stop()
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
@@ -234,6 +235,12 @@ private final class Tally: Sendable {
 
     func note(_ change: (inout Counts) -> Void) { state.withLock { change(&$0) } }
     func stop() { stopped.store(true, ordering: .relaxed) }
+
+    /// Waits until the store serves the writers.
+    func waitForProgress(writers: Int) async {
+        let acknowledged = counts.acknowledged
+        await wait { $0.acknowledged >= acknowledged + 20 * writers }
+    }
 
     func wait(for condition: (Counts) -> Bool) async {
         while !condition(counts) { await Task.yield() }

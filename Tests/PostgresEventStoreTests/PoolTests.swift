@@ -1,7 +1,8 @@
 import EventStorage
 import FoundationEssentials
-@testable import PostgresEventStore
 import Testing
+
+@testable import PostgresEventStore
 
 @Suite(.timeLimit(.minutes(5)))
 struct PoolTests {

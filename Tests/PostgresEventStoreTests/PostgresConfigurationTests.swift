@@ -1,5 +1,6 @@
-@testable import PostgresEventStore
 import Testing
+
+@testable import PostgresEventStore
 
 struct PostgresConfigurationTests {
     @Test(arguments: [

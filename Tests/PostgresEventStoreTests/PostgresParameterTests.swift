@@ -1,6 +1,7 @@
 import FoundationEssentials
-@testable import PostgresEventStore
 import Testing
+
+@testable import PostgresEventStore
 
 struct PostgresParameterTests {
     private func encode(_ parameter: some PostgresParameter) -> [UInt8]? {

@@ -1,22 +1,25 @@
 import EventStorage
-@testable import PostgresEventStore
 import Testing
 
+@testable import PostgresEventStore
+
 struct SQLStateTests {
-    @Test(arguments: [
-        ("08006", .unreachable), ("08P01", .unreachable), ("0A000", .rejected), ("21000", .rejected),
-        ("22001", .rejected), ("22021", .rejected), ("22P02", .rejected), ("22P05", .rejected), ("23502", .rejected),
-        ("23505", .rejected), ("23514", .rejected), ("25006", .unreachable), ("25P02", .transient),
-        ("25P03", .unreachable), ("26000", .transient), ("28000", .unreachable), ("28P01", .unreachable),
-        ("3D000", .unreachable), ("3F000", .rejected), ("40001", .transient), ("40002", .rejected),
-        ("40003", .outcomeUnknown), ("40P01", .transient), ("42501", .rejected), ("42601", .rejected),
-        ("42703", .rejected), ("42P01", .rejected), ("53000", .exhausted), ("53100", .exhausted),
-        ("53200", .exhausted), ("53300", .exhausted), ("53400", .exhausted), ("54000", .rejected),
-        ("55006", .transient), ("55P03", .transient), ("57014", .transient), ("57P01", .unreachable),
-        ("57P02", .unreachable), ("57P03", .unreachable), ("57P04", .unreachable), ("57P05", .unreachable),
-        ("58000", .exhausted), ("58030", .exhausted), ("58P01", .corrupt), ("72000", .transient),
-        ("XX000", .rejected), ("XX001", .corrupt), ("XX002", .corrupt), ("ZZ999", .rejected), ("", .rejected),
-    ] as [(String, SQLState.Kind)])
+    @Test(
+        arguments: [
+            ("08006", .unreachable), ("08P01", .unreachable), ("0A000", .rejected), ("21000", .rejected),
+            ("22001", .rejected), ("22021", .rejected), ("22P02", .rejected), ("22P05", .rejected),
+            ("23502", .rejected),
+            ("23505", .rejected), ("23514", .rejected), ("25006", .unreachable), ("25P02", .transient),
+            ("25P03", .unreachable), ("26000", .transient), ("28000", .unreachable), ("28P01", .unreachable),
+            ("3D000", .unreachable), ("3F000", .rejected), ("40001", .transient), ("40002", .rejected),
+            ("40003", .outcomeUnknown), ("40P01", .transient), ("42501", .rejected), ("42601", .rejected),
+            ("42703", .rejected), ("42P01", .rejected), ("53000", .exhausted), ("53100", .exhausted),
+            ("53200", .exhausted), ("53300", .exhausted), ("53400", .exhausted), ("54000", .rejected),
+            ("55006", .transient), ("55P03", .transient), ("57014", .transient), ("57P01", .unreachable),
+            ("57P02", .unreachable), ("57P03", .unreachable), ("57P04", .unreachable), ("57P05", .unreachable),
+            ("58000", .exhausted), ("58030", .exhausted), ("58P01", .corrupt), ("72000", .transient),
+            ("XX000", .rejected), ("XX001", .corrupt), ("XX002", .corrupt), ("ZZ999", .rejected), ("", .rejected),
+        ] as [(String, SQLState.Kind)])
     func `each code is the fault that fits it`(code: String, kind: SQLState.Kind) {
         #expect(SQLState(code).meaning.kind == kind)
     }
@@ -48,10 +51,14 @@ struct SQLStateTests {
             "connection to server on socket \"/tmp/.s.PGSQL.5432\" failed: FATAL: database \"x\" does not exist"
         ),
         ("FATAL:  53300: sorry, too many clients already", "53300", "FATAL: sorry, too many clients already"),
-        ("could not translate host name \"x\" to address: Name or service not known\n", "",
-            "could not translate host name \"x\" to address: Name or service not known"),
-        ("error: HELLO: a word of five letters is no code", "",
-            "error: HELLO: a word of five letters is no code"),
+        (
+            "could not translate host name \"x\" to address: Name or service not known\n", "",
+            "could not translate host name \"x\" to address: Name or service not known"
+        ),
+        (
+            "error: HELLO: a word of five letters is no code", "",
+            "error: HELLO: a word of five letters is no code"
+        ),
         ("", "", ""),
     ])
     func `the code is found in a message of libpq`(message: String, code: String, text: String) {

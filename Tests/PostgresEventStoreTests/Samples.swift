@@ -1,7 +1,8 @@
 import EventStorage
 import FoundationEssentials
-@testable import PostgresEventStore
 import Testing
+
+@testable import PostgresEventStore
 
 /// A stream with one event that is about to be made.
 func creation(_ stream: UUID = UUID(), code: String = "ABC123", name: String = "Room") -> StreamCreation {

@@ -1,7 +1,8 @@
 import EventStorage
-@testable import PostgresEventStore
 import SchemaFiles
 import Testing
+
+@testable import PostgresEventStore
 
 @Suite(.timeLimit(.minutes(5)))
 struct SchemaTests {

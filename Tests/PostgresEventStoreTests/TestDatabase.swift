@@ -1,6 +1,7 @@
 import EventStorage
-@testable import PostgresEventStore
 import PostgresTestSupport
+
+@testable import PostgresEventStore
 
 /// A database of a test's own.
 struct TestDatabase {

@@ -7,11 +7,7 @@ import Glibc
 struct ChildProcess {
     private let id: pid_t
 
-    /// Starts a program, found in `PATH`.
-    ///
-    /// - Parameters:
-    ///   - input: Its standard input.
-    ///   - output: Its standard output, and what it complains about.
+    /// Starts a program, found in `PATH`; what it complains about goes to `output` too.
     init(_ command: [String], input: borrowing OwnedDescriptor, output: borrowing OwnedDescriptor) throws {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -24,7 +20,9 @@ struct ChildProcess {
         defer { unsafe arguments.forEach { unsafe free($0) } }
         var id = pid_t()
         let result = unsafe posix_spawnp(&id, command[0], &actions, nil, arguments + [nil], environ)
-        guard result == 0 else { throw PostgresClusterError(description: "cannot start \(command[0]): errno \(result)") }
+        guard result == 0 else {
+            throw PostgresClusterError(description: "cannot start \(command[0]): errno \(result)")
+        }
         self.id = id
     }
 

@@ -25,9 +25,7 @@ package final class PostgresCluster: Sendable {
 
     private static let user = "backline"
 
-    /// Makes a data directory and starts the server.
-    ///
-    /// - Parameter settings: Lines of `postgresql.conf`.
+    /// Makes a data directory and starts the server, with further lines of `postgresql.conf`.
     package init(settings: [String] = []) throws {
         programs = try ServerPrograms.find()
         directory = try programs.run("mktemp", "-d", "/tmp/postgres-test-XXXXXX").trimmingCharacters(in: .newlines)
@@ -43,10 +41,7 @@ package final class PostgresCluster: Sendable {
 
     // MARK: Databases
 
-    /// Makes a database.
-    ///
-    /// - Parameter template: The database that it is a copy of, to which nobody may be connected; nil for an empty one.
-    /// - Returns: Its connection string.
+    /// Makes a database, empty or a copy of a template that nobody is connected to, and returns its connection string.
     package func makeDatabase(from template: String? = nil) throws -> String {
         let number = lastDatabase.wrappingAdd(1, ordering: .relaxed).newValue
         return try makeDatabase(named: "test_\(number)", from: template)
@@ -81,7 +76,8 @@ package final class PostgresCluster: Sendable {
 
     /// Stops the server as a crash would: connections are cut, nothing is written back.
     package func crash() throws {
-        try programs.run(programs.path("pg_ctl"), "stop", "-m", "immediate", "-w", "-t", "120", "-D", directory + "/data")
+        try programs.run(
+            programs.path("pg_ctl"), "stop", "-m", "immediate", "-w", "-t", "120", "-D", directory + "/data")
     }
 
     /// Stops all processes of the server in their tracks: sockets stay open, nobody answers.

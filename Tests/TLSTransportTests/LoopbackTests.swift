@@ -47,13 +47,18 @@ import Testing
                     let seed = seed &+ UInt64(index)
                     group.addTask {
                         let done = loopback.promise()
-                        let client = try await loopback.connect(port: listener.port) { channel, tls in
-                            try channel.pipeline.syncOperations.addHandler(Cutter(seed: seed), position: .first)
-                            try channel.pipeline.syncOperations.addHandler(
-                                StreamHandler(sending: seed, expecting: seed, count: 40_000, tls, done: done))
+                        do {
+                            let client = try await loopback.connect(port: listener.port) { channel, tls in
+                                try channel.pipeline.syncOperations.addHandler(Cutter(seed: seed), position: .first)
+                                try channel.pipeline.syncOperations.addHandler(
+                                    StreamHandler(sending: seed, expecting: seed, count: 40_000, tls, done: done))
+                            }
+                            try await done.futureResult.get()
+                            try await client.close()
+                        } catch {
+                            done.fail(error)
+                            throw error
                         }
-                        try await done.futureResult.get()
-                        try await client.close()
                     }
                 }
                 try await group.waitForAll()
