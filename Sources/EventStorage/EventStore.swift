@@ -74,6 +74,9 @@ package protocol EventStore: Sendable {
     /// Sessions that have ended or whose `expiresAt` is at or before `now`, at most `limit`.
     func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord]
 
+    /// Those of `sessions` that have ended or do not exist, in no order.
+    func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID]
+
     /// Deletes a session's row.
     func deleteSession(_ session: UUID) async throws(StorageFault)
 

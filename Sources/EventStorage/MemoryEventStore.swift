@@ -155,6 +155,10 @@ package actor MemoryEventStore: EventStore {
         Array(sessions.values.lazy.filter { $0.hasEnded || $0.expiresAt <= now }.prefix(max(0, limit)))
     }
 
+    package func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID] {
+        sessions.filter { self.sessions[$0]?.hasEnded ?? true }
+    }
+
     package func deleteSession(_ session: UUID) async throws(StorageFault) {
         guard let record = sessions.removeValue(forKey: session) else { return }
         sessionsByHash[record.tokenHash] = nil

@@ -26,8 +26,8 @@ struct Request: Sendable {
 
 /// One of the pool's connections, from its first attempt to its loss.
 ///
-/// It belongs to the pool's executor. It serves one request at a time. All of a request's calls are sent at once, with what is not prepared yet on this
-/// connection prepared before it.
+/// It belongs to the pool's executor and serves one request at a time. All of a request's calls are sent at once, with
+/// what is not prepared yet on this connection prepared before it.
 final class PooledConnection {
     /// What the connection is at.
     enum State {
@@ -135,6 +135,12 @@ final class PooledConnection {
             }
         case .lost: return .none
         }
+    }
+
+    /// Looks whether the server has ended an idle connection, so that no request is sent into the void.
+    func probe() -> Event {
+        // The first look may find the server's farewell, the second then the end.
+        connection.receive() && connection.receive() ? .none : lose(connection.cause)
     }
 
     /// Begins to serve a request; the connection is idle.

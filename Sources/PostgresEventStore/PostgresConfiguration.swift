@@ -16,9 +16,10 @@ package struct PostgresConfiguration: Sendable {
     ///
     /// It stands in place of libpq's own `connect_timeout`, which libpq heeds only where it blocks.
     package var connectTimeout: Duration = .seconds(5)
-    /// How long a request waits for a connection while none has failed yet: at the start, and after connections were lost.
+    /// How long a request waits for a connection while no attempt has failed.
     ///
-    /// Once an attempt has failed, requests fail at once until one succeeds.
+    /// That is at the start, and after connections were lost. Once an attempt has failed, requests fail at once until one
+    /// succeeds.
     package var connectionWait: Duration = .seconds(1)
     /// How long the server works on one statement before it gives up (its `statement_timeout`).
     ///
@@ -41,9 +42,9 @@ package struct PostgresConfiguration: Sendable {
 
     /// Takes a connection string.
     ///
-    /// It is `url`; where that is nil or empty, `DATABASE_URL` of `environment`. What it leaves out comes from libpq's own
-    /// sources: the process's `PG…` variables, the service and password files, and defaults. A string that libpq does
-    /// not understand throws.
+    /// It is `url`; where that is nil or empty, `DATABASE_URL` of `environment`. What it leaves out comes from libpq's
+    /// own sources: the process's `PG…` variables, the service and password files, and defaults. A string that libpq
+    /// does not understand throws.
     package init(url: String?, environment: [String: String]) throws(PostgresConfigurationError) {
         let given = [url, environment["DATABASE_URL"]].compactMap { $0 }.first { !$0.isEmpty }
         connectionString = given ?? ""

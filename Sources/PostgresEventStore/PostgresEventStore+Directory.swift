@@ -67,6 +67,12 @@ extension PostgresEventStore {
         try await Self.sessions(in: query(Call(.sessionsToRemove, now, max(0, limit))))
     }
 
+    package func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID] {
+        let answer = try await query(Call(.liveSessions, sessions))
+        let live = Set(try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) })
+        return sessions.filter { !live.contains($0) }
+    }
+
     package func deleteSession(_ session: UUID) async throws(StorageFault) {
         _ = try await execute(Call(.deleteSession, session))
     }

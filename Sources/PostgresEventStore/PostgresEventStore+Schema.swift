@@ -9,9 +9,9 @@ extension PostgresEventStore {
 
     /// Brings the database's schema to ``SchemaFiles/postgres``, each migration in a transaction of its own.
     ///
-    /// It uses one connection of its own, on which it holds an advisory lock: processes that migrate one database at the
-    /// same time do it one after the other, and the later ones find nothing left to do. A statement may take as long as
-    /// ``migrationTimeout``. What was applied before a fault stays applied.
+    /// It uses one connection of its own, on which it holds an advisory lock: processes that migrate one database at
+    /// the same time do it one after the other, and the later ones find nothing left to do. A statement, and the wait
+    /// for the lock, may take half an hour. What was applied before a fault stays applied.
     ///
     /// - Returns: The migrations applied, none where the schema is what it should be; or why nothing was changed.
     package func migrate() async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
@@ -26,7 +26,7 @@ extension PostgresEventStore {
         settings.reconnects = false
         settings.connectionWait = settings.connectTimeout
         settings.statementTimeout = .zero
-        settings.answerTimeout = Self.migrationTimeout
+        settings.answerTimeout = .seconds(30 * 60)
         let session = try PostgresPool(settings)
         let outcome: Result<Result<[Migration], SchemaRefusal>, StorageFault>
         do throws(StorageFault) {
@@ -38,9 +38,6 @@ extension PostgresEventStore {
         await session.close()
         return try outcome.get()
     }
-
-    /// How long a statement of a migration may take, and how long the lock is waited for.
-    private static var migrationTimeout: Duration { .seconds(30 * 60) }
 
     private static func migrate(
         to known: [Migration], over session: PostgresPool

@@ -2,11 +2,12 @@ package import EventStorage
 
 /// The event store on PostgreSQL.
 ///
-/// Each method is one round trip over one of a few libpq connections. Its writes are single transactions that are durable
-/// when it returns. The database's schema is brought about by ``migrate()`` beforehand.
+/// Each method is one round trip over one of a few libpq connections. Its writes are single transactions that are
+/// durable when it returns. The database's schema is brought about by ``migrate()`` beforehand.
 ///
 /// Deadlocks and serialisation failures are tried again a few times, since nothing was done. Task cancellation is not
-/// looked at: every call ends within the configuration's times.
+/// looked at: every call ends within the configuration's times. A pooler between store and server has to keep sessions
+/// apart: statements are prepared and settings made once per connection.
 package final class PostgresEventStore: EventStore {
     let configuration: PostgresConfiguration
     let pool: PostgresPool

@@ -4,8 +4,8 @@ import EventStorage
 ///
 /// The pool and its connections are isolated on one ``PollingExecutor``, whose thread also waits for their sockets:
 /// there is no thread per connection and no lock. Lost connections are replaced after a ``Backoff``. While none is left
-/// and the last attempt failed, one connection at a time is tried and requests fail at once; requests made before that is
-/// known wait for ``PostgresConfiguration/connectionWait`` at most.
+/// and the last attempt failed, one connection at a time is tried and requests fail at once; requests made before that
+/// is known wait for ``PostgresConfiguration/connectionWait`` at most.
 actor PostgresPool: PollingHandler {
     nonisolated let executor: PollingExecutor
     private let configuration: PostgresConfiguration
@@ -149,6 +149,8 @@ actor PostgresPool: PollingHandler {
 
     private func beginRequests(at now: ContinuousClock.Instant) {
         while let request = waiting.first, let connection = connections.first(where: { $0.isIdle }) {
+            handle(connection.probe(), of: connection, at: now)
+            guard connection.isIdle else { continue }
             waiting.removeFirst()
             handle(connection.begin(request, at: now), of: connection, at: now)
         }

@@ -2,8 +2,8 @@ import EventStorage
 
 /// A SQLSTATE: five characters by which PostgreSQL says what went wrong (PostgreSQL documentation, appendix A).
 ///
-/// It is read off errors with which the server ended a statement and rolled its transaction back. Where the server ended
-/// the connection too, the outcome is that of a lost connection.
+/// It is read off errors with which the server ended a statement and rolled its transaction back. Where the server
+/// ended the connection too, the outcome is that of a lost connection.
 struct SQLState: Hashable, Sendable {
     /// Five digits or capital letters; the first two are the class.
     let code: String

@@ -82,6 +82,9 @@ extension Statement {
         LIMIT $2
         """)
 
+    static let liveSessions = Statement(
+        "live_sessions", "SELECT session_id FROM sessions WHERE session_id = ANY ($1) AND NOT has_ended")
+
     /// Deletes a session and the keys under which it made rooms.
     static let deleteSession = Statement(
         "delete_session",

@@ -128,6 +128,9 @@ final class ConnectionHub {
         }
     }
 
+    /// The sessions that have connections here.
+    var sessions: [SessionID] { Array(connectionsOfSession.keys) }
+
     /// Notes a session's new name, which is the default for joining.
     func sessionRenamed(_ session: SessionID, to name: String) {
         for id in connectionsOfSession[session] ?? [] { connections[id]?.session.name = name }

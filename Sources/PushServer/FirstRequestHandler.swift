@@ -170,7 +170,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
     private func refuse(_ violation: HandshakeViolation, _ context: ChannelHandlerContext) {
         let code: ErrorCode = violation.status == 405 ? .methodNotAllowed : .badRequest
         respond(
-            status: violation.status, HTTPBody.problem(status: violation.status, code: code, detail: "\(violation)"),
+            status: violation.status, HTTPBody.problem(status: violation.status, code: code, detail: violation.detail),
             violation.responseFields, context)
     }
 

@@ -212,8 +212,10 @@ struct HTTPAPI: Sendable {
         return Self.json(HTTPBody.command(seq: seq, result: result))
     }
 
+    /// A socket's opening handshake never comes here, unless its connection was used for another request before.
     private static func notASocket() throws -> Response {
-        throw CommandFailure(.badRequest, "this is a WebSocket: ask for an upgrade")
+        throw CommandFailure(
+            .badRequest, "this is a WebSocket: ask for an upgrade, in the first request of a connection")
     }
 
     // MARK: Parts of requests

@@ -127,7 +127,14 @@ package final class RoomServer: Service, Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .nanoseconds(settings.pingInterval.nanoseconds / 10))
             for feed in feeds { feed.onLoop { $0.sweep() } }
+            for feed in feeds { await closeSocketsOfEndedSessions(of: feed) }
         }
+    }
+
+    /// A session may be ended through another server on the same log.
+    private func closeSocketsOfEndedSessions(of feed: HubFeed) async {
+        guard let connected = try? await feed.loop.submit({ feed.attached?.sessions ?? [] }).get() else { return }
+        for session in await rooms.endedElsewhere(connected) { feed.onLoop { $0.sessionEnded(session) } }
     }
 
     // MARK: Stopping

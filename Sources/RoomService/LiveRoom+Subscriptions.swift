@@ -9,9 +9,8 @@ extension LiveRoom {
     /// The answer reaches the feed before any later delta: what the messages hold ends where the deltas begin.
     package func subscribe(_ request: SubscriptionRequest) {
         lastUse = .now()
-        let isAhead = request.epoch == epoch && (request.seq ?? 0) > confirmed.seq
         let mayBeBehind = surroundings.settings.logIsShared && audience.isEmpty
-        guard isAhead || mayBeBehind else { return answer(request) }
+        guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
     }
 
@@ -22,12 +21,21 @@ extension LiveRoom {
         surroundings.listeners.set(audience.online, of: id)
     }
 
+    /// Whether the client has seen more, on another node, than this room knows.
+    private func isAhead(_ request: SubscriptionRequest) -> Bool {
+        request.epoch == epoch && (request.seq ?? 0) > confirmed.seq
+    }
+
     private func answer(_ request: SubscriptionRequest) {
         guard condition != .forgotten else {
             return request.feed.subscriptionRefused(request, because: .noSuchRoom)
         }
         guard confirmed.bans[request.session] == nil else {
             return request.feed.subscriptionRefused(request, because: .banned)
+        }
+        // With the log out of reach there is nothing to give to who has seen more: a snapshot would go back in time.
+        guard !isAhead(request) || condition == .current else {
+            return request.feed.subscriptionRefused(request, because: .unavailable)
         }
         join(request)
         guard let seq = request.seq, request.epoch == epoch, seq >= 0, seq <= confirmed.seq,

@@ -198,6 +198,14 @@ extension RoomHost {
 
     // MARK: Ending sessions
 
+    /// Those of `sessions` that another process may have ended; none while that cannot be found out, or where nobody
+    /// else writes the log.
+    package func endedElsewhere(_ sessions: [SessionID]) async -> [SessionID] {
+        guard settings.logIsShared, !sessions.isEmpty else { return [] }
+        let ended = (try? await store.endedSessions(among: sessions.map(\.uuid))) ?? []
+        return ended.map { SessionID($0) }
+    }
+
     /// Ends a session: its token is dead when this returns, its memberships follow.
     package func endSession(_ session: SessionID) async throws(RoomFailure) {
         do {

@@ -51,6 +51,16 @@ extension SQLiteEventStore {
         }
     }
 
+    package func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID] {
+        try await read { db in
+            try sessions.filter { session in
+                let hasEnded = try db.first(
+                    "SELECT has_ended FROM sessions WHERE session_id = ?", [session]) { $0["has_ended"] as Bool }
+                return hasEnded ?? true
+            }
+        }
+    }
+
     package func deleteSession(_ session: UUID) async throws(StorageFault) {
         try await write { try $0.run("DELETE FROM sessions WHERE session_id = ?", [session]) }
     }

@@ -47,6 +47,34 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
     /// Client: the server uses an extension that was not offered (§4.1).
     case unofferedExtension
 
+    /// What is wrong, as a sentence for whoever wrote the peer.
+    package var detail: String {
+        switch self {
+        case .malformedStartLine: "the first line is not that of an HTTP/1.1 message"
+        case .malformedField: "a line of the head is no header field"
+        case .forbiddenByte(let byte): "the head holds a byte that has no place there: \(byte)"
+        case .headTooLarge(let limit): "the head is longer than \(limit) bytes"
+        case .tooManyFields(let limit): "the head has more than \(limit) fields"
+        case .unsupportedHTTPVersion: "this version of HTTP is not spoken here"
+        case .notHTTP11: "an upgrade needs HTTP/1.1"
+        case .methodNotAllowed: "a WebSocket is opened with GET"
+        case .badTarget: "the target is not a path"
+        case .badHost: "exactly one Host field is needed"
+        case .notAnUpgrade: "the Upgrade field does not name websocket"
+        case .badConnection: "the Connection field does not name Upgrade"
+        case .bodyNotAllowed: "an opening handshake has no body"
+        case .unsupportedVersion: "Sec-WebSocket-Version must be 13"
+        case .badKey: "Sec-WebSocket-Key must be 16 bytes in Base64"
+        case .malformedSubprotocols: "Sec-WebSocket-Protocol is malformed"
+        case .unknownSubprotocols: "none of the subprotocols offered is spoken here"
+        case .malformedExtensions: "Sec-WebSocket-Extensions is malformed"
+        case .unexpectedStatus(let status): "the server answered with status \(status)"
+        case .badAccept: "Sec-WebSocket-Accept does not belong to the key"
+        case .unofferedSubprotocol: "the server selected a subprotocol that was not offered"
+        case .unofferedExtension: "the server uses an extension that was not offered"
+        }
+    }
+
     /// The HTTP status that a server answers with; a client has nobody to answer.
     package var status: Int {
         switch self {

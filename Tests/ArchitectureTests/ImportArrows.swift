@@ -20,7 +20,7 @@ let importArrows: [ImportArrow] = {
         arrow("RoomDomain", [], platform.union(["FoundationEssentials", "Swift"])),
         arrow("RoomWire", ["RoomDomain"], ["FoundationEssentials"]),
         arrow("WebSocketCodec", [], ["NIOCore"]),
-        arrow("EventStorage", [], ["FoundationEssentials", "Synchronization"]),
+        arrow("EventStorage", [], ["FoundationEssentials"]),
         arrow("SchemaFiles"),
 
         // System libraries.
@@ -41,20 +41,20 @@ let importArrows: [ImportArrow] = {
         arrow(
             "PushServer", ["RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "TLSTransport"],
             platform.union([
-                "FoundationEssentials", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore",
-                "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "ServiceLifecycle", "Synchronization",
+                "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",
+                "Synchronization",
             ])),
 
         // The program: the only place that chooses a store.
         arrow(
             "backline",
             [
-                "RoomDomain", "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
-                "TLSTransport", "RoomService", "PushServer",
+                "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
+                "PushServer",
             ],
             platform.union([
-                "ArgumentParser", "Foundation", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",
-                "ServiceLifecycle", "Synchronization", "UnixSignals",
+                "ArgumentParser", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",
+                "UnixSignals",
             ])),
     ]
 }()

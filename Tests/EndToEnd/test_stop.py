@@ -1,6 +1,9 @@
 """The server stops when it is told to: goaway, 1012, exit code 0, and nothing acknowledged is lost."""
 
+import contextlib
+import http.client
 import signal
+import socket
 import threading
 
 import pytest
@@ -100,6 +103,25 @@ def test_a_second_signal_does_not_spoil_the_first(servers):
     server.process.send_signal(signal.SIGINT)
     assert client.closed() == 1012
     assert server.process.wait(backline.PATIENCE) == 0
+
+
+def test_a_stop_does_not_wait_for_who_says_nothing(servers):
+    """Connections that are idle, half open, or do not read hold nothing up beyond the close handshake's time."""
+    server = servers().start()
+    dj = server.session("Ana")
+    with contextlib.ExitStack() as open_connections:
+        silent = socket.create_connection((server.host, server.port))
+        open_connections.enter_context(contextlib.closing(silent))
+        idle = http.client.HTTPSConnection(server.host, server.port, context=server.context())
+        open_connections.enter_context(contextlib.closing(idle))
+        idle.request("GET", "/healthz")
+        assert idle.getresponse().read()
+        halfway = server.context().wrap_socket(socket.create_connection((server.host, server.port)))
+        open_connections.enter_context(contextlib.closing(halfway))
+        halfway.sendall(b"GET /healthz HTTP/1.1\r\nHost:")
+        deaf = open_connections.enter_context(backline.RawSocket(server, dj.token))
+        assert deaf.receive()["type"] == "welcome"
+        assert server.stop() == 0
 
 
 def test_a_stopped_server_frees_its_port_at_once(servers):

@@ -51,6 +51,13 @@ extension EventStoreConformance {
             #expect(try await test.second.session(tokenHash: ended.tokenHash) == ended)
             #expect(try await test.store.sessionsToRemove(at: 0, limit: 10) == [ended])
         },
+        EventStoreCheck("of many sessions those are told that have ended or are not there") { (test) async throws in
+            for n in 1...4 { try await test.store.insert(session(n)) }
+            try await test.store.endSession(id(2))
+            try await test.store.deleteSession(id(3))
+            #expect(Set(try await test.second.endedSessions(among: (1...5).map(id))) == [id(2), id(3), id(5)])
+            #expect(try await test.store.endedSessions(among: []).isEmpty)
+        },
         EventStoreCheck("sessions that have ended or expired are given for removal") { (test) async throws in
             for n in 1...6 {
                 try await test.store.insert(session(n))

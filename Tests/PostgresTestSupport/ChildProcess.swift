@@ -2,8 +2,8 @@ import Glibc
 
 /// A program started by the tests.
 ///
-/// Not Foundation's `Process`: that takes a program to run for as long as any of its descendants does, and so would wait
-/// for the server that `pg_ctl` leaves behind.
+/// Not Foundation's `Process`: that takes a program to run for as long as any of its descendants does, and so would
+/// wait for the server that `pg_ctl` leaves behind.
 struct ChildProcess {
     private let id: pid_t
 
@@ -67,8 +67,8 @@ struct PipeEnds: ~Copyable {
 
     init() throws {
         var ends: [Int32] = [-1, -1]
-        // Unlike `pipe`, it never leaves them open to a program started meanwhile. The two numbers are written during the
-        // call only.
+        // Unlike `pipe`, it never leaves them open to a program started meanwhile. The two numbers are written during
+        // the call only.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
             throw PostgresClusterError(description: "cannot make a pipe: errno \(errno)")

@@ -1,6 +1,7 @@
 import RoomDomain
 import RoomService
 import RoomTestSupport
+import RoomWire
 import Synchronization
 
 /// Somebody's device: it follows one room, folds what it is sent, loses its connection and comes back.
@@ -45,7 +46,7 @@ final class Client: Sendable {
         }
         let mine = epoch.isEmpty ? nil : (epoch: epoch, seq: seq)
         let asked = position ?? mine
-        node.feed.add(self, as: connection)
+        node.feed.add(self, as: connection, following: room)
         node.host.subscribe(
             SubscriptionRequest(
                 connection: connection, session: person.session, id: Int64(number), epoch: asked?.epoch,
@@ -58,6 +59,24 @@ final class Client: Sendable {
         guard let connection = disconnected() else { return }
         node.feed.remove(connection)
         node.host.unsubscribe(connection, from: room)
+    }
+
+    /// Asks to follow no more, and keeps the connection.
+    func unsubscribe(from node: Node, following room: RoomID) {
+        guard let connection = state.withLock({ $0.connection }) else { return }
+        node.host.unsubscribe(connection, from: room)
+    }
+
+    /// Gives it events that it got at another time.
+    func receive(_ events: some BidirectionalCollection<RecordedEvent>, of room: RoomID, epoch: String) {
+        state.withLock { state in
+            let start = ServerMessage.snapshot(
+                re: nil, room: room, epoch: epoch, seq: 0, time: Timestamp(milliseconds: 0), state: Array("{}".utf8),
+                you: nil, presence: Presence(online: 0, members: nil))
+            receive(start, into: &state)
+            if !events.isEmpty { receive(ServerMessage.delta(room: room, events: events), into: &state) }
+            state.notes = []
+        }
     }
 
     /// Loses the connection at any delta for which `dropsAtDelta` says so, without receiving it.
@@ -121,20 +140,26 @@ final class Client: Sendable {
         }
     }
 
-    private func receive(_ message: [UInt8], into state: inout sending State) {
+    private func receive(_ bytes: [UInt8], into state: inout sending State) {
         let (epoch, seq) = (state.fold.epoch, state.fold.seq)
         do {
-            try state.fold.receive(message)
+            try state.fold.receive(bytes)
+            guard !bytes.starts(with: Array(#"{"type":"delta""#.utf8)) else { return }
+            let message = try JSONValue(parsing: bytes).object
+            let reached = Int(message?["seq"]?.integer ?? -1)
+            switch message?["type"]?.string {
+            case "snapshot":
+                state.notes.append(.snapshot(seq: reached))
+                if state.fold.epoch == epoch, reached < seq {
+                    state.complaints.append("a snapshot of \(reached) after \(seq)")
+                }
+            case "resumed":
+                state.notes.append(.resumed(seq: reached))
+            default:
+                break
+            }
         } catch {
             state.complaints.append("not JSON: \(error)")
-        }
-        if message.starts(with: Array(#"{"type":"snapshot""#.utf8)) {
-            state.notes.append(.snapshot(seq: state.fold.seq))
-            if state.fold.epoch == epoch, state.fold.seq < seq {
-                state.complaints.append("a snapshot of \(state.fold.seq) after \(seq)")
-            }
-        } else if message.starts(with: Array(#"{"type":"resumed""#.utf8)) {
-            state.notes.append(.resumed(seq: state.fold.seq))
         }
     }
 }

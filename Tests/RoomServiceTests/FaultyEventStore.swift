@@ -319,6 +319,12 @@ final class FaultyEventStore: EventStore {
         }
     }
 
+    func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID] {
+        try await perform(.sessions) { () async throws(StorageFault) in
+            try await log.endedSessions(among: sessions)
+        }
+    }
+
     func deleteSession(_ session: UUID) async throws(StorageFault) {
         try await perform(.sessions) { () async throws(StorageFault) in try await log.deleteSession(session) }
     }

@@ -78,6 +78,27 @@ import Testing
         }
     }
 
+    @Test func `a client that saw more is sent away while the log is out of reach`() async throws {
+        let store = FaultyEventStore()
+        try await withNodes(2, on: store) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            _ = try await nodes[1].state(of: room)
+            let client = Client(.bob)
+            client.connect(to: nodes[0], following: room)
+            try await eventually("a snapshot") { client.isFollowing }
+            _ = try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner)
+            try await eventually("the delta") { client.seq == 3 }
+            client.drop(from: nodes[0], following: room)
+            store.isDown(true)
+            client.connect(to: nodes[1], following: room)
+            try await eventually("an answer") { client.notes == [.snapshot(seq: 2), .refused(.unavailable)] }
+            store.isDown(false)
+            client.connect(to: nodes[1], following: room)
+            try await eventually("the subscription") { client.isFollowing }
+            #expect(client.notes.last == .resumed(seq: 3))
+        }
+    }
+
     @Test func `a page of the log ends where the log ended`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom()

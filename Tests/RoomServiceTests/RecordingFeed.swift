@@ -6,8 +6,13 @@ import Synchronization
 
 /// Stands where a socket server stands: it brings what happens in rooms to clients, and looks whether it may.
 final class RecordingFeed: RoomFeed {
+    private struct Connection {
+        var client: Client
+        var room: RoomID
+    }
+
     private struct State {
-        var clients: [ConnectionID: Client] = [:]
+        var connections: [ConnectionID: Connection] = [:]
         var everybody: [Client] = []
         var complaints: [String] = []
     }
@@ -24,15 +29,16 @@ final class RecordingFeed: RoomFeed {
         self.host.withLock { $0 = host }
     }
 
-    func add(_ client: Client, as connection: ConnectionID) {
+    /// Takes in a connection that is about to follow a room.
+    func add(_ client: Client, as connection: ConnectionID, following room: RoomID) {
         state.withLock { state in
-            state.clients[connection] = client
+            state.connections[connection] = Connection(client: client, room: room)
             if !state.everybody.contains(where: { $0 === client }) { state.everybody.append(client) }
         }
     }
 
     func remove(_ connection: ConnectionID) {
-        state.withLock { $0.clients[connection] = nil }
+        state.withLock { $0.connections[connection] = nil }
     }
 
     /// Notes what must not be.
@@ -50,7 +56,7 @@ final class RecordingFeed: RoomFeed {
 
     func roomMoved(_ update: PublishedEvents) {
         expectDurable(update)
-        for (connection, client) in state.withLock({ $0.clients }) where !client.moved(update, on: connection) {
+        for (connection, client) in clients(of: update.room) where !client.moved(update, on: connection) {
             remove(connection)
             host.withLock { $0 }?.unsubscribe(connection, from: update.room)
         }
@@ -60,7 +66,7 @@ final class RecordingFeed: RoomFeed {
         if subscription.seq > store.head(of: subscription.room) {
             complain("a subscription began at \(subscription.seq), which is not durable")
         }
-        guard let client = state.withLock({ $0.clients[subscription.connection] }) else {
+        guard let client = state.withLock({ $0.connections[subscription.connection]?.client }) else {
             host.withLock { $0 }?.unsubscribe(subscription.connection, from: subscription.room)
             return
         }
@@ -68,14 +74,15 @@ final class RecordingFeed: RoomFeed {
     }
 
     func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
-        guard let client = state.withLock({ $0.clients.removeValue(forKey: request.connection) }) else { return }
+        guard let client = state.withLock({ $0.connections.removeValue(forKey: request.connection)?.client }) else {
+            return
+        }
         _ = client.disconnected()
         client.note(.refused(refusal))
     }
 
     func sessionBanned(_ session: SessionID, from room: RoomID) {
-        let banned = state.withLock { state in state.clients.filter { $0.value.person.session == session } }
-        for (connection, client) in banned {
+        for (connection, client) in clients(of: room) where client.person.session == session {
             remove(connection)
             _ = client.disconnected()
             client.note(.banned)
@@ -83,14 +90,15 @@ final class RecordingFeed: RoomFeed {
     }
 
     func roomForgotten(_ room: RoomID) {
-        let clients = state.withLock { state in
-            defer { state.clients = [:] }
-            return state.clients
-        }
-        for client in clients.values {
+        for (connection, client) in clients(of: room) {
+            remove(connection)
             _ = client.disconnected()
             client.note(.forgotten)
         }
+    }
+
+    private func clients(of room: RoomID) -> [(ConnectionID, Client)] {
+        state.withLock { state in state.connections.filter { $0.value.room == room }.map { ($0.key, $0.value.client) } }
     }
 
     /// At the instant at which it is shown, every event must be in the log, and be what is shown.

@@ -1,0 +1,99 @@
+import EventStorage
+import RoomDomain
+import RoomService
+import RoomWire
+import Testing
+
+/// Rooms are made once.
+@Suite(.timeLimit(.minutes(5))) struct CreationTests {
+    @Test func `the same key gives the same room again, for a day`() async throws {
+        let clock = ManualClock()
+        try await withNodes(2, clock: clock) { nodes in
+            let (ana, bob) = (try await nodes[0].session("Ana"), try await nodes[0].session("Bob"))
+            let wanted = try CreateRoomRequest.named("Kitchen")
+            let room = try await nodes[0].host.createRoom(wanted, by: ana, key: "k")
+            clock.advance(milliseconds: 24 * 3_600_000)
+            #expect(try await nodes[1].host.createRoom(wanted, by: ana, key: "k") == room)
+            #expect(try await nodes[1].host.createRoom(wanted, by: ana, key: "l") != room)
+            #expect(try await nodes[1].host.createRoom(wanted, by: bob, key: "k") != room)
+            #expect(try await nodes[1].host.createRoom(wanted, by: ana, key: nil) != room)
+            await #expect(throws: RoomHost.CreationFailure.keyReused) {
+                try await nodes[1].host.createRoom(.named("Cellar"), by: ana, key: "k")
+            }
+            clock.advance(milliseconds: 1)
+            #expect(try await nodes[0].host.createRoom(wanted, by: ana, key: "k") != room)
+        }
+    }
+
+    @Test func `a creation whose answer was lost is found by its key`() async throws {
+        try await withNode { node in
+            let ana = try await node.session("Ana")
+            let wanted = try CreateRoomRequest.named("Kitchen")
+            node.store.next(.create, .losesAnswer, .fails(FaultyEventStore.unreachable))
+            for _ in 0..<2 {
+                await #expect(throws: RoomHost.CreationFailure.failed(.unavailable)) {
+                    try await node.host.createRoom(wanted, by: ana, key: "k")
+                }
+            }
+            let room = try await node.host.createRoom(wanted, by: ana, key: "k")
+            #expect(try await node.host.list(matching: nil, from: nil, limit: 10).rooms.map(\.id) == [room])
+        }
+    }
+
+    @Test func `who makes a room owns it`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom("  Kitchen ")
+            let state = try node.store.room(room)
+            #expect(state.name == "Kitchen")
+            #expect(state.visibility == .public)
+            #expect(state.members.values.map(\.session) == [owner.session])
+            #expect(state.members.values.map(\.role) == [.owner])
+            let view = try await node.host.view(room, for: owner.session)
+            #expect(view.seq == 2)
+            #expect(view.you == Array(#"{"member":1,"role":"owner","votes":[]}"#.utf8))
+        }
+    }
+
+    @Test func `a room with a bad name is not made`() async throws {
+        try await withNode { node in
+            let ana = try await node.session("Ana")
+            await #expect(throws: RoomHost.CreationFailure.self) {
+                try await node.host.createRoom(.named(" "), by: ana, key: nil)
+            }
+            #expect(node.store.calls(.create) == 0)
+        }
+    }
+
+    @Test func `a session owns a hundred open rooms at most`() async throws {
+        try await withNode { node in
+            let ana = try await node.session("Ana")
+            let owner = Person(session: ana.id, name: ana.name)
+            var rooms: [RoomID] = []
+            for _ in 0..<100 { rooms.append(try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil)) }
+            let refusal = RoomRefusal.limitReached("a session may own at most 100 open rooms")
+            await #expect(throws: RoomHost.CreationFailure.refused(refusal)) {
+                try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil)
+            }
+            #expect(try await node.tell(.closeRoom, in: rooms[7], by: owner).seq == 3)
+            _ = try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil)
+        }
+    }
+
+    @Test func `where a room is is rounded before anything else, when it is made and when it moves`() async throws {
+        try await withNode(settings: { $0.locationPrecisionMeters = 1_000 }) { node in
+            let ana = try await node.session("Ana")
+            let owner = Person(session: ana.id, name: ana.name)
+            let exact = try #require(Location(latitude: 41.3851, longitude: 2.1734))
+            let wanted = try CreateRoomRequest.named("Kitchen", more: #","location":{"lat":41.3851,"lon":2.1734}"#)
+            let room = try await node.host.createRoom(wanted, by: ana, key: nil)
+            let rounded = exact.rounded(toCellsOf: 1_000)
+            #expect(rounded != exact)
+            #expect(try node.store.room(room).location == rounded)
+            let there = try #require(Location(latitude: 48.2, longitude: 16.37))
+            var update = RoomUpdate()
+            update.location = there
+            #expect(try await node.tell(.updateRoom(update), in: room, by: owner).seq == 3)
+            #expect(try node.store.room(room).location == there.rounded(toCellsOf: 1_000))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import NIOCore
+import RoomDomain
+import RoomService
+import Testing
+
+/// Random histories over the live path: whoever folds them, and from where, ends with the same room.
+@Suite(.timeLimit(.minutes(10))) struct HistoryTests {
+    @Test(arguments: 0..<10) func `replay, snapshots, live rooms and clients that come and go agree`(
+        block: UInt64
+    ) async throws {
+        print("live rooms, seeds \(block * 100) to \(block * 100 + 99)")
+        try await withNode(settings: { settings in
+            settings.comparisonInterval = .milliseconds(1)
+            settings.evictAfter = .milliseconds(0)
+            settings.eventsPerSnapshot = 7
+        }) { node in
+            for seed in block * 100..<block * 100 + 100 {
+                var random = try await RandomRoom(seed: seed, on: [node])
+                for _ in 0..<12 {
+                    random.reconnect(onceIn: 3)
+                    var answers: [Answer] = []
+                    for _ in 0...random.dice.number(in: 0..<4) {
+                        let (command, actor) = try random.nextCommand()
+                        answers.append(node.ask(command, in: random.room, by: actor))
+                    }
+                    for answer in answers {
+                        let outcome = try await answer.outcome()
+                        #expect(outcome != .unavailable && outcome != .internalFault, "seed \(seed)")
+                    }
+                }
+                try await random.expectAgreement()
+            }
+        }
+    }
+}

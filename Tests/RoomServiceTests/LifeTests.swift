@@ -1,0 +1,200 @@
+import EventStorage
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomWire
+import Testing
+
+/// Rooms come into memory and leave it, and are the same.
+@Suite(.timeLimit(.minutes(5))) struct LifeTests {
+    private func housekeeping(_ settings: inout RoomHostSettings) {
+        settings.comparisonInterval = .milliseconds(1)
+        settings.evictAfter = .milliseconds(0)
+        settings.eventsPerSnapshot = 4
+    }
+
+    @Test func `an idle room leaves memory and comes back as it was`() async throws {
+        try await withNode(settings: housekeeping) { node in
+            let (room, owner) = try await node.makeRoom(tracks: 3)
+            let code = try node.store.room(room).code
+            for number in 0..<30 {
+                let track = TrackID(rawValue: number % 3 + 1)
+                _ = try await node.tell(number % 2 == 0 ? .vote(track: track) : .unvote(track: track), in: room, by: owner)
+                try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
+                try await expectFoldOfLog(of: room, on: [node])
+            }
+            #expect(node.store.calls(.load) > 30)
+            #expect(!node.store.snapshots(of: room).isEmpty)
+        }
+    }
+
+    @Test func `every snapshot that is kept is the fold of the log up to it`() async throws {
+        try await withNode(settings: { $0.eventsPerSnapshot = 3 }) { node in
+            let (room, owner) = try await node.makeRoom(tracks: 3)
+            for track in [1, 2, 3, 1, 2, 3] {
+                let track = TrackID(rawValue: track)
+                _ = try await node.tell(.vote(track: track), in: room, by: owner)
+                _ = try await node.tell(.enqueue(track: track, index: 0), in: room, by: owner)
+            }
+            try await eventually("snapshots") { node.store.snapshots(of: room).count > 3 }
+            for snapshot in node.store.snapshots(of: room) {
+                let state = try StoredStateJSON.decode(snapshot.state)
+                #expect(try state == node.store.room(room, at: snapshot.seq))
+            }
+        }
+    }
+
+    @Test func `a room that somebody follows stays in memory`() async throws {
+        try await withNode(settings: housekeeping) { node in
+            let (room, _) = try await node.makeRoom()
+            let (other, _) = try await node.makeRoom()
+            let codes = try [room, other].map { try node.store.room($0).code }
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("the subscription") { client.isFollowing }
+            for _ in 0..<20 {
+                _ = try await node.state(of: other)
+                try await eventually("the other room's leaving") { node.host.liveRoom(code: codes[1]) == nil }
+            }
+            #expect(node.host.liveRoom(code: codes[0]) == room)
+            client.drop(from: node, following: room)
+            try await eventually("the room's leaving") { node.host.liveRoom(code: codes[0]) == nil }
+        }
+    }
+
+    @Test func `a room with an append under way stays in memory`() async throws {
+        try await withNode(settings: housekeeping) { node in
+            let (room, owner) = try await node.makeRoom()
+            let (other, _) = try await node.makeRoom()
+            let codes = try [room, other].map { try node.store.room($0).code }
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.append, .waits(gate))
+            let answer = node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
+            try await eventually("the append") { gate.arrived == 1 }
+            for _ in 0..<5 {
+                _ = try await node.state(of: other)
+                try await eventually("the other room's leaving") { node.host.liveRoom(code: codes[1]) == nil }
+            }
+            #expect(node.host.liveRoom(code: codes[0]) == room)
+            gate.open()
+            #expect(try await answer.outcome().seq == 3)
+        }
+    }
+
+    @Test func `those who come while a room is loaded share the load`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.load, .waits(gate))
+            let answers = (0..<20).map { node.ask(.rename(name: "A\($0)"), in: room, by: owner.actor) }
+            try await eventually("the load") { gate.arrived == 1 }
+            gate.open()
+            for (place, answer) in answers.enumerated() { #expect(try await answer.outcome().seq == place + 3) }
+            #expect(node.store.calls(.load) == 1)
+        }
+    }
+
+    @Test func `a failed snapshot changes nothing but the time that loading takes`() async throws {
+        let store = FaultyEventStore()
+        store.plan { $0 == .save ? .fails(FaultyEventStore.unreachable) : .works }
+        try await withNode(on: store, settings: housekeeping) { node in
+            let (room, owner) = try await node.makeRoom()
+            for number in 0..<12 { _ = try await node.tell(.rename(name: "A\(number)"), in: room, by: owner) }
+            try await expectFoldOfLog(of: room, on: [node])
+            #expect(store.snapshots(of: room).isEmpty)
+        }
+    }
+
+    // MARK: Logs that are not as they were written
+
+    @Test(arguments: [1, 2, 5, 7]) func `a log with a hole is not folded`(seq: Int) async throws {
+        let store = FaultyEventStore()
+        var made: (room: RoomID, owner: Person)?
+        try await withNode(on: store) { node in
+            let (room, owner) = try await node.makeRoom()
+            made = (room, owner)
+            for number in 3...7 { _ = try await node.tell(.rename(name: "A\(number)"), in: room, by: owner) }
+        }
+        let (room, owner) = try #require(made)
+        try await withNode(on: store) { node in
+            store.damage(room, .lacks(seq: seq))
+            let refused = try await node.tell(.rename(name: "B"), in: room, by: owner)
+            #expect(refused == .internalFault)
+            await #expect(throws: RoomFailure.internalFault) { try await node.host.view(room, for: owner.session) }
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
+            store.damage(room, nil)
+            #expect(try await node.tell(.rename(name: "B"), in: room, by: owner).seq == 8)
+            // The room is live: only who asks for the past meets the hole.
+            store.damage(room, .lacks(seq: seq))
+            await #expect(throws: RoomFailure.internalFault) {
+                try await node.host.events(of: room, after: 0, limit: 100)
+            }
+            await #expect(throws: RoomFailure.internalFault) {
+                try await node.host.view(room, at: 8, for: owner.session)
+            }
+        }
+    }
+
+    @Test func `a live room that reads a hole says so and is well when the hole is not there`() async throws {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            let client = Client(.bob)
+            client.connect(to: nodes[1], following: room)
+            try await eventually("the subscription") { client.isFollowing }
+            for number in 3...6 { _ = try await nodes[0].tell(.rename(name: "A\(number)"), in: room, by: owner) }
+            for seq in 3...6 {
+                nodes[1].store.damage(room, .lacks(seq: seq))
+                #expect(try await nodes[1].tell(.rename(name: "B"), in: room, by: owner) == .internalFault)
+                #expect(client.seq == 2)
+            }
+            nodes[1].store.damage(room, nil)
+            #expect(try await nodes[1].tell(.rename(name: "B"), in: room, by: owner).seq == 7)
+            try await expectFoldOfLog(of: room, on: nodes, for: [client])
+        }
+    }
+
+    @Test(arguments: [FaultyEventStore.Damage.gone, .epoch("restored")])
+    func `those who follow a room that is no more are told, and who comes later gets what there is`(
+        damage: FaultyEventStore.Damage
+    ) async throws {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            let node = nodes[1]
+            let client = Client(owner)
+            client.connect(to: node, following: room)
+            try await eventually("the subscription") { client.isFollowing }
+            let epoch = client.epoch
+            node.store.damage(room, damage)
+            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: owner.session) }
+            #expect(client.notes == [.snapshot(seq: 2), .forgotten])
+            client.connect(to: node, following: room)
+            if case .epoch(let restored) = damage {
+                try await eventually("the subscription") { client.isFollowing }
+                #expect(client.epoch == restored)
+                #expect(client.notes == [.snapshot(seq: 2), .forgotten, .snapshot(seq: 2)])
+                #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
+                try await expectFoldOfLog(of: room, on: [node], for: [client])
+            } else {
+                try await eventually("an answer") { client.notes.last == .refused(.noSuchRoom) }
+                node.store.damage(room, nil)
+                client.connect(to: node, following: room)
+                try await eventually("the subscription") { client.isFollowing }
+                #expect(client.epoch == epoch)
+            }
+        }
+    }
+
+    @Test func `commands that wait for a room that is no more are answered`() async throws {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            _ = try await nodes[1].state(of: room)
+            _ = try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner)
+            nodes[1].store.damage(room, .gone)
+            #expect(try await nodes[1].tell(.rename(name: "Anne"), in: room, by: owner) == .noSuchRoom)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomWire
+import Testing
+
+/// The log is out of reach, and comes back.
+@Suite(.timeLimit(.minutes(5))) struct OutageTests {
+    @Test func `live rooms are still seen, commands are unavailable, and all goes on by itself`() async throws {
+        let store = FaultyEventStore()
+        try await withNodes(2, on: store, settings: { $0.comparisonInterval = .milliseconds(1) }) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom(tracks: 1)
+            let clients = [Client(.bob), Client(.cyd)]
+            for (client, node) in zip(clients, nodes) { client.connect(to: node, following: room) }
+            try await eventually("snapshots") { clients.allSatisfy(\.isFollowing) }
+            store.isDown(true)
+            for node in nodes {
+                for key in ["k", "l"] {
+                    let outcome = try await node.tell(.addTracks([.named(key)]), in: room, by: owner, key: key)
+                    #expect(outcome == .unavailable)
+                    #expect(try await node.host.view(room, for: owner.session).seq == 3)
+                }
+                let late = Client(.guest(7))
+                late.connect(to: node, following: room)
+                try await eventually("the subscription") { late.isFollowing }
+                #expect(late.notes == [.snapshot(seq: 3)])
+                await #expect(throws: FaultyEventStore.unreachable) { try await node.host.checkHealth() }
+            }
+            #expect(clients.allSatisfy { $0.deltas == 0 })
+            #expect(store.head(of: room) == 3)
+            store.isDown(false)
+            for node in nodes { try await node.host.checkHealth() }
+            for key in ["k", "l"] {
+                for node in nodes {
+                    let outcome = try await node.tell(.addTracks([.named(key)]), in: room, by: owner, key: key)
+                    #expect(outcome.seq == (key == "k" ? 4 : 5))
+                }
+            }
+            try await expectFoldOfLog(of: room, on: nodes, for: clients)
+            #expect(try store.room(room).tracks.count == 3)
+        }
+    }
+
+    @Test func `rooms that are not live are unavailable until they can be loaded`() async throws {
+        let store = FaultyEventStore()
+        try await withNode(on: store) { node in
+            let (room, owner) = try await node.makeRoom()
+            store.isDown(true)
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .unavailable)
+            await #expect(throws: RoomFailure.unavailable) { try await node.host.view(room, for: owner.session) }
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
+            store.isDown(false)
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
+        }
+    }
+
+    @Test func `commands that wait for the log are bounded`() async throws {
+        try await withNode(settings: { $0.waitingCommandsPerRoom = 3 }) { node in
+            let (room, owner) = try await node.makeRoom()
+            node.store.next(.append, .losesAnswer)
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .unavailable)
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.load, .waits(gate))
+            let answers = (0..<5).map { node.ask(.rename(name: "A\($0)"), in: room, by: owner.actor) }
+            try await eventually("the read") { gate.arrived == 1 }
+            #expect(try await answers[3].outcome() == .unavailable)
+            #expect(try await answers[4].outcome() == .unavailable)
+            gate.open()
+            for (place, answer) in answers.prefix(3).enumerated() { #expect(try await answer.outcome().seq == place + 4) }
+        }
+    }
+
+    @Test func `what was accepted before the stop is written, what comes after it is answered`() async throws {
+        let store = FaultyEventStore()
+        let gate = Gate()
+        defer { gate.open() }
+        var asked: [Answer] = []
+        var made: RoomID?
+        try await withNode(on: store) { node in
+            let (room, owner) = try await node.makeRoom()
+            let (other, _) = try await node.makeRoom()
+            made = room
+            _ = try await node.state(of: room)
+            store.next(.append, .waits(gate))
+            let flying = node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
+            try await eventually("the append") { gate.arrived == 1 }
+            let gathering = node.ask(.rename(name: "Anne"), in: room, by: owner.actor)
+            try await node.turnLoops()
+            node.host.shutDown()
+            gate.open()
+            #expect(try await flying.outcome().seq == 3)
+            #expect(try await gathering.outcome() == .unavailable)
+            asked = [room, other].map { node.ask(.rename(name: "A"), in: $0, by: owner.actor) }
+            for answer in asked { #expect(try await answer.outcome() == .unavailable) }
+        }
+        #expect(store.head(of: try #require(made)) == 3)
+    }
+
+    @Test func `whoever asks a host that has stopped is answered`() async throws {
+        let store = FaultyEventStore()
+        var made: (node: Node, room: RoomID, live: RoomID, owner: Person)?
+        try await withNode(on: store) { node in
+            let (room, owner) = try await node.makeRoom()
+            let (live, _) = try await node.makeRoom()
+            _ = try await node.state(of: live)
+            made = (node, room, live, owner)
+        }
+        let (node, room, live, owner) = try #require(made)
+        for room in [room, live] {
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .unavailable)
+        }
+        await #expect(throws: RoomFailure.unavailable) { try await node.host.view(room, for: owner.session) }
+        #expect(try await node.host.view(live, for: owner.session).seq == 2)
+        let client = Client(.bob)
+        client.connect(to: node, following: room)
+        try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
+        let resolved = Gate()
+        node.host.resolve(.code(.zero)) { result in
+            if result == .failure(.unavailable) { resolved.open() }
+        }
+        await resolved.pass()
+    }
+
+    @Test func `a host that is cancelled stops`() async throws {
+        let node = Node(store: FaultyEventStore(), settings: RoomHostSettings(), clock: ManualClock())
+        await withDiscardingTaskGroup { group in
+            group.addTask { await node.host.run() }
+            group.cancelAll()
+        }
+        let (room, owner) = try await node.makeRoom()
+        #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .unavailable)
+    }
+}

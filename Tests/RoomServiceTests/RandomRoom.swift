@@ -1,0 +1,85 @@
+import EventStorage
+import RoomDomain
+import RoomService
+import RoomTestSupport
+import RoomWire
+import Testing
+
+/// A room in which people do this and that, by a seed, while clients that follow it lose their connections and come
+/// back.
+struct RandomRoom {
+    let seed: UInt64
+    let nodes: [Node]
+    let dice: Dice
+    let room: RoomID
+    let owner: Person
+    let clients: [Client]
+    private var commands: RandomCommands
+    /// What the log is known to hold so far.
+    private var state: RoomState
+
+    private var store: FaultyEventStore { nodes[0].store }
+
+    init(seed: UInt64, on nodes: [Node]) async throws {
+        let dice = Dice(seed: seed)
+        self.seed = seed
+        self.nodes = nodes
+        self.dice = dice
+        (room, owner) = try await nodes[0].makeRoom()
+        state = RoomState(id: room)
+        let guests = (1...4).map { Person.guest($0) }
+        commands = RandomCommands(
+            random: SeededRandom(seed: seed), sessions: [owner.session] + guests.map(\.session))
+        clients = [owner, guests[0], guests[1], .guest(50)].map { Client($0) }
+        for client in clients { client.dropAtDelta { dice.once(in: 6) } }
+    }
+
+    /// A node that a client or a command happens to reach.
+    var someNode: Node { nodes[dice.number(in: 0..<nodes.count)] }
+
+    /// The next thing that somebody asks for.
+    mutating func nextCommand() throws -> (command: RoomCommand, actor: Actor) {
+        while let event = store.event(state.seq + 1, of: room) { state.evolve(try FaultyEventStore.recorded(event)) }
+        return (commands.command(for: state), commands.actor(in: state))
+    }
+
+    /// Lets some of those who lost their connections come back.
+    func reconnect(onceIn times: Int) {
+        for client in clients where !client.isConnected && dice.once(in: times) {
+            client.connect(to: someNode, following: room)
+        }
+    }
+
+    /// Expects that everybody has the fold of the log: replayed from the first event or from any snapshot, live, and in
+    /// the clients, after they came back for good.
+    func expectAgreement() async throws {
+        let folded = try store.room(room)
+        let expected = try JSONValue(parsing: StateJSON.encode(folded))
+        let events = try store.events(of: room)
+        #expect(events.map(\.seq) == Array(1...events.count), "seed \(seed)")
+        for snapshot in store.snapshots(of: room) {
+            var state = try StoredStateJSON.decode(snapshot.state)
+            for event in events.dropFirst(state.seq) { state.evolve(event) }
+            #expect(state == folded, "seed \(seed), from the snapshot of \(snapshot.seq)")
+        }
+        for node in nodes {
+            let live = try await node.host.view(room, for: owner.session)
+            #expect(live.seq == folded.seq, "seed \(seed)")
+            #expect(try JSONValue(parsing: live.state) == expected, "seed \(seed)")
+            let seq = dice.number(in: 1..<folded.seq + 1)
+            let past = try await node.host.view(room, at: seq, for: owner.session)
+            #expect(try past.state == StateJSON.encode(store.room(room, at: seq)), "seed \(seed) at \(seq)")
+        }
+        for client in clients {
+            client.dropAtDelta { false }
+            let isBanned = folded.bans[client.person.session] != nil
+            try await eventually("\(client.person.name) has \(folded.seq), seed \(seed)") {
+                // Once lost, a connection is not missed: each is lost before the delta that it would have brought.
+                if !client.isConnected, !isBanned { client.connect(to: someNode, following: room) }
+                return isBanned ? !client.isConnected : client.isFollowing && client.seq == folded.seq
+            }
+            if !isBanned { #expect(client.fold.stateValue == expected, "seed \(seed), \(client.person.name)") }
+        }
+        for client in clients { for node in nodes { client.drop(from: node, following: room) } }
+    }
+}

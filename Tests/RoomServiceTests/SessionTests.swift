@@ -1,0 +1,145 @@
+import EventStorage
+import NIOCore
+import RoomDomain
+import RoomService
+import Testing
+
+/// Sessions last as long as they are used, and their memberships as long as they.
+@Suite(.timeLimit(.minutes(5))) struct SessionTests {
+    private static let day: Int64 = 24 * 3_600_000
+
+    private func housekeeping(_ settings: inout RoomHostSettings) {
+        settings.comparisonInterval = .milliseconds(1)
+    }
+
+    /// Why the member's membership ended, as the log has it.
+    private func leaving(_ member: Int, of room: RoomID, in store: FaultyEventStore) throws -> LeaveReason? {
+        for case .memberLeft(let left) in try store.events(of: room).map(\.event) where left.member.rawValue == member {
+            return left.reason
+        }
+        return nil
+    }
+
+    @Test func `the end of a session ends its memberships`() async throws {
+        try await withNode { node in
+            let (room, _) = try await node.makeRoom()
+            let (other, owner) = try await node.makeRoom()
+            let bob = try await node.session("Bob")
+            for room in [room, other] {
+                _ = try await node.tell(.join(name: nil), in: room, by: Person(session: bob.id, name: bob.name))
+            }
+            try await node.host.endSession(bob.id)
+            #expect(try leaving(2, of: room, in: node.store) == .sessionEnded)
+            #expect(try leaving(2, of: other, in: node.store) == .sessionEnded)
+            // An owner's place is taken, or the room closes.
+            try await node.host.endSession(owner.session)
+            #expect(try leaving(1, of: other, in: node.store) == .sessionEnded)
+            #expect(try node.store.room(other).closedAt != nil)
+            #expect(try await node.store.session(tokenHash: []) == nil)
+        }
+    }
+
+    @Test func `a session that is not used expires, and its memberships with it`() async throws {
+        let clock = ManualClock()
+        try await withNode(clock: clock, settings: housekeeping) { node in
+            let hash: [UInt8] = Array(repeating: 7, count: 32)
+            let bob = try await node.host.sessions.create(name: "Bob", tokenHash: hash)
+            let (room, owner) = try await node.makeRoom()
+            _ = try await node.tell(.join(name: nil), in: room, by: Person(session: bob.id, name: bob.name))
+            clock.advance(milliseconds: 29 * Self.day)
+            #expect(try await node.host.sessions.authenticate(tokenHash: hash)?.id == bob.id)
+            clock.advance(milliseconds: Self.day)
+            // The owner's month is over, Bob's has begun anew.
+            try await eventually("the owner's leaving") { try leaving(1, of: room, in: node.store) == .expired }
+            #expect(try node.store.room(room).members.values.map(\.role) == [.owner])
+            #expect(try node.store.room(room).memberOfSession[owner.session] == nil)
+            #expect(try await node.host.sessions.authenticate(tokenHash: hash)?.id == bob.id)
+            clock.advance(milliseconds: 30 * Self.day)
+            #expect(try await node.host.sessions.authenticate(tokenHash: hash) == nil)
+            try await eventually("Bob's leaving") { try leaving(2, of: room, in: node.store) == .expired }
+            try await eventually("the end of Bob's row") {
+                try await node.store.session(tokenHash: hash) == nil
+            }
+            #expect(try node.store.room(room).closedAt != nil)
+        }
+    }
+
+    @Test func `what an outage kept from ending ends after it`() async throws {
+        let store = FaultyEventStore()
+        try await withNode(on: store, settings: housekeeping) { node in
+            let (room, _) = try await node.makeRoom()
+            let bob = try await node.session("Bob")
+            _ = try await node.tell(.join(name: nil), in: room, by: Person(session: bob.id, name: bob.name))
+            store.plan { $0 == .append ? .fails(FaultyEventStore.unreachable) : .works }
+            try await node.host.endSession(bob.id)
+            #expect(try leaving(2, of: room, in: store) == nil)
+            store.plan(nil)
+            try await eventually("Bob's leaving") { try leaving(2, of: room, in: store) == .sessionEnded }
+        }
+    }
+
+    @Test func `a token is dead when its session has ended`() async throws {
+        try await withNodes(2) { nodes in
+            let hash: [UInt8] = Array(repeating: 7, count: 32)
+            let bob = try await nodes[0].host.sessions.create(name: "Bob", tokenHash: hash)
+            #expect(try await nodes[0].host.sessions.authenticate(tokenHash: hash) == bob)
+            try await nodes[0].host.endSession(bob.id)
+            #expect(try await nodes[0].host.sessions.authenticate(tokenHash: hash) == nil)
+            #expect(try await nodes[1].host.sessions.authenticate(tokenHash: hash) == nil)
+            #expect(try await nodes[0].host.sessions.authenticate(tokenHash: [1]) == nil)
+        }
+    }
+
+    @Test func `another host's ending of a session is known within seconds`() async throws {
+        let clock = ManualClock()
+        try await withNodes(2, clock: clock) { nodes in
+            let hash: [UInt8] = Array(repeating: 7, count: 32)
+            let bob = try await nodes[0].host.sessions.create(name: "Bob", tokenHash: hash)
+            #expect(try await nodes[1].host.sessions.authenticate(tokenHash: hash) == bob)
+            try await nodes[0].host.endSession(bob.id)
+            clock.advance(milliseconds: 5_000)
+            #expect(try await nodes[1].host.sessions.authenticate(tokenHash: hash) == nil)
+        }
+    }
+
+    @Test func `a session that is known is believed while the log is out of reach`() async throws {
+        let clock = ManualClock()
+        let store = FaultyEventStore()
+        try await withNode(on: store, clock: clock) { node in
+            let hash: [UInt8] = Array(repeating: 7, count: 32)
+            let bob = try await node.host.sessions.create(name: "Bob", tokenHash: hash)
+            store.isDown(true)
+            clock.advance(milliseconds: 60_000)
+            #expect(try await node.host.sessions.authenticate(tokenHash: hash) == bob)
+            await #expect(throws: FaultyEventStore.unreachable) {
+                try await node.host.sessions.authenticate(tokenHash: [1])
+            }
+        }
+    }
+
+    @Test(arguments: [30 * day, 60_000]) func `using a session moves its end, however long it lasts`(
+        lifetime: Int64
+    ) async throws {
+        let clock = ManualClock()
+        try await withNode(clock: clock, settings: { $0.sessionLifetimeMs = lifetime }) { node in
+            let hash: [UInt8] = Array(repeating: 7, count: 32)
+            _ = try await node.host.sessions.create(name: "Bob", tokenHash: hash)
+            for _ in 0..<10 {
+                clock.advance(milliseconds: lifetime / 2)
+                let session = try await node.host.sessions.authenticate(tokenHash: hash)
+                #expect(session?.expiresAt.milliseconds == clock.now + lifetime)
+            }
+        }
+    }
+
+    @Test func `a new name is known at once`() async throws {
+        try await withNode { node in
+            let hash: [UInt8] = Array(repeating: 7, count: 32)
+            let bob = try await node.host.sessions.create(name: "Bob", tokenHash: hash)
+            #expect(try await node.host.sessions.rename(bob, to: "Bobby")?.name == "Bobby")
+            #expect(try await node.host.sessions.authenticate(tokenHash: hash)?.name == "Bobby")
+            try await node.host.endSession(bob.id)
+            #expect(try await node.host.sessions.rename(bob, to: "Rob") == nil)
+        }
+    }
+}
