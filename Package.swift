@@ -73,7 +73,8 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "RoomService", "RoomDomain", "TLSTransport", "EventStorage", "SchemaFiles", "PostgresEventStore",
+                "PushServer", "RoomService", "RoomDomain", "TLSTransport", "EventStorage", "SchemaFiles",
+                "PostgresEventStore",
                 "SQLiteEventStore", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
                 nioCore, nioPosix, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -51,7 +51,7 @@ package protocol EventStore: Sendable {
 
     /// Open, public streams with an id below `before`, largest id (newest) first.
     ///
-    /// - Parameter matching: keeps those whose name contains this text; ASCII letters match in either case.
+    /// With `matching`, those whose name contains this text; ASCII letters match in either case.
     func openPublicStreams(matching: String?, before: UUID?, limit: Int) async throws(StorageFault) -> [DirectoryRecord]
 
     // MARK: Sessions

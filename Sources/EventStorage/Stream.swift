@@ -39,7 +39,9 @@ package struct StoredEvent: Hashable, Sendable {
     package var at: Int64
     /// Its type's name.
     package var type: String
-    /// A JSON object. A store may change its white space and the order of its members, nothing else.
+    /// A JSON object.
+    ///
+    /// A store may change its white space and the order of its members, nothing else.
     package var payload: [UInt8]
 
     package init(seq: Int, at: Int64, type: String, payload: [UInt8]) {
@@ -92,8 +94,10 @@ package struct StreamAppend: Sendable {
     package var directory: DirectoryEntry?
     /// Sessions that became members.
     package var joined: [UUID]
-    /// Sessions that are members no longer. A session in both `joined` and `left` of one append ends as `left` says only
-    /// where it is not a member after the last event; the writer gives each session in at most one of the two.
+    /// Sessions that are members no longer.
+    ///
+    /// A session in both `joined` and `left` of one append ends as `left` says only where it is not a member after the
+    /// last event; the writer gives each session in at most one of the two.
     package var left: [UUID]
 
     package init(

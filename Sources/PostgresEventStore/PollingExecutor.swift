@@ -156,6 +156,8 @@ final class PollingExecutor: SerialExecutor {
 
     private func run() {
         thread.store(pthread_self(), ordering: .relaxed)
+        // Nobody waits for its end.
+        pthread_detach(pthread_self())
         blockSignals()
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
         while let timeout = runTurn() {

@@ -9,8 +9,7 @@ package struct PostgresConfiguration: Sendable {
 
     /// How many connections the store keeps.
     ///
-    /// Each serves one request at a time; the room service gathers appends of many
-    /// rooms into one, so that few suffice.
+    /// Each serves one request at a time; few suffice where appends of many streams are gathered into one batch.
     package var connections = 4
     /// How long one attempt to connect may take, over all hosts of the connection string.
     ///
@@ -18,18 +17,16 @@ package struct PostgresConfiguration: Sendable {
     package var connectTimeout: Duration = .seconds(5)
     /// How long a request waits for a connection while no attempt has failed.
     ///
-    /// That is at the start, and after connections were lost. Once an attempt has failed, requests fail at once until one
-    /// succeeds.
+    /// That is at the start, and after connections were lost. Once an attempt has failed, requests fail at once until
+    /// one succeeds.
     package var connectionWait: Duration = .seconds(1)
     /// How long the server works on one statement before it gives up (its `statement_timeout`).
     ///
-    /// The request then fails with
-    /// ``StorageFault/transient(_:)``, and nothing was done. Zero: without limit.
+    /// The request then fails with ``StorageFault/transient(_:)``, and nothing was done. Zero: without limit.
     package var statementTimeout: Duration = .seconds(10)
     /// How long a request waits for a free connection, and how long, once sent, for its answer.
     ///
-    /// Longer than
-    /// ``statementTimeout``, it finds out servers that are frozen or cut off.
+    /// Longer than ``statementTimeout``, it finds out servers that are frozen or cut off.
     package var answerTimeout: Duration = .seconds(12)
     /// How many requests may wait for a free connection; one more fails with ``StorageFault/exhausted(_:)``.
     package var waitingLimit = 1_024

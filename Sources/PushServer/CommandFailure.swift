@@ -11,7 +11,7 @@ struct CommandFailure: Error {
     /// When trying again may help.
     var retryAfterMs: Int?
 
-    /// - Parameter detail: the code's own where it is left out.
+    /// A failure with a code; the sentence is the code's own where it is left out.
     init(_ code: ErrorCode, _ detail: String? = nil) {
         self.code = code
         self.detail = detail ?? code.detail

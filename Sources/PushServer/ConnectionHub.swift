@@ -4,7 +4,9 @@ import RoomService
 import RoomWire
 import WebSocketCodec
 
-/// All WebSocket connections of one event loop, by number, room and session. Touched on that loop only.
+/// All WebSocket connections of one event loop, by number, room and session.
+///
+/// Touched on that loop only.
 final class ConnectionHub {
     let loop: any EventLoop
     let rooms: RoomHost
@@ -23,8 +25,7 @@ final class ConnectionHub {
     private var nextNumber: Int
     private let numberStep: Int
 
-    /// - Parameters:
-    ///   - index: which of `count` hubs this is, so that numbers are unique in the process.
+    /// Makes the hub of one loop, the `index`th of `count`, so that its numbers are unique in the process.
     init(
         loop: any EventLoop, index: Int, of count: Int, rooms: RoomHost, settings: RoomServerSettings,
         feed: HubFeed

@@ -99,7 +99,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
         let handshake = try ServerHandshake(head, subprotocols: [Self.subprotocol])
         let fields = head.fields
         guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
-        guard surroundings.origins.permits(origin: fields.values(of: "Origin").first, host: fields.onlyValue(of: "Host"))
+        guard
+            surroundings.origins.permits(origin: fields.values(of: "Origin").first, host: fields.onlyValue(of: "Host"))
         else { return refuse(CommandFailure(.forbidden, "pages of this origin may not open sockets"), context) }
         isDeciding = true
         let rooms = surroundings.hub.rooms

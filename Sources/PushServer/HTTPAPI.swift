@@ -179,7 +179,9 @@ struct HTTPAPI: Sendable {
                     epoch: view.epoch, seq: view.seq, time: view.time, state: view.state, presence: view.presence,
                     you: view.you))
         } catch {
-            if error == .noSuchRoom, seq != nil { throw CommandFailure(.notFound, "no such room, or no such event in it") }
+            if error == .noSuchRoom, seq != nil {
+                throw CommandFailure(.notFound, "no such room, or no such event in it")
+            }
             throw CommandFailure(error)
         }
     }

@@ -21,7 +21,7 @@ package final class RoomServer: Service, Sendable {
     private let connections = BackgroundJobs()
     private let requests = HTTPActivity()
 
-    /// - Parameter onReady: called once, with the address it listens on, when clients can connect.
+    /// Makes a server; `onReady` is called once, with the address it listens on, when clients can connect.
     package init(
         settings: RoomServerSettings, rooms: RoomHost, group: any EventLoopGroup, logger: Logger,
         onReady: @escaping @Sendable (SocketAddress) -> Void
@@ -55,7 +55,8 @@ package final class RoomServer: Service, Sendable {
             // Small reads: between them an idle connection holds no buffer.
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4_096))
             .childChannelOption(
-                .writeBufferWaterMark, value: .init(low: settings.outgoingBytes / 2, high: settings.outgoingBytes))
+                .writeBufferWaterMark, value: .init(low: settings.outgoingBytes / 2, high: settings.outgoingBytes)
+            )
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try self.prepare(channel, http, resources) }
             }

@@ -4,9 +4,10 @@ import RoomService
 import RoomWire
 
 extension WebSocketConnection {
-    /// Does what a client asks. Messages are taken in the order in which they came.
+    /// Does what a client asks.
     ///
-    /// - Parameter received: when the message was read, fractional milliseconds since the Unix epoch.
+    /// Messages are taken in the order in which they came. `received` is when this one was read, in fractional
+    /// milliseconds since the Unix epoch.
     func handle(_ message: ClientMessage, received: Double) {
         if held != nil {
             held?.append(message)

@@ -5,7 +5,9 @@ import RoomService
 import RoomWire
 import WebSocketCodec
 
-/// One client's WebSocket, from the end of its opening handshake to the end of its channel. Confined to its loop.
+/// One client's WebSocket, from the end of its opening handshake to the end of its channel.
+///
+/// Confined to its loop.
 final class WebSocketConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never

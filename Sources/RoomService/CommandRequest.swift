@@ -21,7 +21,9 @@ package struct CommandRequest: Sendable {
     }
 }
 
-/// What became of a command. All but ``unavailable`` and ``internalFault`` were confirmed by the event log.
+/// What became of a command.
+///
+/// All but ``unavailable`` and ``internalFault`` were confirmed by the event log.
 package enum CommandOutcome: Sendable, Equatable {
     /// Done and durable.
     case acknowledged(seq: Int, result: CommandResult?)

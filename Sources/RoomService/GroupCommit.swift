@@ -30,7 +30,9 @@ final class GroupCommit: Sendable {
         self.logger = logger
     }
 
-    /// Hands over an append. After ``close()`` it fails with ``StorageFault/closed``.
+    /// Hands over an append.
+    ///
+    /// After ``close()`` it fails with ``StorageFault/closed``.
     func submit(_ submission: Submission) {
         let (sleeper, refused) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
             guard !state.isClosed else { return (nil, true) }
@@ -90,7 +92,8 @@ final class GroupCommit: Sendable {
             // One room's append cannot be written; the others must not suffer for it.
             for submission in batch { await flush([submission]) }
         } catch {
-            logger.error("The event log could not be written", metadata: ["fault": "\(error)", "rooms": "\(batch.count)"])
+            logger.error(
+                "The event log could not be written", metadata: ["fault": "\(error)", "rooms": "\(batch.count)"])
             for submission in batch { submission.complete(.failure(error)) }
         }
     }

@@ -17,8 +17,10 @@ struct KeyMemory: Sendable {
         byName[name]
     }
 
-    /// Remembers a command, and forgets what falls out of the window. Commands come in their order; where some were
-    /// left out, whoever gave them has forgotten them, and all before them.
+    /// Remembers a command, and forgets what falls out of the window.
+    ///
+    /// Commands come in their order; where some were left out, whoever gave them has forgotten them, and all before
+    /// them.
     mutating func remember(_ command: CommandKey) {
         if byOrdinal[command.ordinal - 1] == nil { self = KeyMemory() }
         let name = Name(session: command.session, key: command.key)

@@ -110,7 +110,9 @@ extension LiveRoom {
         var append = StreamAppend(
             stream: id.uuid, expected: version, events: pending.events.map(EventJSON.stored), keys: pending.keys)
         // Nothing gathers yet, so `projected` is what the room is once this is durable.
-        if pending.events.contains(where: \.event.concernsDirectory) { append.directory = DirectoryEntry(of: projected) }
+        if pending.events.contains(where: \.event.concernsDirectory) {
+            append.directory = DirectoryEntry(of: projected)
+        }
         var touched: Set<SessionID> = []
         for recorded in pending.events {
             switch recorded.event {

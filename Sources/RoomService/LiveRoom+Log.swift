@@ -159,8 +159,9 @@ extension LiveRoom {
         saveSnapshot()
     }
 
-    /// Keeps the confirmed state in the store, so that loading need not replay everything. A failure costs time later,
-    /// nothing else.
+    /// Keeps the confirmed state in the store, so that loading need not replay everything.
+    ///
+    /// A failure costs time later, nothing else.
     func saveSnapshot() {
         guard !isSavingSnapshot, confirmed.seq > snapshotSeq else { return }
         isSavingSnapshot = true

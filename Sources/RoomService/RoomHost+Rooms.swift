@@ -18,7 +18,9 @@ extension RoomHost {
         }
     }
 
-    /// Sends a command to a room. Requests from one event loop to one room keep their order.
+    /// Sends a command to a room.
+    ///
+    /// Requests from one event loop to one room keep their order.
     package func submit(_ request: CommandRequest, to room: RoomID) {
         var request = request
         request.command = rounded(request.command)

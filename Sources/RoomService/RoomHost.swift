@@ -20,7 +20,7 @@ package final class RoomHost: Sendable {
     private let groupCommit: GroupCommit
     private let jobs = BackgroundJobs()
 
-    /// - Parameter loops: the event loops that rooms may live on; at least one.
+    /// Makes the rooms of a process, which may live on any of `loops`: at least one.
     package init(
         store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
         logger: Logger
@@ -69,7 +69,9 @@ package final class RoomHost: Sendable {
 
     // MARK: Visiting rooms
 
-    /// Calls `visit` on the room's event loop. Calls from one event loop about one room keep their order.
+    /// Calls `visit` on the room's event loop.
+    ///
+    /// Calls from one event loop about one room keep their order.
     package func visit(_ id: RoomID, _ visit: @escaping RoomShelf.Visit) {
         let shelf = shelves[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(shelves.count))]
         if shelf.loop.inEventLoop {
@@ -105,7 +107,8 @@ package final class RoomHost: Sendable {
     }
 
     /// Calls `done`, on any thread, with the room meant by an id or a code.
-    package func resolve(_ reference: RoomReference, _ done: @escaping @Sendable (Result<RoomID, RoomFailure>) -> Void) {
+    package func resolve(_ reference: RoomReference, _ done: @escaping @Sendable (Result<RoomID, RoomFailure>) -> Void)
+    {
         let isStarted = jobs.start {
             do throws(RoomFailure) {
                 done(.success(try await self.resolve(reference)))

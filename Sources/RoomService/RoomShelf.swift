@@ -43,8 +43,9 @@ package actor RoomShelf {
         self.codes = codes
     }
 
-    /// Calls `visit` with a room: at once where it is live, else when it has been loaded. Visits of one room keep their
-    /// order.
+    /// Calls `visit` with a room: at once where it is live, else when it has been loaded.
+    ///
+    /// Visits of one room keep their order.
     package func visit(_ id: RoomID, _ visit: @escaping Visit) {
         switch places[id] {
         case .live(let room) where !room.assumeIsolated({ $0.condition == .forgotten }):

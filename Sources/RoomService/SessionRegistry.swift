@@ -49,7 +49,9 @@ package final class SessionRegistry: Sendable {
         return Session(record)
     }
 
-    /// The session whose token has this hash, nil where there is none or it is over. Using it moves its end.
+    /// The session whose token has this hash, nil where there is none or it is over.
+    ///
+    /// Using it moves its end.
     package func authenticate(tokenHash: [UInt8]) async throws(StorageFault) -> Session? {
         let now = clock.now
         let known = state.withLock { $0.known[tokenHash] }
@@ -83,7 +85,9 @@ package final class SessionRegistry: Sendable {
         return Session(record)
     }
 
-    /// Changes a session's name; the name must have passed the rule for names. Nil where there is no such session.
+    /// Changes a session's name; the name must have passed the rule for names.
+    ///
+    /// Nil where there is no such session.
     package func rename(_ session: Session, to name: String) async throws(StorageFault) -> Session? {
         guard try await store.renameSession(session.id.uuid, to: name) else { return nil }
         state.withLock { state in

@@ -54,9 +54,10 @@ extension SQLiteEventStore {
     package func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID] {
         try await read { db in
             try sessions.filter { session in
-                let hasEnded = try db.first(
-                    "SELECT has_ended FROM sessions WHERE session_id = ?", [session]) { $0["has_ended"] as Bool }
-                return hasEnded ?? true
+                let found = try db.first("SELECT has_ended FROM sessions WHERE session_id = ?", [session]) { row in
+                    row["has_ended"] as Bool
+                }
+                return found ?? true
             }
         }
     }

@@ -1,6 +1,8 @@
 import Glibc
 
-/// What the program says to who started it. Logs go to standard error as well; scripts rely on standard output.
+/// What the program says to who started it.
+///
+/// Logs go to standard error as well; scripts rely on standard output.
 enum Console {
     /// One line on standard output, at once.
     static func print(_ line: String) {

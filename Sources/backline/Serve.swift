@@ -54,7 +54,9 @@ struct Serve: AsyncParsableCommand {
     var locationPrecisionMeters: Double?
 
     @Option(
-        help: "The least severe messages that are logged: trace, debug, info, notice, warning, error, critical. [BACKLINE_LOG_LEVEL; default: info]")
+        help:
+            "The least severe messages that are logged: trace, debug, info, notice, warning, error, critical. [BACKLINE_LOG_LEVEL; default: info]"
+    )
     var logLevel: LogLevel?
 
     func run() async throws {
@@ -92,7 +94,9 @@ struct Serve: AsyncParsableCommand {
         guard (0...65_535).contains(settings.port) else {
             throw Failure.usage("--port: \(settings.port) is not a port; expected 0 to 65535")
         }
-        let origins = origin + (origin.isEmpty ? (Environment["BACKLINE_ORIGIN"] ?? "").split(separator: ",").map(String.init) : [])
+        let origins =
+            origin
+            + (origin.isEmpty ? (Environment["BACKLINE_ORIGIN"] ?? "").split(separator: ",").map(String.init) : [])
         settings.allowedOrigins = Set(try origins.map(Self.checkedOrigin))
         return settings
     }

@@ -18,7 +18,9 @@ enum StoreKind: String, ExpressibleByArgument, CaseIterable {
 /// The settings by which an event log is found, shared by all subcommands.
 struct StoreSettings: ParsableArguments {
     @Option(
-        help: "Where the event log is kept: postgres, sqlite or memory. [BACKLINE_STORE; default: postgres with a database URL, else sqlite]")
+        help:
+            "Where the event log is kept: postgres, sqlite or memory. [BACKLINE_STORE; default: postgres with a database URL, else sqlite]"
+    )
     var store: StoreKind?
 
     @Option(

@@ -20,8 +20,9 @@ final class Client: Sendable {
         var notes: [Note] = []
         var deltas = 0
         var complaints: [String] = []
-        /// The connection it has, and whether the room has accepted it.
+        /// The connection it has, to whom it is, and whether the room has accepted it.
         var connection: ConnectionID?
+        var following: (node: Node, room: RoomID)?
         var isFollowing = false
         var dropsAtDelta: @Sendable () -> Bool = { false }
     }
@@ -41,6 +42,7 @@ final class Client: Sendable {
         let connection = ConnectionID(rawValue: number)
         let (epoch, seq) = state.withLock { state in
             state.connection = connection
+            state.following = (node, room)
             state.isFollowing = false
             return (state.fold.epoch, state.fold.seq)
         }
@@ -55,15 +57,17 @@ final class Client: Sendable {
     }
 
     /// Loses the connection.
-    func drop(from node: Node, following room: RoomID) {
-        guard let connection = disconnected() else { return }
+    func drop() {
+        let following = state.withLock { $0.following }
+        guard let connection = disconnected(), let (node, room) = following else { return }
         node.feed.remove(connection)
         node.host.unsubscribe(connection, from: room)
     }
 
     /// Asks to follow no more, and keeps the connection.
-    func unsubscribe(from node: Node, following room: RoomID) {
-        guard let connection = state.withLock({ $0.connection }) else { return }
+    func unsubscribe() {
+        let (connection, following) = state.withLock { ($0.connection, $0.following) }
+        guard let connection, let (node, room) = following else { return }
         node.host.unsubscribe(connection, from: room)
     }
 

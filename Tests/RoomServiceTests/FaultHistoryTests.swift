@@ -40,16 +40,20 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<40) func `whatever fails, everybody ends with the log, and what was acknowledged is in it once`(
+    @Test(arguments: 0..<40)
+    func `whatever fails, everybody ends with the log, and what was acknowledged is in it once`(
         seed: UInt64
     ) async throws {
         print("rooms on a failing log, seed \(seed)")
         let store = FaultyEventStore()
-        try await withNodes(2, on: store, settings: { settings in
-            settings.comparisonInterval = .milliseconds(1)
-            settings.evictAfter = .milliseconds(1)
-            settings.eventsPerSnapshot = 20
-        }) { nodes in
+        try await withNodes(
+            2, on: store,
+            settings: { settings in
+                settings.comparisonInterval = .milliseconds(1)
+                settings.evictAfter = .milliseconds(1)
+                settings.eventsPerSnapshot = 20
+            }
+        ) { nodes in
             var random = try await RandomRoom(seed: seed, on: nodes)
             let dice = random.dice
             var keyed: [Keyed] = []
@@ -79,7 +83,9 @@ import Testing
                     }
                     if let last = keyed.indices.last, keyed[last].answers.isEmpty {
                         // Now and then on both hosts at once.
-                        for _ in 0..<(dice.once(in: 4) ? 2 : 1) { keyed[last].answers.append(ask(keyed[last], of: random)) }
+                        for _ in 0..<(dice.once(in: 4) ? 2 : 1) {
+                            keyed[last].answers.append(ask(keyed[last], of: random))
+                        }
                     }
                 }
                 if dice.once(in: 6) {

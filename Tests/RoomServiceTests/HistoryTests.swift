@@ -14,9 +14,11 @@ import Testing
             settings.evictAfter = .milliseconds(0)
             settings.eventsPerSnapshot = 7
         }) { node in
+            var resumptions = 0
             for seed in block * 100..<block * 100 + 100 {
                 var random = try await RandomRoom(seed: seed, on: [node])
-                for _ in 0..<12 {
+                for step in 0..<12 {
+                    if step == 6 { try await random.leaveMemory() }
                     random.reconnect(onceIn: 3)
                     var answers: [Answer] = []
                     for _ in 0...random.dice.number(in: 0..<4) {
@@ -29,7 +31,9 @@ import Testing
                     }
                 }
                 try await random.expectAgreement()
+                resumptions += random.resumptions
             }
+            #expect(resumptions > 200, "clients came back \(resumptions) times")
         }
     }
 }

@@ -19,7 +19,8 @@ import Testing
             let code = try node.store.room(room).code
             for number in 0..<30 {
                 let track = TrackID(rawValue: number % 3 + 1)
-                _ = try await node.tell(number % 2 == 0 ? .vote(track: track) : .unvote(track: track), in: room, by: owner)
+                _ = try await node.tell(
+                    number % 2 == 0 ? .vote(track: track) : .unvote(track: track), in: room, by: owner)
                 try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
                 try await expectFoldOfLog(of: room, on: [node])
             }
@@ -57,7 +58,7 @@ import Testing
                 try await eventually("the other room's leaving") { node.host.liveRoom(code: codes[1]) == nil }
             }
             #expect(node.host.liveRoom(code: codes[0]) == room)
-            client.drop(from: node, following: room)
+            client.drop()
             try await eventually("the room's leaving") { node.host.liveRoom(code: codes[0]) == nil }
         }
     }

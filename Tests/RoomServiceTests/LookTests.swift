@@ -65,10 +65,10 @@ import Testing
             for number in 3...20 {
                 _ = try await nodes[0].tell(.rename(name: "A\(number)"), in: room, by: owner)
                 try await eventually("the delta") { client.seq == number }
-                client.drop(from: nodes[number % 2], following: room)
+                client.drop()
                 client.connect(to: nodes[(number + 1) % 2], following: room)
                 try await eventually("the subscription") { client.isFollowing }
-                client.drop(from: nodes[(number + 1) % 2], following: room)
+                client.drop()
                 client.connect(to: nodes[0], following: room)
                 try await eventually("the subscription") { client.isFollowing }
             }
@@ -88,7 +88,7 @@ import Testing
             try await eventually("a snapshot") { client.isFollowing }
             _ = try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner)
             try await eventually("the delta") { client.seq == 3 }
-            client.drop(from: nodes[0], following: room)
+            client.drop()
             store.isDown(true)
             client.connect(to: nodes[1], following: room)
             try await eventually("an answer") { client.notes == [.snapshot(seq: 2), .refused(.unavailable)] }

@@ -69,7 +69,9 @@ import Testing
             #expect(try await answers[3].outcome() == .unavailable)
             #expect(try await answers[4].outcome() == .unavailable)
             gate.open()
-            for (place, answer) in answers.prefix(3).enumerated() { #expect(try await answer.outcome().seq == place + 4) }
+            for (place, answer) in answers.prefix(3).enumerated() {
+                #expect(try await answer.outcome().seq == place + 4)
+            }
         }
     }
 

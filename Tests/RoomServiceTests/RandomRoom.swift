@@ -34,6 +34,11 @@ struct RandomRoom {
         for client in clients { client.dropAtDelta { dice.once(in: 6) } }
     }
 
+    /// How often clients came back to where they were.
+    var resumptions: Int {
+        clients.reduce(0) { $0 + $1.notes.count { if case .resumed = $0 { true } else { false } } }
+    }
+
     /// A node that a client or a command happens to reach.
     var someNode: Node { nodes[dice.number(in: 0..<nodes.count)] }
 
@@ -47,6 +52,15 @@ struct RandomRoom {
     func reconnect(onceIn times: Int) {
         for client in clients where !client.isConnected && dice.once(in: times) {
             client.connect(to: someNode, following: room)
+        }
+    }
+
+    /// Lets every connection be lost, and returns when the room is in no node's memory.
+    func leaveMemory() async throws {
+        for client in clients { client.drop() }
+        let code = try store.room(room, at: 1).code
+        try await eventually("the room's leaving, seed \(seed)") {
+            nodes.allSatisfy { $0.host.liveRoom(code: code) == nil }
         }
     }
 
@@ -80,6 +94,6 @@ struct RandomRoom {
             }
             if !isBanned { #expect(client.fold.stateValue == expected, "seed \(seed), \(client.person.name)") }
         }
-        for client in clients { for node in nodes { client.drop(from: node, following: room) } }
+        try await leaveMemory()
     }
 }

@@ -28,7 +28,8 @@ import Testing
     /// A client that has the first `seq` events.
     private func client(at seq: Int, of room: RoomID, on node: Node) async throws -> Client {
         let client = Client(.bob)
-        client.receive(try node.store.events(of: room).prefix(seq), of: room, epoch: try await epoch(of: room, on: node))
+        client.receive(
+            try node.store.events(of: room).prefix(seq), of: room, epoch: try await epoch(of: room, on: node))
         return client
     }
 
@@ -128,7 +129,7 @@ import Testing
             node.store.next(.read, .answersLate(gate))
             client.connect(to: node, following: room)
             try await eventually("the read") { gate.arrived == 1 }
-            client.unsubscribe(from: node, following: room)
+            client.unsubscribe()
             try await node.turnLoops()
             gate.open()
             try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
@@ -217,10 +218,10 @@ import Testing
             #expect(try await online(room, on: node) == [1])
             _ = try await node.tell(.join(name: nil), in: room, by: .bob)
             #expect(try await online(room, on: node) == [1, 2])
-            phone.drop(from: node, following: room)
+            phone.drop()
             try await node.turnLoops()
             #expect(try await online(room, on: node) == [1, 2])
-            laptop.drop(from: node, following: room)
+            laptop.drop()
             try await node.turnLoops()
             #expect(try await online(room, on: node) == [2])
             _ = try await node.tell(.leave, in: room, by: .bob)

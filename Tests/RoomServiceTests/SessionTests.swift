@@ -102,6 +102,26 @@ import Testing
         }
     }
 
+    @Test func `a host finds out which sessions another has ended, and takes none for ended that it cannot ask about`()
+        async throws
+    {
+        let store = FaultyEventStore()
+        try await withNodes(2, on: store) { nodes in
+            let (bob, cyd) = (try await nodes[0].session("Bob"), try await nodes[0].session("Cyd"))
+            // Not deleted yet, as its membership cannot be ended.
+            let (room, _) = try await nodes[0].makeRoom()
+            _ = try await nodes[0].tell(.join(name: nil), in: room, by: Person(session: bob.id, name: bob.name))
+            store.plan { $0 == .append ? .fails(FaultyEventStore.unreachable) : .works }
+            try await nodes[0].host.endSession(bob.id)
+            #expect(await nodes[1].host.endedElsewhere([bob.id, cyd.id]) == [bob.id])
+            store.plan(nil)
+            try await nodes[0].host.endSession(bob.id)
+            #expect(await nodes[1].host.endedElsewhere([bob.id, cyd.id]) == [bob.id])
+            store.isDown(true)
+            #expect(await nodes[1].host.endedElsewhere([bob.id, cyd.id]) == [])
+        }
+    }
+
     @Test func `a session that is known is believed while the log is out of reach`() async throws {
         let clock = ManualClock()
         let store = FaultyEventStore()

@@ -44,7 +44,9 @@ struct Loopback: Sendable {
     func connect(
         port: Int, context: TLSContext? = nil, serverName: String? = nil, _ configure: @escaping Configure
     ) async throws -> any Channel {
+        // NIO's own 10 s are short for a machine that runs all tests at once, slowed down by a sanitizer.
         try await ClientBootstrap(group: group)
+            .connectTimeout(.seconds(60))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try add(context ?? identity.pinned, serverName: serverName, to: channel, configure)

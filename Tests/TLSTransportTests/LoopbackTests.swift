@@ -43,7 +43,7 @@ import Testing
                 try channel.pipeline.syncOperations.addHandler(EchoHandler())
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for index in 0..<60 {
+                for index in 0..<40 {
                     let seed = seed &+ UInt64(index)
                     group.addTask {
                         let done = loopback.promise()
@@ -51,7 +51,7 @@ import Testing
                             let client = try await loopback.connect(port: listener.port) { channel, tls in
                                 try channel.pipeline.syncOperations.addHandler(Cutter(seed: seed), position: .first)
                                 try channel.pipeline.syncOperations.addHandler(
-                                    StreamHandler(sending: seed, expecting: seed, count: 40_000, tls, done: done))
+                                    StreamHandler(sending: seed, expecting: seed, count: 20_000, tls, done: done))
                             }
                             try await done.futureResult.get()
                             try await client.close()
