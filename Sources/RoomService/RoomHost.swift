@@ -29,7 +29,8 @@ package final class RoomHost: Sendable {
         self.settings = settings
         self.clock = clock
         self.logger = logger
-        sessions = SessionRegistry(store: store, clock: clock, lifetimeMs: settings.sessionLifetimeMs)
+        sessions = SessionRegistry(
+            store: store, clock: clock, lifetimeMs: settings.sessionLifetimeMs, logIsShared: settings.logIsShared)
         groupCommit = GroupCommit(store: store, logger: logger)
         let surroundings = LiveRoom.Surroundings(
             store: store, groupCommit: groupCommit, jobs: jobs, clock: clock, listeners: listeners,

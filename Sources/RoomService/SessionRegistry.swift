@@ -19,8 +19,6 @@ package final class SessionRegistry: Sendable {
         var hashOfSession: [SessionID: [UInt8]] = [:]
     }
 
-    /// For how long what was read of a session is believed.
-    private static let belief: Int64 = 5_000
     /// A session's expiry is moved at most this often, and at most ten times in its life without use.
     private static let extensionStep: Int64 = 3_600_000
     /// How many sessions are remembered.
@@ -29,12 +27,17 @@ package final class SessionRegistry: Sendable {
     private let store: any EventStore
     private let clock: ServerClock
     private let lifetimeMs: Int64
+    /// For how long what was read of a session is believed: not at all where another process may end it.
+    private let belief: Int64
+    /// Where too many sessions are remembered, those read longer ago than this are forgotten first.
+    private static let recently: Int64 = 5_000
     private let state = Mutex(State())
 
-    init(store: any EventStore, clock: ServerClock, lifetimeMs: Int64) {
+    init(store: any EventStore, clock: ServerClock, lifetimeMs: Int64, logIsShared: Bool) {
         self.store = store
         self.clock = clock
         self.lifetimeMs = lifetimeMs
+        belief = logIsShared ? 0 : Self.recently
     }
 
     /// Makes a session; the name must have passed the rule for names.
@@ -55,7 +58,7 @@ package final class SessionRegistry: Sendable {
     package func authenticate(tokenHash: [UInt8]) async throws(StorageFault) -> Session? {
         let now = clock.now
         let known = state.withLock { $0.known[tokenHash] }
-        if let known, now.milliseconds - known.asOf.milliseconds < Self.belief {
+        if let known, now.milliseconds - known.asOf.milliseconds < belief {
             return try await use(known.record, at: now)
         }
         do {
@@ -113,7 +116,7 @@ package final class SessionRegistry: Sendable {
     private func remember(_ record: SessionRecord, asOf now: Timestamp) {
         state.withLock { state in
             if state.known.count >= Self.remembered {
-                state.known = state.known.filter { now.milliseconds - $0.value.asOf.milliseconds < Self.belief }
+                state.known = state.known.filter { now.milliseconds - $0.value.asOf.milliseconds < Self.recently }
                 state.hashOfSession = state.hashOfSession.filter { state.known[$0.value] != nil }
             }
             state.known[record.tokenHash] = Known(record: record, asOf: now)

@@ -110,8 +110,9 @@ package final class PostgresCluster: Sendable {
     /// Starts a process that stops the server and removes its directory once the returned descriptor is closed.
     private static func startWatchdog(over directory: String, programs: ServerPrograms) throws -> OwnedDescriptor {
         let script = """
+            exec > /dev/null 2>&1
             trap '' INT TERM HUP
-            cat > /dev/null
+            cat
             if [ -f "$0/data/postmaster.pid" ]; then
                 server=$(head -n 1 "$0/data/postmaster.pid")
                 kill -CONT "$server" $(cat "/proc/$server/task/$server/children")

@@ -28,7 +28,7 @@ struct ServerPrograms: Sendable {
         (geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []) + command
     }
 
-    /// Starts a program that reads until the returned descriptor is closed, and says nothing.
+    /// Starts a program that reads until the returned descriptor is closed, and whose output nobody reads.
     func startReader(_ command: String...) throws -> OwnedDescriptor {
         let input = try PipeEnds()
         let output = try PipeEnds()
