@@ -84,12 +84,18 @@ let package = Package(
         // Tests. The first three targets are what several test targets share.
         target("EventStoreConformance", ["EventStorage"], path: "Tests/EventStoreConformance"),
         target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
+        target("RoomTestSupport", ["RoomDomain", "RoomWire"], path: "Tests/RoomTestSupport"),
         tests("ArchitectureTests", []),
         tests("EventStorageTests", ["EventStorage", "EventStoreConformance"]),
         tests(
             "PostgresEventStoreTests",
             ["EventStorage", "EventStoreConformance", "PostgresEventStore", "PostgresTestSupport", "SchemaFiles"]),
         tests("RoomDomainTests", ["RoomDomain"]),
+        tests(
+            "RoomServiceTests",
+            [
+                "EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", nioCore, nioPosix, logging,
+            ]),
         .testTarget(
             name: "RoomWireTests", dependencies: ["RoomDomain", "RoomWire"], exclude: ["Fixtures"],
             swiftSettings: settings),

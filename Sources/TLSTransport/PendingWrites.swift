@@ -53,9 +53,9 @@ struct PendingWrites {
         return joined
     }
 
-    /// Removes the first `count` flushed bytes, and returns the promise of the writes that end within them, if any has one.
+    /// Removes the first `count` flushed bytes, and returns the promise of the writes that end within them.
     ///
-    /// Completing it completes the promises of all these writes.
+    /// `nil` if none of them has one. Completing it completes the promises of all these writes.
     mutating func remove(_ count: Int) -> EventLoopPromise<Void>? {
         byteCount -= count
         var left = count

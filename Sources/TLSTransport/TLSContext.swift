@@ -50,7 +50,7 @@ internal import COpenSSL
 
     /// Makes a client's context, which offers ALPN `http/1.1`.
     ///
-    /// - Throws: ``TLSFault`` if the system's trust store or the given file cannot be used. Blocks while it reads files.
+    /// - Throws: ``TLSFault`` if the system's trust store or the given file cannot be used. Blocks.
     package convenience init(clientVerifying verification: ServerVerification) throws(TLSFault) {
         try self.init(role: .client, verification: verification)
         switch verification {
@@ -133,7 +133,7 @@ private func selectApplicationProtocol(
     guard let selected = unsafe selected, let selectedCount = unsafe selectedCount else {
         return SSL_TLSEXT_ERR_ALERT_FATAL
     }
-    // OpenSSL gives the list as it came, already checked to be well formed: each name behind its length (RFC 7301 §3.1).
+    // OpenSSL has checked that the list is well formed: each name behind its length (RFC 7301 §3.1).
     let names = unsafe UnsafeBufferPointer(start: offer, count: Int(offerCount))
     var index = 0
     while index < names.count {

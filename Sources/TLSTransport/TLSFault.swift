@@ -54,7 +54,8 @@ extension TLSFault: CustomStringConvertible {
         case .certificateRejected(let reason):
             "the server's certificate is not accepted: \(reason)"
         case .fingerprintMismatch(let expected, let actual):
-            "the server's certificate has the fingerprint \(actual?.colonHex ?? "(none)"), expected \(expected.colonHex)"
+            "the server's certificate has the fingerprint \(actual?.colonHex ?? "(none)"), "
+                + "expected \(expected.colonHex)"
         case .closedDuringHandshake:
             "the peer closed the connection during the TLS handshake"
         case .truncated:

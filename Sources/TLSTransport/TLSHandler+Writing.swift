@@ -2,9 +2,9 @@ package import NIOCore
 
 /// From plaintext to the transport.
 extension TLSHandler {
-    /// Bytes accepted for the peer that the transport has not taken: plaintext still held, and ciphertext queued in NIO.
+    /// Bytes accepted for the peer that the transport has not taken: what a bound on the queue has to look at.
     ///
-    /// What a bound on the queue toward a peer has to look at.
+    /// Plaintext still held, and ciphertext queued in SwiftNIO. Call on the channel's event loop.
     package var unsentByteCount: Int {
         let queued = try? channelContext?.channel.syncOptions?.getOption(.bufferedWritableBytes)
         return pending.byteCount + (queued ?? 0)

@@ -11,8 +11,8 @@ package import NIOCore
 /// - Writing: what is written before one flush goes out in as few records as possible, in one piece. A
 ///   promise succeeds when the transport has taken the last byte of its write.
 /// - Closing: `close()` sends `close_notify` behind what has been flushed and closes the channel once the
-///   transport has taken all of it, or after `closeTimeout`; what has not been flushed fails. TLS is never half closed: closing the output closes
-///   all, and so does `close_notify` from the peer.
+///   transport has taken all of it, or after `closeTimeout`; what has not been flushed fails. TLS is never half
+///   closed: closing the output closes all, and so does `close_notify` from the peer.
 /// - Failing: a ``TLSFault`` goes through `errorCaught`, then the channel is closed. A transport that ends without
 ///   `close_notify` is a ``TLSFault/truncated``, which is common and for most protocols harmless.
 /// - Removing it from a channel that is still open closes the channel, so that nothing goes out in clear.

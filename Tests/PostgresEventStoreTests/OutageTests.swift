@@ -10,6 +10,7 @@ import Testing
 struct OutageTests {
     @Test func `a server that crashes under appends is told, and used again when it is back`() async throws {
         let database = try await TestDatabase.migratedAlone()
+        defer { withExtendedLifetime(database.cluster) {} }
         let store = try database.store { $0.connectionWait = .seconds(1) }
         let writers = 8
         var streams: [UUID] = []
@@ -47,6 +48,7 @@ struct OutageTests {
 
     @Test func `a server that is not there is told at once, every time`() async throws {
         let cluster = try PostgresCluster()
+        defer { withExtendedLifetime(cluster) {} }
         let database = TestDatabase(cluster: cluster, url: try cluster.makeDatabase())
         try cluster.crash()
         let store = try database.store()
@@ -95,6 +97,7 @@ struct OutageTests {
 
     @Test func `a frozen server is found out in time, and used again when it goes on`() async throws {
         let database = try await TestDatabase.migratedAlone()
+        defer { withExtendedLifetime(database.cluster) {} }
         let store = try database.store {
             $0.connections = 2
             $0.connectTimeout = .milliseconds(300)

@@ -105,6 +105,7 @@ import Testing
         try channel.pipeline.syncOperations.addHandler(tls)
         try channel.connect(to: SocketAddress(unixDomainSocketPath: "/client")).wait()
         #expect(try channel.readOutbound(as: ByteBuffer.self)?.readableBytes ?? 0 > 0)
+        _ = try channel.finish()
     }
 
     @Test func `a handler may write from within channelRead`() throws {
@@ -162,6 +163,7 @@ import Testing
         }
         try #require(ends.allSatisfy { $0.recorder.events.count == 1 })
         // 0 -> 1 is relayed to 3 -> 2, which answers at once, all inside the first channelRead.
+        defer { ends[1].recorder.onRead = nil }
         ends[1].recorder.onRead = { _, buffer in
             ends[3].channel.writeAndFlush(buffer, promise: nil)
             for buffer in (try? ends[3].takeOutbound()) ?? [] { _ = try? ends[2].channel.writeInbound(buffer) }

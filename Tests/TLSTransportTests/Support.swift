@@ -107,8 +107,8 @@ extension TLSHandler {
     var isFreed: Bool { connection == nil }
 }
 
-/// One end of a connection without a network.
-struct EmbeddedEnd {
+/// One end of a connection without a network; the channel is closed with it.
+final class EmbeddedEnd {
     let channel: EmbeddedChannel
     let tls: TLSHandler
     let recorder: Recorder
@@ -118,6 +118,10 @@ struct EmbeddedEnd {
         tls = TLSHandler(context, resources: resources, serverName: serverName)
         recorder = Recorder()
         try channel.pipeline.syncOperations.addHandlers([tls, recorder])
+    }
+
+    deinit {
+        _ = try? channel.finish(acceptAlreadyClosed: true)
     }
 
     func write(_ text: String) {
