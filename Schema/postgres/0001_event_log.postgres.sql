@@ -22,7 +22,7 @@ CREATE TABLE rooms (
     name               text    NOT NULL,
     is_public          boolean NOT NULL,
     lat                double precision CHECK (lat BETWEEN -90 AND 90),
-    lon                double precision CHECK (lon BETWEEN -180 AND 180),
+    lon                double precision CHECK (lon BETWEEN -180 AND 180 AND (lat IS NULL) = (lon IS NULL)),
     created_at         bigint  NOT NULL,
     closed_at          bigint,
     owner              uuid,

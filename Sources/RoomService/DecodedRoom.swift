@@ -24,7 +24,7 @@ struct DecodedRoom: Sendable {
         self.head = loaded.head
         self.state = state
         self.keys = keys
-        self.recent = events.suffix(LiveRoom.recentEvents)
+        self.recent = Array(events.suffix(LiveRoom.recentEvents))
         self.snapshotSeq = loaded.snapshot?.seq ?? 0
     }
 }

@@ -76,13 +76,13 @@ enum StorePlace {
             return .memory(MemoryEventStore())
         case .sqlite(let directory):
             do {
-                return .sqlite(try await SQLiteEventStore.open(directory: directory))
+                return .sqlite(try await SQLiteStore.open(directory: directory))
             } catch {
                 throw Failure.unavailable("the event log in \(directory) cannot be opened: \(error.explanation)")
             }
         case .postgres(let configuration):
             do {
-                return .postgres(try PostgresEventStore(configuration))
+                return .postgres(try PostgresStore(configuration))
             } catch {
                 throw Failure.unavailable("PostgreSQL cannot be used: \(error.explanation)")
             }
@@ -93,8 +93,8 @@ enum StorePlace {
 /// A store that was opened.
 enum OpenStore {
     case memory(MemoryEventStore)
-    case sqlite(SQLiteEventStore)
-    case postgres(PostgresEventStore)
+    case sqlite(SQLiteStore)
+    case postgres(PostgresStore)
 
     /// What the shells need of it.
     var eventStore: any EventStore {

@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import Testing
 
-extension EventStoreConformance {
+extension ConformanceSuite {
     static let appendChecks = [
         EventStoreCheck("an append at the expected version is written") { (test) async throws in
             try await test.store.makeStreams([1])

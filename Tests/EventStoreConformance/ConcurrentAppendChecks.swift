@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import Testing
 
-extension EventStoreConformance {
+extension ConformanceSuite {
     static let concurrentAppendChecks = [
         EventStoreCheck("of twenty appends at one position one wins and nineteen are told") { (test) async throws in
             try await test.store.makeStreams([1])

@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import Testing
 
-extension EventStoreConformance {
+extension ConformanceSuite {
     static let creationChecks = [
         EventStoreCheck("a stream is made with its events, keys, entry and memberships") { (test) async throws in
             let full = DirectoryEntry(

@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import Testing
 
-extension EventStoreConformance {
+extension ConformanceSuite {
     static let directoryChecks = [
         EventStoreCheck("an append changes every field of an entry") { (test) async throws in
             try await test.store.makeStreams([1])

@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import Testing
 
-extension EventStoreConformance {
+extension ConformanceSuite {
     static let historyChecks = [
         EventStoreCheck("a random history answers as the reference does") { (test) async throws in
             var history = RandomHistory(seed: seed("history"), streams: 12, sharesCodes: true)

@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import Testing
 
-extension EventStoreConformance {
+extension ConformanceSuite {
     static let keyChecks = [
         EventStoreCheck("keys are read back as they were written") { (test) async throws in
             try await test.store.makeStreams([1])

@@ -156,11 +156,12 @@ struct RandomHistory {
     /// An entry; once closed a stream stays closed, so that no code is taken by two.
     private mutating func entry(_ n: Int) -> DirectoryEntry {
         if chance(5) { closed.insert(n) }
+        let isSomewhere = chance(2)
         let closedAt = closed.contains(n) ? noon + Int64(pick(1_000_000_000)) : nil
         return DirectoryEntry(
             code: code(sharesCodes ? n / 2 : n), name: "Room \(pick(100))", isPublic: !chance(4),
-            latitude: chance(2) ? nil : 1.5,
-            longitude: chance(2) ? nil : -1.5, createdAt: clock, closedAt: closedAt,
+            latitude: isSomewhere ? 1.5 : nil, longitude: isSomewhere ? -1.5 : nil, createdAt: clock,
+            closedAt: closedAt,
             owner: chance(3) ? nil : Self.sessions[pick(5)], djName: chance(2) ? "dj" : nil)
     }
 

@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import Testing
 
-extension EventStoreConformance {
+extension ConformanceSuite {
     static let readChecks = [
         EventStoreCheck("reading after n gives n + 1 next") { (test) async throws in
             try await test.store.makeStreams(1...2)

@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import Testing
 
-extension EventStoreConformance {
+extension ConformanceSuite {
     static let sessionChecks = [
         EventStoreCheck("a session is found by its token's hash alone") { (test) async throws in
             let ana = session(1, name: "Ana 🎧 '\"\\")

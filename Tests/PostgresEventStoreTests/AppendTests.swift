@@ -116,8 +116,8 @@ struct AppendTests {
         let session = try await TestDatabase.migrated().session()
         let id = UUID()
         let calls = [
-            Call(.append, with: PostgresEventStore.appendParameters(of: [])),
-            Call(.create, with: PostgresEventStore.creationParameters(of: creation())),
+            Call(.append, with: PostgresStore.appendParameters(of: [])),
+            Call(.create, with: PostgresStore.creationParameters(of: creation())),
             Call(.forgetCreations, id, 0), Call(.head, id), Call(.heads, [id]), Call(.events, id, 0, 1),
             Call(.eventsAfterSnapshot, id, 1), Call(.newestSnapshot, id, 1), Call(.snapshot, id, 1, 1),
             Call(.saveSnapshot, id, 1, 1, Binary([])), Call(.keys, id, 0), Call(.roomByCode, ""),

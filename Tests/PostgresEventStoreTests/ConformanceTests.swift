@@ -4,7 +4,7 @@ import PostgresEventStore
 import Testing
 
 struct ConformanceTests {
-    @Test(arguments: EventStoreConformance.checks)
+    @Test(arguments: ConformanceSuite.checks)
     func `the store keeps the contract`(check: EventStoreCheck) async throws {
         let database = try await TestDatabase.migrated()
         let (store, second) = (try database.store(), try database.store())

@@ -154,7 +154,7 @@ struct OutageTests {
     func `a server that refuses the connection says why`(user: String, database: String, code: String) async throws {
         let url = try PostgresCluster.shared.connectionString(of: database)
             .replacing("backline@", with: user + "@")
-        let store = try PostgresEventStore(PostgresConfiguration(url: url, environment: [:]))
+        let store = try PostgresStore(PostgresConfiguration(url: url, environment: [:]))
         let fault = await store.healthFault()
         #expect(fault?.isUnreachable == true)
         #expect(fault?.cause?.code == code)
@@ -170,7 +170,7 @@ struct OutageTests {
     }
 
     /// Appends events, each with a payload of its own, until told to stop; after an unknown outcome looks where it is.
-    private func write(to stream: UUID, of store: PostgresEventStore, tally: Tally) async -> WriterLog {
+    private func write(to stream: UUID, of store: PostgresStore, tally: Tally) async -> WriterLog {
         var log = WriterLog()
         var seq = 1
         var attempt = 0
@@ -200,7 +200,7 @@ struct OutageTests {
     }
 
     /// Makes a stream on a store whose times may be too short for a slow machine.
-    private func makeStreamPatiently(on store: PostgresEventStore) async throws -> UUID {
+    private func makeStreamPatiently(on store: PostgresStore) async throws -> UUID {
         let creation = creation()
         while true {
             do throws(StorageFault) {
@@ -212,7 +212,7 @@ struct OutageTests {
         }
     }
 
-    private func readPatiently(_ stream: UUID, of store: PostgresEventStore) async throws -> [StoredEvent] {
+    private func readPatiently(_ stream: UUID, of store: PostgresStore) async throws -> [StoredEvent] {
         while true {
             do throws(StorageFault) {
                 return try await store.read(stream, after: 0, limit: 100)

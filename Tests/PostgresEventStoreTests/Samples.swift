@@ -40,7 +40,7 @@ extension EventStore {
     }
 }
 
-extension PostgresEventStore {
+extension PostgresStore {
     /// What is wrong with the store's health; nil where nothing is.
     func healthFault() async -> StorageFault? {
         do throws(StorageFault) {

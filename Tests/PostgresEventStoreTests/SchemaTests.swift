@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct SchemaTests {
     private let database: TestDatabase
-    private let store: PostgresEventStore
+    private let store: PostgresStore
 
     init() throws {
         database = try .empty()
@@ -16,7 +16,7 @@ struct SchemaTests {
 
     @Test func `an empty database is brought to the schema`() async throws {
         #expect(try await store.schemaState() == .empty)
-        #expect(try await store.migrate() == .success(SchemaFiles.postgres))
+        #expect(try await store.migrate() == .success(Schema.postgres))
         #expect(try await store.schemaState() == .current)
         #expect(try await store.create(creation()) == .created)
     }
@@ -36,14 +36,14 @@ struct SchemaTests {
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(applied == SchemaFiles.postgres)
+        #expect(applied == Schema.postgres)
         #expect(try await store.schemaState() == .current)
     }
 
     @Test func `an edited migration is refused and nothing is changed`() async throws {
         _ = try await store.migrate()
         try database.query("UPDATE schema_migrations SET checksum = 'edited' WHERE number = 1")
-        let known = SchemaFiles.postgres[0]
+        let known = Schema.postgres[0]
         let refusal = SchemaRefusal.editedMigration(
             number: 1, name: known.name, applied: "edited", known: known.checksum)
         #expect(try await store.schemaState() == .refused(refusal))

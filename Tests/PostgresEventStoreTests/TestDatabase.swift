@@ -37,8 +37,8 @@ struct TestDatabase {
     }
 
     /// A store on this database, patient unless changed: a test machine may be slow.
-    func store(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresEventStore {
-        try PostgresEventStore(configuration(change))
+    func store(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresStore {
+        try PostgresStore(configuration(change))
     }
 
     /// One connection to this database that answers for itself, to hold locks with and to look into sessions.

@@ -35,7 +35,6 @@ import Testing
             try await node.host.endSession(owner.session)
             #expect(try leaving(1, of: other, in: node.store) == .sessionEnded)
             #expect(try node.store.room(other).closedAt != nil)
-            #expect(try await node.store.session(tokenHash: []) == nil)
         }
     }
 
@@ -90,14 +89,12 @@ import Testing
         }
     }
 
-    @Test func `another host's ending of a session is known within seconds`() async throws {
-        let clock = ManualClock()
-        try await withNodes(2, clock: clock) { nodes in
+    @Test func `another host's ending of a session is known at once`() async throws {
+        try await withNodes(2) { nodes in
             let hash: [UInt8] = Array(repeating: 7, count: 32)
             let bob = try await nodes[0].host.sessions.create(name: "Bob", tokenHash: hash)
             #expect(try await nodes[1].host.sessions.authenticate(tokenHash: hash) == bob)
             try await nodes[0].host.endSession(bob.id)
-            clock.advance(milliseconds: 5_000)
             #expect(try await nodes[1].host.sessions.authenticate(tokenHash: hash) == nil)
         }
     }

@@ -3,7 +3,7 @@ import SQLiteEventStore
 import Testing
 
 @Suite struct SQLiteConformanceTests {
-    @Test(arguments: EventStoreConformance.checks)
+    @Test(arguments: ConformanceSuite.checks)
     func `the SQLite store keeps the contract`(check: EventStoreCheck) async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)

@@ -138,7 +138,7 @@ import Testing
 private let room = UUID(uuid: (1, 0x97, 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 1))
 
 /// Makes the room with one event.
-private func makeRoom(in store: SQLiteEventStore) async throws {
+private func makeRoom(in store: SQLiteStore) async throws {
     let entry = DirectoryEntry(code: "ABC123", name: "Room", isPublic: true, createdAt: 5, owner: room)
     let event = StoredEvent(seq: 1, at: 5, type: "roomCreated", payload: Array(#"{"tag":"first"}"#.utf8))
     let creation = StreamCreation(
@@ -150,7 +150,7 @@ private func makeRoom(in store: SQLiteEventStore) async throws {
 /// Appends events one at a time, each with a key, reading the head again after each conflict; once an append has
 /// returned, `acknowledged` gets a line with its position and the writer's tag.
 private func write(
-    _ count: Int, tag: String, to store: SQLiteEventStore, acknowledged: (String) -> Void
+    _ count: Int, tag: String, to store: SQLiteStore, acknowledged: (String) -> Void
 ) async throws -> Int {
     var written = 0
     while written < count, let version = try await store.heads(of: [room])[room]?.version {
@@ -168,7 +168,7 @@ private func write(
 }
 
 /// The tag of each event of the room, with the positions checked.
-private func tags(in store: SQLiteEventStore) async throws -> [Int: String] {
+private func tags(in store: SQLiteStore) async throws -> [Int: String] {
     let loaded = try #require(try await store.load(room, reducerVersion: 1, after: nil))
     #expect(loaded.events.map(\.seq) == Array(1..<loaded.head.version.seq + 1))
     return try Dictionary(

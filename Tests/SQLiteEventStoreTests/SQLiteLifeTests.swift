@@ -9,7 +9,7 @@ import Testing
     @Test func `the directory and the file are made where they are missing`() async throws {
         try await withScratchDirectory { directory in
             let nested = directory + "/a/b"
-            let store = try await SQLiteEventStore.open(directory: nested)
+            let store = try await SQLiteStore.open(directory: nested)
             #expect(store.path == nested + "/backline.sqlite")
             #expect(FileManager.default.fileExists(atPath: store.path))
             let mode = try FileManager.default.attributesOfItem(atPath: nested)[.posixPermissions] as? Int
@@ -23,7 +23,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try Data().write(to: URL(filePath: directory + "/file"))
             let fault = await #expect(throws: StorageFault.self) {
-                try await SQLiteEventStore.open(directory: directory + "/file/data")
+                try await SQLiteStore.open(directory: directory + "/file/data")
             }
             guard case .unreachable(let cause)? = fault else {
                 Issue.record("the fault was \(fault as StorageFault?)")
@@ -38,7 +38,7 @@ import Testing
             let file = directory + "/backline.sqlite"
             try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
             let fault = await #expect(throws: StorageFault.self) {
-                try await SQLiteEventStore.open(directory: directory)
+                try await SQLiteStore.open(directory: directory)
             }
             guard case .unreachable(let cause)? = fault else {
                 Issue.record("the fault was \(fault as StorageFault?)")
@@ -54,7 +54,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try Data(repeating: 0x41, count: 8_192).write(to: URL(filePath: directory + "/backline.sqlite"))
             let fault = await #expect(throws: StorageFault.self) {
-                try await SQLiteEventStore.open(directory: directory)
+                try await SQLiteStore.open(directory: directory)
             }
             guard case .corrupt(let cause)? = fault else {
                 Issue.record("the fault was \(fault as StorageFault?)")
@@ -146,7 +146,7 @@ import Testing
     @Test func `a lock that another process holds too long is a transient fault`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
-            let impatient = try await SQLiteEventStore.open(directory: directory, lockTimeout: 0.05)
+            let impatient = try await SQLiteStore.open(directory: directory, lockTimeout: 0.05)
             let (isLocked, locked) = AsyncStream<Void>.makeStream()
             let release = DispatchSemaphore(value: 0)
             let holder = Task {
@@ -211,7 +211,7 @@ import Testing
 
     @Test func `a store without its schema rejects what it is asked for`() async throws {
         try await withScratchDirectory { directory in
-            let store = try await SQLiteEventStore.open(directory: directory)
+            let store = try await SQLiteStore.open(directory: directory)
             let fault = await #expect(throws: StorageFault.self) { try await store.heads(of: [UUID()]) }
             guard case .rejected(let cause)? = fault else {
                 Issue.record("the fault was \(fault as StorageFault?)")

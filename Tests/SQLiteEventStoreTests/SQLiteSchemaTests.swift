@@ -11,13 +11,13 @@ import Testing
 
     @Test func `an empty file is brought to the schema once`() async throws {
         try await withScratchDirectory { directory in
-            let store = try await SQLiteEventStore.open(directory: directory)
+            let store = try await SQLiteStore.open(directory: directory)
             #expect(try await store.schemaState() == .empty)
-            #expect(try await store.migrate() == .success(SchemaFiles.sqlite))
+            #expect(try await store.migrate() == .success(Schema.sqlite))
             #expect(try await store.schemaState() == .current)
             #expect(try await store.migrate() == .success([]))
             try await store.close()
-            let again = try await SQLiteEventStore.open(directory: directory)
+            let again = try await SQLiteStore.open(directory: directory)
             #expect(try await again.schemaState() == .current)
             try await again.close()
         }
@@ -28,7 +28,7 @@ import Testing
             let applied = try await withThrowingTaskGroup(of: [Migration].self) { group in
                 for _ in 0..<8 {
                     group.addTask {
-                        let store = try await SQLiteEventStore.open(directory: directory)
+                        let store = try await SQLiteStore.open(directory: directory)
                         let applied = try await store.migrate().get()
                         try await store.close()
                         return applied
@@ -36,14 +36,14 @@ import Testing
                 }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
-            #expect(applied == SchemaFiles.sqlite)
+            #expect(applied == Schema.sqlite)
         }
     }
 
     @Test func `a file of a newer program is refused and left as it is`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
-            #expect(try await store.migrate(to: SchemaFiles.sqlite + [second]) == .success([second]))
+            #expect(try await store.migrate(to: Schema.sqlite + [second]) == .success([second]))
             let refusal = SchemaRefusal.unknownMigration(number: 2, name: "later")
             #expect(try await store.schemaState() == .refused(refusal))
             #expect(try await store.migrate() == .failure(refusal))
@@ -56,7 +56,7 @@ import Testing
             let store = try await openMigrated(directory)
             try await store.write { try $0.execute(sql: "UPDATE schema_migrations SET checksum = 'x'") }
             let refusal = SchemaRefusal.editedMigration(
-                number: 1, name: "event_log", applied: "x", known: SchemaFiles.sqlite[0].checksum)
+                number: 1, name: "event_log", applied: "x", known: Schema.sqlite[0].checksum)
             #expect(try await store.schemaState() == .refused(refusal))
             #expect(try await store.migrate() == .failure(refusal))
             try await store.close()
@@ -65,11 +65,11 @@ import Testing
 
     @Test func `a migration that fails leaves nothing behind`() async throws {
         try await withScratchDirectory { directory in
-            let store = try await SQLiteEventStore.open(directory: directory)
+            let store = try await SQLiteStore.open(directory: directory)
             let broken = Migration(
                 number: 2, name: "broken", file: Array("CREATE TABLE half (x INTEGER); SELECT * FROM nowhere;".utf8))
             let fault = await #expect(throws: StorageFault.self) {
-                try await store.migrate(to: SchemaFiles.sqlite + [broken])
+                try await store.migrate(to: Schema.sqlite + [broken])
             }
             guard case .rejected? = fault else {
                 Issue.record("the fault was \(fault as StorageFault?)")

@@ -10,8 +10,8 @@ func withScratchDirectory(_ body: (String) async throws -> Void) async throws {
 }
 
 /// Opens the store in a directory with its schema applied.
-func openMigrated(_ directory: String) async throws -> SQLiteEventStore {
-    let store = try await SQLiteEventStore.open(directory: directory)
+func openMigrated(_ directory: String) async throws -> SQLiteStore {
+    let store = try await SQLiteStore.open(directory: directory)
     _ = try await store.migrate().get()
     return store
 }

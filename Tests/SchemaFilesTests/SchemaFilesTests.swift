@@ -33,7 +33,7 @@ import Testing
     }
 
     static let stores = [
-        Store(name: "sqlite", migrations: SchemaFiles.sqlite),
-        Store(name: "postgres", migrations: SchemaFiles.postgres),
+        Store(name: "sqlite", migrations: Schema.sqlite),
+        Store(name: "postgres", migrations: Schema.postgres),
     ]
 }

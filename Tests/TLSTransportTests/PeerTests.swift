@@ -78,7 +78,7 @@ import Testing
                 try channel.pipeline.syncOperations.addHandler(EchoHandler(greets: true, closed: closed))
             }
             // A reply is a record of 5 + 5 + 17 bytes: the limit of 16 KiB is passed by the 607th.
-            _ = try python(Self.keyUpdates, "\(listener.port)", "100000")
+            _ = try python(Self.keyUpdates, "\(listener.port)", "60")
             #expect(try await closed.futureResult.get() == [.unreadReplies])
         }
     }
@@ -235,26 +235,27 @@ import Testing
         print("done")
         """
 
-    /// Arguments: port, the most updates to try; commands of `openssl s_client` are lines, which a terminal hands
-    /// over one at a time; it loses some when it is written to faster than read.
+    /// Arguments: port, the most seconds to try; commands of `openssl s_client` are lines, which a terminal hands over
+    /// one at a time; it loses some when it is written to faster than read.
     private static let keyUpdates = """
-        import os, pty, subprocess, sys, termios
+        import os, pty, select, subprocess, sys, termios, time
         terminal, stdin = pty.openpty()
         mode = termios.tcgetattr(stdin)
         mode[3] &= ~termios.ECHO
         termios.tcsetattr(stdin, termios.TCSANOW, mode)
+        os.set_blocking(terminal, False)
         peer = subprocess.Popen(["openssl", "s_client", "-connect", "127.0.0.1:" + sys.argv[1], "-tls1_3"],
                                 stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        os.close(stdin)
-        while b"tls13" not in peer.stdout.readline():
-            pass
-        try:
-            for _ in range(int(sys.argv[2])):
-                if peer.poll() is not None:
-                    break
-                os.write(terminal, b"K\\nx\\n")
-        except OSError:
-            pass
+        for line in peer.stdout:
+            if b"tls13" in line:
+                break
+        end = time.monotonic() + float(sys.argv[2])
+        while peer.poll() is None and time.monotonic() < end:
+            try:
+                if select.select([], [terminal], [], 0.1)[1]:
+                    os.write(terminal, b"K\\nx\\n")
+            except OSError:
+                pass
         peer.kill()
         peer.wait()
         """

@@ -2,7 +2,7 @@ package import EventStorage
 package import Foundation
 import GRDB
 
-extension SQLiteEventStore {
+extension SQLiteStore {
     package func insert(_ session: SessionRecord) async throws(StorageFault) {
         try await write { db in
             try db.run(

@@ -3,13 +3,13 @@
 /// A file is named `NNNN_name.store.sql` and listed here once; a released file is never edited, a change is a new file.
 /// The file's ending names its store because embedded files are told apart by their base names alone; characters that
 /// no Swift identifier can have, a leading digit among them, are `_` in the embedded name.
-package enum SchemaFiles {
-    /// What ``/SQLiteEventStore`` applies.
+package enum Schema {
+    /// What ``SQLiteStore`` applies.
     package static let sqlite = [
         Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_sqlite_sql)
     ]
 
-    /// What ``/PostgresEventStore`` applies.
+    /// What ``PostgresStore`` applies.
     package static let postgres = [
         Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_postgres_sql)
     ]

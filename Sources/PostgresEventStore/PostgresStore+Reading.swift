@@ -1,7 +1,7 @@
 package import EventStorage
 package import FoundationEssentials
 
-extension PostgresEventStore {
+extension PostgresStore {
     package func load(
         _ stream: UUID, reducerVersion: Int, after: StreamVersion?
     ) async throws(StorageFault) -> LoadedStream? {

@@ -8,7 +8,7 @@ package import EventStorage
 /// Deadlocks and serialisation failures are tried again a few times, since nothing was done. Task cancellation is not
 /// looked at: every call ends within the configuration's times. A pooler between store and server has to keep sessions
 /// apart: statements are prepared and settings made once per connection.
-package final class PostgresEventStore: EventStore {
+package final class PostgresStore: EventStore {
     let configuration: PostgresConfiguration
     let pool: PostgresPool
 

@@ -2,7 +2,7 @@ package import EventStorage
 package import Foundation
 import GRDB
 
-extension SQLiteEventStore {
+extension SQLiteStore {
     package func create(_ creation: StreamCreation) async throws(StorageFault) -> CreationOutcome {
         let entry = creation.checkedEntry()
         return try await write { try $0.create(creation, entry: entry) }

@@ -2,7 +2,7 @@ package import EventStorage
 package import Foundation
 import GRDB
 
-extension SQLiteEventStore {
+extension SQLiteStore {
     package func stream(code: String) async throws(StorageFault) -> UUID? {
         try await read { db in
             try db.first(

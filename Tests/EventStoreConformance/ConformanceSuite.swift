@@ -28,12 +28,12 @@ package struct EventStoreCheck: Sendable, CustomTestStringConvertible {
 /// A store's test target runs each as a test of its own:
 ///
 /// ```swift
-/// @Test(arguments: EventStoreConformance.checks)
+/// @Test(arguments: ConformanceSuite.checks)
 /// func `a store keeps the contract`(check: EventStoreCheck) async throws {
 ///     try await check.run(on: freshStore())
 /// }
 /// ```
-package enum EventStoreConformance {
+package enum ConformanceSuite {
     /// All facts.
     package static let checks: [EventStoreCheck] =
         appendChecks + concurrentAppendChecks + readChecks + keyChecks + creationChecks + concurrentCreationChecks

@@ -1,7 +1,7 @@
 package import EventStorage
 import FoundationEssentials
 
-extension PostgresEventStore {
+extension PostgresStore {
     package func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
         batch.checkPreconditions()
         guard !batch.isEmpty else { return [] }

@@ -12,7 +12,7 @@ import Synchronization
 /// call that has begun is not cancelled with its task.
 ///
 /// A store is opened, brought to its schema with ``migrate()`` and used until ``close()``.
-package final class SQLiteEventStore: EventStore {
+package final class SQLiteStore: EventStore {
     /// The name of the database's file in its directory; SQLite keeps two more beside it.
     package static let fileName = "backline.sqlite"
 
@@ -39,19 +39,19 @@ package final class SQLiteEventStore: EventStore {
     ///
     /// - Throws: ``StorageFault/unreachable(_:)`` where the directory or the file cannot be made, read or written,
     ///   ``StorageFault/corrupt(_:)`` where the file is no SQLite database; both name the path.
-    package static func open(directory: String) async throws(StorageFault) -> SQLiteEventStore {
+    package static func open(directory: String) async throws(StorageFault) -> SQLiteStore {
         try await open(directory: directory, lockTimeout: 5)
     }
 
     /// As ``open(directory:)``, waiting at most `lockTimeout` seconds for the file's write lock in each call.
-    static func open(directory: String, lockTimeout: Double) async throws(StorageFault) -> SQLiteEventStore {
-        let result: Result<SQLiteEventStore, StorageFault> = await withCheckedContinuation { continuation in
+    static func open(directory: String, lockTimeout: Double) async throws(StorageFault) -> SQLiteStore {
+        let result: Result<SQLiteStore, StorageFault> = await withCheckedContinuation { continuation in
             queue().async {
                 continuation.resume(
                     returning: Result { () throws(StorageFault) in
                         try makeDirectory(directory)
                         let path = URL(filePath: directory).appending(path: fileName).path
-                        return SQLiteEventStore(path: path, pool: try openPool(path: path, lockTimeout: lockTimeout))
+                        return SQLiteStore(path: path, pool: try openPool(path: path, lockTimeout: lockTimeout))
                     })
             }
         }

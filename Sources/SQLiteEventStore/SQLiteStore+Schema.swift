@@ -2,17 +2,17 @@ package import EventStorage
 import GRDB
 package import SchemaFiles
 
-extension SQLiteEventStore {
-    /// How the file's schema stands against ``SchemaFiles/sqlite``.
+extension SQLiteStore {
+    /// How the file's schema stands against ``Schema/sqlite``.
     package func schemaState() async throws(StorageFault) -> SchemaState {
-        try await read { SchemaState(known: SchemaFiles.sqlite, applied: try $0.appliedMigrations()) }
+        try await read { SchemaState(known: Schema.sqlite, applied: try $0.appliedMigrations()) }
     }
 
-    /// Brings the file's schema to ``SchemaFiles/sqlite``, in one transaction under the file's write lock.
+    /// Brings the file's schema to ``Schema/sqlite``, in one transaction under the file's write lock.
     ///
     /// - Returns: The migrations applied, none where the schema is what it should be; or why nothing was changed.
     package func migrate() async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
-        try await migrate(to: SchemaFiles.sqlite)
+        try await migrate(to: Schema.sqlite)
     }
 
     /// As ``migrate()``, to any list of migrations.

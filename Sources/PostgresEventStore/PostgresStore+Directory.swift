@@ -1,7 +1,7 @@
 package import EventStorage
 package import FoundationEssentials
 
-extension PostgresEventStore {
+extension PostgresStore {
     // MARK: Directory
 
     package func stream(code: String) async throws(StorageFault) -> UUID? {

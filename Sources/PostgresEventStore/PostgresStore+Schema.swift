@@ -1,13 +1,13 @@
 package import EventStorage
 package import SchemaFiles
 
-extension PostgresEventStore {
-    /// How the database's schema stands against ``SchemaFiles/postgres``.
+extension PostgresStore {
+    /// How the database's schema stands against ``Schema/postgres``.
     package func schemaState() async throws(StorageFault) -> SchemaState {
-        try await SchemaState(known: SchemaFiles.postgres, applied: Self.appliedMigrations(over: pool))
+        try await SchemaState(known: Schema.postgres, applied: Self.appliedMigrations(over: pool))
     }
 
-    /// Brings the database's schema to ``SchemaFiles/postgres``, each migration in a transaction of its own.
+    /// Brings the database's schema to ``Schema/postgres``, each migration in a transaction of its own.
     ///
     /// It uses one connection of its own, on which it holds an advisory lock: processes that migrate one database at
     /// the same time do it one after the other, and the later ones find nothing left to do. A statement, and the wait
@@ -15,7 +15,7 @@ extension PostgresEventStore {
     ///
     /// - Returns: The migrations applied, none where the schema is what it should be; or why nothing was changed.
     package func migrate() async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
-        try await migrate(to: SchemaFiles.postgres)
+        try await migrate(to: Schema.postgres)
     }
 
     /// As ``migrate()``, to any list of migrations.
