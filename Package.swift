@@ -65,7 +65,8 @@ let package = Package(
                 "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "TLSTransport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"), nioCore, nioPosix, logging,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), nioCore, nioPosix, logging,
                 serviceLifecycle,
             ]),
 

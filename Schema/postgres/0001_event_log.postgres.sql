@@ -110,4 +110,4 @@ CREATE TABLE sessions (
 ) WITH (fillfactor = 80);
 
 CREATE INDEX sessions_expiry ON sessions (expires_at);
-CREATE INDEX sessions_ended ON sessions (session_id) WHERE has_ended;
+CREATE INDEX sessions_ended ON sessions (expires_at) WHERE has_ended;

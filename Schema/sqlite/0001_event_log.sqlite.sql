@@ -84,4 +84,4 @@ CREATE TABLE sessions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sessions_expiry ON sessions (expires_at);
-CREATE INDEX sessions_ended ON sessions (session_id) WHERE has_ended = 1;
+CREATE INDEX sessions_ended ON sessions (expires_at) WHERE has_ended = 1;

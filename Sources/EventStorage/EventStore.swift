@@ -68,10 +68,12 @@ package protocol EventStore: Sendable {
     /// Moves a session's expiry; nothing happens where there is no such session or it has ended.
     func extendSession(_ session: UUID, to expiresAt: Int64) async throws(StorageFault)
 
-    /// Marks a session as ended by its owner, so that its token is dead before its memberships are.
-    func endSession(_ session: UUID) async throws(StorageFault)
+    /// Marks a session as ended by its owner at `now`, so that its token is dead before its memberships are; its expiry
+    /// becomes `now` where it was later.
+    func endSession(_ session: UUID, at now: Int64) async throws(StorageFault)
 
-    /// Sessions that have ended or whose `expiresAt` is at or before `now`, at most `limit`.
+    /// Sessions that have ended or whose `expiresAt` is at or before `now`, at most `limit`; those of either kind that
+    /// are over for longest are not left out for others of it.
     func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord]
 
     /// Those of `sessions` that have ended or do not exist, in no order.

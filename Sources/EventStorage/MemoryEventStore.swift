@@ -147,12 +147,15 @@ package actor MemoryEventStore: EventStore {
         sessions[session]?.expiresAt = expiresAt
     }
 
-    package func endSession(_ session: UUID) async throws(StorageFault) {
+    package func endSession(_ session: UUID, at now: Int64) async throws(StorageFault) {
+        guard let record = sessions[session] else { return }
         sessions[session]?.hasEnded = true
+        sessions[session]?.expiresAt = min(record.expiresAt, now)
     }
 
     package func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord] {
-        Array(sessions.values.lazy.filter { $0.hasEnded || $0.expiresAt <= now }.prefix(max(0, limit)))
+        let over = sessions.values.filter { $0.hasEnded || $0.expiresAt <= now }
+        return Array(over.sorted { $0.expiresAt < $1.expiresAt }.prefix(max(0, limit)))
     }
 
     package func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID] {

@@ -23,11 +23,11 @@ package struct PostgresConfiguration: Sendable {
     /// How long the server works on one statement before it gives up (its `statement_timeout`).
     ///
     /// The request then fails with ``StorageFault/transient(_:)``, and nothing was done. Zero: without limit.
-    package var statementTimeout: Duration = .seconds(10)
+    package var statementTimeout: Duration = .seconds(4)
     /// How long a request waits for a free connection, and how long, once sent, for its answer.
     ///
     /// Longer than ``statementTimeout``, it finds out servers that are frozen or cut off.
-    package var answerTimeout: Duration = .seconds(12)
+    package var answerTimeout: Duration = .seconds(5)
     /// How many requests may wait for a free connection; one more fails with ``StorageFault/exhausted(_:)``.
     package var waitingLimit = 1_024
     /// The bound of the first delay before connecting again; it doubles with each failure.

@@ -59,8 +59,8 @@ extension PostgresStore {
         _ = try await execute(Call(.extendSession, session, expiresAt))
     }
 
-    package func endSession(_ session: UUID) async throws(StorageFault) {
-        _ = try await execute(Call(.endSession, session))
+    package func endSession(_ session: UUID, at now: Int64) async throws(StorageFault) {
+        _ = try await execute(Call(.endSession, session, now))
     }
 
     package func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord] {

@@ -68,14 +68,15 @@ extension Statement {
         "extend_session", "UPDATE sessions SET expires_at = $2 WHERE session_id = $1 AND NOT has_ended")
 
     static let endSession = Statement(
-        "end_session", "UPDATE sessions SET has_ended = true WHERE session_id = $1")
+        "end_session",
+        "UPDATE sessions SET has_ended = true, expires_at = least(expires_at, $2) WHERE session_id = $1")
 
     /// Each half stops at the limit, by its own index; a session that is in both is given once.
     static let sessionsToRemove = Statement(
         "sessions_to_remove",
         """
         (SELECT session_id, token_hash, name, created_at, expires_at, has_ended FROM sessions
-            WHERE has_ended ORDER BY session_id LIMIT $2)
+            WHERE has_ended ORDER BY expires_at LIMIT $2)
         UNION
         (SELECT session_id, token_hash, name, created_at, expires_at, has_ended FROM sessions
             WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)

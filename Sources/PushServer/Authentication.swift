@@ -21,6 +21,11 @@ enum Authentication {
         SHA256Digest(hashing: Array(token.utf8)).bytes
     }
 
+    /// The value of `Set-Cookie` by which a browser keeps a token for as long as the session lasts.
+    static func cookie(token: String, lifetimeMs: Int64) -> String {
+        "\(cookieName)=\(token); Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=\(lifetimeMs / 1_000)"
+    }
+
     /// The token in a request's `Authorization` and `Cookie` fields; nil where there is none of the right form.
     static func token(authorization: String?, cookies: [String]) -> String? {
         if let authorization {

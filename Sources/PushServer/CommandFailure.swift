@@ -54,7 +54,9 @@ extension ErrorCode {
         case .unauthorized: "a session's token is needed: the cookie backline_session or Authorization: Bearer"
         case .notFound: "no such room"
         case .banned: "you are banned from this room"
-        default: title
+        case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .forbidden, .notMember, .conflict,
+            .roomClosed, .tooLarge, .limitReached, .rateLimited:
+            title
         }
     }
 }

@@ -91,7 +91,9 @@ final class ConnectionHub {
             !subscription.isCatchUp || connection.rooms[subscription.room] != nil
         else {
             // Gone by now, or unsubscribed while it was catching up.
-            return rooms.unsubscribe(subscription.connection, from: subscription.room)
+            rooms.unsubscribe(subscription.connection, from: subscription.room)
+            if subscription.isCatchUp { connections[subscription.connection]?.caughtUp() }
+            return
         }
         followers[subscription.room, default: RoomFollowers()].add(connection)
         connection.subscriptionBegan(subscription)

@@ -126,7 +126,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
     private static func room(
         at place: SocketPlace, for session: Session, in rooms: RoomHost
     ) async throws(CommandFailure) -> RoomID? {
-        guard case .room(let reference) = place else { return nil }
+        guard case .room(let named) = place else { return nil }
+        guard let reference = named else { throw CommandFailure(.notFound) }
         do {
             let room = try await rooms.resolve(reference)
             guard try await !rooms.isBanned(session.id, from: room) else { throw CommandFailure(.banned) }
@@ -207,8 +208,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
 enum SocketPlace: Equatable {
     /// `/v1/socket`: no room yet.
     case open
-    /// `/v1/rooms/{room}/socket`.
-    case room(RoomReference)
+    /// `/v1/rooms/{room}/socket`; nil where the text can be no room's.
+    case room(RoomReference?)
 
     /// Nil where the path is no socket's.
     init?(path: Substring) {
@@ -217,8 +218,7 @@ enum SocketPlace: Equatable {
         case ["v1", "socket"]:
             self = .open
         case let parts where parts.count == 4 && parts[0] == "v1" && parts[1] == "rooms" && parts[3] == "socket":
-            guard let reference = RoomReference(String(parts[2])) else { return nil }
-            self = .room(reference)
+            self = .room(RoomReference(String(parts[2])))
         default:
             return nil
         }

@@ -69,9 +69,8 @@ struct HTTPAPI: Sendable {
             HTTPBody.sessionWithToken(
                 id: session.id, name: session.name, createdAt: session.createdAt, expiresAt: session.expiresAt,
                 token: token))
-        let maxAge = rooms.settings.sessionLifetimeMs / 1_000
-        response.headers[.setCookie] =
-            "\(Authentication.cookieName)=\(token); Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=\(maxAge)"
+        response.headers[.setCookie] = Authentication.cookie(
+            token: token, lifetimeMs: rooms.settings.sessionLifetimeMs)
         response.headers[.cacheControl] = "no-store"
         return response
     }
@@ -97,10 +96,8 @@ struct HTTPAPI: Sendable {
         } catch {
             throw CommandFailure(error)
         }
-        for feed in feeds { feed.onLoop { $0.sessionEnded(session.id) } }
         var response = Response(status: .noContent)
-        response.headers[.setCookie] =
-            "\(Authentication.cookieName)=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0"
+        response.headers[.setCookie] = Authentication.cookie(token: "", lifetimeMs: 0)
         return response
     }
 
@@ -122,9 +119,9 @@ struct HTTPAPI: Sendable {
     private func createRoom(_ request: Request, _ session: Session) async throws -> Response {
         let wanted = try CreateRoomRequest.parse(try await body(of: request))
         let key = try idempotencyKey(of: request)
-        let room: RoomID
+        let view: RoomView
         do {
-            room = try await rooms.createRoom(wanted, by: session, key: key)
+            view = try await rooms.createRoom(wanted, by: session, key: key)
         } catch {
             switch error {
             case .refused(let refusal): throw CommandFailure(refusal)
@@ -132,8 +129,8 @@ struct HTTPAPI: Sendable {
             case .failed(let failure): throw CommandFailure(failure)
             }
         }
-        var response = try await show(room, at: nil, session, status: .created)
-        response.headers[.location] = "/v1/rooms/\(room)"
+        var response = Self.json(.created, Self.body(of: view))
+        response.headers[.location] = "/v1/rooms/\(view.room)"
         return response
     }
 
@@ -147,8 +144,8 @@ struct HTTPAPI: Sendable {
             cursor = read
         }
         let query = request.uri.queryParameters["q"].map { String($0) }
-        guard query.map({ $0.unicodeScalars.count <= RoomLimits.roomName.upperBound }) ?? true else {
-            throw CommandFailure(.badRequest, "q: at most \(RoomLimits.roomName.upperBound) characters")
+        if let query, !query.isEmpty, TextRule.accepted(query, length: RoomLimits.roomName) == nil {
+            throw CommandFailure(.badRequest, "q: at most 80 characters, none of them a control character")
         }
         do {
             let page = try await rooms.list(matching: query, from: cursor, limit: min(limit, 200))
@@ -159,12 +156,15 @@ struct HTTPAPI: Sendable {
     }
 
     private func showRoom(_ request: Request, _ context: APIContext) async throws -> Response {
-        let at = try integer("at", of: request, in: Int.min...Int.max)
-        return try await show(try await room(of: context), at: at, context.session(), status: .ok)
+        let text = request.uri.queryParameters["at"]
+        // A number too large for any room is one that the room does not have.
+        let isHuge = text.map { $0.count > 18 && $0.allSatisfy(\.isWholeNumber) } ?? false
+        let at = isHuge ? Int.max : try integer("at", of: request, in: Int.min...Int.max)
+        return try await show(try await room(of: context), at: at, context.session())
     }
 
     private func show(
-        _ room: RoomID, at seq: Int?, _ session: Session, status: HTTPResponse.Status
+        _ room: RoomID, at seq: Int?, _ session: Session
     ) async throws(CommandFailure) -> Response {
         do {
             let view =
@@ -173,17 +173,19 @@ struct HTTPAPI: Sendable {
                 } else {
                     try await rooms.view(room, for: session.id)
                 }
-            return Self.json(
-                status,
-                HTTPBody.room(
-                    epoch: view.epoch, seq: view.seq, time: view.time, state: view.state, presence: view.presence,
-                    you: view.you))
+            return Self.json(Self.body(of: view))
         } catch {
             if error == .noSuchRoom, seq != nil {
                 throw CommandFailure(.notFound, "no such room, or no such event in it")
             }
             throw CommandFailure(error)
         }
+    }
+
+    private static func body(of view: RoomView) -> [UInt8] {
+        HTTPBody.room(
+            epoch: view.epoch, seq: view.seq, time: view.time, state: view.state, presence: view.presence,
+            you: view.you)
     }
 
     private func listEvents(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 import RoomService
 import RoomWire
 
@@ -30,6 +31,12 @@ struct ProblemMiddleware: RouterMiddleware {
             return response
         } catch let error as HTTPError where error.status.kind == .clientError {
             return Self.response(CommandFailure(.badRequest, "the request is not understood"))
+        } catch let error as HTTPParserError {
+            // Answered, and the connection closed, by who reads requests.
+            throw error
+        } catch  where error is CancellationError || error is ChannelError || error is IOError {
+            logger.debug("A request broke off", metadata: ["fault": "\(error)"])
+            throw error
         } catch {
             logger.error("A request failed", metadata: ["fault": "\(error)", "path": "\(request.uri.path)"])
             return Self.response(CommandFailure(.internal))
@@ -78,9 +85,19 @@ struct SessionMiddleware: RouterMiddleware {
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         var context = context
-        context.authenticated = try await Authentication.session(
-            authorization: request.headers[.authorization], cookies: request.headers[values: .cookie], in: rooms)
-        return try await next(request, context)
+        let authorization = request.headers[.authorization]
+        let cookies = request.headers[values: .cookie]
+        let session = try await Authentication.session(authorization: authorization, cookies: cookies, in: rooms)
+        context.authenticated = session
+        var response = try await next(request, context)
+        // The cookie lasts as long as its session, whose end has just been moved.
+        if session.wasExtended, authorization == nil, response.headers[.setCookie] == nil,
+            let token = Authentication.token(authorization: nil, cookies: cookies)
+        {
+            response.headers[.setCookie] = Authentication.cookie(
+                token: token, lifetimeMs: rooms.settings.sessionLifetimeMs)
+        }
+        return response
     }
 }
 
@@ -94,6 +111,8 @@ enum MediaRange {
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
             guard let type = parts.first, let specificity = specificities[type] else { continue }
             let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 1 } ?? 1
+            // Answers are both kinds of JSON; refusing the one for problems does not refuse the other.
+            if type == "application/problem+json", quality == 0 { continue }
             if specificity >= best?.specificity ?? 0 { best = (specificity, quality > 0) }
         }
         guard let best else { return ranges.isEmpty }

@@ -39,6 +39,9 @@ package final class RoomServer: Service, Sendable {
         for (index, feed) in feeds.enumerated() {
             try await feed.loop.submit { self.attachHub(to: feed, index: index) }.get()
         }
+        rooms.whenSessionEnds { session in
+            for feed in self.feeds { feed.onLoop { $0.sessionEnded(session) } }
+        }
         let api = HTTPAPI(
             rooms: rooms, settings: settings, feeds: feeds, isDraining: { self.isDraining }, logger: logger)
         let http = HTTP1Channel(
@@ -118,6 +121,9 @@ package final class RoomServer: Service, Sendable {
         { request, writer, channel in
             requests.began()
             defer { requests.ended() }
+            if request.headers[.expect]?.lowercased() == "100-continue" {
+                try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+            }
             let context = APIContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
             let response = try await responder.respond(to: request, context: context)
             try await writer.write(response: response.head, body: response.body)
@@ -125,17 +131,24 @@ package final class RoomServer: Service, Sendable {
     }
 
     private func keepHouse() async {
+        var nextExtension = NIODeadline.now() + Self.extensionInterval
         while !Task.isCancelled {
             try? await Task.sleep(for: .nanoseconds(settings.pingInterval.nanoseconds / 10))
             for feed in feeds { feed.onLoop { $0.sweep() } }
-            for feed in feeds { await closeSocketsOfEndedSessions(of: feed) }
+            let extendsSessions = nextExtension < .now()
+            if extendsSessions { nextExtension = .now() + Self.extensionInterval }
+            for feed in feeds { await lookAfterSessions(of: feed, extending: extendsSessions) }
         }
     }
 
-    /// A session may be ended through another server on the same log.
-    private func closeSocketsOfEndedSessions(of feed: HubFeed) async {
+    /// How often the ends of the sessions with open sockets are moved: a socket is use.
+    private static let extensionInterval = TimeAmount.hours(1)
+
+    /// Closes the sockets of sessions that were ended through another server on the same log; an open socket is use.
+    private func lookAfterSessions(of feed: HubFeed, extending: Bool) async {
         guard let connected = try? await feed.loop.submit({ feed.attached?.sessions ?? [] }).get() else { return }
         for session in await rooms.endedElsewhere(connected) { feed.onLoop { $0.sessionEnded(session) } }
+        if extending { for session in connected { await rooms.sessions.extend(session) } }
     }
 
     // MARK: Stopping

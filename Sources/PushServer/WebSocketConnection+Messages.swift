@@ -9,10 +9,26 @@ extension WebSocketConnection {
     /// Messages are taken in the order in which they came. `received` is when this one was read, in fractional
     /// milliseconds since the Unix epoch.
     func handle(_ message: ClientMessage, received: Double) {
-        if held != nil {
-            held?.append(message)
-            return
+        if case .time(let request, let t1) = message {
+            // It concerns no room: nothing before it has to be done first.
+            return send(ServerMessage.time(re: request, t1: t1, t2: received, t3: hub.rooms.clock.milliseconds))
         }
+        inbox.append(message)
+        work()
+    }
+
+    /// Does what came, in its order, as far as no answer is waited for and the peer takes what it is given.
+    func work() {
+        // An answer may come at once, from within the loop: the loop goes on with it.
+        guard !isWorking else { return }
+        isWorking = true
+        while !isWaiting, isOpen, keepsUp, !inbox.isEmpty { carryOut(inbox.removeFirst()) }
+        isWorking = false
+        leaveIfDone()
+        readIfDue()
+    }
+
+    private func carryOut(_ message: ClientMessage) {
         switch message {
         case .subscribe(let request, let reference, let position):
             withRoom(reference, of: message, id: request) { self.subscribe(to: $0, id: request, position: position) }
@@ -25,8 +41,8 @@ extension WebSocketConnection {
             withRoom(reference, of: message, id: request) {
                 self.submit(command, to: $0, key: key, id: request)
             }
-        case .time(let request, let t1):
-            send(ServerMessage.time(re: request, t1: t1, t2: received, t3: hub.rooms.clock.milliseconds))
+        case .time:
+            break
         }
     }
 
@@ -50,6 +66,7 @@ extension WebSocketConnection {
                 ServerMessage.error(
                     re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
         }
+        leaveIfDone()
         readIfDue()
     }
 
@@ -65,7 +82,7 @@ extension WebSocketConnection {
             body(room)
         case .code(let code):
             if let room = hub.rooms.liveRoom(code: code) { return body(room) }
-            held = []
+            isWaiting = true
             let (host, feed, connection) = (hub.rooms, hub.feed, id)
             host.resolve(reference) { result in
                 feed.onLoop { $0.connections[connection]?.resolved(message.with(result), id: request) }
@@ -74,29 +91,23 @@ extension WebSocketConnection {
     }
 
     private func resolved(_ message: Result<ClientMessage, RoomFailure>, id request: Int64?) {
-        let waiting = held ?? []
-        held = nil
-        defer { resume(waiting) }
+        isWaiting = false
         switch message {
         case .success(let message):
-            handle(message, received: hub.rooms.clock.milliseconds)
+            carryOut(message)
         case .failure(let failure):
             let failure = CommandFailure(failure)
-            send(ServerMessage.error(re: request, code: failure.code, message: failure.detail))
+            send(
+                ServerMessage.error(
+                    re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
         }
+        work()
     }
 
-    /// Does what waited for an answer that has been given.
-    func releaseHeld() {
-        let waiting = held ?? []
-        held = nil
-        resume(waiting)
-    }
-
-    /// Does what waited, in its order; one of these may make the rest wait again.
-    private func resume(_ waiting: [ClientMessage]) {
-        for message in waiting { handle(message, received: hub.rooms.clock.milliseconds) }
-        readIfDue()
+    /// Goes on after the answer that was waited for.
+    func answered() {
+        isWaiting = false
+        work()
     }
 }
 

@@ -19,8 +19,6 @@ final class WebSocketConnection: ChannelDuplexHandler {
         var seq: Int
         /// The first event that was left out because the peer did not keep up; nil while it keeps up.
         var leftOutFrom: Int?
-        /// Whether the snapshot in place of what was left out has been asked for.
-        var isCatchingUp = false
     }
 
     let id: ConnectionID
@@ -30,9 +28,13 @@ final class WebSocketConnection: ChannelDuplexHandler {
     let ownRoom: RoomID?
     var rooms: [RoomID: Followed] = [:]
 
-    /// Messages that wait for the answer to one before them (a subscription, a code being looked up); nil where none
-    /// does.
-    var held: [ClientMessage]?
+    /// Messages that have not been dealt with.
+    var inbox: [ClientMessage] = []
+    /// Whether a message is waited for that must be answered before the next one is dealt with: a subscription, or one
+    /// whose room's code is being looked up.
+    var isWaiting = false
+    /// Whether ``work()`` is under way.
+    var isWorking = false
     /// Commands that were sent to rooms and not answered.
     var commandsInFlight = 0
 
@@ -40,6 +42,14 @@ final class WebSocketConnection: ChannelDuplexHandler {
     private var closing = CloseHandshake(role: .server)
     private var context: ChannelHandlerContext?
     private var flushIsDue = false
+    /// Bytes that were written since the last flush.
+    private var unflushedBytes = 0
+    /// The room for which a snapshot was asked in place of what was left out: one at a time.
+    private var catchingUp: RoomID?
+    /// Whether the server is stopping: nothing more is read, and what was read is finished.
+    private var isLeaving = false
+    /// Whether a violation was answered and what the peer still sends is read and dropped.
+    private var isLingering = false
     private var readIsDue = false
     private var closeTimer: Scheduled<Void>?
     private var lastReceived = NIODeadline.now()
@@ -48,6 +58,8 @@ final class WebSocketConnection: ChannelDuplexHandler {
 
     /// Commands in flight above which nothing more is read from the peer.
     private static let commandsInFlightLimit = 1_024
+    /// How long a peer that broke the protocol must be quiet before its connection is dropped.
+    private static let lingering = TimeAmount.milliseconds(250)
 
     init(hub: ConnectionHub, session: Session, ownRoom: RoomID?) {
         id = hub.makeID()
@@ -99,11 +111,11 @@ final class WebSocketConnection: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         lastReceived = .now()
+        guard !isLingering else { return }
         do throws(FrameViolation) {
             while let step = try reader.receive(&bytes) { handle(step) }
         } catch {
-            perform(closing.violated(error))
-            hub.remove(self)
+            violated(error)
         }
     }
 
@@ -111,7 +123,7 @@ final class WebSocketConnection: ChannelDuplexHandler {
         if context.channel.isWritable {
             stalledSince = nil
             catchUp()
-            readIfDue()
+            work()
         } else {
             stalledSince = stalledSince ?? .now()
         }
@@ -124,7 +136,15 @@ final class WebSocketConnection: ChannelDuplexHandler {
 
     /// A peer that does not take its answers is not read from, so that what is owed to it stays bounded.
     private func mayRead(_ context: ChannelHandlerContext) -> Bool {
-        context.channel.isWritable && commandsInFlight < Self.commandsInFlightLimit && held == nil
+        // After a close only the peer's own is waited for.
+        guard closing.isOpen else { return true }
+        return keepsUp && commandsInFlight < Self.commandsInFlightLimit && inbox.isEmpty && !isLeaving
+    }
+
+    /// Whether the peer takes what it is given: little waits to be sent.
+    var keepsUp: Bool {
+        guard let context else { return false }
+        return context.channel.isWritable && unflushedBytes < hub.settings.outgoingBytes
     }
 
     /// Goes on reading where that was put off and may be done.
@@ -173,6 +193,7 @@ final class WebSocketConnection: ChannelDuplexHandler {
     /// Writes a frame that others may get as well; it leaves with all else that is written in this turn.
     private func write(_ frame: ByteBuffer) {
         guard let context else { return }
+        unflushedBytes += frame.readableBytes
         context.write(wrapOutboundOut(frame), promise: nil)
         guard !flushIsDue else { return }
         flushIsDue = true
@@ -182,40 +203,44 @@ final class WebSocketConnection: ChannelDuplexHandler {
     /// Hands what was written to the transport.
     func flush() {
         flushIsDue = false
+        let wasFull = unflushedBytes >= hub.settings.outgoingBytes
+        unflushedBytes = 0
         context?.flush()
+        guard wasFull else { return }
+        catchUp()
+        work()
     }
 
     /// Brings events of a followed room, unless the peer does not keep up: then they are left out.
     func deliver(_ frame: ByteBuffer, of update: PublishedEvents) {
-        guard closing.isOpen, let context, var followed = rooms[update.room], update.seq > followed.seq else { return }
-        if followed.leftOutFrom == nil, context.channel.isWritable, update.from == followed.seq + 1 {
+        guard closing.isOpen, var followed = rooms[update.room], update.seq > followed.seq else { return }
+        if followed.leftOutFrom == nil, keepsUp, update.from == followed.seq + 1 {
             followed.seq = update.seq
             rooms[update.room] = followed
             write(frame)
         } else {
             followed.leftOutFrom = followed.leftOutFrom ?? followed.seq + 1
             rooms[update.room] = followed
-            if context.channel.isWritable { catchUp() }
+            catchUp()
         }
     }
 
-    /// Asks for a snapshot of every room whose events were left out.
+    /// Asks for a snapshot of a room whose events were left out, once the peer keeps up; the next follows on it.
     private func catchUp() {
-        for (room, followed) in rooms {
-            guard let first = followed.leftOutFrom, !followed.isCatchingUp else { continue }
-            rooms[room]?.isCatchingUp = true
-            hub.rooms.subscribe(
-                SubscriptionRequest(
-                    connection: id, session: session.id, id: nil, collapsedFrom: first, feed: hub.feed),
-                to: room)
-        }
+        guard keepsUp, catchingUp == nil, let (room, followed) = rooms.first(where: { $0.value.leftOutFrom != nil })
+        else { return }
+        catchingUp = room
+        hub.rooms.subscribe(
+            SubscriptionRequest(
+                connection: id, session: session.id, id: nil, collapsedFrom: followed.leftOutFrom, feed: hub.feed),
+            to: room)
     }
 
     // MARK: Subscriptions
 
     /// Asks to follow a room; later messages wait for the answer, so that all is done in the order in which it came.
     func subscribe(to room: RoomID, id request: Int64?, position: Position? = nil) {
-        held = []
+        isWaiting = true
         hub.rooms.subscribe(
             SubscriptionRequest(
                 connection: id, session: session.id, id: request, epoch: position?.epoch, seq: position?.seq,
@@ -227,7 +252,13 @@ final class WebSocketConnection: ChannelDuplexHandler {
     func subscriptionBegan(_ subscription: Subscription) {
         rooms[subscription.room] = Followed(seq: subscription.seq)
         for message in subscription.messages { send(message) }
-        if !subscription.isCatchUp { releaseHeld() }
+        if subscription.isCatchUp { caughtUp() } else { answered() }
+    }
+
+    /// What was asked for in place of left out events has been answered.
+    func caughtUp() {
+        catchingUp = nil
+        catchUp()
     }
 
     /// The room, or whoever looks for it, does not accept.
@@ -238,10 +269,18 @@ final class WebSocketConnection: ChannelDuplexHandler {
             case .banned: .banned
             case .unavailable: .unavailable
             }
-        send(ServerMessage.error(re: request.id, code: code, message: code.detail))
+        let failure = CommandFailure(code)
+        send(
+            ServerMessage.error(
+                re: request.id, code: code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
         // The room that the socket was opened for, asked for by nobody's message.
         if request.id == nil, let ownRoom, rooms[ownRoom] == nil { closeOwnRoom(because: code) }
-        if request.collapsedFrom == nil { releaseHeld() }
+        guard request.collapsedFrom == nil else {
+            // Tried again by the next event, or when the room is found ended.
+            catchingUp = nil
+            return
+        }
+        answered()
     }
 
     /// The server ends a subscription.
@@ -254,7 +293,9 @@ final class WebSocketConnection: ChannelDuplexHandler {
         switch code {
         case .banned: close(.banned, code.detail)
         case .notFound: close(.roomForgotten, code.detail)
-        default: close(.tryAgainLater, code.detail)
+        case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden,
+            .notMember, .conflict, .roomClosed, .tooLarge, .limitReached, .rateLimited, .internal, .unavailable:
+            close(.tryAgainLater, code.detail)
         }
     }
 
@@ -263,7 +304,34 @@ final class WebSocketConnection: ChannelDuplexHandler {
     /// Begins the close handshake; nothing changes where it has begun.
     func close(_ code: CloseCode, _ reason: String) {
         perform(closing.close(CloseReason(code, reason)))
+        inbox = []
         hub.remove(self)
+        readIfDue()
+    }
+
+    /// Answers a violation, then reads and drops what the peer is still sending: a socket that is closed with unread
+    /// bytes in it would take the answer away again.
+    private func violated(_ violation: FrameViolation) {
+        guard case .sendAndDrop(let reason) = closing.violated(violation), let context else {
+            context?.close(promise: nil)
+            return
+        }
+        isLingering = true
+        inbox = []
+        writeClose(reason, context)
+        hub.remove(self)
+        readIfDue()
+        linger(until: .now() + hub.settings.closeTimeout, context)
+    }
+
+    private func linger(until end: NIODeadline, _ context: ChannelHandlerContext) {
+        closeTimer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) {
+            let now = NIODeadline.now()
+            guard self.context != nil, now < end, now < self.lastReceived + Self.lingering else {
+                return context.close(promise: nil)
+            }
+            self.linger(until: end, context)
+        }
     }
 
     private func perform(_ step: CloseHandshake.Step) {
@@ -294,7 +362,19 @@ final class WebSocketConnection: ChannelDuplexHandler {
     func goAway(after delay: TimeAmount) {
         guard isOpen, let context else { return }
         send(ServerMessage.goaway(reason: "restart", reconnectInMs: Int(delay.nanoseconds / 1_000_000)))
-        context.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.close(.serviceRestart, "restart") }
+        let (loop, closeTimeout) = (context.eventLoop.assumeIsolated(), hub.settings.closeTimeout)
+        loop.scheduleTask(in: delay) {
+            self.isLeaving = true
+            self.leaveIfDone()
+        }
+        // What takes longer is not waited for.
+        loop.scheduleTask(in: delay + closeTimeout) { self.close(.serviceRestart, "restart") }
+    }
+
+    /// Closes with 1012 once everything that was asked has been answered.
+    func leaveIfDone() {
+        guard isLeaving, commandsInFlight == 0, inbox.isEmpty, !isWaiting else { return }
+        close(.serviceRestart, "restart")
     }
 
     // MARK: Looking after it

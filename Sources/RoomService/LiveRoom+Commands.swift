@@ -115,15 +115,18 @@ extension LiveRoom {
         }
         var touched: Set<SessionID> = []
         for recorded in pending.events {
-            switch recorded.event {
-            case .memberJoined(_, _, _, let session): touched.insert(session)
-            case .memberLeft(let left):
-                if let member = confirmed.members[left.member] { touched.insert(member.session) }
-            default: break
+            switch recorded.event.membershipChange {
+            case .began(let session): touched.insert(session)
+            case .ended(let member): if let member = confirmed.members[member] { touched.insert(member.session) }
+            case nil: break
             }
         }
+        // Who is in a room that is closed is a member of nothing that could be left.
+        if pending.events.contains(where: { $0.event == .roomClosed }) {
+            touched.formUnion(projected.memberOfSession.keys)
+        }
         for session in touched {
-            if projected.memberOfSession[session] != nil {
+            if projected.isOpen, projected.memberOfSession[session] != nil {
                 append.joined.append(session.uuid)
             } else {
                 append.left.append(session.uuid)

@@ -54,12 +54,12 @@ struct RoomAudience {
 
     /// Keeps `online` right when an event makes or ends a membership; `state` is the room before the event.
     mutating func willFold(_ recorded: RecordedEvent, into state: RoomState) {
-        switch recorded.event {
-        case .memberJoined(_, _, _, let session):
+        switch recorded.event.membershipChange {
+        case .began(let session):
             if connectionsOfSession[session] != nil { online += 1 }
-        case .memberLeft(let left):
-            if let member = state.members[left.member], connectionsOfSession[member.session] != nil { online -= 1 }
-        default:
+        case .ended(let member):
+            if let member = state.members[member], connectionsOfSession[member.session] != nil { online -= 1 }
+        case nil:
             break
         }
     }

@@ -51,10 +51,10 @@ extension RoomHost {
         case failed(RoomFailure)
     }
 
-    /// Makes a room, or finds the one that the same session made under the same key within 24 hours.
+    /// Makes a room and looks at it, or finds the one that the same session made under the same key within 24 hours.
     package func createRoom(
         _ wanted: CreateRoomRequest, by session: Session, key: String?
-    ) async throws(CreationFailure) -> RoomID {
+    ) async throws(CreationFailure) -> RoomView {
         let now = clock.now
         // A code may be taken by one of the open rooms: chances are one in a billion a room.
         for _ in 0..<8 {
@@ -64,12 +64,26 @@ extension RoomHost {
                 location: wanted.location?.rounded(toCellsOf: settings.locationPrecisionMeters),
                 visibility: wanted.visibility ?? .public, settings: wanted.settings,
                 founder: session.id, founderName: session.name)
-            switch try await create(founding, fingerprint: wanted.fingerprint, key: key, at: now) {
-            case .created: return id
+            let (creation, state) = try creation(of: founding, fingerprint: wanted.fingerprint, key: key, at: now)
+            let outcome: CreationOutcome
+            do {
+                outcome = try await store.create(creation)
+            } catch {
+                throw .failed(RoomFailure(error))
+            }
+            switch outcome {
+            case .created:
+                return RoomView(
+                    room: id, epoch: creation.epoch, seq: state.seq, time: now, state: StateJSON.encode(state),
+                    you: YouJSON.encode(state, session.id), presence: Presence(online: 0, members: []))
             case .codeTaken: continue
             case .existing(let stream, let fingerprint):
                 guard fingerprint == wanted.fingerprint else { throw .keyReused }
-                return RoomID(stream)
+                do {
+                    return try await view(RoomID(stream), for: session.id)
+                } catch {
+                    throw .failed(error)
+                }
             case .ownerLimitReached:
                 throw .refused(
                     .limitReached("a session may own at most \(RoomLimits.openRoomsPerSession) open rooms"))
@@ -78,9 +92,9 @@ extension RoomHost {
         throw .failed(.unavailable)
     }
 
-    private func create(
-        _ founding: RoomFounding, fingerprint: Int64, key: String?, at now: Timestamp
-    ) async throws(CreationFailure) -> CreationOutcome {
+    private func creation(
+        of founding: RoomFounding, fingerprint: Int64, key: String?, at now: Timestamp
+    ) throws(CreationFailure) -> (StreamCreation, RoomState) {
         var state = RoomState(id: founding.id)
         let events: [RecordedEvent]
         do {
@@ -96,11 +110,7 @@ extension RoomHost {
             first: first, epoch: Self.makeEpoch(), creator: founding.founder.uuid, key: key, fingerprint: fingerprint,
             at: now.milliseconds, keysSince: now.milliseconds - 24 * 3_600_000,
             ownerLimit: RoomLimits.openRoomsPerSession)
-        do {
-            return try await store.create(creation)
-        } catch {
-            throw .failed(RoomFailure(error))
-        }
+        return (creation, state)
     }
 
     /// 64 random bits in hexadecimal.

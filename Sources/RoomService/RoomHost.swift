@@ -4,6 +4,7 @@ package import Logging
 package import NIOCore
 package import RoomDomain
 package import RoomWire
+import Synchronization
 
 /// All rooms of this process: found, made, looked at, commanded, followed.
 ///
@@ -19,6 +20,7 @@ package final class RoomHost: Sendable {
     private let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
     private let jobs = BackgroundJobs()
+    private let sessionEnded = Mutex<@Sendable (SessionID) -> Void>({ _ in })
 
     /// Makes the rooms of a process, which may live on any of `loops`: at least one.
     package init(
@@ -169,24 +171,46 @@ package final class RoomHost: Sendable {
     }
 
     private func removeFinishedSessions() async {
-        guard let records = try? await store.sessionsToRemove(at: clock.now.milliseconds, limit: 100) else { return }
+        let now = clock.now.milliseconds
+        guard let records = try? await store.sessionsToRemove(at: now, limit: Self.sessionsPerRound) else { return }
         for record in records where !Task.isCancelled {
-            await finish(SessionID(record.id), because: record.hasEnded ? .sessionEnded : .expired)
+            let session = SessionID(record.id)
+            guard await finish(session, because: record.hasEnded ? .sessionEnded : .expired),
+                now - record.expiresAt > Self.mourningMs
+            else { continue }
+            try? await sessions.delete(session)
         }
     }
 
-    /// Ends a session's memberships, then deletes it; what fails is tried again by housekeeping.
-    func finish(_ session: SessionID, because reason: LeaveReason) async {
+    /// How many sessions that are over are looked at in one round.
+    private static let sessionsPerRound = 1_000
+    /// For how long the row of a session that is over is kept: a command that was on its way when the session ended,
+    /// here or on another server, may make it a member once more, and only a row is looked at again.
+    private static let mourningMs: Int64 = 60_000
+
+    /// Calls `body`, on any thread, with every session that this process finds to be over.
+    package func whenSessionEnds(_ body: @escaping @Sendable (SessionID) -> Void) {
+        sessionEnded.withLock { $0 = body }
+    }
+
+    /// Ends a session's connections and memberships; false where some are left, for housekeeping to try again.
+    @discardableResult
+    func finish(_ session: SessionID, because reason: LeaveReason) async -> Bool {
+        let tell = sessionEnded.withLock { $0 }
+        tell(session)
         do {
             for stream in try await store.memberships(of: session.uuid) {
                 let outcome = try await command(
                     .endMembership(session: session, reason: reason), to: RoomID(stream), by: .server, key: nil)
-                guard case .unavailable = outcome else { continue }
-                return
+                switch outcome {
+                case .acknowledged, .refused, .keyReused, .noSuchRoom: continue
+                case .unavailable, .internalFault: return false
+                }
             }
-            try await sessions.delete(session)
+            return try await store.memberships(of: session.uuid).isEmpty
         } catch {
-            logger.debug("A session could not be removed", metadata: ["fault": "\(error)"])
+            logger.debug("A session could not be finished", metadata: ["fault": "\(error)"])
+            return false
         }
     }
 }

@@ -124,7 +124,4 @@ package actor RoomShelf {
             room.assumeIsolated { $0.compare(with: head) }
         }
     }
-
-    /// How many rooms are in memory.
-    package var liveRooms: Int { places.count }
 }

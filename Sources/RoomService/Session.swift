@@ -11,6 +11,8 @@ package struct Session: Sendable, Equatable {
     package var createdAt: Timestamp
     /// When it ends unless it is used before.
     package var expiresAt: Timestamp
+    /// Whether this use has moved its end.
+    package var wasExtended = false
 
     init(_ record: SessionRecord) {
         id = SessionID(record.id)

@@ -1,7 +1,7 @@
 package import EventStorage
 import FoundationEssentials
 import Logging
-import RoomDomain
+package import RoomDomain
 import Synchronization
 
 /// Sessions: made, recognised by the hash of their token, renamed, ended.
@@ -83,6 +83,9 @@ package final class SessionRegistry: Sendable {
             if (try? await store.extendSession(record.id, to: expiresAt)) != nil {
                 record.expiresAt = expiresAt
                 remember(record, asOf: now)
+                var session = Session(record)
+                session.wasExtended = true
+                return session
             }
         }
         return Session(record)
@@ -101,9 +104,14 @@ package final class SessionRegistry: Sendable {
         return session
     }
 
+    /// Moves the end of a session that is in use; what fails is tried again by the next use.
+    package func extend(_ session: SessionID) async {
+        try? await store.extendSession(session.uuid, to: clock.now.milliseconds + lifetimeMs)
+    }
+
     /// Kills a session's token; its memberships are ended by who calls this.
     func end(_ session: SessionID) async throws(StorageFault) {
-        try await store.endSession(session.uuid)
+        try await store.endSession(session.uuid, at: clock.now.milliseconds)
         forget(session)
     }
 

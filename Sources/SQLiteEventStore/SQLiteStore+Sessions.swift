@@ -36,17 +36,20 @@ extension SQLiteStore {
         }
     }
 
-    package func endSession(_ session: UUID) async throws(StorageFault) {
-        try await write { try $0.run("UPDATE sessions SET has_ended = 1 WHERE session_id = ?", [session]) }
+    package func endSession(_ session: UUID, at now: Int64) async throws(StorageFault) {
+        try await write {
+            try $0.run(
+                "UPDATE sessions SET has_ended = 1, expires_at = min(expires_at, ?) WHERE session_id = ?",
+                [now, session])
+        }
     }
 
     package func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord] {
         try await read { db in
             try db.all(
                 """
-                SELECT \(SessionRecord.columns) FROM sessions WHERE has_ended = 1
-                UNION ALL
-                SELECT \(SessionRecord.columns) FROM sessions WHERE has_ended = 0 AND expires_at <= ? LIMIT ?
+                SELECT \(SessionRecord.columns) FROM sessions WHERE has_ended = 1 OR expires_at <= ?
+                ORDER BY expires_at LIMIT ?
                 """, [now, max(0, limit)], SessionRecord.init(row:))
         }
     }

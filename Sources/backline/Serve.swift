@@ -74,6 +74,8 @@ struct Serve: AsyncParsableCommand {
         let place = try store.place()
         settings.tls = try tls(host: settings.host, logger: logger)
         let opened = try await place.open()
+        let lock: DirectoryLock? = if case .sqlite(let directory) = place { try DirectoryLock(directory) } else { nil }
+        defer { _ = lock }
         do {
             try await prepareSchema(of: opened, logger: logger)
             try await serve(opened, settings, roomSettings, logger)
@@ -149,7 +151,7 @@ struct Serve: AsyncParsableCommand {
                     metadata: ["certificate": "\(made.certificatePath)", "sha256": "\(made.fingerprint.colonHex)"])
                 return try TLSContext(serverCertificateChain: made.certificatePath, privateKey: made.keyPath)
             } catch {
-                throw Failure.configuration(error.description)
+                throw Failure.usage("--data: \(error.description)")
             }
         default:
             throw Failure.usage("--certificate and --key belong together: give both or neither")
@@ -218,6 +220,9 @@ struct Serve: AsyncParsableCommand {
         } catch let error as IOError {
             try? await group.shutdownGracefully()
             throw Failure.unavailable("\(settings.host):\(settings.port) cannot be listened on: \(error.description)")
+        } catch is SocketAddressError {
+            try? await group.shutdownGracefully()
+            throw Failure.usage("--host: '\(settings.host)' is no address and no name that can be resolved")
         } catch {
             try? await group.shutdownGracefully()
             throw error

@@ -78,7 +78,7 @@ enum StorePlace {
             do {
                 return .sqlite(try await SQLiteStore.open(directory: directory))
             } catch {
-                throw Failure.unavailable("the event log in \(directory) cannot be opened: \(error.explanation)")
+                throw Failure.usage("--data: the event log in \(directory) cannot be opened: \(error.explanation)")
             }
         case .postgres(let configuration):
             do {

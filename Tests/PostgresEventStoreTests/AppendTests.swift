@@ -123,7 +123,8 @@ struct AppendTests {
             Call(.saveSnapshot, id, 1, 1, Binary([])), Call(.keys, id, 0), Call(.roomByCode, ""),
             Call(.directory, [id]), Call(.openPublicRooms, "", 1), Call(.openPublicRoomsBefore, "", 1, id),
             Call(.sessionByToken, Binary([])), Call(.renameSession, id, ""), Call(.extendSession, id, 0),
-            Call(.endSession, id), Call(.liveSessions, [id]), Call(.sessionsToRemove, 0, 1), Call(.deleteSession, id),
+            Call(.endSession, id, 0), Call(.liveSessions, [id]), Call(.sessionsToRemove, 0, 1),
+            Call(.deleteSession, id),
             Call(.memberships, id),
         ]
         for call in calls {

@@ -235,10 +235,12 @@ final class FaultyEventStore: EventStore {
 
     func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
         try await perform(.read) { () async throws(StorageFault) in
-            var events = try await log.read(stream, after: seq, limit: limit)
-            note(events, of: stream)
-            if case .lacks(let seq) = damage(of: stream) { events.removeAll { $0.seq == seq } }
-            return events
+            guard case .lacks(let lost) = damage(of: stream) else {
+                let events = try await log.read(stream, after: seq, limit: limit)
+                note(events, of: stream)
+                return events
+            }
+            return Array(try await log.read(stream, after: seq, limit: .max).filter { $0.seq != lost }.prefix(limit))
         }
     }
 
@@ -309,8 +311,10 @@ final class FaultyEventStore: EventStore {
         }
     }
 
-    func endSession(_ session: UUID) async throws(StorageFault) {
-        try await perform(.sessions) { () async throws(StorageFault) in try await log.endSession(session) }
+    func endSession(_ session: UUID, at now: Int64) async throws(StorageFault) {
+        try await perform(.sessions) { () async throws(StorageFault) in
+            try await log.endSession(session, at: now)
+        }
     }
 
     func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord] {

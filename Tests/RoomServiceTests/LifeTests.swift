@@ -135,6 +135,9 @@ import Testing
                 try await node.host.events(of: room, after: 0, limit: 100)
             }
             await #expect(throws: RoomFailure.internalFault) {
+                try await node.host.events(of: room, after: seq - 1, limit: 1)
+            }
+            await #expect(throws: RoomFailure.internalFault) {
                 try await node.host.view(room, at: 8, for: owner.session)
             }
         }

@@ -59,7 +59,7 @@ final class Node: Sendable {
     /// Makes a room, and returns it with its owner.
     func makeRoom(_ name: String = "Kitchen") async throws -> (room: RoomID, owner: Person) {
         let session = try await session("Ana")
-        let room = try await host.createRoom(.named(name), by: session, key: nil)
+        let room = try await host.createRoom(.named(name), by: session, key: nil).room
         return (room, Person(session: session.id, name: session.name))
     }
 

@@ -38,6 +38,42 @@ import Testing
         }
     }
 
+    @Test func `the log knows in which open rooms a session is a member`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            func rooms(of person: Person) async throws -> [RoomID] {
+                try await node.store.memberships(of: person.session.uuid).map { RoomID($0) }
+            }
+            // What is asked for together is appended together.
+            func tellTogether(_ commands: RoomCommand...) async throws {
+                let appends = node.store.batches.count
+                let gate = Gate()
+                defer { gate.open() }
+                node.store.next(.append, .waits(gate))
+                let first = node.ask(.pause, in: room, by: owner.actor)
+                try await eventually("the append") { gate.arrived == 1 }
+                let answers = commands.map { node.ask($0, in: room, by: Person.bob.actor) }
+                try await node.turnLoops()
+                gate.open()
+                for answer in [first] + answers { #expect(try await answer.outcome().seq != nil) }
+                #expect(node.store.batches.count == appends + 2)
+            }
+            #expect(try await rooms(of: owner) == [room])
+            try await tellTogether(.join(name: nil))
+            #expect(try await rooms(of: .bob) == [room])
+            try await tellTogether(.leave, .join(name: nil))
+            #expect(try await rooms(of: .bob) == [room])
+            try await tellTogether(.leave)
+            #expect(try await rooms(of: .bob) == [])
+            try await tellTogether(.join(name: nil), .leave)
+            #expect(try await rooms(of: .bob) == [])
+            try await tellTogether(.join(name: nil))
+            #expect(try await node.tell(.closeRoom, in: room, by: owner).seq != nil)
+            #expect(try await rooms(of: .bob) == [])
+            #expect(try await rooms(of: owner) == [])
+        }
+    }
+
     @Test func `a session that is not used expires, and its memberships with it`() async throws {
         let clock = ManualClock()
         try await withNode(clock: clock, settings: housekeeping) { node in

@@ -1,0 +1,24 @@
+import RoomDomain
+
+/// What an event does to memberships.
+enum MembershipChange {
+    case began(SessionID)
+    case ended(MemberID)
+}
+
+extension RoomEvent {
+    /// What it does to memberships, where it does anything.
+    var membershipChange: MembershipChange? {
+        switch self {
+        case .memberJoined(_, _, _, let session):
+            .began(session)
+        case .memberLeft(let left):
+            .ended(left.member)
+        case .roomCreated, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged, .memberBanned, .memberUnbanned,
+            .tracksAdded, .tracksRemoved, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved,
+            .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped,
+            .entryFinished:
+            nil
+        }
+    }
+}
