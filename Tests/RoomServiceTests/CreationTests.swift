@@ -18,7 +18,7 @@ import Testing
             #expect(try await nodes[1].host.createRoom(wanted, by: bob, key: "k").room != room)
             #expect(try await nodes[1].host.createRoom(wanted, by: ana, key: nil).room != room)
             await #expect(throws: RoomHost.CreationFailure.keyReused) {
-                try await nodes[1].host.createRoom(.named("Cellar"), by: ana, key: "k").room
+                try await nodes[1].host.createRoom(.named("Cellar"), by: ana, key: "k")
             }
             clock.advance(milliseconds: 1)
             #expect(try await nodes[0].host.createRoom(wanted, by: ana, key: "k").room != room)
@@ -32,7 +32,7 @@ import Testing
             node.store.next(.create, .losesAnswer, .fails(FaultyEventStore.unreachable))
             for _ in 0..<2 {
                 await #expect(throws: RoomHost.CreationFailure.failed(.unavailable)) {
-                    try await node.host.createRoom(wanted, by: ana, key: "k").room
+                    try await node.host.createRoom(wanted, by: ana, key: "k")
                 }
             }
             let room = try await node.host.createRoom(wanted, by: ana, key: "k").room
@@ -42,7 +42,15 @@ import Testing
 
     @Test func `who makes a room owns it`() async throws {
         try await withNode { node in
-            let (room, owner) = try await node.makeRoom("  Kitchen ")
+            let ana = try await node.session("Ana")
+            let made = try await node.host.createRoom(.named("  Kitchen "), by: ana, key: "k")
+            let again = try await node.host.createRoom(.named("  Kitchen "), by: ana, key: "k")
+            let (room, owner) = (made.room, Person(session: ana.id, name: ana.name))
+            #expect(made.epoch == again.epoch)
+            #expect(made.seq == again.seq)
+            #expect(made.state == again.state)
+            #expect(made.you == again.you)
+            #expect(made.presence == again.presence)
             let state = try node.store.room(room)
             #expect(state.name == "Kitchen")
             #expect(state.visibility == .public)
@@ -58,7 +66,7 @@ import Testing
         try await withNode { node in
             let ana = try await node.session("Ana")
             await #expect(throws: RoomHost.CreationFailure.self) {
-                try await node.host.createRoom(.named(" "), by: ana, key: nil).room
+                try await node.host.createRoom(.named(" "), by: ana, key: nil)
             }
             #expect(node.store.calls(.create) == 0)
         }
@@ -72,10 +80,10 @@ import Testing
             for _ in 0..<100 { rooms.append(try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil).room) }
             let refusal = RoomRefusal.limitReached("a session may own at most 100 open rooms")
             await #expect(throws: RoomHost.CreationFailure.refused(refusal)) {
-                try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil).room
+                try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil)
             }
             #expect(try await node.tell(.closeRoom, in: rooms[7], by: owner).seq == 3)
-            _ = try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil).room
+            _ = try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil)
         }
     }
 

@@ -2,6 +2,7 @@ import EventStorage
 import NIOCore
 import RoomDomain
 import RoomService
+import Synchronization
 import Testing
 
 /// Sessions last as long as they are used, and their memberships as long as they.
@@ -92,6 +93,7 @@ import Testing
             clock.advance(milliseconds: 30 * Self.day)
             #expect(try await node.host.sessions.authenticate(tokenHash: hash) == nil)
             try await eventually("Bob's leaving") { try leaving(2, of: room, in: node.store) == .expired }
+            clock.advance(milliseconds: 60_001)
             try await eventually("the end of Bob's row") {
                 try await node.store.session(tokenHash: hash) == nil
             }
@@ -110,6 +112,31 @@ import Testing
             #expect(try leaving(2, of: room, in: store) == nil)
             store.plan(nil)
             try await eventually("Bob's leaving") { try leaving(2, of: room, in: store) == .sessionEnded }
+        }
+    }
+
+    @Test func `who joins while the session ends is a member no longer than housekeeping takes`() async throws {
+        try await withNode(settings: housekeeping) { node in
+            let (room, _) = try await node.makeRoom()
+            let session = try await node.session("Bob")
+            let bob = Person(session: session.id, name: session.name)
+            try await node.host.endSession(session.id)
+            // It was on its way.
+            #expect(try await node.tell(.join(name: nil), in: room, by: bob).seq == 3)
+            try await eventually("Bob's leaving") { try leaving(2, of: room, in: node.store) == .sessionEnded }
+        }
+    }
+
+    @Test func `whoever asked for it is told which sessions are over`() async throws {
+        let clock = ManualClock()
+        let over = Over()
+        try await withNode(clock: clock, settings: housekeeping) { node in
+            node.host.whenSessionEnds { over.add($0) }
+            let (bob, cyd) = (try await node.session("Bob"), try await node.session("Cyd"))
+            try await node.host.endSession(bob.id)
+            #expect(over.sessions == [bob.id])
+            clock.advance(milliseconds: 30 * Self.day)
+            try await eventually("the end of Cyd's session") { over.sessions.contains(cyd.id) }
         }
     }
 
@@ -191,8 +218,21 @@ import Testing
             let bob = try await node.host.sessions.create(name: "Bob", tokenHash: hash)
             #expect(try await node.host.sessions.rename(bob, to: "Bobby")?.name == "Bobby")
             #expect(try await node.host.sessions.authenticate(tokenHash: hash)?.name == "Bobby")
-            try await node.host.endSession(bob.id)
-            #expect(try await node.host.sessions.rename(bob, to: "Rob") == nil)
+            try await withNode { other in
+                let nobody = try await other.host.sessions.rename(bob, to: "Rob")
+                #expect(nobody == nil)
+            }
         }
+    }
+}
+
+/// The sessions that a host has found to be over.
+private final class Over: Sendable {
+    private let found = Mutex<Set<SessionID>>([])
+
+    var sessions: Set<SessionID> { found.withLock { $0 } }
+
+    func add(_ session: SessionID) {
+        found.withLock { _ = $0.insert(session) }
     }
 }
