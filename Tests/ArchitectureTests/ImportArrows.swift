@@ -41,7 +41,8 @@ let importArrows: [ImportArrow] = {
         arrow(
             "PushServer", ["RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "TLSTransport"],
             platform.union([
-                "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",
+                "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+                "ServiceLifecycle",
                 "Synchronization",
             ])),
 

@@ -29,10 +29,17 @@ struct ServerPrograms: Sendable {
     }
 
     /// Starts a program that reads until the returned descriptor is closed, and whose output nobody reads.
+    ///
+    /// It is not a child of this process, which could not know when to wait for it: a child that has ended and was not
+    /// waited for keeps Swift Testing's exit tests from ever ending.
     func startReader(_ command: String...) throws -> OwnedDescriptor {
         let input = try PipeEnds()
         let output = try PipeEnds()
-        _ = try ChildProcess(asServerUser(command), input: input.reading, output: output.writing)
+        // What runs in the background reads nothing unless it is told what.
+        let starter = ["sh", "-c", #"exec 3<&0; "$@" <&3 3<&- &"#, "sh"] + asServerUser(command)
+        guard try ChildProcess(starter, input: input.reading, output: output.writing).wait() else {
+            throw PostgresClusterError(description: "cannot start \(command.joined(separator: " "))")
+        }
         return input.writingEnd()
     }
 
