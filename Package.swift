@@ -98,7 +98,7 @@ let package = Package(
                 "EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", nioCore, nioPosix, logging,
             ]),
         .testTarget(
-            name: "RoomWireTests", dependencies: ["RoomDomain", "RoomWire"], exclude: ["Fixtures"],
+            name: "RoomWireTests", dependencies: ["RoomDomain", "RoomTestSupport", "RoomWire"], exclude: ["Fixtures"],
             swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
         tests(

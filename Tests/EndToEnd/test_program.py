@@ -206,6 +206,12 @@ def test_a_bad_setting_in_the_environment_is_one_line_and_exit_64(name, value, t
     assert not os.path.exists(tmp_path / "data")
 
 
+def test_a_second_server_on_one_embedded_store_is_one_clear_line(servers, tmp_path):
+    servers(store=("--store", "sqlite", "--data", str(tmp_path))).start()
+    result = backline.run("serve", "--store", "sqlite", "--port", "0", "--data", str(tmp_path))
+    assert result.returncode == 69 and "another server" in result.stderr.splitlines()[-1], result
+
+
 def test_a_port_in_use_is_one_clear_line(servers, tmp_path):
     server = servers().start()
     ended = backline.run(

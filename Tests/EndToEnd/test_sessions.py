@@ -2,8 +2,11 @@
 
 import http.cookies
 import re
+import threading
 import time
 import uuid
+
+import websockets.exceptions
 
 import backline
 from checks import check_log
@@ -108,3 +111,30 @@ def test_a_session_and_its_memberships_outlive_a_restart(server):
     # The memberships end whenever the kill came: the server finishes what it was at.
     ben = server.session("Ben")
     backline.eventually(lambda: ben.room(room)["room"]["state"].get("closedAt"), "the room is closed")
+
+
+def test_who_joins_while_its_session_ends_is_a_member_of_nothing(shared):
+    """The session is in ten rooms; while it is ended over HTTP its socket goes on joining an eleventh."""
+    owner, guest = shared.session("Ana"), shared.session("Ben")
+    rooms = [owner.create_room()["room"]["state"]["id"] for _ in range(11)]
+    for room in rooms[:10]:
+        guest.command(room, "join")
+    with guest.socket() as client:
+        def join():
+            try:
+                while True:
+                    client.send({"type": "command", "id": 1, "room": rooms[10], "command": {"type": "join"}})
+            except websockets.exceptions.ConnectionClosed:
+                pass
+
+        joining = threading.Thread(target=join, daemon=True)
+        joining.start()
+        assert guest.request("DELETE", "/v1/session").status == 204
+        assert client.closed() == 4401
+        joining.join(backline.PATIENCE)
+
+    def members(room):
+        return [member["name"] for member in owner.room(room)["room"]["state"]["members"]]
+
+    for room in rooms:
+        backline.eventually(lambda: members(room) == ["Ana"], "the session's memberships have ended", timeout=40)

@@ -1,5 +1,8 @@
 """The socket: welcome, subscriptions, resuming, keys, bans, time."""
 
+import contextlib
+import json
+import socket
 import time
 
 import pytest
@@ -367,3 +370,37 @@ def test_who_cannot_keep_up_gets_one_snapshot_in_place_of_what_it_missed(shared,
             follower.take(slow.receive())
         assert follower.events[answer["seq"]]["type"] == "voteCast"
         check_followers(dj, room, [follower, fast.catch_up(room, answer["seq"])])
+
+
+def test_a_client_that_asks_much_and_reads_nothing_costs_little(servers):
+    """Ninety snapshots of a large room, asked for at once by a client that reads none: they are not queued for it."""
+    server = servers("--plain").start()
+    dj = server.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+    for start in range(0, 2_000, 100):
+        dj.command(room, "addTracks", tracks=[
+            {"source": "test", "sourceId": f"{number}", "title": f"{number} {'x' * 250}", "album": "y" * 300}
+            for number in range(start, start + 100)
+        ])
+    size = len(dj.request("GET", f"/v1/rooms/{room}").body)
+
+    def resident():
+        with open(f"/proc/{server.process.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+    before = resident()
+    with contextlib.closing(socket.socket()) as peer:
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        peer.connect((server.host, server.port))
+        peer.sendall(
+            f"GET /v1/socket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {'A' * 22}==\r\n"
+            f"Authorization: Bearer {dj.token}\r\n\r\n".encode())
+        assert peer.recv(12) == b"HTTP/1.1 101"
+        message = json.dumps({"type": "subscribe", "id": 1, "room": room}).encode()
+        frame = bytes([0x81, 0x80 | len(message), 0, 0, 0, 0]) + message
+        peer.sendall(frame * 90)
+        # The server has read them all when it has answered what another client asked after them.
+        for _ in range(20):
+            dj.command(room, "updateRoom", name=backline.new_key())
+        assert resident() - before < 10 * size

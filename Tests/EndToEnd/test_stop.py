@@ -133,3 +133,25 @@ def test_a_stopped_server_frees_its_port_at_once(servers):
     server.start()
     assert server.port == port
     assert server.request("GET", "/readyz").status == 200
+
+
+def test_what_was_read_before_a_stop_is_answered(server):
+    """Of many commands sent at once, those that are in the log were acknowledged before the socket was closed."""
+    dj = server.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+    client = dj.socket()
+    for number in range(400):
+        client.send({"type": "command", "id": number, "room": room, "key": backline.new_key(),
+                     "command": {"type": "rename", "name": f"Name {number}"}})
+    server.process.send_signal(signal.SIGTERM)
+    acknowledged = set()
+    with pytest.raises(websockets.exceptions.ConnectionClosed) as end:
+        while True:
+            message = client.receive()
+            if message["type"] == "ack":
+                acknowledged.add(message["seq"])
+    assert end.value.rcvd.code == 1012
+    assert server.process.wait(backline.PATIENCE) == 0
+    server.start()
+    renamed = {event["seq"] for event in dj.events(room) if event["type"] == "memberRenamed"}
+    assert acknowledged == renamed

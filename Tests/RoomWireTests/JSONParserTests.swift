@@ -1,3 +1,4 @@
+import RoomTestSupport
 import RoomWire
 import Testing
 

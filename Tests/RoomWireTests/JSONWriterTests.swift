@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RoomDomain
+import RoomTestSupport
 import RoomWire
 import Testing
 

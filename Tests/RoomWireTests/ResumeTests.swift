@@ -1,4 +1,5 @@
 import RoomDomain
+import RoomTestSupport
 import RoomWire
 import Testing
 
@@ -33,7 +34,8 @@ import Testing
         init(seed: UInt64, isObserved: Bool = false) throws {
             self.seed = seed
             self.observer = isObserved ? ClientFold() : nil
-            self.commands = RandomCommands(random: SeededRandom(seed: seed))
+            self.commands = RandomCommands(
+                random: SeededRandom(seed: seed), sessions: (1...8).map(Sample.session))
             self.clients = [1, 2, 3, 200].map { Client(session: Sample.session($0)) }
             let founding = RoomFounding(
                 id: Sample.room, code: Sample.code, name: "Kitchen", location: Sample.location, visibility: .public,
