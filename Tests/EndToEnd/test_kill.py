@@ -40,7 +40,7 @@ class Client(threading.Thread):
         return self.socket.resume(self.follower)
 
     def send(self, numbers):
-        """Sends the commands with these places in the plan; the place is the message's `id`, above the harness's own."""
+        """Sends the commands with these places in the plan; `id` is the place, above the ids of the harness."""
         for number in numbers:
             self.counter("sent")
             self.socket.send({

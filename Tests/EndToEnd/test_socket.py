@@ -338,8 +338,8 @@ def test_a_lost_connection_does_not_hold_up_the_others(dj, guest, room):
 
 def test_who_cannot_keep_up_gets_one_snapshot_in_place_of_what_it_missed(shared, dj, guest, room):
     """A client stops reading while megabytes of events happen, and then reads again."""
-    large = [{"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
-             for n in range(100)]
+    picture = "https://example.org/" + "x" * 2000
+    large = [{"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": picture} for n in range(100)]
     with backline.RawSocket(shared, guest.token, receive_buffer=64 << 10) as slow, dj.socket() as fast:
         follower = Follower(room)
         slow.send({"type": "subscribe", "id": 1, "room": room})
