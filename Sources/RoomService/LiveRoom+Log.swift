@@ -9,7 +9,6 @@ extension LiveRoom {
 
     /// Takes in events that are durable and shows them to everybody who follows.
     func fold(_ events: [RecordedEvent]) {
-        guard let first = events.first, let last = events.last else { return }
         for event in events {
             audience.willFold(event, into: confirmed)
             confirmed.evolve(event)
@@ -17,13 +16,12 @@ extension LiveRoom {
         version.seq = confirmed.seq
         recent += events
         if recent.count > 2 * Self.recentEvents { recent.removeFirst(recent.count - Self.recentEvents) }
-        surroundings.listeners.set(audience.online, of: id)
-        publish(events, from: first.seq, through: last.seq)
+        publish(events)
         saveSnapshotIfDue()
     }
 
-    private func publish(_ events: [RecordedEvent], from: Int, through seq: Int) {
-        guard isFollowed else { return }
+    private func publish(_ events: [RecordedEvent]) {
+        guard isFollowed, !events.isEmpty else { return }
         for start in stride(from: 0, to: events.count, by: Self.eventsPerDelta) {
             let part = Array(events[start..<min(start + Self.eventsPerDelta, events.count)])
             guard let first = part.first, let last = part.last else { continue }
