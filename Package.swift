@@ -14,6 +14,7 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 func target(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
@@ -34,6 +35,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -43,7 +45,8 @@ let package = Package(
         // Pure: no I/O, no clock, no randomness.
         target("RoomDomain", []),
         target("RoomWire", ["RoomDomain"]),
-        target("WebSocketCodec", [nioCore]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        target("WebSocketCodec", ["CZlib", nioCore]),
         target("EventStorage", []),
         .target(
             name: "SchemaFiles", path: "Schema",
@@ -58,15 +61,16 @@ let package = Package(
         // Shells.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         target("TLSTransport", ["COpenSSL", nioCore]),
-        target("RoomService", ["RoomDomain", "RoomWire", "EventStorage", nioCore, logging]),
+        target("RoomService", ["RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
+        target("PrometheusMetrics", [coreMetrics]),
         target(
             "PushServer",
             [
-                "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "TLSTransport",
+                "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "TLSTransport", "PrometheusMetrics",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), nioCore, nioPosix, logging,
+                .product(name: "NIOHTTP1", package: "swift-nio"), nioCore, nioPosix, logging, coreMetrics,
                 serviceLifecycle,
             ]),
 
@@ -74,9 +78,9 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "RoomService", "RoomDomain", "TLSTransport", "EventStorage", "SchemaFiles",
-                "PostgresEventStore",
-                "SQLiteEventStore", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
+                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "TLSTransport", "EventStorage",
+                "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
                 nioCore, nioPosix, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -91,11 +95,19 @@ let package = Package(
         tests(
             "PostgresEventStoreTests",
             ["EventStorage", "EventStoreConformance", "PostgresEventStore", "PostgresTestSupport", "SchemaFiles"]),
+        target(
+            "FuzzProperties", ["RoomDomain", "RoomWire", "WebSocketCodec", nioCore], path: "Tests/FuzzProperties"),
+        tests("FuzzReplayTests", ["FuzzProperties"]),
+        tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
+        tests(
+            "PushServerTests",
+            ["PrometheusMetrics", "PushServer", "RoomDomain", "RoomService", coreMetrics, nioCore, nioPosix]),
         tests("RoomDomainTests", ["RoomDomain"]),
         tests(
             "RoomServiceTests",
             [
-                "EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", nioCore, nioPosix, logging,
+                "EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", "PrometheusMetrics",
+                nioCore, nioPosix, logging,
             ]),
         .testTarget(
             name: "RoomWireTests", dependencies: ["RoomDomain", "RoomTestSupport", "RoomWire"], exclude: ["Fixtures"],
@@ -111,3 +123,10 @@ let package = Package(
         tests("WebSocketCodecTests", ["WebSocketCodec", nioCore]),
     ]
 )
+
+// Links with libFuzzer only: Scripts/fuzz builds it.
+if Context.environment["FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzzing", dependencies: ["FuzzProperties"], path: "Tests/Fuzzing", swiftSettings: settings))
+}

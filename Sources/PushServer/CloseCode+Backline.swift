@@ -9,4 +9,6 @@ extension CloseCode {
     static let roomForgotten = CloseCode(rawValue: 4404) ?? .policyViolation
     /// Nothing came from the peer for too long.
     static let silent = CloseCode(rawValue: 4408) ?? .policyViolation
+    /// More messages came than allowed, and went on coming.
+    static let tooManyMessages = CloseCode(rawValue: 4429) ?? .policyViolation
 }

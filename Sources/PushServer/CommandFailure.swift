@@ -16,7 +16,7 @@ struct CommandFailure: Error {
         self.code = code
         self.detail = detail ?? code.detail
         // Long enough for a database's restart to get on, short enough not to be noticed after it.
-        retryAfterMs = code == .unavailable ? 1_000 : nil
+        retryAfterMs = code == .unavailable || code == .rateLimited ? 1_000 : nil
     }
 
     /// What is told of an outcome that is no acknowledgement.

@@ -4,7 +4,7 @@ import RoomService
 import RoomWire
 import WebSocketCodec
 
-/// All WebSocket connections of one event loop, by number, room and session.
+/// All connections of one event loop: sockets by number, room and session, and what is due on each.
 ///
 /// Touched on that loop only.
 final class ConnectionHub {
@@ -12,91 +12,151 @@ final class ConnectionHub {
     let rooms: RoomHost
     let settings: RoomServerSettings
     let feed: HubFeed
+    let framing = FrameMaker()
+    /// What the loop's sockets have done.
+    var tally = ConnectionTally()
+    private let probe: EventLoopProbe
 
-    /// Connections on which no close has been sent or received.
+    /// Sockets on which no close has been sent or received.
     private(set) var connections: [ConnectionID: WebSocketConnection] = [:]
-    /// How many channels are open, those that are closing included.
-    private(set) var openChannels = 0
+    /// Whoever has deadlines: channels that are making their first request, and open sockets.
+    private var deadlined: [ConnectionID: any Deadlined] = [:]
+    private var wheel = TimerWheel(start: .now())
     private var followers: [RoomID: RoomFollowers] = [:]
-    private var connectionsOfSession: [SessionID: Set<ConnectionID>] = [:]
-    /// Connections with something written and not flushed.
-    private var unflushed: [WebSocketConnection] = []
-    private var flushIsScheduled = false
+    private var connectionsOfSession: [SessionID: [ConnectionID]] = [:]
     private var nextNumber: Int
     private let numberStep: Int
+
+    /// Sockets with something written and not flushed.
+    private var unflushed: [WebSocketConnection] = []
+    private var flushIsScheduled = false
+    /// Rooms with something to deliver.
+    private var dirty: [RoomFollowers] = []
+    private var delivery = DeliverySchedule()
 
     /// Makes the hub of one loop, the `index`th of `count`, so that its numbers are unique in the process.
     init(
         loop: any EventLoop, index: Int, of count: Int, rooms: RoomHost, settings: RoomServerSettings,
-        feed: HubFeed
+        feed: HubFeed, probe: EventLoopProbe
     ) {
         self.loop = loop
         self.rooms = rooms
         self.settings = settings
         self.feed = feed
+        self.probe = probe
         nextNumber = index + 1
         numberStep = count
     }
 
     // MARK: Connections
 
-    /// A number for a new connection.
+    /// A number for a new channel.
     func makeID() -> ConnectionID {
         defer { nextNumber += numberStep }
         return ConnectionID(rawValue: nextNumber)
     }
 
-    /// Takes in a connection whose handshake is done.
+    /// Takes in a socket whose handshake is done.
     func add(_ connection: WebSocketConnection) {
-        openChannels += 1
         connections[connection.id] = connection
-        connectionsOfSession[connection.session.id, default: []].insert(connection.id)
+        connectionsOfSession[connection.session.id, default: []].append(connection.id)
     }
 
-    /// Forgets a connection and ends its subscriptions; nothing changes where it is not known.
+    /// Forgets a socket and ends its subscriptions; nothing changes where it is not known.
     func remove(_ connection: WebSocketConnection) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
-        connectionsOfSession[connection.session.id]?.remove(connection.id)
+        connectionsOfSession[connection.session.id]?.removeAll { $0 == connection.id }
         if connectionsOfSession[connection.session.id]?.isEmpty == true {
             connectionsOfSession[connection.session.id] = nil
         }
-        for room in connection.rooms.keys { unfollow(connection, room) }
+        for followed in connection.followed { unfollow(connection, followed.followers.room) }
     }
 
-    /// Forgets a connection whose channel is gone.
-    func channelClosed(_ connection: WebSocketConnection) {
-        openChannels -= 1
-        remove(connection)
+    /// How many channels are open that are sockets, or may become some; those that are closing are included.
+    var openChannels: Int { deadlined.count }
+
+    /// The tally, with how things stand.
+    func currentTally() -> ConnectionTally {
+        var tally = tally
+        tally.openConnections = connections.count
+        for connection in connections.values {
+            tally.subscriptions += connection.followed.count
+            tally.queuedBytes += connection.waitingBytes
+        }
+        return tally
     }
 
-    /// Ends a connection's subscription to a room.
-    func unfollow(_ connection: WebSocketConnection, _ room: RoomID) {
-        connection.rooms[room] = nil
-        if followers[room]?.remove(connection.id) == true { followers[room] = nil }
-        rooms.unsubscribe(connection.id, from: room)
+    // MARK: Deadlines
+
+    /// Looks at `element` when `deadline` has come, and from then on whenever it says, until ``forget(_:)``.
+    func schedule(_ element: any Deadlined, _ id: ConnectionID, at deadline: NIODeadline) {
+        deadlined[id] = element
+        wheel.schedule(element, id, at: deadline)
+    }
+
+    /// Looks no more after whom `id` names: its channel is gone.
+    func forget(_ id: ConnectionID) {
+        deadlined[id] = nil
+    }
+
+    /// Does what is due; called once an interval of the wheel.
+    func turnWheel() {
+        let now = NIODeadline.now()
+        while let (tick, ids) = wheel.next(at: now) {
+            for id in ids {
+                guard let element = deadlined[id], element.wheelTick == tick else { continue }
+                element.wheelTick = nil
+                if let next = element.deadlineReached(at: now), deadlined[id] != nil {
+                    wheel.schedule(element, id, at: next)
+                }
+            }
+        }
+    }
+
+    /// Tells every socket when to come back, evenly spread over `window`, and closes whatever asks for nothing.
+    func drain(over window: TimeAmount) {
+        for case let handler as FirstRequestHandler in deadlined.values { handler.drain() }
+        let part = Double(window.nanoseconds) / Double(max(connections.count, 1))
+        for (index, connection) in connections.values.enumerated() {
+            connection.goAway(after: .nanoseconds(Int64((Double(index) + .random(in: 0...1)) * part)))
+        }
     }
 
     // MARK: Rooms
 
-    /// Events of a room became durable: framed once, handed to every follower.
+    /// Ends a connection's subscription to a room.
+    func unfollow(_ connection: WebSocketConnection, _ room: RoomID) {
+        guard let followed = connection.endFollowing(room) else { return }
+        followed.followers.remove(followed.place)
+        if followed.followers.isEmpty { followers[room] = nil }
+        rooms.unsubscribe(connection.id, from: room)
+    }
+
+    /// Events of a room became durable: delivered soon, with what else comes until then.
     func roomMoved(_ update: PublishedEvents) {
         guard let followers = followers[update.room] else { return }
-        let frame = PreparedFrame(.text, capacity: update.message.count) { $0.writeBytes(update.message) }.bytes
-        for connection in followers.connections { connection.deliver(frame, of: update) }
+        if followers.gather(update) { dirty.append(followers) }
+        deliverSoon(pending: followers.pendingEvents)
     }
 
     /// A subscription was accepted.
     func subscriptionBegan(_ subscription: Subscription) {
         guard let connection = connections[subscription.connection], connection.isOpen,
-            !subscription.isCatchUp || connection.rooms[subscription.room] != nil
+            !subscription.isCatchUp || connection.follows(subscription.room)
         else {
             // Gone by now, or unsubscribed while it was catching up.
             rooms.unsubscribe(subscription.connection, from: subscription.room)
             if subscription.isCatchUp { connections[subscription.connection]?.caughtUp() }
             return
         }
-        followers[subscription.room, default: RoomFollowers()].add(connection)
-        connection.subscriptionBegan(subscription)
+        connection.subscriptionBegan(subscription, followers: followersToJoin(of: subscription.room))
+    }
+
+    private func followersToJoin(of room: RoomID) -> RoomFollowers {
+        if let known = followers[room] { return known }
+        let made = RoomFollowers(of: room)
+        followers[room] = made
+        return made
     }
 
     /// A subscription was refused.
@@ -106,8 +166,9 @@ final class ConnectionHub {
 
     /// A room banned a session.
     func sessionBanned(_ session: SessionID, from room: RoomID) {
-        for id in connectionsOfSession[session] ?? [] {
-            guard let connection = connections[id], connection.rooms[room] != nil else { continue }
+        for connection in connections(of: session) where connection.follows(room) {
+            // What it may still see comes before it is told.
+            deliver()
             unfollow(connection, room)
             connection.subscriptionEnded(room, because: .banned)
         }
@@ -115,33 +176,35 @@ final class ConnectionHub {
 
     /// A room is no more.
     func roomForgotten(_ room: RoomID) {
-        guard let gone = followers.removeValue(forKey: room) else { return }
-        for connection in gone.connections {
-            connection.rooms[room] = nil
+        deliver()
+        for connection in followers[room]?.connections ?? [] {
+            unfollow(connection, room)
             connection.subscriptionEnded(room, because: .notFound)
         }
     }
 
     // MARK: Sessions
 
-    /// Closes a session's connections.
+    /// Closes a session's sockets.
     func sessionEnded(_ session: SessionID) {
-        for id in connectionsOfSession[session] ?? [] {
-            connections[id]?.close(.sessionEnded, "the session has ended")
-        }
+        for connection in connections(of: session) { connection.close(.sessionEnded, "the session has ended") }
     }
 
-    /// The sessions that have connections here.
+    /// The sessions that have sockets here.
     var sessions: [SessionID] { Array(connectionsOfSession.keys) }
 
     /// Notes a session's new name, which is the default for joining.
     func sessionRenamed(_ session: SessionID, to name: String) {
-        for id in connectionsOfSession[session] ?? [] { connections[id]?.session.name = name }
+        for connection in connections(of: session) { connection.session.name = name }
     }
 
-    // MARK: Ticks
+    private func connections(of session: SessionID) -> [WebSocketConnection] {
+        (connectionsOfSession[session] ?? []).compactMap { connections[$0] }
+    }
 
-    /// Flushes a connection at the end of this turn of the loop, with all else that is written in it.
+    // MARK: Sending
+
+    /// Flushes a socket at the end of this turn of the loop, with all else that is written in it.
     func flushSoon(_ connection: WebSocketConnection) {
         unflushed.append(connection)
         guard !flushIsScheduled else { return }
@@ -157,33 +220,35 @@ final class ConnectionHub {
         for connection in connections { connection.flush() }
     }
 
-    /// Looks after silent, stalled and idle connections; called a few times a ping interval.
-    func sweep() {
-        let now = NIODeadline.now()
-        for connection in connections.values { connection.sweep(at: now) }
-    }
-}
-
-/// The followers of one room on one event loop.
-struct RoomFollowers {
-    private(set) var connections: ContiguousArray<WebSocketConnection> = []
-    private var places: [ConnectionID: Int] = [:]
-
-    /// Adds a connection once.
-    mutating func add(_ connection: WebSocketConnection) {
-        guard places[connection.id] == nil else { return }
-        places[connection.id] = connections.count
-        connections.append(connection)
-    }
-
-    /// Removes a connection; true where nobody is left.
-    mutating func remove(_ id: ConnectionID) -> Bool {
-        guard let place = places.removeValue(forKey: id) else { return connections.isEmpty }
-        let last = connections.removeLast()
-        if last.id != id {
-            connections[place] = last
-            places[last.id] = place
+    private func deliverSoon(pending events: Int) {
+        guard let delay = delivery.next(pending: events, at: .now()) else { return }
+        let feed = feed
+        if delay > .zero {
+            loop.scheduleTask(in: delay) { feed.onLoop { $0.deliverIfDue() } }
+        } else {
+            loop.execute { feed.onLoop { $0.deliverIfDue() } }
         }
-        return connections.isEmpty
+    }
+
+    private func deliverIfDue() {
+        if delivery.isDue(at: .now()) { deliver() }
+    }
+
+    /// Delivers what the rooms have gathered.
+    private func deliver() {
+        let start = NIODeadline.now()
+        let rooms = dirty
+        dirty.removeAll(keepingCapacity: true)
+        var events = 0
+        for followers in rooms {
+            events = max(events, followers.pendingEvents)
+            let (deltas, bytes) = followers.deliver(framing: framing)
+            tally.deltasSent += deltas
+            tally.framesSent.text += deltas
+            tally.bytesSent += bytes
+        }
+        // Sockets that had something of their own to send take it and the deltas in one write.
+        flush()
+        delivery.done(events: events, from: start, to: .now())
     }
 }

@@ -3,11 +3,12 @@ import NIOCore
 import RoomDomain
 import RoomService
 import RoomWire
+import TLSTransport
 import WebSocketCodec
 
 /// Looks at the first request of a connection: a WebSocket's opening handshake is answered here, anything else goes,
 /// untouched, to the HTTP server.
-final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler, Deadlined {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -15,6 +16,10 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
     /// What the handler needs of its server.
     struct Surroundings {
         var hub: ConnectionHub
+        /// What sends, where there is TLS.
+        var tls: TLSHandler?
+        /// The connection's place among those of its address, where they are counted.
+        var ticket: AddressLimit.Ticket?
         var origins: OriginRule
         /// Runs work that nobody waits for.
         var start: @Sendable (@escaping @Sendable () async -> Void) -> Void
@@ -26,30 +31,54 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
     /// What `backline.v1.json` sockets speak.
     static let subprotocol = "backline.v1.json"
 
+    let id: ConnectionID
+    var wheelTick: Int?
     private let surroundings: Surroundings
-    private var parser = HeadParser()
+    private let deadline: NIODeadline
+    private var parser: HeadParser
     /// What has arrived and was not handed on.
     private var arrived = ByteBuffer()
     private var isDeciding = false
-    private var deadline: Scheduled<Void>?
+    /// Whether the connection is a socket's now.
+    private var isOpened = false
+    private var context: ChannelHandlerContext?
 
     init(_ surroundings: Surroundings) {
         self.surroundings = surroundings
+        let settings = surroundings.hub.settings
+        id = surroundings.hub.makeID()
+        deadline = .now() + settings.handshakeTimeout
+        parser = HeadParser(maximumHeadLength: settings.maximumHeadLength)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(
-            in: surroundings.hub.settings.handshakeTimeout
-        ) { context.close(promise: nil) }
+        self.context = context
+        surroundings.hub.schedule(self, id, at: deadline)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        deadline?.cancel()
+        end()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        deadline?.cancel()
+        end()
         context.fireChannelInactive()
+    }
+
+    private func end() {
+        context = nil
+        if !isOpened { surroundings.hub.forget(id) }
+    }
+
+    func deadlineReached(at now: NIODeadline) -> NIODeadline? {
+        guard deadline <= now else { return deadline }
+        context?.close(promise: nil)
+        return nil
+    }
+
+    /// The server is stopping: whoever has not asked for anything is not waited for.
+    func drain() {
+        if !isDeciding { context?.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -66,6 +95,10 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
         var rest = arrived
         do throws(HandshakeViolation) {
             guard let head = try parser.parseRequest(&rest) else { return }
+            if surroundings.ticket?.isOverLimit == true {
+                surroundings.hub.tally.connectionsRefused += 1
+                return refuse(CommandFailure(.rateLimited, "too many connections from this address"), context)
+            }
             if head.asksForWebSocket {
                 arrived = rest
                 try open(head, context)
@@ -151,10 +184,16 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
         switch result {
         case .success(let (session, room)):
             var response = ByteBuffer()
-            handshake.writeResponse(into: &response)
-            context.write(wrapOutboundOut(response), promise: nil)
+            let (compression, extensions) = SocketCompression.negotiate(
+                handshake.extensionOffers, isAllowed: surroundings.hub.settings.compresses)
+            handshake.writeResponse(into: &response, extensions: extensions)
+            surroundings.hub.tally.handshakeAnswered(status: 101)
             do {
-                let connection = WebSocketConnection(hub: surroundings.hub, session: session, ownRoom: room)
+                // The number goes on to the socket, and with it the place among those who have deadlines.
+                isOpened = true
+                let connection = WebSocketConnection(
+                    id, response: response, hub: surroundings.hub, session: session, ownRoom: room,
+                    compression: compression, tls: surroundings.tls, ticket: surroundings.ticket)
                 try context.pipeline.syncOperations.addHandler(connection)
                 if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }
                 arrived = ByteBuffer()
@@ -172,7 +211,9 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
     private func refuse(_ violation: HandshakeViolation, _ context: ChannelHandlerContext) {
         let code: ErrorCode = violation.status == 405 ? .methodNotAllowed : .badRequest
         respond(
-            status: violation.status, HTTPBody.problem(status: violation.status, code: code, detail: violation.detail),
+            status: violation.status,
+            HTTPBody.problem(
+                status: violation.status, code: code, title: violation.title, detail: violation.detail),
             violation.responseFields, context)
     }
 
@@ -190,6 +231,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
 
     private func respond(status: Int, _ body: [UInt8], _ extra: [HeaderField], _ context: ChannelHandlerContext) {
         isDeciding = true
+        surroundings.hub.tally.handshakeAnswered(status: status)
         var fields = HeaderFields()
         let standard = [
             HeaderField("Content-Type", "application/problem+json"), HeaderField("Content-Length", "\(body.count)"),

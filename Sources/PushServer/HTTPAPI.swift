@@ -13,6 +13,8 @@ struct HTTPAPI: Sendable {
     /// Every loop's feed, to reach the sockets of a session.
     let feeds: [HubFeed]
     let isDraining: @Sendable () -> Bool
+    /// Everything that was measured, in Prometheus' text format 0.0.4.
+    let metrics: @Sendable () async -> [UInt8]
     let logger: Logger
 
     /// What answers requests.
@@ -21,6 +23,11 @@ struct HTTPAPI: Sendable {
         router.add(middleware: ProblemMiddleware(routes: APIRoute.all, logger: logger))
         router.get("/healthz") { _, _ in Self.json(["status": "ok"]) }
         router.get("/readyz") { _, _ in try await readiness() }
+        router.get("/metrics") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: await metrics())))
+        }
 
         let open = router.group("/v1").add(middleware: JSONOnlyMiddleware())
         open.post("/sessions") { request, _ in try await createSession(request) }

@@ -11,12 +11,17 @@ final class HTTPActivity: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes a connection until it closes.
-    func opened(_ channel: any Channel) {
+    /// Notes a connection until it closes, and keeps its place among those of its address until then.
+    func opened(_ channel: any Channel, _ ticket: AddressLimit.Ticket?) {
         let id = ObjectIdentifier(channel)
         state.withLock { $0.channels[id] = channel }
-        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.channels[id] = nil } }
+        channel.closeFuture.whenComplete { _ in
+            withExtendedLifetime(ticket) { self.state.withLock { $0.channels[id] = nil } }
+        }
     }
+
+    /// How many connections are open.
+    var openConnections: Int { state.withLock { $0.channels.count } }
 
     /// Notes that a request is being answered.
     func began() {

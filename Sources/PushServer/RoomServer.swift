@@ -4,10 +4,12 @@ import HummingbirdCore
 package import Logging
 package import NIOCore
 import NIOPosix
+package import PrometheusMetrics
 package import RoomService
 import ServiceLifecycle
 import Synchronization
 import TLSTransport
+import WebSocketCodec
 
 /// The server's face: one port for HTTP and WebSocket, with TLS beneath both.
 package final class RoomServer: Service, Sendable {
@@ -20,10 +22,13 @@ package final class RoomServer: Service, Sendable {
     private let draining = Mutex(false)
     private let connections = BackgroundJobs()
     private let requests = HTTPActivity()
+    private let addresses: AddressLimit
+    private let metrics: ServerMetrics
 
-    /// Makes a server; `onReady` is called once, with the address it listens on, when clients can connect.
+    /// Makes a server whose `/metrics` shows what is in `registry`; `onReady` is called once, with the address it listens on, when clients can connect.
     package init(
-        settings: RoomServerSettings, rooms: RoomHost, group: any EventLoopGroup, logger: Logger,
+        settings: RoomServerSettings, rooms: RoomHost, group: any EventLoopGroup,
+        registry: PrometheusRegistry, logger: Logger,
         onReady: @escaping @Sendable (SocketAddress) -> Void
     ) {
         self.settings = settings
@@ -31,6 +36,8 @@ package final class RoomServer: Service, Sendable {
         self.group = group
         self.logger = logger
         self.onReady = onReady
+        addresses = AddressLimit(maximum: settings.maximumConnectionsPerAddress)
+        metrics = ServerMetrics(registry: registry, version: settings.version, node: settings.node)
         feeds = group.makeIterator().map { HubFeed(loop: $0) }
     }
 
@@ -43,13 +50,15 @@ package final class RoomServer: Service, Sendable {
             for feed in self.feeds { feed.onLoop { $0.sessionEnded(session) } }
         }
         let api = HTTPAPI(
-            rooms: rooms, settings: settings, feeds: feeds, isDraining: { self.isDraining }, logger: logger)
+            rooms: rooms, settings: settings, feeds: feeds, isDraining: { self.isDraining },
+            metrics: { await self.exposition() }, logger: logger)
         let http = HTTP1Channel(
             responder: Self.respond(with: api.responder(), counting: requests, logger: logger),
             configuration: HTTP1Channel.Configuration(
                 idleTimeout: settings.httpIdleTimeout,
                 httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 16 * 1024, maxHeaderFieldCount: 100)))
+                    maxHeaderFieldSize: settings.maximumHeadLength, maxHeaderListSize: settings.maximumHeadLength,
+                    maxHeaderFieldCount: HeadParser.defaultMaximumFieldCount)))
         let resources = try settings.tls.map { _ in try TLSEventLoopGroupResources(group) }
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)
@@ -57,9 +66,6 @@ package final class RoomServer: Service, Sendable {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             // Small reads: between them an idle connection holds no buffer.
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4_096))
-            .childChannelOption(
-                .writeBufferWaterMark, value: .init(low: settings.outgoingBytes / 2, high: settings.outgoingBytes)
-            )
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try self.prepare(channel, http, resources) }
             }
@@ -67,6 +73,7 @@ package final class RoomServer: Service, Sendable {
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { await self.connections.run() }
             tasks.addTask { await self.keepHouse() }
+            for feed in feeds { tasks.addTask { await Self.turnWheel(of: feed) } }
             if let address = listener.localAddress { onReady(address) }
             // Sleeps until the stop; cancellation stops as well.
             await Self.untilGracefulShutdown()
@@ -78,10 +85,22 @@ package final class RoomServer: Service, Sendable {
 
     private var isDraining: Bool { draining.withLock { $0 } }
 
+    /// What `/metrics` answers.
+    private func exposition() async -> [UInt8] {
+        var tallies: [ConnectionTally] = []
+        for feed in feeds {
+            let tally = try? await feed.loop.submit { feed.attached?.currentTally() }.get()
+            if let tally { tallies.append(tally) }
+        }
+        return metrics.exposition(
+            of: tallies, httpConnections: requests.openConnections, liveRooms: await rooms.liveRooms())
+    }
+
     private func attachHub(to feed: HubFeed, index: Int) {
         feed.attach(
             ConnectionHub(
-                loop: feed.loop, index: index, of: feeds.count, rooms: rooms, settings: settings, feed: feed))
+                loop: feed.loop, index: index, of: feeds.count, rooms: rooms, settings: settings, feed: feed,
+                probe: metrics.probe(feed.loop, index: index)))
     }
 
     // MARK: Connections
@@ -92,21 +111,25 @@ package final class RoomServer: Service, Sendable {
         guard let hub = feeds.first(where: { $0.loop === channel.eventLoop })?.attached else {
             throw ChannelError.inappropriateOperationForState
         }
-        if let tls = settings.tls, let resources {
-            try channel.pipeline.syncOperations.addHandler(
-                TLSHandler(tls, resources: resources.resources(on: channel.eventLoop)))
-        }
+        let tls: TLSHandler? =
+            if let context = settings.tls, let resources {
+                TLSHandler(context, resources: resources.resources(on: channel.eventLoop), sendsDirectly: true)
+            } else {
+                nil
+            }
+        if let tls { try channel.pipeline.syncOperations.addHandler(tls) }
+        let ticket = addresses.admit(channel.remoteAddress)
         let (connections, requests, logger) = (connections, requests, logger)
         try channel.pipeline.syncOperations.addHandler(
             FirstRequestHandler(
                 FirstRequestHandler.Surroundings(
-                    hub: hub,
+                    hub: hub, tls: tls, ticket: ticket,
                     origins: OriginRule(allowed: settings.allowedOrigins, isSecure: settings.tls != nil),
                     start: { connections.start($0) },
                     serveHTTP: { channel in
                         // Done at once, on the channel's loop.
                         let prepared = http.setup(channel: channel, logger: logger)
-                        requests.opened(channel)
+                        requests.opened(channel, ticket)
                         connections.start {
                             guard let value = try? await prepared.get() else { return }
                             await http.handle(value: value, logger: logger)
@@ -134,11 +157,19 @@ package final class RoomServer: Service, Sendable {
         var nextExtension = NIODeadline.now() + Self.extensionInterval
         while !Task.isCancelled {
             try? await Task.sleep(for: .nanoseconds(settings.pingInterval.nanoseconds / 10))
-            for feed in feeds { feed.onLoop { $0.sweep() } }
             let extendsSessions = nextExtension < .now()
             if extendsSessions { nextExtension = .now() + Self.extensionInterval }
             for feed in feeds { await lookAfterSessions(of: feed, extending: extendsSessions) }
         }
+    }
+
+    /// Lets a loop's connections do what is due, for as long as the server runs.
+    private static func turnWheel(of feed: HubFeed) async {
+        let task = feed.loop.scheduleRepeatedTask(initialDelay: TimerWheel.interval, delay: TimerWheel.interval) { _ in
+            feed.onLoop { $0.turnWheel() }
+        }
+        defer { task.cancel() }
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
     }
 
     /// How often the ends of the sessions with open sockets are moved: a socket is use.
@@ -171,13 +202,7 @@ package final class RoomServer: Service, Sendable {
         // No longer than it takes to keep the reconnects at fifty a second.
         let window = min(settings.drainWindow, .milliseconds(Int64(20 * count)))
         logger.info("Stopping", metadata: ["connections": "\(count)", "windowMs": "\(window.nanoseconds / 1_000_000)"])
-        for feed in feeds {
-            feed.onLoop { hub in
-                for connection in hub.connections.values {
-                    connection.goAway(after: .nanoseconds(.random(in: 0...max(window.nanoseconds, 1))))
-                }
-            }
-        }
+        for feed in feeds { feed.onLoop { $0.drain(over: window) } }
         let end = NIODeadline.now() + window + settings.closeTimeout + settings.closeTimeout
         while end > .now(), await anyConnections() || requests.areUnderWay {
             try? await Task.sleep(for: .milliseconds(10))

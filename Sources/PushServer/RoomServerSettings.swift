@@ -15,21 +15,32 @@ package struct RoomServerSettings: Sendable {
     package var version: String
     /// This process's name, told in `welcome`.
     package var node: String
-    /// The longest message a client may send, in bytes; the longest body of a request as well.
+
+    /// Whether messages are compressed for clients that offer it.
+    package var compresses = true
+    /// The most connections from one address; 0: any number.
+    package var maximumConnectionsPerAddress = 16_384
+    /// The most messages that a socket may send in a second, and five times as many at once; 0: any number.
+    package var maximumMessagesPerSecond = 2_000
+    /// The longest message that a client may send, in bytes; the longest body of a request as well.
     package var maximumMessageLength = 256 * 1024
+    /// The longest head of a request, in bytes.
+    package var maximumHeadLength = 16 * 1024
+    /// Above so many waiting bytes of deltas a connection's deltas are dropped; it gets a snapshot once it has taken
+    /// the rest.
+    package var maximumOutgoingBytes = 1 << 20
+
     /// A connection that has not completed TLS and its first request's head by then is closed.
     package var handshakeTimeout = TimeAmount.seconds(10)
     /// An idle HTTP connection is closed after this.
     package var httpIdleTimeout = TimeAmount.seconds(60)
-    /// A connection that has not been sent anything for this long gets a ping; beats come as often.
+    /// Pings and beats are sent this often.
     package var pingInterval = TimeAmount.seconds(25)
-    /// A connection that has sent nothing for this long is closed with 4408.
+    /// A socket that has sent nothing for this long is closed with 4408.
     package var silenceLimit = TimeAmount.seconds(60)
-    /// A connection whose peer takes nothing for this long is closed with 1013.
+    /// A socket whose peer takes nothing for this long is closed with 1013.
     package var stallLimit = TimeAmount.seconds(30)
-    /// Above so many unsent bytes a connection's deltas are left out, and it gets a snapshot once it has caught up.
-    package var outgoingBytes = 1 << 20
-    /// How long a connection may take to answer a close.
+    /// How long a socket may take to answer a close.
     package var closeTimeout = TimeAmount.seconds(5)
     /// Over how long the reconnects of a planned stop are spread.
     package var drainWindow = TimeAmount.seconds(20)

@@ -22,7 +22,7 @@ extension WebSocketConnection {
         // An answer may come at once, from within the loop: the loop goes on with it.
         guard !isWorking else { return }
         isWorking = true
-        while !isWaiting, isOpen, keepsUp, !inbox.isEmpty { carryOut(inbox.removeFirst()) }
+        while !isWaiting, isOpen, takesAnswers, !inbox.isEmpty { carryOut(inbox.removeFirst()) }
         isWorking = false
         leaveIfDone()
         readIfDue()
@@ -34,7 +34,7 @@ extension WebSocketConnection {
             withRoom(reference, of: message, id: request) { self.subscribe(to: $0, id: request, position: position) }
         case .unsubscribe(let request, let reference):
             withRoom(reference, of: message, id: request) { room in
-                if self.rooms[room] != nil { self.hub.unfollow(self, room) }
+                self.hub.unfollow(self, room)
                 self.send(ServerMessage.ok(re: request))
             }
         case .command(let request, let reference, let key, let command):

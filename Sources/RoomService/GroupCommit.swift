@@ -1,5 +1,6 @@
 import EventStorage
 import Logging
+import NIOCore
 import Synchronization
 
 /// Gathers the appends of all rooms into few transactions: while one flush is in flight, the next one gathers.
@@ -22,11 +23,13 @@ final class GroupCommit: Sendable {
     }
 
     private let store: any EventStore
+    private let metrics: RoomMetrics
     private let logger: Logger
     private let state = Mutex(State())
 
-    init(store: any EventStore, logger: Logger) {
+    init(store: any EventStore, metrics: RoomMetrics, logger: Logger) {
         self.store = store
+        self.metrics = metrics
         self.logger = logger
     }
 
@@ -86,8 +89,11 @@ final class GroupCommit: Sendable {
 
     private func flush(_ batch: [Submission]) async {
         do {
-            let outcomes = try await store.append(batch.map(\.append))
-            for (submission, outcome) in zip(batch, outcomes) { submission.complete(.success(outcome)) }
+            let outcomes = try await write(batch)
+            for (submission, outcome) in zip(batch, outcomes) {
+                metrics.appendEnded(outcome, events: submission.append.events.count)
+                submission.complete(.success(outcome))
+            }
         } catch .rejected where batch.count > 1 {
             // One room's append cannot be written; the others must not suffer for it.
             for submission in batch { await flush([submission]) }
@@ -95,6 +101,17 @@ final class GroupCommit: Sendable {
             logger.error(
                 "The event log could not be written", metadata: ["fault": "\(error)", "rooms": "\(batch.count)"])
             for submission in batch { submission.complete(.failure(error)) }
+        }
+    }
+
+    private func write(_ batch: [Submission]) async throws(StorageFault) -> [AppendOutcome] {
+        let start = NIODeadline.now()
+        defer { metrics.appended(batch, in: .now() - start) }
+        do throws(StorageFault) {
+            return try await store.append(batch.map(\.append))
+        } catch {
+            metrics.appendFailed(error)
+            throw error
         }
     }
 }

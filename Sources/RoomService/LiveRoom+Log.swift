@@ -165,13 +165,15 @@ extension LiveRoom {
         isSavingSnapshot = true
         snapshotSeq = confirmed.seq
         let (state, id, loop) = (confirmed, id, loop)
-        let (store, logger) = (surroundings.store, surroundings.logger)
+        let (store, metrics, logger) = (surroundings.store, surroundings.metrics, surroundings.logger)
         let isStarted = surroundings.jobs.start {
             let snapshot = StoredSnapshot(
                 seq: state.seq, reducerVersion: StoredStateJSON.reducerVersion, state: StoredStateJSON.encode(state))
             do {
                 try await store.save(snapshot, of: id.uuid)
+                metrics.snapshotEnded(.saved)
             } catch {
+                metrics.snapshotEnded(.failed)
                 logger.debug("A snapshot could not be saved", metadata: ["room": "\(id)", "fault": "\(error)"])
             }
             loop.execute { self.assumeIsolated { $0.isSavingSnapshot = false } }

@@ -19,6 +19,7 @@ package actor LiveRoom {
         var clock: ServerClock
         var listeners: ListenerCounts
         var settings: RoomHostSettings
+        var metrics: RoomMetrics
         var logger: Logger
     }
 

@@ -24,6 +24,12 @@ extension RoomHost {
     package func submit(_ request: CommandRequest, to room: RoomID) {
         var request = request
         request.command = rounded(request.command)
+        let (start, metrics) = (NIODeadline.now(), metrics)
+        let (kind, reply) = (CommandKind(request.command), request.reply)
+        request.reply = { outcome in
+            metrics.answered(kind, outcome, after: .now() - start)
+            reply(outcome)
+        }
         visit(room) { [request] result in
             switch result {
             case .success(let room): room.assumeIsolated { $0.submit(request) }

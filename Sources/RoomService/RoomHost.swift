@@ -1,3 +1,4 @@
+package import CoreMetrics
 package import EventStorage
 import FoundationEssentials
 package import Logging
@@ -16,6 +17,7 @@ package final class RoomHost: Sendable {
     let store: any EventStore
     let codes = LiveRoomCodes()
     let listeners = ListenerCounts()
+    let metrics: RoomMetrics
     let logger: Logger
     private let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
@@ -23,9 +25,11 @@ package final class RoomHost: Sendable {
     private let sessionEnded = Mutex<@Sendable (SessionID) -> Void>({ _ in })
 
     /// Makes the rooms of a process, which may live on any of `loops`: at least one.
+    ///
+    /// What they record is made by `metrics`; ``RoomMetrics/help`` says what it means.
     package init(
         store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
-        logger: Logger
+        metrics factory: any MetricsFactory = NOOPMetricsHandler.instance, logger: Logger
     ) {
         self.store = store
         self.settings = settings
@@ -33,10 +37,11 @@ package final class RoomHost: Sendable {
         self.logger = logger
         sessions = SessionRegistry(
             store: store, clock: clock, lifetimeMs: settings.sessionLifetimeMs, logIsShared: settings.logIsShared)
-        groupCommit = GroupCommit(store: store, logger: logger)
+        metrics = RoomMetrics(factory: factory)
+        groupCommit = GroupCommit(store: store, metrics: metrics, logger: logger)
         let surroundings = LiveRoom.Surroundings(
             store: store, groupCommit: groupCommit, jobs: jobs, clock: clock, listeners: listeners,
-            settings: settings, logger: logger)
+            settings: settings, metrics: metrics, logger: logger)
         let codes = codes
         shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
     }
@@ -68,6 +73,13 @@ package final class RoomHost: Sendable {
     /// Returns when the event log can be reached and written.
     package func checkHealth() async throws(StorageFault) {
         try await store.checkHealth()
+    }
+
+    /// How many rooms are in memory.
+    package func liveRooms() async -> Int {
+        var count = 0
+        for shelf in shelves { count += await shelf.liveRooms }
+        return count
     }
 
     // MARK: Visiting rooms

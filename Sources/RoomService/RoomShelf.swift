@@ -83,6 +83,7 @@ package actor RoomShelf {
 
     private func loaded(_ id: RoomID, _ result: Result<DecodedRoom, LookupFailure>) {
         guard case .loading(let visits) = places[id] else { return }
+        surroundings.metrics.roomLoadEnded(RoomMetrics.LoadOutcome(result))
         switch result {
         case .success(let decoded):
             let room = LiveRoom(decoded, loop: loop, surroundings: surroundings)
@@ -106,6 +107,14 @@ package actor RoomShelf {
             guard let code else { continue }
             places[room.id] = nil
             codes.remove(code, of: room.id)
+            surroundings.metrics.roomEvicted()
+        }
+    }
+
+    /// How many rooms are in memory.
+    var liveRooms: Int {
+        places.values.count { place in
+            if case .live = place { true } else { false }
         }
     }
 
@@ -123,5 +132,18 @@ package actor RoomShelf {
             guard case .live(let room) = places[RoomID(stream)] else { continue }
             room.assumeIsolated { $0.compare(with: head) }
         }
+    }
+}
+
+extension RoomMetrics.LoadOutcome {
+    /// What a lookup came to.
+    fileprivate init(_ result: Result<DecodedRoom, RoomShelf.LookupFailure>) {
+        self =
+            switch result {
+            case .success: .loaded
+            case .failure(.noSuchRoom): .noSuchRoom
+            case .failure(.unavailable): .unavailable
+            case .failure(.corrupt): .corrupt
+            }
     }
 }

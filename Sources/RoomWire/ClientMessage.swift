@@ -11,6 +11,13 @@ package enum ClientMessage: Sendable, Equatable {
     /// Asks for the server's clock; `t1` is the client's, in fractional milliseconds, and is given back as it came.
     case time(id: Int64?, t1: Double)
 
+    /// The number by which the client will know the answer, where it gave one.
+    package var id: Int64? {
+        switch self {
+        case .subscribe(let id, _, _), .unsubscribe(let id, _), .command(let id, _, _, _), .time(let id, _): id
+        }
+    }
+
     /// Reads one message.
     ///
     /// Fields that the protocol does not name are ignored, and `null` is as good as absent. The size of the message is

@@ -9,6 +9,8 @@ internal import NIOCore
 /// code in between.
 struct StreamSocket {
     private let descriptor: NIOBSDSocket.Handle
+    /// Held here, since the way from a handler to its channel leads through memory that a delivery has not touched.
+    private let channel: any Channel
 
     /// Finds the socket; `nil` for a channel that has none, such as an `EmbeddedChannel` or a pipe.
     init?(_ channel: any Channel) {
@@ -23,7 +25,11 @@ struct StreamSocket {
             return nil
         }
         self.descriptor = descriptor
+        self.channel = channel
     }
+
+    /// Whether the socket may be used.
+    var isOpen: Bool { channel.isActive }
 
     /// Sends what the socket takes at once, and returns how many bytes that were.
     ///

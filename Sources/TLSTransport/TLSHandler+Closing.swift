@@ -47,6 +47,8 @@ extension TLSHandler {
     func end(failingWritesWith error: any Error) {
         phase = .closed
         connection = nil
+        // It holds on to the channel.
+        socket = nil
         closeTimer?.cancel()
         closeTimer = nil
         let promise = closePromise

@@ -10,31 +10,38 @@ extension TLSHandler {
         return pending.byteCount + (queued ?? 0)
     }
 
+    /// Whether everything written has left for the transport: what is sent now goes out at once.
+    ///
+    /// Never so where the handler does not send directly.
+    package var isIdle: Bool { phase == .open && queuedWrites == 0 && pending.isEmpty && socket != nil }
+
     /// Encrypts and sends `bytes` at once, behind everything written before, without walking the pipeline.
     ///
-    /// For fan-out: allocates nothing but what NIO's queue needs, and makes no promise. Whatever was written
-    /// and not flushed is flushed with it. The channel may be closed before this returns, with all that
-    /// follows from it. Call on the channel's event loop.
+    /// For fan-out: as long as the socket takes everything it allocates nothing, makes no promise and touches nothing
+    /// but this handler and its `SSL` object. Whatever was written and not flushed is flushed with it. The channel may
+    /// be closed before this returns, with all that follows from it. Call on the channel's event loop.
     ///
-    /// - Returns: whether the bytes were accepted; `false` once the connection is closing or closed.
+    /// - Returns: whether the bytes were accepted; `false` once the connection is closing or closed. Whether the
+    ///   transport has taken them, ``isIdle`` says.
     @discardableResult
     package func send(_ bytes: ByteBuffer) -> Bool {
-        guard let context = channelContext, accepts(context) else { return false }
-        if phase == .open, pending.isEmpty, !isEncrypting,
-            (1...TLSEventLoopResources.recordLimit).contains(bytes.readableBytes),
+        if isIdle, !isEncrypting, let socket, socket.isOpen, (1...TLSEventLoopResources.recordLimit).contains(bytes.readableBytes),
             let result = connection?.write(bytes)
         {
             switch result {
             case .written:
-                send(context, promise: nil)
+                resources.dropCiphertext(socket.send(resources.ciphertext))
+                if resources.ciphertext.readableBytes == 0 { return true }
+                if let context = channelContext { queue(context, promise: nil) }
                 return true
             case .failed(let fault):
-                fail(fault, context)
+                if let context = channelContext { fail(fault, context) }
                 return false
             case .blocked:
                 break
             }
         }
+        guard let context = channelContext, accepts(context) else { return false }
         pending.append(bytes, promise: nil)
         pending.flush()
         encryptPending(context)
@@ -102,13 +109,18 @@ extension TLSHandler {
     ) {
         guard resources.ciphertext.readableBytes > 0 || evenIfEmpty else { return }
         // Order: nothing of ours is queued, so what goes out here is behind all that was sent before.
-        if let socket, queuedWrites == 0, context.channel.isActive {
+        if let socket, queuedWrites == 0, socket.isOpen {
             resources.dropCiphertext(socket.send(resources.ciphertext))
             if resources.ciphertext.readableBytes == 0 {
                 promise?.succeed(())
                 return
             }
         }
+        queue(context, promise: promise, flushing: flushing)
+    }
+
+    /// Leaves the ciphertext to the channel.
+    private func queue(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?, flushing: Bool = true) {
         let bytes = wrapOutboundOut(resources.takeCiphertext(context.channel.allocator))
         let completed = socket == nil ? promise : countingQueued(promise, context)
         if flushing {
@@ -124,7 +136,10 @@ extension TLSHandler {
     ) -> EventLoopPromise<Void> {
         queuedWrites += 1
         let completed = promise ?? context.eventLoop.makePromise(of: Void.self)
-        completed.futureResult.assumeIsolated().whenComplete { _ in self.queuedWrites -= 1 }
+        completed.futureResult.assumeIsolated().whenComplete { _ in
+            self.queuedWrites -= 1
+            if self.isIdle { self.channelContext?.fireUserInboundEventTriggered(Drained()) }
+        }
         return completed
     }
 

@@ -25,6 +25,11 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
+    /// An inbound event: everything that had to wait has been taken by the transport, and ``isIdle`` holds again.
+    ///
+    /// Only where the handler sends directly.
+    package struct Drained: Sendable {}
+
     /// Where the connection is between its making and its end; it only moves forward.
     enum Phase {
         /// The channel is not active yet.
@@ -43,16 +48,17 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The most bytes of replies to handshake messages that a peer may leave unread (see ``TLSFault/unreadReplies``).
     static let unreadReplyLimit = 16_384
 
+    // First what a send needs: it lies together.
     let resources: TLSEventLoopResources
-    var phase = Phase.idle
     var connection: TLSConnection?
-    var channelContext: ChannelHandlerContext?
-    var pending = PendingWrites()
+    var phase = Phase.idle
     var isEncrypting = false
     /// The socket to send on when SwiftNIO has nothing queued; `nil` to leave all sending to the channel.
     var socket: StreamSocket?
     /// The writes handed to the channel that it has not completed; counted only where there is a socket.
     var queuedWrites = 0
+    var pending = PendingWrites()
+    var channelContext: ChannelHandlerContext?
     /// The promises of `close()`, while closing.
     var closePromise: EventLoopPromise<Void>?
     var closeTimer: Scheduled<Void>?

@@ -8,6 +8,8 @@ package struct ClientHandshake: Equatable, Sendable {
         package let subprotocol: String?
         /// The extensions that the server uses, each offered by the client.
         package let extensions: [ExtensionOffer]
+        /// How messages are compressed; `nil` where they are not.
+        package let deflate: DeflateParameters?
     }
 
     private let host: String
@@ -86,6 +88,7 @@ package struct ClientHandshake: Equatable, Sendable {
         guard extensions.allSatisfy({ used in self.extensions.contains { $0.name == used.name } }) else {
             throw .unofferedExtension
         }
-        return Agreement(subprotocol: selected.first, extensions: extensions)
+        let deflate = try DeflateParameters.agree(on: extensions, to: self.extensions)
+        return Agreement(subprotocol: selected.first, extensions: extensions, deflate: deflate)
     }
 }

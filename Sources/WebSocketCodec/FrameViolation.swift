@@ -1,4 +1,4 @@
-/// How a peer broke the framing rules of RFC 6455; the connection cannot go on.
+/// How a peer broke the rules of RFC 6455 §5 or RFC 7692 §6 and §7; the connection cannot go on.
 package enum FrameViolation: Error, Equatable, Sendable {
     /// A reserved bit without an extension that gives it a meaning (§5.2).
     case reservedBits(ReservedBits)
@@ -20,8 +20,13 @@ package enum FrameViolation: Error, Equatable, Sendable {
     case unexpectedContinuation
     /// A new message before the last fragment of the one before (§5.4).
     case interleavedMessage
-    /// A message longer than the reader's limit in bytes, by what its frame headers declare.
+    /// A message longer than the reader's limit in bytes, by what its frame headers declare or, compressed, by what it
+    /// becomes.
     case messageTooLong(limit: Int)
+    /// A compressed message that is not made of whole DEFLATE blocks (RFC 7692 §7.2.2).
+    case invalidDeflate
+    /// No fault of the peer: there is no memory to inflate its message.
+    case outOfMemory
     /// Text, or the reason of a Close frame, that is not UTF-8 (§8.1).
     case invalidUTF8
     /// A Close frame whose payload is one byte (§5.5.1).
@@ -36,8 +41,10 @@ package enum FrameViolation: Error, Equatable, Sendable {
             .lengthOutOfRange, .unmaskedFrame, .maskedFrame, .unexpectedContinuation, .interleavedMessage,
             .closePayloadTooShort, .invalidCloseCode:
             .protocolError
-        case .invalidUTF8: .invalidPayload
+        // RFC 7692 names no code for data that cannot be inflated: 1007, as most implementations do
+        case .invalidUTF8, .invalidDeflate: .invalidPayload
         case .messageTooLong: .messageTooBig
+        case .outOfMemory: .internalError
         }
     }
 }

@@ -56,6 +56,34 @@ package enum FrameWriter {
         mask?.apply(to: &buffer, at: start + actual, count: count)
     }
 
+    /// Appends a whole message as one frame: compressed, with RSV1 (RFC 7692 §6.1), or as it is where `deflater` leaves
+    /// it so.
+    package static func write(
+        _ opcode: Opcode, compressing message: Span<UInt8>, with deflater: Deflater, mask: MaskKey? = nil,
+        into buffer: inout ByteBuffer
+    ) {
+        if Self.writeCompressed(opcode, message, with: deflater, mask: mask, into: &buffer) { return }
+        // unsafe: raw bytes of a type with padding may be uninitialised; UInt8 has none
+        Self.write(opcode, mask: mask, into: &buffer) { _ = unsafe $0.writeBytes(message.bytes) }
+    }
+
+    /// Appends a message as one compressed frame; `false`, and nothing is appended, where `deflater` leaves it as it is.
+    static func writeCompressed(
+        _ opcode: Opcode, _ message: Span<UInt8>, with deflater: Deflater, mask: MaskKey? = nil,
+        into buffer: inout ByteBuffer
+    ) -> Bool {
+        struct LeftAsItIs: Error {}
+        precondition(!opcode.isControl, "\(opcode)")
+        do throws(LeftAsItIs) {
+            try Self.write(opcode, reserved: .rsv1, mask: mask, into: &buffer) { (payload) throws(LeftAsItIs) in
+                guard deflater.deflate(message, into: &payload) else { throw LeftAsItIs() }
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Appends a Close frame; without a reason its payload is empty.
     package static func writeClose(_ reason: CloseReason?, mask: MaskKey? = nil, into buffer: inout ByteBuffer) {
         Self.write(.close, mask: mask, into: &buffer) { payload in

@@ -46,6 +46,8 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
     case unofferedSubprotocol
     /// Client: the server uses an extension that was not offered (§4.1).
     case unofferedExtension
+    /// Client: the server's response to `permessage-deflate` fits none of the offers (RFC 7692 §5.1, §7.1).
+    case invalidDeflateResponse
 
     /// What is wrong, as a sentence for whoever wrote the peer.
     package var detail: String {
@@ -72,6 +74,18 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
         case .badAccept: "Sec-WebSocket-Accept does not belong to the key"
         case .unofferedSubprotocol: "the server selected a subprotocol that was not offered"
         case .unofferedExtension: "the server uses an extension that was not offered"
+        case .invalidDeflateResponse: "the server's parameters of permessage-deflate do not fit the offer"
+        }
+    }
+
+    /// The phrase that goes with ``status`` (RFC 9110 §15, RFC 6585 §5).
+    package var title: String {
+        switch self.status {
+        case 405: "Method Not Allowed"
+        case 426: "Upgrade Required"
+        case 431: "Request Header Fields Too Large"
+        case 505: "HTTP Version Not Supported"
+        default: "Bad Request"
         }
     }
 
@@ -84,7 +98,8 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
         case .unsupportedVersion, .notAnUpgrade: 426
         case .malformedStartLine, .malformedField, .forbiddenByte, .notHTTP11, .badTarget, .badHost, .badConnection,
             .bodyNotAllowed, .badKey, .malformedSubprotocols, .unknownSubprotocols, .malformedExtensions,
-            .unexpectedStatus, .badAccept, .unofferedSubprotocol, .unofferedExtension:
+            .unexpectedStatus, .badAccept, .unofferedSubprotocol, .unofferedExtension,
+            .invalidDeflateResponse:
             400
         }
     }

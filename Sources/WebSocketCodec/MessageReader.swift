@@ -8,11 +8,15 @@ package import NIOCore
 /// copied, and memory grows with what has arrived, not with what a header announces. Between messages it holds no
 /// buffer.
 ///
+/// Compressed messages (RFC 7692) are inflated once they are complete, into a buffer that never grows past the limit of a
+/// message, whatever the payload would become. Until then their payload is what is held: at most a quarter and 64 bytes
+/// more than that limit, which is more than compressing a message as a whole ever adds.
+///
 /// A slice keeps the caller's whole buffer alive. While one is kept, or another variable holds the same buffer, the
 /// frames after it are copied out instead of being unmasked in place.
 ///
 /// Not promised: a limit on the number of frames or messages in a time; that is the caller's to count.
-package struct MessageReader: ~Copyable, Sendable {
+package struct MessageReader: ~Copyable {
     /// The default limit of one message: 256 KiB, which holds 500 tracks with room to spare and keeps what a peer can
     /// make the server hold small.
     package static let defaultMaximumMessageLength = 256 * 1024
@@ -47,11 +51,18 @@ package struct MessageReader: ~Copyable, Sendable {
 
     private let peer: WebSocketRole
     private let maximumMessageLength: Int
+    /// What was agreed on compression; `nil` where a message cannot be compressed.
+    private let deflate: DeflateParameters?
+    /// Shared, given by the caller, where the peer compresses each message by itself; else the reader's own, made by the
+    /// first compressed message.
+    private var inflater: Inflater?
     private var state: State = .header
     /// An incomplete header, or the incomplete payload of a control frame.
     private var pending = ByteBuffer()
     /// What has come of an unfinished message.
     private var message = ByteBuffer()
+    /// Whether the unfinished message is compressed.
+    private var isCompressed = false
     /// The kind of the unfinished message; `nil` between two messages.
     private var messageKind: MessageKind?
     /// Where the UTF-8 of the unfinished message stands.
@@ -61,14 +72,26 @@ package struct MessageReader: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - role: This end's role: a server demands masked frames, a client refuses them.
-    ///   - maximumMessageLength: The longest message in bytes, over all of its fragments; from 125 to 1 GiB.
-    package init(role: WebSocketRole, maximumMessageLength: Int = MessageReader.defaultMaximumMessageLength) {
+    ///   - maximumMessageLength: The longest message in bytes, over all of its fragments and after inflating; from 125
+    ///     to 1 GiB.
+    ///   - deflate: What was agreed on compression; `nil` where it was not negotiated.
+    ///   - inflater: What inflates where the peer compresses each message by itself: one for all connections of an event
+    ///     loop, so that a connection holds nothing. Without it, and always where the peer takes over its context, the
+    ///     reader makes its own once the first compressed message is complete.
+    package init(
+        role: WebSocketRole, maximumMessageLength: Int = MessageReader.defaultMaximumMessageLength,
+        deflate: DeflateParameters? = nil, inflater: Inflater? = nil
+    ) {
         precondition((125...1 << 30).contains(maximumMessageLength), "\(maximumMessageLength)")
         self.peer = role.peer
         self.maximumMessageLength = maximumMessageLength
+        self.deflate = deflate
+        self.inflater = deflate?.noContextTakeover(of: role.peer) == true ? inflater : nil
     }
 
     /// How many bytes of memory the reader holds for a frame or message that is incomplete; 0 between messages.
+    ///
+    /// An inflater of its own is not counted.
     package var heldCapacity: Int {
         self.pending.storageCapacity + self.message.storageCapacity
     }
@@ -102,8 +125,10 @@ package struct MessageReader: ~Copyable, Sendable {
     }
 
     private mutating func readHeader(_ bytes: inout ByteBuffer) throws(FrameViolation) -> FrameHeader? {
+        // RFC 7692 §6: RSV1 of a message's first frame
+        let allowed: ReservedBits = self.deflate == nil ? [] : .rsv1
         if self.pending.readableBytes == 0 {
-            if let header = try FrameHeader.parse(bytes.readableBytesUInt8Span, from: self.peer) {
+            if let header = try FrameHeader.parse(bytes.readableBytesUInt8Span, from: self.peer, allowing: allowed) {
                 bytes.moveReaderIndex(forwardBy: header.byteCount)
                 return header
             }
@@ -114,7 +139,9 @@ package struct MessageReader: ~Copyable, Sendable {
         // At most 13 turns: an incomplete header is shorter than the longest header.
         while let byte = bytes.readInteger(as: UInt8.self) {
             self.pending.writeInteger(byte)
-            if let header = try FrameHeader.parse(self.pending.readableBytesUInt8Span, from: self.peer) {
+            let header = try FrameHeader.parse(
+                self.pending.readableBytesUInt8Span, from: self.peer, allowing: allowed)
+            if let header {
                 self.pending = ByteBuffer()
                 return header
             }
@@ -130,18 +157,27 @@ package struct MessageReader: ~Copyable, Sendable {
         case .text:
             guard self.messageKind == nil else { throw .interleavedMessage }
             self.messageKind = .text
+            self.isCompressed = header.reserved.contains(.rsv1)
         case .binary:
             guard self.messageKind == nil else { throw .interleavedMessage }
             self.messageKind = .binary
+            self.isCompressed = header.reserved.contains(.rsv1)
         case .close, .ping, .pong:
             break
         }
         // A control frame is at most 125 bytes and belongs to no message.
         let held = header.opcode.isControl ? 0 : self.message.readableBytes
-        guard let length = Int(exactly: header.payloadLength), length <= self.maximumMessageLength - held else {
+        guard let length = Int(exactly: header.payloadLength), length <= self.maximumPayloadLength - held else {
             throw .messageTooLong(limit: self.maximumMessageLength)
         }
         self.state = .payload(header, length: length, received: 0)
+    }
+
+    /// The longest payload of a message.
+    private var maximumPayloadLength: Int {
+        let limit = self.maximumMessageLength
+        // RFC 1951 §3.2.6: a literal takes at most nine bits of a fixed block; the rest is for the blocks' headers.
+        return self.isCompressed ? limit + limit / 4 + 64 : limit
     }
 
     /// Takes payload; `nil` where the frame is incomplete, or complete without completing a step.
@@ -155,6 +191,7 @@ package struct MessageReader: ~Copyable, Sendable {
             let payload = Self.take(length, from: &bytes, mask: header.mask)
             self.state = .header
             if isControl { return try self.controlStep(header.opcode, payload) }
+            if self.isCompressed { return try self.inflatedStep(payload) }
             if self.messageKind == .text {
                 self.validator = try Self.advance(self.validator, over: payload, last: length)
             }
@@ -166,7 +203,7 @@ package struct MessageReader: ~Copyable, Sendable {
             Self.move(count, from: &bytes, to: &self.pending, mask: header.mask, phase: received)
         } else {
             Self.move(count, from: &bytes, to: &self.message, mask: header.mask, phase: received)
-            if self.messageKind == .text {
+            if self.messageKind == .text, !self.isCompressed {
                 self.validator = try Self.advance(self.validator, over: self.message, last: count)
             }
         }
@@ -183,7 +220,7 @@ package struct MessageReader: ~Copyable, Sendable {
         guard header.isFinal else { return nil }
         let payload = self.message
         self.message = ByteBuffer()
-        return try self.messageStep(payload)
+        return try self.isCompressed ? self.inflatedStep(payload) : self.messageStep(payload)
     }
 
     /// The validator after the last `count` bytes of `bytes`.
@@ -193,6 +230,19 @@ package struct MessageReader: ~Copyable, Sendable {
         var validator = validator
         guard validator.consume(bytes.readableBytesUInt8Span.extracting(last: count)) else { throw .invalidUTF8 }
         return validator
+    }
+
+    /// The message that a compressed payload becomes.
+    private mutating func inflatedStep(_ payload: ByteBuffer) throws(FrameViolation) -> Step? {
+        guard let deflate = self.deflate else { throw .reservedBits(.rsv1) }
+        let inflater = self.inflater ?? Inflater(windowBits: deflate.maxWindowBits(of: self.peer))
+        self.inflater = inflater
+        let message = try inflater.inflate(
+            payload, limit: self.maximumMessageLength, keepsContext: !deflate.noContextTakeover(of: self.peer))
+        if self.messageKind == .text {
+            self.validator = try Self.advance(self.validator, over: message, last: message.readableBytes)
+        }
+        return try self.messageStep(message)
     }
 
     private mutating func messageStep(_ payload: ByteBuffer) throws(FrameViolation) -> Step? {
@@ -228,6 +278,8 @@ package struct MessageReader: ~Copyable, Sendable {
         self.pending = ByteBuffer()
         self.message = ByteBuffer()
         self.messageKind = nil
+        self.isCompressed = false
+        self.inflater = nil
     }
 
     /// Takes `count` bytes that are there as a slice, or as a copy where they must be unmasked and are shared.

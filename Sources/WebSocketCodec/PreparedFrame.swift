@@ -31,4 +31,15 @@ package struct PreparedFrame: Equatable, Sendable {
         try FrameWriter.write(opcode, reserved: reserved, into: &bytes, payload: body)
         self.bytes = bytes
     }
+
+    /// Makes a frame of a compressed message (RFC 7692 §6.1), for every peer whose parameters it fits
+    /// (``DeflateParameters/fits(_:from:)``); `nil` where `deflater` leaves the message as it is.
+    ///
+    /// - Precondition: `deflater` keeps no context: its messages are not sent to one peer alone.
+    package init?(_ opcode: Opcode = .text, compressing message: Span<UInt8>, with deflater: Deflater) {
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(10 + message.count)
+        guard FrameWriter.writeCompressed(opcode, message, with: deflater, into: &bytes) else { return nil }
+        self.bytes = bytes
+    }
 }

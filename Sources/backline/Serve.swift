@@ -3,12 +3,12 @@ import EventStorage
 import Logging
 import NIOCore
 import NIOPosix
+import PrometheusMetrics
 import PushServer
 import RoomService
 import SchemaFiles
 import ServiceLifecycle
 import TLSTransport
-import UnixSignals
 
 /// `backline serve`: the server.
 struct Serve: AsyncParsableCommand {
@@ -17,7 +17,7 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             Prints one line on standard output when clients can connect: listening on https://HOST:PORT. Logs go to \
             standard error. SIGTERM and SIGINT stop it: clients are told to reconnect, what is being written is \
-            finished, the exit code is 0. A flag goes before its variable, which stands in brackets.
+            finished, the exit code is 0; a second one of its kind ends it at once. A flag goes before its variable, which stands in brackets.
             """)
 
     @Option(help: "The address to listen on. [BACKLINE_HOST; default: 127.0.0.1]")
@@ -47,6 +47,8 @@ struct Serve: AsyncParsableCommand {
             valueName: "url"))
     var origin: [String] = []
 
+    @OptionGroup(title: "Limits and times") var sockets: SocketSettings
+
     @Option(
         help: ArgumentHelp(
             "Rooms' locations are rounded to cells of about this size before they are stored; 0: not rounded. [BACKLINE_LOCATION_PRECISION_METERS; default: 100]",
@@ -71,6 +73,7 @@ struct Serve: AsyncParsableCommand {
         // Every setting is looked at before anything is opened or made.
         var settings = try serverSettings(node: node)
         let roomSettings = try roomSettings()
+        let threads = try sockets.threadCount() ?? System.coreCount
         let place = try store.place()
         settings.tls = try tls(host: settings.host, logger: logger)
         let opened = try await place.open()
@@ -78,7 +81,7 @@ struct Serve: AsyncParsableCommand {
         defer { _ = lock }
         do {
             try await prepareSchema(of: opened, logger: logger)
-            try await serve(opened, settings, roomSettings, logger)
+            try await serve(opened, settings, roomSettings, threads: threads, logger)
         } catch {
             await opened.close()
             throw error
@@ -100,6 +103,7 @@ struct Serve: AsyncParsableCommand {
             origin
             + (origin.isEmpty ? (Environment["BACKLINE_ORIGIN"] ?? "").split(separator: ",").map(String.init) : [])
         settings.allowedOrigins = Set(try origins.map(Self.checkedOrigin))
+        try sockets.apply(to: &settings)
         return settings
     }
 
@@ -198,25 +202,33 @@ struct Serve: AsyncParsableCommand {
     // MARK: Serving
 
     private func serve(
-        _ opened: OpenStore, _ settings: RoomServerSettings, _ roomSettings: RoomHostSettings, _ logger: Logger
+        _ opened: OpenStore, _ settings: RoomServerSettings, _ roomSettings: RoomHostSettings, threads: Int,
+        _ logger: Logger
     ) async throws {
         var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
         roomSettings.flushesSideBySide = opened.isShared ? 2 : 1
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        let registry = PrometheusRegistry()
+        registry.describe(RoomMetrics.help)
         let rooms = RoomHost(
             store: opened.eventStore, settings: roomSettings, loops: group.makeIterator().map { $0 },
-            clock: .system(), logger: logger)
+            clock: .system(), metrics: registry, logger: logger)
         let scheme = settings.tls == nil ? "http" : "https"
-        let server = RoomServer(settings: settings, rooms: rooms, group: group, logger: logger) { address in
+        let server = RoomServer(
+            settings: settings, rooms: rooms, group: group, registry: registry, logger: logger
+        ) { address in
             Console.print("listening on \(scheme)://\(Self.text(of: address, host: settings.host))")
         }
         // Stopped in the reverse order: first the clients go, then what they asked for is finished.
         let services = ServiceGroup(
-            services: [RoomHousekeeping(rooms: rooms), server], gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger)
+            services: [RoomHousekeeping(rooms: rooms), server], logger: logger)
         do {
-            try await services.run()
+            try await withThrowingTaskGroup { tasks in
+                tasks.addTask { await StopSignals.run { await services.triggerGracefulShutdown() } }
+                try await services.run()
+                tasks.cancelAll()
+            }
         } catch let error as IOError {
             try? await group.shutdownGracefully()
             throw Failure.unavailable("\(settings.host):\(settings.port) cannot be listened on: \(error.description)")

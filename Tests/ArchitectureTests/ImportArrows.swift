@@ -15,17 +15,18 @@ let importArrows: [ImportArrow] = {
         ImportArrow(target: target, targets: targets, modules: modules)
     }
     return [
+        // System libraries.
+        arrow("CPostgres"),
+        arrow("COpenSSL"),
+        arrow("CZlib"),
+
         // Pure.
         // The C library for the cosine, the standard library by name for Unicode's normalization.
         arrow("RoomDomain", [], platform.union(["FoundationEssentials", "Swift"])),
         arrow("RoomWire", ["RoomDomain"], ["FoundationEssentials"]),
-        arrow("WebSocketCodec", [], ["NIOCore"]),
+        arrow("WebSocketCodec", ["CZlib"], ["NIOCore"]),
         arrow("EventStorage", [], ["FoundationEssentials"]),
         arrow("SchemaFiles"),
-
-        // System libraries.
-        arrow("CPostgres"),
-        arrow("COpenSSL"),
 
         // Storage.
         arrow(
@@ -37,11 +38,14 @@ let importArrows: [ImportArrow] = {
         arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore"])),
         arrow(
             "RoomService", ["RoomDomain", "RoomWire", "EventStorage"],
-            ["FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
+            ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
+        arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
         arrow(
-            "PushServer", ["RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "TLSTransport"],
+            "PushServer",
+            ["RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "TLSTransport", "PrometheusMetrics"],
             platform.union([
-                "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+                "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1",
+                "NIOPosix",
                 "ServiceLifecycle",
                 "Synchronization",
             ])),
@@ -51,7 +55,7 @@ let importArrows: [ImportArrow] = {
             "backline",
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
-                "PushServer",
+                "PushServer", "PrometheusMetrics",
             ],
             platform.union([
                 "ArgumentParser", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Logging
 import NIOCore
 import NIOPosix
+import PrometheusMetrics
 import RoomDomain
 import RoomService
 import RoomTestSupport
@@ -15,6 +16,7 @@ final class Node: Sendable {
     let host: RoomHost
     let feed: RecordingFeed
     let store: FaultyEventStore
+    let metrics = PrometheusRegistry()
     private let loops: [any EventLoop]
 
     init(store: FaultyEventStore, settings: RoomHostSettings, clock: ManualClock) {
@@ -24,7 +26,7 @@ final class Node: Sendable {
         feed = RecordingFeed(store: store)
         host = RoomHost(
             store: store, settings: settings, loops: loops,
-            clock: ServerClock(milliseconds: { Double(clock.now) }),
+            clock: ServerClock(milliseconds: { Double(clock.now) }), metrics: metrics,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         feed.attach(host)
     }

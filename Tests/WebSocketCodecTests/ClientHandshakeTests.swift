@@ -78,10 +78,12 @@ struct ClientHandshakeTests {
         #expect(none == plain)
         let all = try handshake(subprotocols: ["a", "chat"], extensions: [deflate]).agree(
             on: response([
-                ("sec-websocket-protocol", "chat"), ("Sec-WebSocket-Extensions", "permessage-deflate; x=1"),
+                ("sec-websocket-protocol", "chat"), ("Sec-WebSocket-Extensions", "permessage-deflate"),
             ]))
         #expect(all.subprotocol == "chat")
-        #expect(all.extensions.map(\.fieldValue) == ["permessage-deflate; x=1"])
+        #expect(all.extensions == [deflate])
+        #expect(all.deflate == DeflateParameters())
+        #expect(plain.deflate == nil)
     }
 
     @Test(
@@ -112,6 +114,14 @@ struct ClientHandshakeTests {
     ) throws {
         let response = try response(more)
         #expect(throws: expected) { try handshake(subprotocols: ["chat"]).agree(on: response) }
+    }
+
+    @Test func `a response with parameters of compression that do not fit the offer is refused`() throws {
+        let deflate = try #require(ExtensionOffer("permessage-deflate"))
+        let response = try response([("Sec-WebSocket-Extensions", "permessage-deflate; x=1")])
+        #expect(throws: HandshakeViolation.invalidDeflateResponse) {
+            try handshake(extensions: [deflate]).agree(on: response)
+        }
     }
 
     @Test(arguments: [200, 302, 401, 403, 426, 503])

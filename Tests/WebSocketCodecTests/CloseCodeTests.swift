@@ -25,7 +25,7 @@ struct CloseCodeTests {
             (.controlFrameTooLong, 1002), (.lengthNotMinimal, 1002), (.lengthOutOfRange, 1002), (.unmaskedFrame, 1002),
             (.maskedFrame, 1002), (.unexpectedContinuation, 1002), (.interleavedMessage, 1002),
             (.closePayloadTooShort, 1002), (.invalidCloseCode(1005), 1002), (.invalidUTF8, 1007),
-            (.messageTooLong(limit: 1), 1009),
+            (.messageTooLong(limit: 1), 1009), (.invalidDeflate, 1007), (.outOfMemory, 1011),
         ] as [(FrameViolation, UInt16)])
     func `every violation closes with its code`(_ violation: FrameViolation, _ code: UInt16) {
         #expect(violation.closeCode.rawValue == code)

@@ -9,9 +9,10 @@ struct Transcript: Equatable {
     /// Feeds pieces one after the other to a new reader, each in a buffer of its own, until one is refused.
     init(
         _ pieces: [[UInt8]], role: WebSocketRole = .server,
-        limit: Int = MessageReader.defaultMaximumMessageLength
+        limit: Int = MessageReader.defaultMaximumMessageLength, deflate: DeflateParameters? = nil,
+        inflater: Inflater? = nil
     ) {
-        var reader = MessageReader(role: role, maximumMessageLength: limit)
+        var reader = MessageReader(role: role, maximumMessageLength: limit, deflate: deflate, inflater: inflater)
         for piece in pieces {
             var bytes = ByteBuffer(bytes: piece)
             do {
@@ -24,18 +25,21 @@ struct Transcript: Equatable {
     }
 
     init(
-        _ bytes: [UInt8], role: WebSocketRole = .server, limit: Int = MessageReader.defaultMaximumMessageLength
+        _ bytes: [UInt8], role: WebSocketRole = .server, limit: Int = MessageReader.defaultMaximumMessageLength,
+        deflate: DeflateParameters? = nil, inflater: Inflater? = nil
     ) {
-        self.init([bytes], role: role, limit: limit)
+        self.init([bytes], role: role, limit: limit, deflate: deflate, inflater: inflater)
     }
 }
 
 /// A frame as a client sends it, or as a server does where `mask` is `nil`.
 func frame(
-    _ opcode: Opcode, _ payload: [UInt8] = [], isFinal: Bool = true, mask: MaskKey? = .example
+    _ opcode: Opcode, _ payload: [UInt8] = [], isFinal: Bool = true, reserved: ReservedBits = [],
+    mask: MaskKey? = .example
 ) -> [UInt8] {
     var buffer = ByteBuffer()
-    FrameWriter.write(opcode, payload: ByteBuffer(bytes: payload), isFinal: isFinal, mask: mask, into: &buffer)
+    FrameWriter.write(
+        opcode, payload: ByteBuffer(bytes: payload), isFinal: isFinal, reserved: reserved, mask: mask, into: &buffer)
     return Array(buffer.readableBytesView)
 }
 

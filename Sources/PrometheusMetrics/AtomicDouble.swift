@@ -1,0 +1,25 @@
+import Synchronization
+
+/// A floating-point number that many threads change.
+struct AtomicDouble: ~Copyable, Sendable {
+    private let bits = Atomic<UInt64>(0)
+
+    /// What it is.
+    var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+
+    /// Makes it `value`.
+    func set(_ value: Double) {
+        bits.store(value.bitPattern, ordering: .relaxed)
+    }
+
+    /// Adds `amount`; no addition is lost.
+    func add(_ amount: Double) {
+        var seen = bits.load(ordering: .relaxed)
+        while true {
+            let sum = (Double(bitPattern: seen) + amount).bitPattern
+            let (isDone, found) = bits.weakCompareExchange(expected: seen, desired: sum, ordering: .relaxed)
+            if isDone { return }
+            seen = found
+        }
+    }
+}

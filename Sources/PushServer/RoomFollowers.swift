@@ -1,0 +1,153 @@
+import NIOCore
+import RoomDomain
+import RoomService
+import TLSTransport
+
+/// The connections of one event loop that follow one room, and the deltas that wait to be sent to them.
+///
+/// What is gathered between two deliveries is framed once and goes to each follower in one write.
+final class RoomFollowers {
+    /// One follower.
+    private struct Follower {
+        let connection: WebSocketConnection
+        /// What sends for the connection; nil where there is no TLS.
+        let tls: TLSHandler?
+        /// The last event that was written to the connection.
+        var seq: Int
+        /// Whether something waits to be sent that goes before a delta.
+        ///
+        /// It is here, with what else a delivery looks at, because the connections of a large room are in no cache.
+        var isWaiting: Bool
+        let compression: SocketCompression
+        /// The first event that was left out because the peer did not keep up; nil while it keeps up.
+        var leftOutFrom: Int?
+        /// Whether it follows no longer and is only here because a delivery is under way.
+        var isGone = false
+    }
+
+    let room: RoomID
+    private var followers: ContiguousArray<Follower> = []
+    private var goneCount = 0
+    private var isDelivering = false
+    private var pending: [PublishedEvents] = []
+    /// How many events wait to be delivered.
+    private(set) var pendingEvents = 0
+
+    /// Makes the followers of a room, none at first.
+    init(of room: RoomID) {
+        self.room = room
+    }
+
+    /// Whether nobody follows.
+    var isEmpty: Bool { followers.count == goneCount }
+
+    /// Everybody who follows.
+    var connections: [WebSocketConnection] { followers.filter { !$0.isGone }.map(\.connection) }
+
+    // MARK: Following
+
+    /// Adds a connection that has all events up to `seq`, and returns its place.
+    func add(_ connection: WebSocketConnection, seq: Int) -> Int {
+        followers.append(
+            Follower(
+                connection: connection, tls: connection.tls, seq: seq, isWaiting: connection.isWaitingToSend,
+                compression: connection.compression))
+        return followers.count - 1
+    }
+
+    /// Notes that the connection at `place` was given all events up to `seq`.
+    func restart(_ place: Int, seq: Int) {
+        followers[place].seq = seq
+        followers[place].leftOutFrom = nil
+    }
+
+    /// Notes whether something waits to be sent to the connection at `place`.
+    func setWaiting(_ isWaiting: Bool, at place: Int) {
+        followers[place].isWaiting = isWaiting
+    }
+
+    /// Removes the connection at `place`.
+    func remove(_ place: Int) {
+        followers[place].isGone = true
+        followers[place].isWaiting = true
+        goneCount += 1
+        if !isDelivering { removeGone(place) }
+    }
+
+    /// The last event that the connection at `place` was given.
+    func seq(at place: Int) -> Int { followers[place].leftOutFrom.map { $0 - 1 } ?? followers[place].seq }
+
+    /// The first event that was left out for the connection at `place`; nil where none was.
+    func leftOutFrom(at place: Int) -> Int? { followers[place].leftOutFrom }
+
+    /// Notes that the connection at `place` does not get the events from `seq` on.
+    func leaveOut(from seq: Int, at place: Int) {
+        followers[place].leftOutFrom = min(seq, followers[place].leftOutFrom ?? seq)
+    }
+
+    private func removeGone(_ place: Int) {
+        goneCount -= 1
+        let last = followers.removeLast()
+        guard place < followers.count else { return }
+        followers[place] = last
+        last.connection.moved(to: place, in: self)
+    }
+
+    // MARK: Delivering
+
+    /// Keeps events until the next delivery; true where they are the first.
+    func gather(_ update: PublishedEvents) -> Bool {
+        pending.append(update)
+        pendingEvents += update.seq - update.from + 1
+        return pending.count == 1
+    }
+
+    /// Sends everybody what was gathered; returns how many deltas were sent without waiting, and their bytes.
+    func deliver(framing: FrameMaker) -> (deltas: Int, bytes: Int) {
+        guard let first = pending.first?.from, let last = pending.last?.seq else { return (0, 0) }
+        let batch = DeltaBatch(pending, framing)
+        pending.removeAll(keepingCapacity: true)
+        pendingEvents = 0
+        isDelivering = true
+        defer { endDelivery() }
+        let isShort = batch.byteCount <= Outbox.chunkLimit
+        var (sent, bytes, place) = (0, 0, 0)
+        // Whoever is added meanwhile stands at the end and has these events.
+        while place < followers.count {
+            defer { place += 1 }
+            guard isShort, followers[place].seq == first - 1, !followers[place].isWaiting,
+                let tls = followers[place].tls
+            else {
+                if !followers[place].isGone { queue(batch, at: place) }
+                continue
+            }
+            followers[place].seq = last
+            let frames = batch.bytes(for: followers[place].compression)
+            sent += batch.count
+            bytes += frames.readableBytes
+            // The connection may have ended before this returns.
+            if !tls.send(frames) || !tls.isIdle, !followers[place].isGone { followers[place].connection.stalled() }
+        }
+        return (sent, bytes)
+    }
+
+    private func endDelivery() {
+        isDelivering = false
+        guard goneCount > 0 else { return }
+        for place in followers.indices.reversed() where followers[place].isGone { removeGone(place) }
+    }
+
+    /// Puts what a connection lacks behind what it waits for, or leaves it out.
+    private func queue(_ batch: DeltaBatch, at place: Int) {
+        let connection = followers[place].connection
+        for (index, update) in batch.updates.enumerated() where update.seq > followers[place].seq {
+            guard followers[place].leftOutFrom == nil, update.from == followers[place].seq + 1 else {
+                leaveOut(from: followers[place].seq + 1, at: place)
+                connection.leftOut(batch.updates.count - index)
+                return
+            }
+            followers[place].seq = update.seq
+            connection.queue(batch.frame(index, for: connection.compression), of: self, from: update.from)
+        }
+    }
+}

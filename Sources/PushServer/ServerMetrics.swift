@@ -1,0 +1,138 @@
+import CoreMetrics
+import NIOCore
+import PrometheusMetrics
+import Synchronization
+
+/// The metrics of connections and of the process, and the text that `GET /metrics` answers.
+final class ServerMetrics: Sendable {
+    /// A counter, and where its count stands in a tally.
+    private struct Source {
+        var counter: Counter
+        var count: @Sendable (ConnectionTally) -> Int
+    }
+
+    private let registry: PrometheusRegistry
+    private let process: ProcessMetrics?
+    private let webSocketConnections: Meter
+    private let httpConnections: Meter
+    private let subscriptions: Meter
+    private let queuedBytes: Meter
+    private let liveRooms: Meter
+    private let sources: [Source]
+    /// How much of each source is in its counter.
+    private let counted: Mutex<[Int]>
+
+    /// Makes all metrics in `registry`, so that each is there, at zero, before anything happens.
+    init(registry: PrometheusRegistry, version: String, node: String) {
+        registry.describe(Self.help)
+        self.registry = registry
+        process = ProcessMetrics(registry: registry)
+        func meter(_ name: String, _ dimensions: [(String, String)] = []) -> Meter {
+            Meter(label: name, dimensions: dimensions, factory: registry)
+        }
+        webSocketConnections = meter("backline_connections", [("protocol", "websocket")])
+        httpConnections = meter("backline_connections", [("protocol", "http")])
+        subscriptions = meter("backline_subscriptions")
+        queuedBytes = meter("backline_queued_bytes")
+        liveRooms = meter("backline_rooms_live")
+        meter("backline_build_info", [("version", version), ("node", node)]).set(1)
+        sources = Self.sources(registry)
+        counted = Mutex(sources.map { _ in 0 })
+    }
+
+    /// Everything as it stands, in Prometheus' text format.
+    ///
+    /// - Parameters:
+    ///   - tallies: the tally of every event loop, each asked for on its loop just before.
+    ///   - httpConnections: connections that are open and are no WebSockets.
+    ///   - liveRooms: rooms in memory.
+    /// - Returns: UTF-8 text, for `Content-Type: text/plain; version=0.0.4; charset=utf-8`.
+    func exposition(of tallies: [ConnectionTally], httpConnections: Int, liveRooms: Int) -> [UInt8] {
+        let sum = tallies.reduce(ConnectionTally(), +)
+        counted.withLock { counted in
+            for (place, source) in sources.enumerated() {
+                // Two readers at once may bring their tallies in either order: a counter takes what it lacks.
+                let count = source.count(sum)
+                guard count > counted[place] else { continue }
+                source.counter.increment(by: count - counted[place])
+                counted[place] = count
+            }
+        }
+        webSocketConnections.set(sum.openConnections)
+        self.httpConnections.set(httpConnections)
+        subscriptions.set(sum.subscriptions)
+        queuedBytes.set(sum.queuedBytes)
+        self.liveRooms.set(liveRooms)
+        process?.collect()
+        return registry.exposition()
+    }
+
+    /// Begins to measure how late an event loop does what is due; call on the loop, and keep what is returned.
+    func probe(_ loop: any EventLoop, index: Int) -> EventLoopProbe {
+        EventLoopProbe(
+            loop: loop,
+            lag: CoreMetrics.Timer(
+                label: "backline_event_loop_lag_seconds", dimensions: [("loop", "\(index)")], factory: registry))
+    }
+
+    // MARK: Counters
+
+    private static func sources(_ registry: PrometheusRegistry) -> [Source] {
+        func source(
+            _ name: String, _ dimensions: [(String, String)] = [], _ count: @escaping @Sendable (ConnectionTally) -> Int
+        ) -> Source {
+            Source(counter: Counter(label: name, dimensions: dimensions, factory: registry), count: count)
+        }
+        func frames(
+            _ direction: String, _ frames: @escaping @Sendable (ConnectionTally) -> ConnectionTally.Frames
+        ) -> [Source] {
+            let name = "backline_websocket_frames_\(direction)_total"
+            return [
+                source(name, [("opcode", "text")]) { frames($0).text },
+                source(name, [("opcode", "binary")]) { frames($0).binary },
+                source(name, [("opcode", "ping")]) { frames($0).ping },
+                source(name, [("opcode", "pong")]) { frames($0).pong },
+                source(name, [("opcode", "close")]) { frames($0).close },
+            ]
+        }
+        let handshakes = (ConnectionTally.knownStatuses + [0]).map { status in
+            source("backline_websocket_handshakes_total", [("status", status == 0 ? "other" : "\(status)")]) {
+                $0.handshakes[status] ?? 0
+            }
+        }
+        let closes = (ConnectionTally.knownCloseCodes + [0]).map { code in
+            source("backline_websocket_closes_total", [("code", code == 0 ? "other" : "\(code)")]) {
+                $0.closes[code] ?? 0
+            }
+        }
+        return frames("received") { $0.framesReceived } + frames("sent") { $0.framesSent } + handshakes + closes + [
+            source("backline_websocket_received_bytes_total") { $0.bytesReceived },
+            source("backline_websocket_sent_bytes_total") { $0.bytesSent },
+            source("backline_deltas_sent_total") { $0.deltasSent },
+            source("backline_deltas_left_out_total") { $0.deltasLeftOut },
+            source("backline_collapses_total") { $0.collapses },
+            source("backline_messages_rate_limited_total") { $0.messagesRateLimited },
+            source("backline_connections_refused_total") { $0.connectionsRefused },
+        ]
+    }
+
+    private static let help = [
+        "backline_build_info": "Always 1; the labels say which program this is.",
+        "backline_connections": "Open connections, by protocol.",
+        "backline_subscriptions": "Rooms that connections follow, counted once for each connection.",
+        "backline_queued_bytes": "Bytes that wait to be sent to WebSocket clients.",
+        "backline_rooms_live": "Rooms in memory.",
+        "backline_event_loop_lag_seconds": "How late an event loop does what is due, in seconds.",
+        "backline_websocket_handshakes_total": "Opening handshakes answered, by HTTP status; 101 is accepted.",
+        "backline_websocket_closes_total": "WebSocket connections that ended, by close code.",
+        "backline_websocket_frames_received_total": "WebSocket messages and control frames received, by opcode.",
+        "backline_websocket_frames_sent_total": "WebSocket messages and control frames sent, by opcode.",
+        "backline_websocket_received_bytes_total": "Bytes of WebSocket frames received.",
+        "backline_websocket_sent_bytes_total": "Bytes of WebSocket frames sent.",
+        "backline_deltas_sent_total": "Deltas sent to followers, one for each follower.",
+        "backline_deltas_left_out_total": "Deltas not sent to a follower that did not keep up.",
+        "backline_collapses_total": "Snapshots sent in place of deltas that were left out.",
+        "backline_messages_rate_limited_total": "Messages refused because a client sent too many.",
+        "backline_connections_refused_total": "Connections refused because their address has too many.",
+    ]
+}

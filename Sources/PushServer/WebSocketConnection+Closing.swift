@@ -1,0 +1,128 @@
+import NIOCore
+import RoomService
+import RoomWire
+import WebSocketCodec
+
+extension WebSocketConnection {
+    /// How long a peer that broke the protocol must be quiet before its connection is dropped.
+    private static let lingering = TimeAmount.milliseconds(250)
+
+    /// Begins the close handshake; nothing changes where it has begun.
+    func close(_ code: CloseCode, _ reason: String) {
+        perform(closing.close(CloseReason(code, reason)))
+        inbox = []
+        hub.remove(self)
+        readIfDue()
+    }
+
+    /// Answers a violation, then reads and drops what the peer is still sending: a socket that is closed with unread
+    /// bytes in it would take the answer away again.
+    func violated(_ violation: FrameViolation) {
+        guard case .sendAndDrop(let reason) = closing.violated(violation), context != nil else {
+            context?.close(promise: nil)
+            return
+        }
+        isLingering = true
+        inbox = []
+        writeClose(reason)
+        hub.remove(self)
+        readIfDue()
+        let now = NIODeadline.now()
+        dropsAt = now + hub.settings.closeTimeout
+        hub.schedule(self, id, at: now + Self.lingering)
+    }
+
+    /// Does what the close handshake says.
+    func perform(_ step: CloseHandshake.Step) {
+        guard let context else { return }
+        switch step {
+        case .send(let reason):
+            writeClose(reason)
+            let end = NIODeadline.now() + hub.settings.closeTimeout
+            dropsAt = end
+            hub.schedule(self, id, at: end)
+        case .sendAndDrop(let reason):
+            writeClose(reason)
+            context.close(promise: nil)
+        case .drop:
+            context.close(promise: nil)
+        case .nothing:
+            break
+        }
+    }
+
+    private func writeClose(_ reason: CloseReason?) {
+        _ = outbox.dropDeltas()
+        var frame = ByteBuffer()
+        FrameWriter.writeClose(reason, into: &frame)
+        outbox.append(frame)
+        hub.tally.framesSent.close += 1
+        hub.tally.bytesSent += frame.readableBytes
+        flushLast()
+    }
+
+    // MARK: Leaving
+
+    /// Announces a planned stop and carries it out after `delay`.
+    func goAway(after delay: TimeAmount) {
+        guard isOpen else { return }
+        send(ServerMessage.goaway(reason: "restart", reconnectInMs: Int(delay.nanoseconds / 1_000_000)))
+        let end = NIODeadline.now() + delay
+        leavesAt = end
+        hub.schedule(self, id, at: end)
+    }
+
+    /// Closes with 1012 once everything that was asked has been answered.
+    func leaveIfDone() {
+        guard isLeaving, commandsInFlight == 0, inbox.isEmpty, !isWaiting else { return }
+        close(.serviceRestart, "restart")
+    }
+}
+
+extension WebSocketConnection: Deadlined {
+    /// When there may be something to do next.
+    var nextDeadline: NIODeadline {
+        let settings = hub.settings
+        if isLingering { return lastReceived + Self.lingering }
+        if let dropsAt { return dropsAt }
+        var next = min(nextPing, lastReceived + settings.silenceLimit)
+        if let stalledSince { next = min(next, stalledSince + settings.stallLimit) }
+        if let leavesAt { next = min(next, isLeaving ? leavesAt + settings.closeTimeout : leavesAt) }
+        return next
+    }
+
+    func deadlineReached(at now: NIODeadline) -> NIODeadline? {
+        guard let context else { return nil }
+        let settings = hub.settings
+        if let dropsAt {
+            if dropsAt <= now || isLingering && lastReceived + Self.lingering <= now {
+                context.close(promise: nil)
+                return nil
+            }
+        } else if !closing.isOpen {
+            // The peer's close was answered: the transport ends by itself.
+            return nil
+        } else if let stalledSince, stalledSince + settings.stallLimit <= now {
+            close(.tryAgainLater, "too slow")
+            // The close frame stands behind what the peer does not take.
+            context.close(promise: nil)
+            return nil
+        } else if lastReceived + settings.silenceLimit <= now {
+            close(.silent, "no traffic")
+        } else if let leavesAt, leavesAt <= now {
+            if isLeaving {
+                // What takes longer is not waited for.
+                close(.serviceRestart, "restart")
+            } else {
+                isLeaving = true
+                leaveIfDone()
+            }
+        } else if nextPing <= now {
+            nextPing = now + settings.pingInterval
+            write(.ping, ByteBuffer())
+            let rooms = followed.map { (room: $0.followers.room, seq: $0.followers.seq(at: $0.place)) }
+            send(ServerMessage.beat(time: hub.rooms.clock.now, rooms: rooms))
+        }
+        return nextDeadline
+    }
+}

@@ -1,0 +1,134 @@
+import RoomDomain
+import RoomService
+import RoomWire
+import WebSocketCodec
+
+/// A room that a connection follows, and its place among those who do.
+struct FollowedRoom {
+    let followers: RoomFollowers
+    var place: Int
+}
+
+extension WebSocketConnection {
+    /// How many rooms one socket may follow.
+    static let followedRoomsLimit = 256
+
+    /// Whether a room is followed.
+    func follows(_ room: RoomID) -> Bool { followed.contains { $0.followers.room == room } }
+
+    /// The connection's place among a room's followers; nil where it is none of them.
+    func place(in followers: RoomFollowers) -> Int? {
+        followed.first { $0.followers === followers }?.place
+    }
+
+    /// The followers have moved this connection.
+    func moved(to place: Int, in followers: RoomFollowers) {
+        guard let index = followed.firstIndex(where: { $0.followers === followers }) else { return }
+        followed[index].place = place
+    }
+
+    /// Forgets a room, drops what waits of it, and returns the place that has become free.
+    func endFollowing(_ room: RoomID) -> FollowedRoom? {
+        guard let index = followed.firstIndex(where: { $0.followers.room == room }) else { return nil }
+        let ended = followed.remove(at: index)
+        _ = outbox.dropDeltas { $0.followers === ended.followers }
+        return ended
+    }
+
+    // MARK: Subscriptions
+
+    /// Asks to follow a room; later messages wait for the answer, so that all is done in the order in which it came.
+    func subscribe(to room: RoomID, id request: Int64?, position: Position? = nil) {
+        guard follows(room) || followed.count < Self.followedRoomsLimit else {
+            let text = "a socket follows at most \(Self.followedRoomsLimit) rooms"
+            return send(ServerMessage.error(re: request, code: .limitReached, message: text, retryAfterMs: nil))
+        }
+        isWaiting = true
+        hub.rooms.subscribe(
+            SubscriptionRequest(
+                connection: id, session: session.id, id: request, epoch: position?.epoch, seq: position?.seq,
+                feed: hub.feed),
+            to: room)
+    }
+
+    /// The room accepts; what it gives joins what it will bring.
+    func subscriptionBegan(_ subscription: Subscription, followers: RoomFollowers) {
+        if let place = place(in: followers) {
+            // What waits is in what it is given here.
+            _ = outbox.dropDeltas { $0.followers === followers }
+            followers.restart(place, seq: subscription.seq)
+        } else {
+            let place = followers.add(self, seq: subscription.seq)
+            followed.append(FollowedRoom(followers: followers, place: place))
+        }
+        for message in subscription.messages { send(message) }
+        if subscription.isCatchUp { hub.tally.collapses += 1 }
+        if subscription.isCatchUp { caughtUp() } else { answered() }
+    }
+
+    /// The room, or whoever looks for it, does not accept.
+    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
+        let code: ErrorCode =
+            switch refusal {
+            case .noSuchRoom: .notFound
+            case .banned: .banned
+            case .unavailable: .unavailable
+            }
+        let failure = CommandFailure(code)
+        send(
+            ServerMessage.error(
+                re: request.id, code: code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+        // The room that the socket was opened for, asked for by nobody's message.
+        if request.id == nil, let ownRoom, !follows(ownRoom) { closeOwnRoom(because: code) }
+        guard request.collapsedFrom == nil else {
+            // Tried again by the next event, or when the room is found ended.
+            catchingUp = nil
+            return
+        }
+        answered()
+    }
+
+    /// The server ends a subscription.
+    func subscriptionEnded(_ room: RoomID, because code: ErrorCode) {
+        send(ServerMessage.ended(room: room, code: code))
+        if room == ownRoom { closeOwnRoom(because: code) }
+    }
+
+    private func closeOwnRoom(because code: ErrorCode) {
+        switch code {
+        case .banned: close(.banned, code.detail)
+        case .notFound: close(.roomForgotten, code.detail)
+        case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden,
+            .notMember, .conflict, .roomClosed, .tooLarge, .limitReached, .rateLimited, .internal, .unavailable:
+            close(.tryAgainLater, code.detail)
+        }
+    }
+
+    // MARK: Catching up
+
+    /// Deltas were not sent because others before them were not.
+    func leftOut(_ deltas: Int) {
+        hub.tally.deltasLeftOut += deltas
+        catchUp()
+    }
+
+    /// Asks for a snapshot of a room whose events were left out, once everything before it has been taken.
+    func catchUp() {
+        guard !followed.isEmpty, catchingUp == nil, !isWaitingToSend, isOpen else { return }
+        for place in followed {
+            guard let from = place.followers.leftOutFrom(at: place.place) else { continue }
+            catchingUp = place.followers.room
+            hub.rooms.subscribe(
+                SubscriptionRequest(
+                    connection: id, session: session.id, id: nil, collapsedFrom: from, feed: hub.feed),
+                to: place.followers.room)
+            return
+        }
+    }
+
+    /// What was asked for in place of left out events has been answered; the next room's turn comes when it is sent.
+    func caughtUp() {
+        catchingUp = nil
+        catchUp()
+    }
+}

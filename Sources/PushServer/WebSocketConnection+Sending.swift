@@ -1,0 +1,132 @@
+import NIOCore
+import RoomService
+import TLSTransport
+import WebSocketCodec
+
+extension WebSocketConnection {
+    /// Answers that may wait before the peer is read from no further.
+    private static let waitingAnswerBytes = 65_536
+
+    /// Sends one text message.
+    func send(_ message: [UInt8]) {
+        guard isOpen else { return }
+        let frame = compression.takes(messageOf: message.count) ? hub.framing.compressed(message) : nil
+        hub.tally.framesSent.text += 1
+        write(frame ?? hub.framing.plain(message))
+    }
+
+    /// Sends a control frame.
+    func write(_ opcode: Opcode, _ payload: ByteBuffer) {
+        if opcode == .ping { hub.tally.framesSent.ping += 1 } else { hub.tally.framesSent.pong += 1 }
+        write(PreparedFrame(opcode, payload: payload).bytes)
+    }
+
+    /// Writes a frame that others may get as well; it leaves with all else that is written in this turn.
+    private func write(_ frame: ByteBuffer) {
+        guard context != nil else { return }
+        outbox.append(frame)
+        hub.tally.bytesSent += frame.readableBytes
+        flushSoon()
+    }
+
+    private func flushSoon() {
+        guard !flushIsDue else { return }
+        flushIsDue = true
+        noteWaiting()
+        hub.flushSoon(self)
+    }
+
+    // MARK: Deltas
+
+    /// The transport did not take all of a delta that was sent past the outbox.
+    func stalled() {
+        noteStall()
+        noteWaiting()
+    }
+
+    /// Tells the rooms whether something waits.
+    private func noteWaiting() {
+        let isWaiting = !outbox.isEmpty || !transportIsIdle
+        guard isWaiting != isWaitingToSend else { return }
+        isWaitingToSend = isWaiting
+        for room in followed { room.followers.setWaiting(isWaiting, at: room.place) }
+    }
+
+    private func countDeltas(_ count: Int, bytes: Int) {
+        hub.tally.deltasSent += count
+        hub.tally.framesSent.text += count
+        hub.tally.bytesSent += bytes
+    }
+
+    /// Puts a delta behind what waits, or drops all of them where they are too many.
+    func queue(_ delta: ByteBuffer, of followers: RoomFollowers, from seq: Int) {
+        guard isOpen else { return }
+        if outbox.byteCount >= Outbox.chunkLimit, transportIsIdle { flush() }
+        defer { flushSoon() }
+        guard outbox.deltaBytes + delta.readableBytes > hub.settings.maximumOutgoingBytes else {
+            countDeltas(1, bytes: delta.readableBytes)
+            return outbox.append(delta, of: followers, from: seq)
+        }
+        if let place = place(in: followers) { followers.leaveOut(from: seq, at: place) }
+        hub.tally.deltasLeftOut += 1
+        for dropped in outbox.dropDeltas() {
+            hub.tally.deltasLeftOut += 1
+            if let place = place(in: dropped.followers) { dropped.followers.leaveOut(from: dropped.from, at: place) }
+        }
+    }
+
+    // MARK: Transport
+
+    /// Bytes that wait to be sent, here and in the transport.
+    var waitingBytes: Int { outbox.byteCount + (tls?.unsentByteCount ?? 0) }
+
+    /// Whether the peer takes its answers: few of them wait.
+    var takesAnswers: Bool { outbox.answerBytes < Self.waitingAnswerBytes }
+
+    /// Whether the transport has passed on all that it was given.
+    private var transportIsIdle: Bool { tls?.isIdle ?? (queuedWrites == 0) }
+
+    /// Hands what was written to the transport, as far as it takes it.
+    func flush() {
+        flushIsDue = false
+        let wasFull = !takesAnswers
+        while !outbox.isEmpty, transportIsIdle { hand(outbox.takeChunk()) }
+        if !transportIsIdle { noteStall() }
+        noteWaiting()
+        catchUp()
+        if wasFull { work() }
+    }
+
+    /// Hands everything that was written to the transport, whether it takes it or not: nothing comes after it.
+    func flushLast() {
+        hand(outbox.takeAll())
+    }
+
+    private func hand(_ bytes: ByteBuffer) {
+        if let tls {
+            tls.send(bytes)
+        } else if let context {
+            queuedWrites += 1
+            let written = context.eventLoop.makePromise(of: Void.self)
+            written.futureResult.assumeIsolated().whenComplete { _ in
+                self.queuedWrites -= 1
+                if self.queuedWrites == 0 { self.drained() }
+            }
+            context.writeAndFlush(wrapOutboundOut(bytes), promise: written)
+        }
+    }
+
+    /// The transport has passed on all that it was given.
+    func drained() {
+        guard stalledSince != nil else { return }
+        stalledSince = nil
+        flush()
+    }
+
+    private func noteStall() {
+        guard stalledSince == nil, context != nil else { return }
+        let now = NIODeadline.now()
+        stalledSince = now
+        hub.schedule(self, id, at: now + hub.settings.stallLimit)
+    }
+}

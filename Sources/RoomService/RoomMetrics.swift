@@ -1,0 +1,125 @@
+import CoreMetrics
+import EventStorage
+import NIOCore
+import RoomDomain
+
+/// What rooms record of themselves: made once, recorded per command, append and load, never per delivered message.
+package final class RoomMetrics: Sendable {
+    /// What the metrics mean, by name.
+    package static let help = [
+        "backline_append_duration_seconds": "Time of one write to the event log, failed ones included, in seconds.",
+        "backline_append_rooms": "Rooms in one write to the event log.",
+        "backline_append_events": "Events in one write to the event log.",
+        "backline_events_appended_total": "Events that became durable; those that make a room are not counted.",
+        "backline_append_conflicts_total": "Appends of one room that lost the race for its log.",
+        "backline_append_failures_total": "Writes to the event log that failed, by what failed.",
+        "backline_commands_total": "Commands answered, by type and outcome.",
+        "backline_command_duration_seconds":
+            "Time from a command's arrival at its room to its outcome, by outcome, in seconds.",
+        "backline_room_loads_total": "Rooms read into memory because somebody asked for them, by outcome.",
+        "backline_rooms_evicted_total": "Rooms that left memory because nobody used them.",
+        "backline_snapshots_total": "Snapshots of rooms handed to the store, by outcome.",
+    ]
+
+    /// What a look for a room's log came to, as a label.
+    enum LoadOutcome: String, CaseIterable {
+        case loaded
+        case noSuchRoom = "no_such_room"
+        case unavailable
+        case corrupt
+    }
+
+    /// What came of keeping a snapshot, as a label.
+    enum SnapshotOutcome: String, CaseIterable {
+        case saved
+        case failed
+    }
+
+    private let appendDuration: CoreMetrics.Timer
+    private let appendRooms: Recorder
+    private let appendEvents: Recorder
+    private let eventsAppended: Counter
+    private let appendConflicts: Counter
+    private let appendFailures: [StorageFault.Kind: Counter]
+    private let commands: [CommandKind: [CommandOutcome.Kind: Counter]]
+    private let commandDuration: [CommandOutcome.Kind: CoreMetrics.Timer]
+    private let roomLoads: [LoadOutcome: Counter]
+    private let roomsEvicted: Counter
+    private let snapshots: [SnapshotOutcome: Counter]
+
+    /// Makes all metrics, so that each is there, at zero, before anything happens.
+    init(factory: any MetricsFactory) {
+        func counter(_ name: String, _ dimensions: [(String, String)] = []) -> Counter {
+            Counter(label: name, dimensions: dimensions, factory: factory)
+        }
+        appendDuration = CoreMetrics.Timer(label: "backline_append_duration_seconds", factory: factory)
+        appendRooms = Recorder(label: "backline_append_rooms", factory: factory)
+        appendEvents = Recorder(label: "backline_append_events", factory: factory)
+        eventsAppended = counter("backline_events_appended_total")
+        appendConflicts = counter("backline_append_conflicts_total")
+        appendFailures = Self.each { counter("backline_append_failures_total", [("fault", $0)]) }
+        commands = Self.each { command in
+            Self.each { counter("backline_commands_total", [("command", command), ("outcome", $0)]) }
+        }
+        commandDuration = Self.each {
+            CoreMetrics.Timer(
+                label: "backline_command_duration_seconds", dimensions: [("outcome", $0)], factory: factory)
+        }
+        roomLoads = Self.each { counter("backline_room_loads_total", [("outcome", $0)]) }
+        roomsEvicted = counter("backline_rooms_evicted_total")
+        snapshots = Self.each { counter("backline_snapshots_total", [("outcome", $0)]) }
+    }
+
+    /// One metric for each value that a label may have.
+    private static func each<Kind, Metric>(_ make: (String) -> Metric) -> [Kind: Metric]
+    where Kind: CaseIterable & Hashable & RawRepresentable<String> {
+        Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, make($0.rawValue)) })
+    }
+
+    // MARK: Appending
+
+    /// The store was given `batch` and took so long.
+    func appended(_ batch: [GroupCommit.Submission], in duration: TimeAmount) {
+        appendDuration.recordNanoseconds(duration.nanoseconds)
+        appendRooms.record(batch.count)
+        appendEvents.record(batch.reduce(0) { $0 + $1.append.events.count })
+    }
+
+    /// What became of one room's append.
+    func appendEnded(_ outcome: AppendOutcome, events: Int) {
+        switch outcome {
+        case .appended: eventsAppended.increment(by: events)
+        case .conflict: appendConflicts.increment()
+        }
+    }
+
+    /// The store failed.
+    func appendFailed(_ fault: StorageFault) {
+        appendFailures[fault.kind]?.increment()
+    }
+
+    // MARK: Commands
+
+    /// A command was answered.
+    func answered(_ command: CommandKind, _ outcome: CommandOutcome, after duration: TimeAmount) {
+        commands[command]?[outcome.kind]?.increment()
+        commandDuration[outcome.kind]?.recordNanoseconds(duration.nanoseconds)
+    }
+
+    // MARK: Rooms
+
+    /// A room's log was asked for.
+    func roomLoadEnded(_ outcome: LoadOutcome) {
+        roomLoads[outcome]?.increment()
+    }
+
+    /// A room left memory.
+    func roomEvicted() {
+        roomsEvicted.increment()
+    }
+
+    /// A snapshot was handed to the store.
+    func snapshotEnded(_ outcome: SnapshotOutcome) {
+        snapshots[outcome]?.increment()
+    }
+}

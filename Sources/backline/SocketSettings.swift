@@ -1,0 +1,124 @@
+import ArgumentParser
+import NIOCore
+import PushServer
+
+/// The limits and times of connections.
+struct SocketSettings: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Event loops, one thread each. [BACKLINE_THREADS; default: the number of processors]", valueName: "n"))
+    var threads: Int?
+
+    @Flag(
+        help: "Compress no messages, also for clients that offer it. [BACKLINE_NO_COMPRESSION=true]")
+    var noCompression = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Connections from one address (IPv6: one /64); more are answered 429. Behind a proxy all have the proxy's. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384]",
+            valueName: "n"))
+    var maxConnectionsPerAddress: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Messages a second on one socket, five times as many at once; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
+            valueName: "n"))
+    var maxMessagesPerSecond: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The longest message on a socket and the longest body of a request; longer ones are closed with 1009 and answered 413. [BACKLINE_MAX_MESSAGE_BYTES; default: 262144]",
+            valueName: "n"))
+    var maxMessageBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The longest head of a request; longer ones are answered 431. [BACKLINE_MAX_HEAD_BYTES; default: 16384]",
+            valueName: "n"))
+    var maxHeadBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Deltas that wait for one socket's client; above it they are dropped, and a snapshot comes instead once it keeps up. [BACKLINE_MAX_OUTGOING_BYTES; default: 1048576]",
+            valueName: "n"))
+    var maxOutgoingBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "A connection must have made its first request by then. [BACKLINE_HANDSHAKE_TIMEOUT_SECONDS; default: 10]",
+            valueName: "s"))
+    var handshakeTimeoutSeconds: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Between two pings, and two beats, on a socket. [BACKLINE_PING_INTERVAL_SECONDS; default: 25]",
+            valueName: "s"))
+    var pingIntervalSeconds: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "A socket whose client sends nothing for so long, not even pongs, is closed with 4408. [BACKLINE_SILENCE_LIMIT_SECONDS; default: 60]",
+            valueName: "s"))
+    var silenceLimitSeconds: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "A socket whose client takes nothing for so long is closed with 1013. [BACKLINE_STALL_LIMIT_SECONDS; default: 30]",
+            valueName: "s"))
+    var stallLimitSeconds: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "A stop spreads the clients' reconnects over at most so long. [BACKLINE_DRAIN_WINDOW_SECONDS; default: 20]",
+            valueName: "s"))
+    var drainWindowSeconds: Double?
+
+    /// How many event loops there are to be; nil: as many as processors.
+    func threadCount() throws -> Int? {
+        try count(threads, "threads", in: 1...1_024)
+    }
+
+    /// Sets what is given.
+    func apply(to settings: inout RoomServerSettings) throws {
+        if try noCompression || Environment.isSet("BACKLINE_NO_COMPRESSION") { settings.compresses = false }
+        func set(_ value: Int?, _ target: inout Int) { if let value { target = value } }
+        func set(_ value: TimeAmount?, _ target: inout TimeAmount) { if let value { target = value } }
+        set(
+            try count(maxConnectionsPerAddress, "max-connections-per-address", in: 0...1 << 30),
+            &settings.maximumConnectionsPerAddress)
+        set(
+            try count(maxMessagesPerSecond, "max-messages-per-second", in: 0...1_000_000),
+            &settings.maximumMessagesPerSecond)
+        set(
+            try count(maxMessageBytes, "max-message-bytes", in: 1_024...64 << 20), &settings.maximumMessageLength)
+        set(try count(maxHeadBytes, "max-head-bytes", in: 1_024...1 << 20), &settings.maximumHeadLength)
+        set(
+            try count(maxOutgoingBytes, "max-outgoing-bytes", in: 1_024...1 << 30), &settings.maximumOutgoingBytes)
+        set(try time(handshakeTimeoutSeconds, "handshake-timeout-seconds"), &settings.handshakeTimeout)
+        set(try time(pingIntervalSeconds, "ping-interval-seconds"), &settings.pingInterval)
+        set(try time(silenceLimitSeconds, "silence-limit-seconds"), &settings.silenceLimit)
+        set(try time(stallLimitSeconds, "stall-limit-seconds"), &settings.stallLimit)
+        set(try time(drainWindowSeconds, "drain-window-seconds", from: 0), &settings.drainWindow)
+    }
+
+    private func count(_ flag: Int?, _ name: String, in range: ClosedRange<Int>) throws -> Int? {
+        guard let value = try flag ?? Environment.value(Self.variable(name)) else { return nil }
+        guard range.contains(value) else {
+            throw Failure.usage("--\(name): \(value) is not valid; expected \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    private func time(_ flag: Double?, _ name: String, from least: Double = 0.1) throws -> TimeAmount? {
+        guard let value = try flag ?? Environment.value(Self.variable(name)) else { return nil }
+        guard (least...86_400.0).contains(value) else {
+            throw Failure.usage("--\(name): \(value) is not valid; expected \(least) to 86400 seconds")
+        }
+        return .nanoseconds(Int64(value * 1e9))
+    }
+
+    /// The variable that stands for a flag.
+    private static func variable(_ flag: String) -> String {
+        "BACKLINE_" + flag.uppercased().replacing("-", with: "_")
+    }
+}

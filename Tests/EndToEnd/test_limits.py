@@ -1,0 +1,462 @@
+"""The settings that bound what a client may take: connections, messages, heads, silence, and a stop's length."""
+
+import asyncio
+import contextlib
+import http.client
+import json
+import signal
+import socket
+import ssl
+import time
+import zlib
+
+import pytest
+import websockets.asyncio.client
+import websockets.exceptions
+
+import backline
+from checks import check_followers, check_log
+from fold import Follower
+from interop_clients import Raw
+
+SETTINGS = [
+    "max-connections-per-address", "max-messages-per-second", "handshake-timeout-seconds", "max-head-bytes",
+    "max-message-bytes", "max-outgoing-bytes", "ping-interval-seconds", "silence-limit-seconds",
+    "stall-limit-seconds", "drain-window-seconds",
+]
+LARGE = [
+    {"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
+    for n in range(100)
+]
+
+
+@pytest.fixture
+def opened(servers):
+    """Makes a server with these options, a session, and a room of it."""
+    def make(*options):
+        server = servers(*options).start()
+        dj = server.session("Ana")
+        return server, dj, dj.create_room()["room"]["state"]["id"]
+    return make
+
+
+def tls(server):
+    """A TLS connection that has said nothing."""
+    plain = socket.create_connection((server.host, server.port), timeout=backline.PATIENCE)
+    return server.context().wrap_socket(plain, server_hostname="localhost")
+
+
+def seconds_until_closed(stream):
+    """Reads to the end; returns how long that took."""
+    began = time.monotonic()
+    with contextlib.suppress(ConnectionResetError, ssl.SSLError):
+        while stream.recv(4096):
+            pass
+    return time.monotonic() - began
+
+
+def resident(server):
+    """The bytes of memory that the server has."""
+    with open(f"/proc/{server.process.pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+
+# The settings themselves
+
+
+@pytest.mark.parametrize("value", ["many", "-1"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_limit_that_is_none_is_refused_by_its_name(name, value, tmp_path):
+    variable = "BACKLINE_" + name.upper().replace("-", "_")
+    for options, environment in ([f"--{name}={value}"], {}), ([], {variable: value}):
+        ended = backline.run("serve", "--port", "0", "--data", str(tmp_path), *options, environment=environment)
+        assert ended.returncode == 64 and ended.stdout == "", ended
+        assert name in ended.stderr or variable in ended.stderr, ended.stderr
+
+
+# Connections from one address
+
+
+def test_one_connection_too_many_is_refused_whatever_it_asks(servers):
+    server = servers(environment={"BACKLINE_MAX_CONNECTIONS_PER_ADDRESS": "3"}).start()
+    dj = server.session("Ana")
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(contextlib.closing(connection)) for connection in _keep_alive(server, dj, 2)]
+        backline.eventually(lambda: _socket(stack, dj), "the third connection")
+        for path, headers in ("/healthz", {}), ("/v1/session", {}), ("/v1/socket", UPGRADE), ("/nowhere", {}):
+            with contextlib.closing(http.client.HTTPSConnection(
+                server.host, server.port, timeout=backline.PATIENCE, context=server.context()
+            )) as connection:
+                connection.request("GET", path, headers={"Authorization": f"Bearer {dj.token}", **headers})
+                response = connection.getresponse()
+                answer = backline.Answer(response.status, response.headers, response.read())
+                problem = answer.expect_problem(429, "rate_limited")
+                assert int(answer.headers["Retry-After"]) >= 1 and problem["retryAfterMs"] >= 1
+                # And then it is closed.
+                assert connection.sock is None or connection.sock.recv(1) == b""
+        # Those that were there are not concerned.
+        held[0].request("GET", "/healthz")
+        response = held[0].getresponse()
+        assert (response.status, response.read() != b"") == (200, True)
+
+        held[1].close()
+        backline.eventually(lambda: dj.request("GET", "/v1/session").status == 200, "a place becomes free")
+
+
+UPGRADE = {
+    "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+
+
+def _keep_alive(server, person, count):
+    """Connections that have been served once and stay open."""
+    made = []
+    while len(made) < count:
+        connection = http.client.HTTPSConnection(
+            server.host, server.port, timeout=backline.PATIENCE, context=server.context())
+        connection.request("GET", "/v1/session", headers={"Authorization": f"Bearer {person.token}"})
+        response = connection.getresponse()
+        response.read()
+        if response.status == 200 and connection.sock is not None:
+            made.append(connection)
+        else:
+            connection.close()  # An earlier connection is still counted.
+    return made
+
+
+def _socket(stack, person):
+    """A socket; None where it is refused for the number of connections."""
+    try:
+        return stack.enter_context(person.socket())
+    except websockets.exceptions.InvalidStatus as refusal:
+        assert refusal.response.status_code == 429
+        return None
+
+
+# Messages in a second
+
+
+def test_who_sends_too_fast_is_refused_until_it_waits(opened):
+    server, dj, room = opened("--max-messages-per-second", "20")
+    with dj.socket() as client:
+        names, refusal = [], None
+        while refusal is None and len(names) < 10_000:
+            answer = client.command(room, "rename", name=f"Name {len(names)}")
+            if answer["type"] == "ack":
+                names.append(f"Name {len(names)}")
+            else:
+                refusal = answer
+        assert refusal["code"] == "rate_limited" and refusal["message"] and refusal["retryAfterMs"] > 0, refusal
+        assert names
+        # Another connection of the same person has its own count.
+        with dj.socket() as other:
+            assert other.is_alive()
+        time.sleep(refusal["retryAfterMs"] / 1000)
+        assert client.command(room, "rename", name="Rested")["type"] == "ack"
+    # What was accepted has happened; what was refused has not.
+    events = check_log(dj, room)
+    assert [event["name"] for event in events if event["type"] == "memberRenamed"] == [*names, "Rested"]
+
+
+def test_who_never_waits_is_closed_with_4429(opened):
+    server, dj, room = opened("--max-messages-per-second", "20")
+    with dj.socket() as client:
+        with contextlib.suppress(websockets.exceptions.ConnectionClosed):
+            for number in range(5_000):
+                client.send({"type": "time", "id": number, "t1": 0})
+        assert client.closed() == 4429
+        refused = [message for message in client.pushed if message["type"] == "error"]
+        assert refused, "it was told before"
+        for message in refused:
+            assert message["code"] == "rate_limited" and message["retryAfterMs"] > 0 and "re" in message
+    with dj.socket() as client:
+        assert client.is_alive()
+
+
+# The time and the length of a handshake
+
+
+def _client_hello(server):
+    outgoing = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        server.context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost").do_handshake()
+    return outgoing.read()
+
+
+def _nothing(server):
+    return socket.create_connection((server.host, server.port), timeout=backline.PATIENCE)
+
+
+def _half_a_hello(server):
+    stream = _nothing(server)
+    hello = _client_hello(server)
+    stream.sendall(hello[:len(hello) // 2])
+    return stream
+
+
+def _half_a_head(server):
+    stream = tls(server)
+    stream.sendall(b"GET /v1/socket HTTP/1.1\r\nHost: localhost\r\nUpgrade:")
+    return stream
+
+
+@pytest.mark.parametrize("begin", [_nothing, _half_a_hello, tls, _half_a_head])
+def test_a_handshake_that_does_not_end_is_cut_off(servers, begin):
+    server = servers("--handshake-timeout-seconds", "1").start()
+    dj = server.session("Ana")
+    with dj.socket() as client, contextlib.closing(begin(server)) as stream:
+        assert 0.5 < seconds_until_closed(stream) < 3
+        assert client.is_alive(), "the time is the handshake's alone"
+
+
+def test_a_head_that_comes_drop_by_drop_is_cut_off(servers):
+    server = servers("--handshake-timeout-seconds", "1").start()
+    began = time.monotonic()
+    with contextlib.closing(tls(server)) as stream:
+        stream.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
+        stream.settimeout(0.2)
+        while time.monotonic() - began < 5:
+            with contextlib.suppress(TimeoutError):
+                try:
+                    stream.sendall(b"x")
+                    if not stream.recv(4096):
+                        break
+                except (ConnectionError, ssl.SSLError):
+                    break
+    assert 0.5 < time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "without an end"])
+@pytest.mark.parametrize("path", ["/healthz", "/v1/socket"])
+def test_a_long_head_is_refused_with_431(servers, path, is_whole):
+    server = servers("--max-head-bytes", "2048").start()
+    upgrade = "".join(f"{name}: {value}\r\n" for name, value in UPGRADE.items()) if path == "/v1/socket" else ""
+
+    def status(length, end="\r\n\r\n"):
+        with contextlib.closing(tls(server)) as stream:
+            stream.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{upgrade}X: {'x' * length}{end}".encode())
+            response = http.client.HTTPResponse(stream)
+            response.begin()
+            response.read()
+            if response.status == 431:
+                assert seconds_until_closed(stream) < 5
+            return response.status
+
+    assert status(1024) in (200, 401)
+    assert status(4096, "\r\n\r\n" if is_whole else "") == 431
+    assert server.request("GET", "/healthz").status == 200
+
+
+# Messages' lengths
+
+
+def test_a_message_over_the_limit_is_refused_with_1009(opened):
+    server, dj, room = opened("--max-message-bytes", "2000")
+    message = '{"type":"time","id":7,"t1":1,"padding":"PADDING"}'
+
+    def padded(length):
+        return message.replace("PADDING", "x" * (length - len(message) + len("PADDING")))
+
+    with dj.socket() as client:
+        client.send(padded(2000))
+        assert client.answer_to(7)["t1"] == 1
+        client.send(padded(2001))
+        assert client.closed() == 1009
+
+
+def test_a_message_that_inflates_over_the_limit_is_refused_with_1009(opened):
+    """A hundred megabytes of zeros are a hundred kilobytes on the way; they are never all in memory."""
+    server, dj, room = opened()
+    client = Raw(server, dj, deflate=True)
+    client.open()
+    assert client.compresses, "the server did not negotiate permessage-deflate"
+    before = resident(server)
+    deflater = zlib.compressobj(wbits=-client.window)
+    bomb = b"".join(deflater.compress(bytes(1 << 20)) for _ in range(100)) + deflater.flush(zlib.Z_SYNC_FLUSH)
+    with contextlib.suppress(OSError):
+        client.raw.send_frame(1, bomb[:-4], reserved=4)
+    assert client.raw.close_code() == 1009
+    assert resident(server) - before < 16 << 20
+    client.raw.__exit__()
+    with dj.socket() as other:
+        assert other.is_alive()
+
+
+# Silence, and a reader that stops
+
+
+def test_pings_and_beats_come_at_their_interval(opened):
+    server, dj, room = opened("--ping-interval-seconds", "1")
+    with backline.RawSocket(server, dj.token) as raw:
+        assert raw.receive()["beatMs"] == 1000
+        raw.send({"type": "subscribe", "id": 1, "room": room})
+        seq = raw.receive()["seq"]
+        began, pings, beats = time.monotonic(), 0, []
+        while pings < 2 or len(beats) < 2:
+            opcode, payload = raw.receive_frame()
+            pings += opcode == 9
+            if opcode == 1 and json.loads(payload)["type"] == "beat":
+                beats.append(json.loads(payload))
+        assert 1 < time.monotonic() - began < 5
+        assert all(beat["rooms"] == {room: seq} for beat in beats), beats
+        assert 500 < beats[1]["time"] - beats[0]["time"] < 2000
+
+
+def test_who_is_silent_is_closed_with_4408_and_who_answers_pings_is_not(opened):
+    server, dj, room = opened("--ping-interval-seconds", "1", "--silence-limit-seconds", "2")
+    with backline.RawSocket(server, dj.token) as silent, dj.socket() as answering:
+        began = time.monotonic()
+        assert silent.close_code() == 4408
+        assert 1.5 < time.monotonic() - began < 5
+        # It has answered pings and sent nothing else, for as long.
+        assert answering.is_alive()
+
+
+def _flood(client, room, rounds):
+    """Makes events of 200 KB and more; returns the last one's number."""
+    for _ in range(rounds):
+        added = client.command(room, "addTracks", tracks=LARGE)
+        assert added["type"] == "ack", added
+        seq = client.command(room, "removeTracks", tracks=added["result"]["tracks"])["seq"]
+    return seq
+
+
+@contextlib.contextmanager
+def _slow_reader(server, person, room):
+    """A subscriber that is read by hand: its connection and what it knows of the room."""
+    with backline.RawSocket(server, person.token, receive_buffer=64 << 10) as raw:
+        follower = Follower(room)
+        raw.send({"type": "subscribe", "id": 1, "room": room})
+        while follower.state is None:
+            follower.take(raw.receive())
+        yield raw, follower
+
+
+def test_a_reader_that_stops_is_closed_with_1013(opened):
+    server, dj, room = opened("--stall-limit-seconds", "2", "--max-outgoing-bytes", "65536")
+    guest = server.session("Ben")
+    guest.command(room, "join")
+
+    def is_online():
+        return 2 in dj.room(room)["room"]["presence"]["members"]
+
+    with _slow_reader(server, guest, room) as (raw, follower), dj.socket() as client:
+        backline.eventually(is_online, "the reader is online")
+        began = time.monotonic()
+        _flood(client, room, 30)
+        flooded = time.monotonic()
+        backline.eventually(lambda: not is_online(), "the reader is given up")
+        assert time.monotonic() - began > 1.5 and time.monotonic() - flooded < 5
+        assert client.is_alive()
+        assert raw.close_code() == 1013
+
+
+def test_a_reader_that_goes_on_in_time_gets_one_snapshot_for_each_stop(opened):
+    """Every event comes once: as an event, or within what a snapshot stands for."""
+    # Room for two of the large deltas: only who reads nothing falls behind.
+    server, dj, room = opened("--stall-limit-seconds", "30", "--max-outgoing-bytes", "500000")
+    guest = server.session("Ben")
+    with _slow_reader(server, guest, room) as (raw, follower), dj.socket() as client:
+        first, covered = follower.seq, []
+        for _ in range(2):
+            last, snapshots = _flood(client, room, 30), 0
+            while follower.seq < last:
+                message = raw.receive()
+                if message["type"] == "snapshot":
+                    assert message["collapsed"] == {"from": follower.seq + 1, "seq": message["seq"]}
+                    covered += range(follower.seq + 1, message["seq"] + 1)
+                    snapshots += 1
+                follower.take(message)
+            assert snapshots == 1
+        assert sorted([*covered, *follower.events]) == list(range(first + 1, last + 1))
+        check_followers(dj, room, [follower])
+
+
+# A planned stop
+
+
+class Crowd:
+    """Many sockets: when each was told to go, and when and how it was closed."""
+
+    def __init__(self, person, count):
+        self.person, self.told, self.closed, self.late = person, [], [], []
+        self._welcomed = 0
+        self._watching = [asyncio.run_coroutine_threadsafe(self._watch(), backline._loop()) for _ in range(count)]
+        backline.eventually(lambda: self._welcomed == count or any(w.done() for w in self._watching), "sockets")
+        assert self._welcomed == count
+
+    async def _watch(self):
+        server, due = self.person.server, None
+        connection = await websockets.asyncio.client.connect(
+            f"wss://{server.host}:{server.port}/v1/socket", ssl=server.context(), proxy=None, compression=None,
+            additional_headers={"Authorization": f"Bearer {self.person.token}"}, open_timeout=backline.PATIENCE,
+        )
+        try:
+            while True:
+                message = json.loads(await connection.recv())
+                self._welcomed += message["type"] == "welcome"
+                if message["type"] == "goaway":
+                    self.told.append(message["reconnectInMs"])
+                    due = time.monotonic() + message["reconnectInMs"] / 1000
+        except websockets.exceptions.ConnectionClosed as end:
+            self.closed.append(None if end.rcvd is None else end.rcvd.code)
+            self.late.append(None if due is None else time.monotonic() - due)
+
+    def wait(self):
+        for watch in self._watching:
+            watch.result(backline.PATIENCE)
+
+
+def _is_refused(server):
+    try:
+        socket.create_connection((server.host, server.port)).close()
+        return False
+    except ConnectionRefusedError:
+        return True
+
+
+def test_a_stop_is_spread_over_its_window(servers):
+    server = servers("--drain-window-seconds", "2").start()
+    crowd = Crowd(server.session("Ana"), 150)
+    server.process.send_signal(signal.SIGTERM)
+    backline.eventually(lambda: _is_refused(server), "new connections are refused")
+    assert server.running
+    crowd.wait()
+    assert server.process.wait(backline.PATIENCE) == 0
+    assert len(crowd.told) == 150 and max(crowd.told) <= 2000
+    # Evenly, and not all at once or all at the end.
+    assert all(20 <= sum(start <= told < start + 500 for told in crowd.told) <= 60 for start in (0, 500, 1000, 1500))
+    assert set(crowd.closed) == {1012}
+    assert all(-0.5 < late < 0.5 for late in crowd.late), (min(crowd.late), max(crowd.late))
+
+
+def test_a_server_that_stops_says_on_an_open_connection_that_it_is_not_ready(servers):
+    server = servers("--drain-window-seconds", "2").start()
+    crowd = Crowd(server.session("Ana"), 100)
+    with contextlib.closing(http.client.HTTPSConnection(
+        server.host, server.port, timeout=backline.PATIENCE, context=server.context()
+    )) as kept:
+        kept.request("GET", "/readyz")
+        response = kept.getresponse()
+        assert (response.status, response.read() != b"") == (200, True)
+        server.process.send_signal(signal.SIGTERM)
+        backline.eventually(lambda: crowd.told, "goaway")
+        kept.request("GET", "/readyz")
+        assert kept.getresponse().status == 503
+    crowd.wait()
+    assert server.process.wait(backline.PATIENCE) == 0
+
+
+def test_a_second_sigterm_ends_it_at_once(servers):
+    server = servers("--drain-window-seconds", "20").start()
+    crowd = Crowd(server.session("Ana"), 150)
+    server.process.send_signal(signal.SIGTERM)
+    backline.eventually(lambda: len(crowd.told) == 150, "goaway")
+    assert server.running
+    began = time.monotonic()
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(backline.PATIENCE) == -signal.SIGTERM
+    assert time.monotonic() - began < 1
+    crowd.wait()
+    assert None in crowd.closed, "nobody was left to be cut off"

@@ -1,0 +1,14 @@
+/// A property that does not hold for an input: the code it is about is wrong.
+package struct BrokenProperty: Error, Equatable, CustomStringConvertible {
+    /// What does not hold, with the values.
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Throws where `condition` does not hold.
+func require(_ condition: Bool, _ description: @autoclosure () -> String) throws(BrokenProperty) {
+    guard condition else { throw BrokenProperty(description()) }
+}

@@ -1,0 +1,72 @@
+import FoundationEssentials
+import NIOCore
+import RoomDomain
+import Testing
+
+@testable import PushServer
+
+@Suite struct `Outgoing bytes` {
+    /// What an outbox is to hold, kept the simple way.
+    private struct Item {
+        let bytes: [UInt8]
+        /// The delta's room and first event; nil for an answer.
+        let delta: (room: Int, from: Int)?
+    }
+
+    private static func makeRooms() -> [RoomFollowers] { (0..<3).map { _ in RoomFollowers(of: RoomID(UUID())) } }
+
+    @Test(arguments: UInt64(1)...40)
+    func `bytes leave in their order, and only whole deltas are dropped`(seed: UInt64) {
+        var generator = SplitMix(state: seed)
+        var outbox = Outbox()
+        let rooms = Self.makeRooms()
+        var model: [Item] = []
+        var begun = 0
+        var (sent, expected): ([UInt8], [UInt8]) = ([], [])
+        for step in 0..<200 {
+            let bytes = [UInt8](repeating: UInt8(step), count: .random(in: 1...20_000, using: &generator))
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0...2:
+                outbox.append(ByteBuffer(bytes: bytes))
+                model.append(Item(bytes: bytes, delta: nil))
+            case 3...6:
+                let room = Int.random(in: 0..<3, using: &generator)
+                outbox.append(ByteBuffer(bytes: bytes), of: rooms[room], from: step)
+                model.append(Item(bytes: bytes, delta: (room, step)))
+            case 7...8:
+                let chunk = outbox.takeChunk()
+                sent += Array(chunk.readableBytesView)
+                var left = chunk.readableBytes
+                while left > 0, let first = model.first {
+                    let rest = first.bytes.count - begun
+                    expected += first.bytes[begun..<begun + min(rest, left)]
+                    if rest <= left {
+                        model.removeFirst()
+                        begun = 0
+                    } else {
+                        begun += left
+                    }
+                    left -= min(rest, left)
+                }
+            default:
+                let room = Int.random(in: 0..<3, using: &generator)
+                let dropped = outbox.dropDeltas { $0.followers === rooms[room] }
+                let kept = model.enumerated().filter { index, item in
+                    item.delta?.room != room || index == 0 && begun > 0
+                }
+                let gone = model.enumerated().filter { index, item in
+                    item.delta?.room == room && !(index == 0 && begun > 0)
+                }
+                #expect(dropped.map(\.from) == gone.compactMap { $0.element.delta?.from }, "seed \(seed)")
+                model = kept.map(\.element)
+            }
+            #expect(outbox.byteCount == model.reduce(-begun) { $0 + $1.bytes.count }, "seed \(seed), step \(step)")
+            let droppable = model.enumerated().filter { $1.delta != nil && !($0 == 0 && begun > 0) }
+            #expect(outbox.deltaBytes == droppable.reduce(0) { $0 + $1.element.bytes.count }, "seed \(seed)")
+        }
+        sent += Array(outbox.takeAll().readableBytesView)
+        for (index, item) in model.enumerated() { expected += item.bytes[(index == 0 ? begun : 0)...] }
+        #expect(sent == expected, "seed \(seed)")
+        #expect(outbox.isEmpty && outbox.deltaBytes == 0)
+    }
+}
