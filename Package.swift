@@ -15,6 +15,8 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 func target(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
@@ -80,11 +82,22 @@ let package = Package(
             dependencies: [
                 "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "TLSTransport", "EventStorage",
                 "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
-                nioCore, nioPosix, serviceLifecycle,
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
+
+        // What the conformance suite talks to, in both roles.
+        target("EchoSupport", ["WebSocketCodec", nioCore], path: "Tests/EchoSupport"),
+        .executableTarget(
+            name: "EchoServer",
+            dependencies: [
+                "EchoSupport", "TLSTransport", "WebSocketCodec", argumentParser, nioCore, nioPosix, unixSignals,
+            ],
+            path: "Tests/EchoServer", swiftSettings: settings),
+        .executableTarget(
+            name: "EchoClient",
+            dependencies: ["EchoSupport", "TLSTransport", "WebSocketCodec", argumentParser, nioCore, nioPosix],
+            path: "Tests/EchoClient", swiftSettings: settings),
 
         // Tests. The first three targets are what several test targets share.
         target("EventStoreConformance", ["EventStorage"], path: "Tests/EventStoreConformance"),

@@ -47,6 +47,11 @@ enum Authentication {
         return token
     }
 
+    /// The session behind a request's fields, where it is known without asking the store; nil also where there is none.
+    static func rememberedSession(authorization: String?, cookies: [String], in rooms: RoomHost) -> Session? {
+        token(authorization: authorization, cookies: cookies).flatMap { rooms.sessions.remembered(tokenHash: hash($0)) }
+    }
+
     /// The session behind a request's fields.
     static func session(
         authorization: String?, cookies: [String], in rooms: RoomHost

@@ -139,38 +139,66 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         let rooms = surroundings.hub.rooms
         let authorization = fields.values(of: "Authorization").first
         let cookies = fields.values(of: "Cookie")
+        if let session = Authentication.rememberedSession(
+            authorization: authorization, cookies: cookies, in: rooms)
+        {
+            return admit(session, to: place, handshake, context)
+        }
         let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         surroundings.start {
-            let result: Result<(Session, RoomID?), CommandFailure>
+            let result: Result<Session, CommandFailure>
             do throws(CommandFailure) {
-                let session = try await Authentication.session(
-                    authorization: authorization, cookies: cookies, in: rooms)
-                result = .success((session, try await Self.room(at: place, for: session, in: rooms)))
+                result = .success(
+                    try await Authentication.session(authorization: authorization, cookies: cookies, in: rooms))
             } catch {
                 result = .failure(error)
             }
             this.eventLoop.execute {
                 let (handler, context) = this.value
-                handler.decided(result, handshake, context)
+                switch result {
+                case .success(let session): handler.admit(session, to: place, handshake, context)
+                case .failure(let failure): handler.decided(.failure(failure), handshake, context)
+                }
             }
         }
     }
 
-    private static func room(
-        at place: SocketPlace, for session: Session, in rooms: RoomHost
-    ) async throws(CommandFailure) -> RoomID? {
-        guard case .room(let named) = place else { return nil }
-        guard let reference = named else { throw CommandFailure(.notFound) }
-        do {
-            let room = try await rooms.resolve(reference)
-            guard try await !rooms.isBanned(session.id, from: room) else { throw CommandFailure(.banned) }
-            return room
-        } catch let failure as RoomFailure {
-            throw CommandFailure(failure)
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure(.internal)
+    /// Finds the room that the socket is for, if it is for one, and whether the session may look at it.
+    private func admit(
+        _ session: Session, to place: SocketPlace, _ handshake: ServerHandshake, _ context: ChannelHandlerContext
+    ) {
+        let rooms = surroundings.hub.rooms
+        switch place {
+        case .open:
+            decided(.success((session, nil)), handshake, context)
+        case .room(nil):
+            decided(.failure(CommandFailure(.notFound)), handshake, context)
+        case .room(.id(let room)):
+            let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            rooms.isBanned(session.id, from: room) { result in
+                this.eventLoop.runSoon {
+                    let (handler, context) = this.value
+                    switch result {
+                    case .success(false): handler.decided(.success((session, room)), handshake, context)
+                    case .success(true): handler.decided(.failure(CommandFailure(.banned)), handshake, context)
+                    case .failure(let failure): handler.decided(.failure(CommandFailure(failure)), handshake, context)
+                    }
+                }
+            }
+        case .room(.code(let code)?):
+            if let room = rooms.liveRoom(code: code) {
+                return admit(session, to: .room(.id(room)), handshake, context)
+            }
+            let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            rooms.resolve(.code(code)) { result in
+                this.eventLoop.runSoon {
+                    let (handler, context) = this.value
+                    switch result {
+                    case .success(let room): handler.admit(session, to: .room(.id(room)), handshake, context)
+                    case .failure(let failure): handler.decided(.failure(CommandFailure(failure)), handshake, context)
+                    }
+                }
+            }
         }
     }
 

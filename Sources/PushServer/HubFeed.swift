@@ -2,6 +2,13 @@ import NIOCore
 import RoomDomain
 import RoomService
 
+extension EventLoop {
+    /// Runs `body` on the loop: at once when called there.
+    func runSoon(_ body: @escaping @Sendable () -> Void) {
+        if inEventLoop { body() } else { execute(body) }
+    }
+}
+
 /// Carries what happens in rooms to one event loop's ``ConnectionHub``, in order.
 final class HubFeed: RoomFeed {
     let loop: any EventLoop
@@ -22,12 +29,8 @@ final class HubFeed: RoomFeed {
 
     /// Runs `body` with the hub on its loop: at once when called there, else in the order of the calls.
     func onLoop(_ body: @escaping @Sendable (ConnectionHub) -> Void) {
-        if loop.inEventLoop {
-            if let hub = hub.value { body(hub) }
-        } else {
-            loop.execute {
-                if let hub = self.hub.value { body(hub) }
-            }
+        loop.runSoon {
+            if let hub = self.hub.value { body(hub) }
         }
     }
 

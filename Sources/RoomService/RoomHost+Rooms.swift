@@ -180,9 +180,15 @@ extension RoomHost {
         }
     }
 
-    /// Whether a session may follow a room: throws ``RoomFailure/noSuchRoom`` where there is none.
-    package func isBanned(_ session: SessionID, from room: RoomID) async throws(RoomFailure) -> Bool {
-        try await withRoom(room, verified: false) { $0.hasBanned(session) }
+    /// Tells whether a room has banned a session; `reply` is called once, on any thread, at once where the room is in
+    /// memory and belongs to the calling event loop.
+    package func isBanned(
+        _ session: SessionID, from room: RoomID, _ reply: @escaping @Sendable (Result<Bool, RoomFailure>) -> Void
+    ) {
+        visit(room) { result in
+            reply(
+                result.map { room in room.assumeIsolated { $0.hasBanned(session) } }.mapError { RoomFailure($0) })
+        }
     }
 
     private static func failure(_ error: any Error) -> RoomFailure {

@@ -74,11 +74,27 @@ package final class SessionRegistry: Sendable {
         }
     }
 
+    /// The session whose token has this hash, where that is known without asking the store, and the session's end need
+    /// not be moved; nil where ``authenticate(tokenHash:)`` has to be asked.
+    package func remembered(tokenHash: [UInt8]) -> Session? {
+        let now = clock.now
+        guard let known = state.withLock({ $0.known[tokenHash] }),
+            now.milliseconds - known.asOf.milliseconds < belief,
+            !known.record.hasEnded, known.record.expiresAt > now.milliseconds,
+            !isDueForExtension(known.record, at: now)
+        else { return nil }
+        return Session(known.record)
+    }
+
+    private func isDueForExtension(_ record: SessionRecord, at now: Timestamp) -> Bool {
+        now.milliseconds + lifetimeMs - record.expiresAt >= min(Self.extensionStep, lifetimeMs / 10)
+    }
+
     private func use(_ record: SessionRecord, at now: Timestamp) async throws(StorageFault) -> Session? {
         guard !record.hasEnded, record.expiresAt > now.milliseconds else { return nil }
         var record = record
-        let expiresAt = now.milliseconds + lifetimeMs
-        if expiresAt - record.expiresAt >= min(Self.extensionStep, lifetimeMs / 10) {
+        if isDueForExtension(record, at: now) {
+            let expiresAt = now.milliseconds + lifetimeMs
             // Not worth failing a request for: the next use tries again.
             if (try? await store.extendSession(record.id, to: expiresAt)) != nil {
                 record.expiresAt = expiresAt

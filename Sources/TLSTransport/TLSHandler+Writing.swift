@@ -25,7 +25,8 @@ extension TLSHandler {
     ///   transport has taken them, ``isIdle`` says.
     @discardableResult
     package func send(_ bytes: ByteBuffer) -> Bool {
-        if isIdle, !isEncrypting, let socket, socket.isOpen, (1...TLSEventLoopResources.recordLimit).contains(bytes.readableBytes),
+        if isIdle, !isEncrypting, let socket, socket.isOpen,
+            (1...TLSEventLoopResources.recordLimit).contains(bytes.readableBytes),
             let result = connection?.write(bytes)
         {
             switch result {

@@ -185,9 +185,15 @@ import Testing
             try await expectFoldOfLog(of: room, on: [node], for: [clients[2]])
             #expect(clients[0].seq == 6)
             #expect(try await online(room, on: node) == [3])
-            #expect(try await node.host.isBanned(Person.bob.session, from: room))
-            #expect(try await !node.host.isBanned(Person.cyd.session, from: room))
+            #expect(try await isBanned(.bob, from: room, on: node))
+            #expect(try await !isBanned(.cyd, from: room, on: node))
         }
+    }
+
+    private func isBanned(_ person: Person, from room: RoomID, on node: Node) async throws -> Bool {
+        try await withCheckedContinuation { continuation in
+            node.host.isBanned(person.session, from: room) { continuation.resume(returning: $0) }
+        }.get()
     }
 
     @Test func `the banned may not follow until they are unbanned`() async throws {
