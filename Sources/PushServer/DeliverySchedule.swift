@@ -3,9 +3,9 @@ import NIOCore
 /// When an event loop delivers the deltas that its rooms gather.
 ///
 /// A delivery costs a write for each follower, whatever it carries. It comes at the end of the loop's turn, unless
-/// events come faster than the loop could deliver them one by one: then the next waits as long as the last one took,
-/// or until it has enough to carry. So a write carries several deltas where that matters, and half of the loop's time
-/// is left for everything else.
+/// events come faster than the loop could deliver them one by one: then it rests first, the more they exceed that the
+/// longer, up to nearly the time that the last delivery took, or until there is enough to carry. So a write carries
+/// several deltas where that matters, and time is left for everything else.
 struct DeliverySchedule {
     /// Deliveries shorter than this need no rest after them.
     private static let longDelivery = TimeAmount.milliseconds(2)
@@ -14,8 +14,11 @@ struct DeliverySchedule {
     /// A room with so many events waiting is not kept waiting.
     private static let enoughEvents = 4
 
-    /// From this load on it rests: somewhat more than the loop could bear without joining events.
-    private static let heavyLoad = 1.4
+    /// The rest, in parts of the delivery before it, for each unit of load above 1, which is all that the loop could
+    /// bear without joining events.
+    private static let restGain = 1.5
+    /// The longest rest, in parts of the delivery before it.
+    private static let longestShare = 0.9
 
     private var lastEnd = NIODeadline.uptimeNanoseconds(0)
     private var restsUntil = NIODeadline.uptimeNanoseconds(0)
@@ -44,7 +47,11 @@ struct DeliverySchedule {
         lastEnd = end
         // How busy the loop would be if each event had a delivery of its own.
         let load = Double(events) * Double(took) / Double(interval)
-        let rests = took >= Self.longDelivery.nanoseconds && load >= Self.heavyLoad
-        restsUntil = rests ? end + min(.nanoseconds(took), Self.longestRest) : end
+        let share = min(Self.restGain * (load - 1), Self.longestShare)
+        guard took >= Self.longDelivery.nanoseconds, share > 0 else {
+            restsUntil = end
+            return
+        }
+        restsUntil = end + min(.nanoseconds(Int64(Double(took) * share)), Self.longestRest)
     }
 }

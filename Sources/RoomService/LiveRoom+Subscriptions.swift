@@ -117,6 +117,7 @@ extension LiveRoom {
     private func stateBytes() -> [UInt8] {
         if let encodedState, encodedState.seq == confirmed.seq { return encodedState.bytes }
         let bytes = StateJSON.encode(confirmed)
+        surroundings.metrics.stateEncoded()
         encodedState = (confirmed.seq, bytes)
         return bytes
     }

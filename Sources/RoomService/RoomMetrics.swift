@@ -18,6 +18,7 @@ package final class RoomMetrics: Sendable {
             "Time from a command's arrival at its room to its outcome, by outcome, in seconds.",
         "backline_room_loads_total": "Rooms read into memory because somebody asked for them, by outcome.",
         "backline_rooms_evicted_total": "Rooms that left memory because nobody used them.",
+        "backline_snapshot_encodings_total": "States of rooms encoded for clients, one for each position.",
         "backline_snapshots_total": "Snapshots of rooms handed to the store, by outcome.",
     ]
 
@@ -46,6 +47,7 @@ package final class RoomMetrics: Sendable {
     private let roomLoads: [LoadOutcome: Counter]
     private let roomsEvicted: Counter
     private let snapshots: [SnapshotOutcome: Counter]
+    private let stateEncodings: Counter
 
     /// Makes all metrics, so that each is there, at zero, before anything happens.
     init(factory: any MetricsFactory) {
@@ -68,6 +70,7 @@ package final class RoomMetrics: Sendable {
         roomLoads = Self.each { counter("backline_room_loads_total", [("outcome", $0)]) }
         roomsEvicted = counter("backline_rooms_evicted_total")
         snapshots = Self.each { counter("backline_snapshots_total", [("outcome", $0)]) }
+        stateEncodings = counter("backline_snapshot_encodings_total")
     }
 
     /// One metric for each value that a label may have.
@@ -116,6 +119,11 @@ package final class RoomMetrics: Sendable {
     /// A room left memory.
     func roomEvicted() {
         roomsEvicted.increment()
+    }
+
+    /// A room's state was encoded for whoever asks for it at this position.
+    func stateEncoded() {
+        stateEncodings.increment()
     }
 
     /// A snapshot was handed to the store.
