@@ -25,8 +25,7 @@ import Testing
         return (schedule, end)
     }
 
-    @Test func `events that come faster than they can be delivered one by one wait, at most nearly as long as the last delivery took`()
-    {
+    @Test func `events that come too fast wait, at most nearly as long as the last delivery took`() {
         var (schedule, end) = Self.busy(events: 2)
         #expect(schedule.next(pending: 1, at: end + .milliseconds(10)) == .milliseconds(26))
         #expect(!schedule.isDue(at: end + .milliseconds(35)))
