@@ -50,17 +50,18 @@ final class AddressLimit: Sendable {
 
     private static func key(_ address: SocketAddress) -> UInt64? {
         // Where the address stands in the system's structures: behind family and port, and in IPv6 the flow label.
-        let (offset, count) =
-            switch address {
-            case .v4: (4, 4)
-            case .v6: (8, 8)
-            case .unixDomainSocket: (0, 0)
-            }
-        guard count > 0 else { return nil }
-        return unsafe address.withSockAddr { address, size in
-            // unsafe: read within its size, inside the closure
-            let bytes = unsafe UnsafeRawBufferPointer(start: address, count: size).dropFirst(offset).prefix(count)
-            return unsafe bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        let range: Range<Int>
+        switch address {
+        case .v4: range = 4..<8
+        case .v6: range = 8..<24
+        case .unixDomainSocket: return nil
         }
+        let bytes = unsafe address.withSockAddr { address, size in
+            // unsafe: read within its size, inside the closure
+            unsafe Array(UnsafeRawBufferPointer(start: address, count: size).dropFirst(range.lowerBound))
+        }.prefix(range.count)
+        // RFC 4291 §2.5.5.2: on a socket for both, IPv4 addresses come as ::ffff:a.b.c.d
+        let isIPv4 = bytes.count == 4 || bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF])
+        return (isIPv4 ? bytes.suffix(4) : bytes.prefix(8)).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

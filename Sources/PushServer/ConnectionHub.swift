@@ -22,6 +22,9 @@ final class ConnectionHub {
     /// Whoever has deadlines: channels that are making their first request, and open sockets.
     private var deadlined: [ConnectionID: any Deadlined] = [:]
     private var wheel = TimerWheel(start: .now())
+    private var lastTurn = NIODeadline.now()
+    /// From this time between two turns of the wheel on, the loop has stood still.
+    private static let noticedPause = TimeAmount.seconds(1)
     private var followers: [RoomID: RoomFollowers] = [:]
     private var connectionsOfSession: [SessionID: [ConnectionID]] = [:]
     private var nextNumber: Int
@@ -89,8 +92,14 @@ final class ConnectionHub {
     // MARK: Deadlines
 
     /// Looks at `element` when `deadline` has come, and from then on whenever it says, until ``forget(_:)``.
-    func schedule(_ element: any Deadlined, _ id: ConnectionID, at deadline: NIODeadline) {
+    func lookAfter(_ element: any Deadlined, _ id: ConnectionID, at deadline: NIODeadline) {
         deadlined[id] = element
+        wheel.schedule(element, id, at: deadline)
+    }
+
+    /// Looks at whom `id` names at an earlier deadline; nothing changes where it is not looked after.
+    func schedule(_ id: ConnectionID, at deadline: NIODeadline) {
+        guard let element = deadlined[id] else { return }
         wheel.schedule(element, id, at: deadline)
     }
 
@@ -102,6 +111,10 @@ final class ConnectionHub {
     /// Does what is due; called once an interval of the wheel.
     func turnWheel() {
         let now = NIODeadline.now()
+        let pause = now - lastTurn
+        lastTurn = now
+        // The process stood still: what its peers did meanwhile nobody has seen yet.
+        if pause > Self.noticedPause { for connection in connections.values { connection.excuse(pause) } }
         while let (tick, ids) = wheel.next(at: now) {
             for id in ids {
                 guard let element = deadlined[id], element.wheelTick == tick else { continue }
@@ -141,13 +154,13 @@ final class ConnectionHub {
 
     /// A subscription was accepted.
     func subscriptionBegan(_ subscription: Subscription) {
-        guard let connection = connections[subscription.connection], connection.isOpen,
-            !subscription.isCatchUp || connection.follows(subscription.room)
-        else {
-            // Gone by now, or unsubscribed while it was catching up.
-            rooms.unsubscribe(subscription.connection, from: subscription.room)
-            if subscription.isCatchUp { connections[subscription.connection]?.caughtUp() }
-            return
+        guard let connection = connections[subscription.connection], connection.isOpen else {
+            // Gone by now.
+            return rooms.unsubscribe(subscription.connection, from: subscription.room)
+        }
+        if subscription.isCatchUp, !connection.lacksDeltas(of: subscription.room) {
+            // It was answered by a later subscription, or unsubscribed, which the room has heard behind this.
+            return connection.caughtUp()
         }
         connection.subscriptionBegan(subscription, followers: followersToJoin(of: subscription.room))
     }

@@ -47,13 +47,14 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         self.surroundings = surroundings
         let settings = surroundings.hub.settings
         id = surroundings.hub.makeID()
-        deadline = .now() + settings.handshakeTimeout
+        // Who comes while the server stops is not waited for.
+        deadline = .now() + (surroundings.isDraining() ? .zero : settings.handshakeTimeout)
         parser = HeadParser(maximumHeadLength: settings.maximumHeadLength)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        surroundings.hub.schedule(self, id, at: deadline)
+        surroundings.hub.lookAfter(self, id, at: deadline)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -227,6 +228,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
                 arrived = ByteBuffer()
                 context.pipeline.syncOperations.removeHandler(self, promise: nil)
             } catch {
+                isOpened = false
                 context.close(promise: nil)
             }
         case .failure(let failure):

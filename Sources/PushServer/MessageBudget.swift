@@ -24,20 +24,20 @@ struct MessageBudget {
         asOf = now
     }
 
-    /// Counts one message; `perSecond` 0 allows all.
-    mutating func take(perSecond: Int, at now: NIODeadline) -> Verdict {
+    /// Counts a message as `count`, which may overdraw the budget once; `perSecond` 0 allows all.
+    mutating func take(_ count: Int = 1, perSecond: Int, at now: NIODeadline) -> Verdict {
         guard perSecond > 0 else { return .accepted }
         let rate = Double(perSecond)
         let earned = Double((now - asOf).nanoseconds) / 1e9 * rate
         tokens = min(tokens + earned, rate * Double(Self.burstSeconds))
         asOf = now
         guard tokens < 1 else {
-            tokens -= 1
+            tokens -= Double(count)
             // Who waits as asked has a second's worth again.
             if tokens >= rate { refusals = 0 }
             return .accepted
         }
-        refusals += 1
+        refusals += count
         guard refusals <= perSecond else { return .exceeded }
         // A second's worth, so that not every message is refused in turn.
         return .refused(retryAfterMs: Int(((rate + 1 - tokens) / rate * 1_000).rounded(.up)))

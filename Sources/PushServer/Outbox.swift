@@ -13,6 +13,9 @@ struct Outbox {
         let from: Int
         /// Where it begins and ends, in bytes since the connection's beginning.
         fileprivate let range: Range<Int>
+
+        /// How many bytes it has.
+        var byteCount: Int { range.count }
     }
 
     /// The most bytes that the transport is given at a time.
@@ -65,7 +68,9 @@ struct Outbox {
 
     /// Takes all bytes.
     mutating func takeAll() -> ByteBuffer {
-        let all = bytes
+        // Grown storage is not handed on with the few bytes that are left in it.
+        let isMostlyEmpty = bytes.storageCapacity > 2 * max(bytes.readableBytes, Self.chunkLimit)
+        let all = isMostlyEmpty ? ByteBuffer(bytes: bytes.readableBytesView) : bytes
         taken += all.readableBytes
         bytes = ByteBuffer()
         if !deltas.isEmpty { deltas = [] }

@@ -141,6 +141,8 @@ final class RoomFollowers {
     private func queue(_ batch: DeltaBatch, at place: Int) {
         let connection = followers[place].connection
         for (index, update) in batch.updates.enumerated() where update.seq > followers[place].seq {
+            // Sending may end the connection.
+            guard !followers[place].isGone else { return }
             guard followers[place].leftOutFrom == nil, update.from == followers[place].seq + 1 else {
                 leaveOut(from: followers[place].seq + 1, at: place)
                 connection.leftOut(batch.updates.count - index)

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -64,6 +65,11 @@ package final class RoomServer: Service, Sendable {
             .serverChannelOption(.backlog, value: 4_096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // What the peer does not take stays here, where it is bounded and deltas can be dropped, instead of filling
+            // megabytes of the system's buffers.
+            .childChannelOption(
+                .tcpOption(NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentInSystem
+            )
             // SwiftNIO keeps each channel's last buffer: a small one, unless the peer sends much.
             .childChannelOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
@@ -106,6 +112,9 @@ package final class RoomServer: Service, Sendable {
     }
 
     // MARK: Connections
+
+    /// How many bytes the system holds for one connection that it has not sent.
+    private static let unsentInSystem: ChannelOptions.Types.SocketOption.Value = 131_072
 
     private func prepare(
         _ channel: any Channel, _ http: HTTP1Channel, _ resources: TLSEventLoopGroupResources?
@@ -158,7 +167,7 @@ package final class RoomServer: Service, Sendable {
     private func keepHouse() async {
         var nextExtension = NIODeadline.now() + Self.extensionInterval
         while !Task.isCancelled {
-            try? await Task.sleep(for: .nanoseconds(settings.pingInterval.nanoseconds / 10))
+            try? await Task.sleep(for: Self.houseKeepingInterval)
             let extendsSessions = nextExtension < .now()
             if extendsSessions { nextExtension = .now() + Self.extensionInterval }
             for feed in feeds { await lookAfterSessions(of: feed, extending: extendsSessions) }
@@ -174,6 +183,8 @@ package final class RoomServer: Service, Sendable {
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
     }
 
+    /// How often the sessions of open sockets are looked up.
+    private static let houseKeepingInterval = Duration.milliseconds(2_500)
     /// How often the ends of the sessions with open sockets are moved: a socket is use.
     private static let extensionInterval = TimeAmount.hours(1)
 

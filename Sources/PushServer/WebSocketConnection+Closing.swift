@@ -24,12 +24,13 @@ extension WebSocketConnection {
         }
         isLingering = true
         inbox = []
+        let now = NIODeadline.now()
+        dropsAt = now + hub.settings.closeTimeout
+        hub.schedule(id, at: now + Self.lingering)
+        // The channel may have ended when these return.
         writeClose(reason)
         hub.remove(self)
         readIfDue()
-        let now = NIODeadline.now()
-        dropsAt = now + hub.settings.closeTimeout
-        hub.schedule(self, id, at: now + Self.lingering)
     }
 
     /// Does what the close handshake says.
@@ -37,10 +38,10 @@ extension WebSocketConnection {
         guard let context else { return }
         switch step {
         case .send(let reason):
-            writeClose(reason)
             let end = NIODeadline.now() + hub.settings.closeTimeout
             dropsAt = end
-            hub.schedule(self, id, at: end)
+            hub.schedule(id, at: end)
+            writeClose(reason)
         case .sendAndDrop(let reason):
             writeClose(reason)
             context.close(promise: nil)
@@ -52,7 +53,7 @@ extension WebSocketConnection {
     }
 
     private func writeClose(_ reason: CloseReason?) {
-        _ = outbox.dropDeltas()
+        dropDeltas()
         var frame = ByteBuffer()
         FrameWriter.writeClose(reason, into: &frame)
         outbox.append(frame)
@@ -69,7 +70,7 @@ extension WebSocketConnection {
         send(ServerMessage.goaway(reason: "restart", reconnectInMs: Int(delay.nanoseconds / 1_000_000)))
         let end = NIODeadline.now() + delay
         leavesAt = end
-        hub.schedule(self, id, at: end)
+        hub.schedule(id, at: end)
     }
 
     /// Closes with 1012 once everything that was asked has been answered.
@@ -85,10 +86,17 @@ extension WebSocketConnection: Deadlined {
         let settings = hub.settings
         if isLingering { return lastReceived + Self.lingering }
         if let dropsAt { return dropsAt }
-        var next = min(nextPing, lastReceived + settings.silenceLimit)
+        var next = nextPing
+        if !isReadingPutOff { next = min(next, lastReceived + settings.silenceLimit) }
         if let stalledSince { next = min(next, stalledSince + settings.stallLimit) }
         if let leavesAt { next = min(next, isLeaving ? leavesAt + settings.closeTimeout : leavesAt) }
         return next
+    }
+
+    /// Forgives the peer a time in which nobody here looked at what it did.
+    func excuse(_ pause: TimeAmount) {
+        lastReceived = lastReceived + pause
+        stalledSince = stalledSince.map { $0 + pause }
     }
 
     func deadlineReached(at now: NIODeadline) -> NIODeadline? {
@@ -107,16 +115,14 @@ extension WebSocketConnection: Deadlined {
             // The close frame stands behind what the peer does not take.
             context.close(promise: nil)
             return nil
-        } else if lastReceived + settings.silenceLimit <= now {
+        } else if !isReadingPutOff, lastReceived + settings.silenceLimit <= now {
             close(.silent, "no traffic")
-        } else if let leavesAt, leavesAt <= now {
-            if isLeaving {
-                // What takes longer is not waited for.
-                close(.serviceRestart, "restart")
-            } else {
-                isLeaving = true
-                leaveIfDone()
-            }
+        } else if let leavesAt, leavesAt <= now, !isLeaving {
+            isLeaving = true
+            leaveIfDone()
+        } else if let leavesAt, leavesAt + settings.closeTimeout <= now {
+            // What takes longer is not waited for.
+            close(.serviceRestart, "restart")
         } else if nextPing <= now {
             nextPing = now + settings.pingInterval
             write(.ping, ByteBuffer())

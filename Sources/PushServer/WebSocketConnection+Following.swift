@@ -16,6 +16,11 @@ extension WebSocketConnection {
     /// Whether a room is followed.
     func follows(_ room: RoomID) -> Bool { followed.contains { $0.followers.room == room } }
 
+    /// Whether deltas of a followed room were left out.
+    func lacksDeltas(of room: RoomID) -> Bool {
+        followed.contains { $0.followers.room == room && $0.followers.leftOutFrom(at: $0.place) != nil }
+    }
+
     /// The connection's place among a room's followers; nil where it is none of them.
     func place(in followers: RoomFollowers) -> Int? {
         followed.first { $0.followers === followers }?.place
@@ -31,7 +36,7 @@ extension WebSocketConnection {
     func endFollowing(_ room: RoomID) -> FollowedRoom? {
         guard let index = followed.firstIndex(where: { $0.followers.room == room }) else { return nil }
         let ended = followed.remove(at: index)
-        _ = outbox.dropDeltas { $0.followers === ended.followers }
+        dropDeltas(of: ended.followers)
         return ended
     }
 
@@ -55,7 +60,7 @@ extension WebSocketConnection {
     func subscriptionBegan(_ subscription: Subscription, followers: RoomFollowers) {
         if let place = place(in: followers) {
             // What waits is in what it is given here.
-            _ = outbox.dropDeltas { $0.followers === followers }
+            dropDeltas(of: followers)
             followers.restart(place, seq: subscription.seq)
         } else {
             let place = followers.add(self, seq: subscription.seq)

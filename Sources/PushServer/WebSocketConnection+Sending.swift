@@ -61,7 +61,9 @@ extension WebSocketConnection {
     /// Puts a delta behind what waits, or drops all of them where they are too many.
     func queue(_ delta: ByteBuffer, of followers: RoomFollowers, from seq: Int) {
         guard isOpen else { return }
-        if outbox.byteCount >= Outbox.chunkLimit, transportIsIdle { flush() }
+        // Nothing else may happen here: whoever calls is in the middle of a delivery.
+        if outbox.byteCount >= Outbox.chunkLimit { handOver() }
+        guard isOpen else { return }
         defer { flushSoon() }
         guard outbox.deltaBytes + delta.readableBytes > hub.settings.maximumOutgoingBytes else {
             countDeltas(1, bytes: delta.readableBytes)
@@ -69,10 +71,18 @@ extension WebSocketConnection {
         }
         if let place = place(in: followers) { followers.leaveOut(from: seq, at: place) }
         hub.tally.deltasLeftOut += 1
-        for dropped in outbox.dropDeltas() {
+        for dropped in dropDeltas() {
             hub.tally.deltasLeftOut += 1
             if let place = place(in: dropped.followers) { dropped.followers.leaveOut(from: dropped.from, at: place) }
         }
+    }
+
+    /// Drops deltas that wait; what was counted as sent is so no more.
+    @discardableResult
+    func dropDeltas(of followers: RoomFollowers? = nil) -> [Outbox.QueuedDelta] {
+        let dropped = outbox.dropDeltas { followers == nil || $0.followers === followers }
+        for delta in dropped { countDeltas(-1, bytes: -delta.byteCount) }
+        return dropped
     }
 
     // MARK: Transport
@@ -90,11 +100,16 @@ extension WebSocketConnection {
     func flush() {
         flushIsDue = false
         let wasFull = !takesAnswers
-        while !outbox.isEmpty, transportIsIdle { hand(outbox.takeChunk()) }
-        if !transportIsIdle { noteStall() }
+        handOver()
+        if transportIsIdle { stalledSince = nil } else { noteStall() }
         noteWaiting()
         catchUp()
         if wasFull { work() }
+    }
+
+    /// Gives the transport what waits, as far as it takes it.
+    private func handOver() {
+        while !outbox.isEmpty, transportIsIdle { hand(outbox.takeChunk()) }
     }
 
     /// Hands everything that was written to the transport, whether it takes it or not: nothing comes after it.
@@ -127,6 +142,6 @@ extension WebSocketConnection {
         guard stalledSince == nil, context != nil else { return }
         let now = NIODeadline.now()
         stalledSince = now
-        hub.schedule(self, id, at: now + hub.settings.stallLimit)
+        hub.schedule(id, at: now + hub.settings.stallLimit)
     }
 }

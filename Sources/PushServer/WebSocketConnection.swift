@@ -65,8 +65,11 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     private let ticket: AddressLimit.Ticket?
     private var reader: MessageReader
     private var budget: MessageBudget
-    private var readIsDue = false
+    /// Whether the channel wants to read and was not let.
+    private(set) var isReadingPutOff = false
 
+    /// A longer message counts as several: it costs more to read, and may be short on the wire.
+    private static let bytesOfOneMessage = 4_096
     /// Commands in flight above which nothing more is read from the peer.
     private static let commandsInFlightLimit = 1_024
 
@@ -100,7 +103,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         hub.add(self)
-        hub.schedule(self, id, at: nextDeadline)
+        hub.lookAfter(self, id, at: nextDeadline)
         let settings = hub.settings
         send(
             ServerMessage.welcome(
@@ -165,7 +168,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if mayRead { context.read() } else { readIsDue = true }
+        if mayRead { context.read() } else { isReadingPutOff = true }
     }
 
     /// A peer that does not take its answers is not read from, so that what is owed to it stays bounded.
@@ -177,8 +180,10 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     /// Goes on reading where that was put off and may be done.
     func readIfDue() {
-        guard readIsDue, let context, mayRead else { return }
-        readIsDue = false
+        guard isReadingPutOff, let context, mayRead else { return }
+        isReadingPutOff = false
+        // What the peer sent meanwhile is read only now.
+        lastReceived = .now()
         context.read()
     }
 
@@ -188,16 +193,10 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
             hub.tally.framesReceived.text += 1
             guard closing.isOpen else { return }
             let received = hub.rooms.clock.milliseconds
-            let verdict = budget.take(perSecond: hub.settings.maximumMessagesPerSecond, at: lastReceived)
-            do throws(MessageViolation) {
-                let message = try ClientMessage.parse(text.readableBytesUInt8Span)
-                switch verdict {
-                case .accepted: handle(message, received: received)
-                case .refused(let wait): refuse(message, retryAfterMs: wait)
-                case .exceeded: close(.tooManyMessages, "too many messages")
-                }
-            } catch {
-                send(ServerMessage.error(error))
+            switch take(1 + text.readableBytes / Self.bytesOfOneMessage) {
+            case .accepted: take(text, received: received)
+            case .refused(let wait): refuse(text, retryAfterMs: wait)
+            case .exceeded: close(.tooManyMessages, "too many messages")
             }
         case .binary:
             hub.tally.framesReceived.binary += 1
@@ -206,7 +205,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
             hub.tally.framesReceived.ping += 1
             guard closing.isOpen else { return }
             // A pong has no way to say that it will come later: pings count, and only their excess matters.
-            if budget.take(perSecond: hub.settings.maximumMessagesPerSecond, at: lastReceived) == .exceeded {
+            if take(1) == .exceeded {
                 close(.tooManyMessages, "too many pings")
             } else {
                 write(.pong, payload)
@@ -220,10 +219,29 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         }
     }
 
-    private func refuse(_ message: ClientMessage, retryAfterMs: Int) {
+    /// Counts a message as so many.
+    private func take(_ count: Int) -> MessageBudget.Verdict {
+        budget.take(count, perSecond: hub.settings.maximumMessagesPerSecond, at: lastReceived)
+    }
+
+    private func take(_ text: ByteBuffer, received: Double) {
+        do throws(MessageViolation) {
+            handle(try ClientMessage.parse(text.readableBytesUInt8Span), received: received)
+        } catch {
+            send(ServerMessage.error(error))
+        }
+    }
+
+    private func refuse(_ text: ByteBuffer, retryAfterMs: Int) {
         hub.tally.messagesRateLimited += 1
+        let request: Int64?
+        do throws(MessageViolation) {
+            request = try ClientMessage.parse(text.readableBytesUInt8Span).id
+        } catch {
+            request = error.re
+        }
         send(
             ServerMessage.error(
-                re: message.id, code: .rateLimited, message: "too many messages", retryAfterMs: retryAfterMs))
+                re: request, code: .rateLimited, message: "too many messages", retryAfterMs: retryAfterMs))
     }
 }

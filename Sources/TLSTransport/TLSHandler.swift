@@ -161,7 +161,10 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         isDecrypting = false
         // A write that had to wait for the peer's handshake message may go out.
-        if pending.hasFlushed { encryptPending(context) }
+        if pending.hasFlushed {
+            encryptPending(context)
+            if isIdle { context.fireUserInboundEventTriggered(Drained()) }
+        }
     }
 
     package func channelReadComplete(context: ChannelHandlerContext) {

@@ -103,7 +103,7 @@ struct Serve: AsyncParsableCommand {
             origin
             + (origin.isEmpty ? (Environment["BACKLINE_ORIGIN"] ?? "").split(separator: ",").map(String.init) : [])
         settings.allowedOrigins = Set(try origins.map(Self.checkedOrigin))
-        try sockets.apply(to: &settings)
+        try sockets.apply(to: &settings, isBehindProxy: plain || Environment.isSet("BACKLINE_PLAIN"))
         return settings
     }
 
@@ -223,9 +223,11 @@ struct Serve: AsyncParsableCommand {
         // Stopped in the reverse order: first the clients go, then what they asked for is finished.
         let services = ServiceGroup(
             services: [RoomHousekeeping(rooms: rooms), server], logger: logger)
+        // Before anybody can know that the server runs.
+        let signals = await StopSignals()
         do {
             try await withThrowingTaskGroup { tasks in
-                tasks.addTask { await StopSignals.run { await services.triggerGracefulShutdown() } }
+                tasks.addTask { await signals.run { await services.triggerGracefulShutdown() } }
                 try await services.run()
                 tasks.cancelAll()
             }

@@ -15,13 +15,13 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connections from one address (IPv6: one /64); more are answered 429. Behind a proxy all have the proxy's. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384]",
+            "Connections from one address (IPv6: one /64); more are answered 429. Behind a proxy all have the proxy's. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384, with --plain 0]",
             valueName: "n"))
     var maxConnectionsPerAddress: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Messages a second on one socket, five times as many at once; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
+            "Messages a second on one socket, five times as many at once, a long one counting once for each 4 KiB; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
             valueName: "n"))
     var maxMessagesPerSecond: Int?
 
@@ -51,7 +51,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Between two pings, and two beats, on a socket. [BACKLINE_PING_INTERVAL_SECONDS; default: 25]",
+            "Between two pings, and two beats, on a socket. [BACKLINE_PING_INTERVAL_SECONDS; default: 25, less with a shorter silence limit]",
             valueName: "s"))
     var pingIntervalSeconds: Double?
 
@@ -79,7 +79,9 @@ struct SocketSettings: ParsableArguments {
     }
 
     /// Sets what is given.
-    func apply(to settings: inout RoomServerSettings) throws {
+    func apply(to settings: inout RoomServerSettings, isBehindProxy: Bool) throws {
+        // All clients of a proxy have its address.
+        if isBehindProxy { settings.maximumConnectionsPerAddress = 0 }
         if try noCompression || Environment.isSet("BACKLINE_NO_COMPRESSION") { settings.compresses = false }
         func set(_ value: Int?, _ target: inout Int) { if let value { target = value } }
         func set(_ value: TimeAmount?, _ target: inout TimeAmount) { if let value { target = value } }
@@ -95,8 +97,18 @@ struct SocketSettings: ParsableArguments {
         set(
             try count(maxOutgoingBytes, "max-outgoing-bytes", in: 1_024...1 << 30), &settings.maximumOutgoingBytes)
         set(try time(handshakeTimeoutSeconds, "handshake-timeout-seconds"), &settings.handshakeTimeout)
-        set(try time(pingIntervalSeconds, "ping-interval-seconds"), &settings.pingInterval)
         set(try time(silenceLimitSeconds, "silence-limit-seconds"), &settings.silenceLimit)
+        if let interval = try time(pingIntervalSeconds, "ping-interval-seconds") {
+            settings.pingInterval = interval
+            guard interval < settings.silenceLimit else {
+                throw Failure.usage(
+                    "--ping-interval-seconds: must be shorter than --silence-limit-seconds: a client that has nothing to say answers pings"
+                )
+            }
+        } else {
+            // Somewhat less than half, as 25 s are of 60 s.
+            settings.pingInterval = min(settings.pingInterval, .nanoseconds(settings.silenceLimit.nanoseconds / 12 * 5))
+        }
         set(try time(stallLimitSeconds, "stall-limit-seconds"), &settings.stallLimit)
         set(try time(drainWindowSeconds, "drain-window-seconds", from: 0), &settings.drainWindow)
     }

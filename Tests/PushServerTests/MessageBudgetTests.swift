@@ -49,6 +49,18 @@ import Testing
         #expect(budget.take(perSecond: 10, at: now) == .accepted)
     }
 
+    @Test func `a long message counts as several, and may overdraw once`() {
+        var budget = MessageBudget(perSecond: 10, at: Self.start)
+        #expect(budget.take(65, perSecond: 10, at: Self.start) == .accepted)
+        guard case .refused(let wait) = budget.take(1, perSecond: 10, at: Self.start) else {
+            Issue.record("not refused")
+            return
+        }
+        // What was overdrawn is made up for as well.
+        #expect(wait >= 2_500)
+        #expect(budget.take(1, perSecond: 10, at: Self.start + .milliseconds(Int64(wait))) == .accepted)
+    }
+
     @Test func `no limit accepts everything`() {
         var budget = MessageBudget(perSecond: 0, at: Self.start)
         for _ in 0..<1_000 { #expect(budget.take(perSecond: 0, at: Self.start) == .accepted) }
