@@ -109,7 +109,12 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
             ServerMessage.welcome(
                 sessionID: session.id, name: session.name, version: settings.version, node: settings.node,
                 beatMs: Int(settings.pingInterval.nanoseconds / 1_000_000), time: hub.rooms.clock.now))
-        if let ownRoom { subscribe(to: ownRoom, id: nil) }
+        if hub.rooms.sessions.hasEnded(session.id) {
+            // While its socket was being opened: who is told of a session's end is told once.
+            close(.sessionEnded, "the session has ended")
+        } else if let ownRoom {
+            subscribe(to: ownRoom, id: nil)
+        }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {

@@ -17,10 +17,16 @@ package final class SessionRegistry: Sendable {
     private struct State {
         var known: [[UInt8]: Known] = [:]
         var hashOfSession: [SessionID: [UInt8]] = [:]
+        /// Sessions that this process has ended, each since when.
+        var ended: [SessionID: Timestamp] = [:]
+        /// When those that ended long ago were last forgotten, in milliseconds.
+        var endedSwept: Int64 = 0
     }
 
     /// A session's expiry is moved at most this often, and at most ten times in its life without use.
     private static let extensionStep: Int64 = 3_600_000
+    /// For how long it is remembered that a session has ended: longer than anything takes that began before.
+    private static let endedMemory: Int64 = 60_000
     /// How many sessions are remembered.
     private static let remembered = 100_000
 
@@ -127,8 +133,21 @@ package final class SessionRegistry: Sendable {
 
     /// Kills a session's token; its memberships are ended by who calls this.
     func end(_ session: SessionID) async throws(StorageFault) {
-        try await store.endSession(session.uuid, at: clock.now.milliseconds)
+        let now = clock.now
+        try await store.endSession(session.uuid, at: now.milliseconds)
         forget(session)
+        state.withLock { state in
+            if now.milliseconds - state.endedSwept >= Self.endedMemory {
+                state.ended = state.ended.filter { now.milliseconds - $0.value.milliseconds < Self.endedMemory }
+                state.endedSwept = now.milliseconds
+            }
+            state.ended[session] = now
+        }
+    }
+
+    /// Whether this process has just ended a session: known before anybody is told of it.
+    package func hasEnded(_ session: SessionID) -> Bool {
+        state.withLock { $0.ended[session] != nil }
     }
 
     /// Deletes what is left of a session.

@@ -205,6 +205,9 @@ struct Serve: AsyncParsableCommand {
         _ opened: OpenStore, _ settings: RoomServerSettings, _ roomSettings: RoomHostSettings, threads: Int,
         _ logger: Logger
     ) async throws {
+        if let limit = OpenFiles.raiseLimit() {
+            logger.debug("Connections are limited by open files", metadata: ["openFiles": "\(limit)"])
+        }
         var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
         roomSettings.flushesSideBySide = opened.isShared ? 2 : 1
