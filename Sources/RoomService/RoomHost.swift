@@ -22,7 +22,14 @@ package final class RoomHost: Sendable {
     private let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
     private let jobs = BackgroundJobs()
-    private let sessionEnded = Mutex<@Sendable (SessionID) -> Void>({ _ in })
+    private let sessionEnded = Mutex(SessionListener { _ in })
+
+    /// Who is told of ended sessions.
+    ///
+    /// A struct around the closure: in a `Mutex` of the bare closure every access would leave it in one more wrapper.
+    private struct SessionListener: Sendable {
+        var tell: @Sendable (SessionID) -> Void
+    }
 
     /// Makes the rooms of a process, which may live on any of `loops`: at least one.
     ///
@@ -202,13 +209,13 @@ package final class RoomHost: Sendable {
 
     /// Calls `body`, on any thread, with every session that this process finds to be over.
     package func whenSessionEnds(_ body: @escaping @Sendable (SessionID) -> Void) {
-        sessionEnded.withLock { $0 = body }
+        sessionEnded.withLock { $0.tell = body }
     }
 
     /// Ends a session's connections and memberships; false where some are left, for housekeeping to try again.
     @discardableResult
     func finish(_ session: SessionID, because reason: LeaveReason) async -> Bool {
-        let tell = sessionEnded.withLock { $0 }
+        let tell = sessionEnded.withLock { $0.tell }
         tell(session)
         do {
             for stream in try await store.memberships(of: session.uuid) {

@@ -1,4 +1,5 @@
 import EventStorage
+import Foundation
 import NIOCore
 import RoomDomain
 import RoomService
@@ -19,6 +20,19 @@ import Testing
             return left.reason
         }
         return nil
+    }
+
+    @Test func `telling of an ended session costs the same however many have ended`() async throws {
+        try await withNode { node in
+            let deepest = Mutex(0)
+            node.host.whenSessionEnds { _ in
+                let depth = Thread.callStackReturnAddresses.count
+                deepest.withLock { $0 = max($0, depth) }
+            }
+            let session = try await node.session("Ana").id
+            for _ in 0..<300 { try await node.host.endSession(session) }
+            #expect((1..<100).contains(deepest.withLock { $0 }))
+        }
     }
 
     @Test func `the end of a session ends its memberships`() async throws {
