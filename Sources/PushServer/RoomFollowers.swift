@@ -116,7 +116,7 @@ final class RoomFollowers {
         while place < followers.count {
             defer { place += 1 }
             guard isShort, followers[place].seq == first - 1, !followers[place].isWaiting,
-                let tls = followers[place].tls
+                followers[place].leftOutFrom == nil, let tls = followers[place].tls
             else {
                 if !followers[place].isGone { queue(batch, at: place) }
                 continue

@@ -99,12 +99,12 @@ extension WebSocketConnection {
     /// Hands what was written to the transport, as far as it takes it.
     func flush() {
         flushIsDue = false
-        let wasFull = !takesAnswers
         handOver()
         if transportIsIdle { stalledSince = nil } else { noteStall() }
         noteWaiting()
         catchUp()
-        if wasFull { work() }
+        // What was put off because too much waited.
+        if takesAnswers, !inbox.isEmpty || isReadingPutOff { work() }
     }
 
     /// Gives the transport what waits, as far as it takes it.
