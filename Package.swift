@@ -62,6 +62,7 @@ let package = Package(
 
         // Shells.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CMalloc"),
         target("TLSTransport", ["COpenSSL", nioCore]),
         target("RoomService", ["RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
         target("PrometheusMetrics", [coreMetrics]),
@@ -69,7 +70,7 @@ let package = Package(
             "PushServer",
             [
                 "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "TLSTransport", "PrometheusMetrics",
-                .product(name: "Hummingbird", package: "hummingbird"),
+                "CMalloc", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), nioCore, nioPosix, logging, coreMetrics,

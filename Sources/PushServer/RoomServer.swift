@@ -166,8 +166,13 @@ package final class RoomServer: Service, Sendable {
 
     private func keepHouse() async {
         var nextExtension = NIODeadline.now() + Self.extensionInterval
+        var nextTrim = NIODeadline.now() + Self.trimInterval
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.houseKeepingInterval)
+            if nextTrim < .now() {
+                Heap.giveBack()
+                nextTrim = .now() + Self.trimInterval
+            }
             let extendsSessions = nextExtension < .now()
             if extendsSessions { nextExtension = .now() + Self.extensionInterval }
             for feed in feeds { await lookAfterSessions(of: feed, extending: extendsSessions) }
@@ -183,6 +188,8 @@ package final class RoomServer: Service, Sendable {
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
     }
 
+    /// How often free memory is given back.
+    private static let trimInterval = TimeAmount.minutes(1)
     /// How often the sessions of open sockets are looked up.
     private static let houseKeepingInterval = Duration.milliseconds(2_500)
     /// How often the ends of the sessions with open sockets are moved: a socket is use.

@@ -37,7 +37,10 @@ import Testing
     }
 
     @Test func `a system library is behind exactly one target`() {
-        let owners = ["CPostgres": "PostgresEventStore", "COpenSSL": "TLSTransport", "CZlib": "WebSocketCodec"]
+        let owners = [
+            "CPostgres": "PostgresEventStore", "COpenSSL": "TLSTransport", "CZlib": "WebSocketCodec",
+            "CMalloc": "PushServer",
+        ]
         for (library, owner) in owners {
             #expect(tree.targets.filter { $0.imports.contains(library) }.map(\.name) == [owner])
         }

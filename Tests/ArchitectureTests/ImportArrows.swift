@@ -19,6 +19,7 @@ let importArrows: [ImportArrow] = {
         arrow("CPostgres"),
         arrow("COpenSSL"),
         arrow("CZlib"),
+        arrow("CMalloc"),
 
         // Pure.
         // The C library for the cosine, the standard library by name for Unicode's normalization.
@@ -42,7 +43,10 @@ let importArrows: [ImportArrow] = {
         arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
         arrow(
             "PushServer",
-            ["RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "TLSTransport", "PrometheusMetrics"],
+            [
+                "RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "TLSTransport", "PrometheusMetrics",
+                "CMalloc",
+            ],
             platform.union([
                 "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1",
                 "NIOPosix",
