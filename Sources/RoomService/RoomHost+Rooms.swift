@@ -129,12 +129,12 @@ extension RoomHost {
 
     /// A room as it is.
     package func view(_ room: RoomID, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        try await withRoom(room, verified: true) { $0.view(for: session) }
+        try await withRoom(room) { $0.view(for: session) }
     }
 
     /// A room as it was when its event `seq` had just happened; nobody's presence is in it.
     package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        let position = try await withRoom(room, verified: true) { $0.position }
+        let position = try await withRoom(room) { $0.position }
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
         do {
             var state = RoomState(id: room)
@@ -166,7 +166,7 @@ extension RoomHost {
 
     /// At most `limit` events after `seq`.
     package func events(of room: RoomID, after seq: Int, limit: Int) async throws(RoomFailure) -> LogPage {
-        let position = try await withRoom(room, verified: true) { $0.position }
+        let position = try await withRoom(room) { $0.position }
         guard seq >= 0, seq < position.seq, limit > 0 else {
             return LogPage(epoch: position.epoch, events: [], seq: position.seq)
         }

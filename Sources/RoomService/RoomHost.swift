@@ -141,16 +141,16 @@ package final class RoomHost: Sendable {
         if !isStarted { done(.failure(.unavailable)) }
     }
 
-    /// Runs `body` on the room's event loop and returns what it gives.
+    /// Runs `body` on the room's event loop, once the room is known to be at its log's head or the log to be out of
+    /// reach, and returns what it gives.
     func withRoom<Value: Sendable>(
-        _ id: RoomID, verified: Bool, _ body: @escaping @Sendable (isolated LiveRoom) -> Value
+        _ id: RoomID, _ body: @escaping @Sendable (isolated LiveRoom) -> Value
     ) async throws(RoomFailure) -> Value {
         let result: Result<Value, RoomFailure> = await withCheckedContinuation { continuation in
             visit(id) { result in
                 switch result {
                 case .success(let room):
                     room.assumeIsolated { room in
-                        guard verified else { return continuation.resume(returning: .success(body(room))) }
                         room.verify {
                             room.assumeIsolated { room in
                                 guard room.condition != .forgotten else {

@@ -137,6 +137,21 @@ def _socket(stack, person):
 # Messages in a second
 
 
+def test_a_socket_follows_so_many_rooms_and_no_more(servers):
+    """One room more is refused; one that is followed is answered again, and an end makes room."""
+    server = servers().start()
+    owners = [server.session(f"Owner {number}") for number in range(3)]
+    rooms = [owners[number % 3].create_room()["room"]["state"]["id"] for number in range(257)]
+    with owners[0].socket() as client:
+        for room in rooms[:256]:
+            assert client.ask("subscribe", room=room)["type"] == "snapshot"
+        refused = client.ask("subscribe", room=rooms[256])
+        assert (refused["type"], refused["code"]) == ("error", "limit_reached"), refused
+        assert client.ask("subscribe", room=rooms[0])["type"] == "snapshot"
+        assert client.ask("unsubscribe", room=rooms[0])["type"] == "ok"
+        assert client.ask("subscribe", room=rooms[256])["type"] == "snapshot"
+
+
 def test_who_sends_too_fast_is_refused_until_it_waits(opened):
     server, dj, room = opened("--max-messages-per-second", "20")
     with dj.socket() as client:
