@@ -25,8 +25,10 @@ MEMORY_RATIO = 1.25
 """How much larger the resident memory may be at the end than after the first two minutes."""
 DESCRIPTORS = 4
 """How many more file descriptors may be open: a store opens its connections when it needs them."""
-SETTLE = 200
+SETTLE = 300
 """Seconds within which everything must have been let go of."""
+GIVEN_BACK = 70
+"""Seconds until the server has given free memory back to the system: it does so once a minute."""
 TRACKS = 50
 TWELVE_HOURS = 12 * 60
 
@@ -259,19 +261,16 @@ class Run:
             guest.cancel()
         self.api.close()
 
-    async def settle(self, server, begin):
+    async def settle(self, server):
         """Waits until the server has let go of everything, or the time is over; returns its state."""
-        began = time.monotonic()
+        began, gone_at = time.monotonic(), None
         while True:
             await asyncio.sleep(2)
-            state = state_of(server)
-            gone = all(one.ended.done() for one in self.silent)
-            same = begin is None or state["descriptors"] <= begin["descriptors"] + DESCRIPTORS and (
-                state["rooms"] is None or state["rooms"] <= begin["rooms"])
-            waited = time.monotonic() - began
-            # Rooms are forgotten a minute after their last use, which nothing but /metrics would tell.
-            if gone and same and waited > 75 or waited > SETTLE:
-                return {**state, "settled_s": waited, "silent_left": sum(not one.ended.done() for one in self.silent)}
+            state, now = state_of(server), time.monotonic()
+            gone = not state["rooms"] and all(one.ended.done() for one in self.silent)
+            gone_at = (gone_at or now) if gone else None
+            if gone_at and now - gone_at > GIVEN_BACK or now - began > SETTLE:
+                return {**state, "settled_s": now - began, "silent_left": sum(not one.ended.done() for one in self.silent)}
 
 
 def state_of(server):
@@ -290,7 +289,7 @@ async def soak(server, chosen, out):
     states = {"fresh": state_of(server)}
     servers.say("warming up")
     await run.go_on(chosen.warm_up, chosen)
-    states["begin"] = await run.settle(server, None)
+    states["begin"] = await run.settle(server)
     run.count.clear()
     run.silent.clear()
     servers.say(f"begin: {states['begin']}")
@@ -298,7 +297,7 @@ async def soak(server, chosen, out):
     await run.go_on(chosen.minutes * 60, chosen)
     states["busy"] = state_of(server)
     cpu = servers.cpu_seconds(server.process.pid) - cpu
-    states["end"] = await run.settle(server, states["begin"])
+    states["end"] = await run.settle(server)
     codes = collections.Counter(str(one.ended.result()) for one in run.silent if one.ended.done())
     return run, states, codes, cpu
 
