@@ -18,6 +18,7 @@ package actor LiveRoom {
         var jobs: BackgroundJobs
         var clock: ServerClock
         var listeners: ListenerCounts
+        var link: NodeLink?
         var settings: RoomHostSettings
         var metrics: RoomMetrics
         var logger: Logger

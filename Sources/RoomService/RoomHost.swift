@@ -19,6 +19,8 @@ package final class RoomHost: Sendable {
     let listeners = ListenerCounts()
     let metrics: RoomMetrics
     let logger: Logger
+    /// The way to the other servers on the log; nil where there can be none.
+    let link: NodeLink?
     private let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
     private let jobs = BackgroundJobs()
@@ -33,9 +35,11 @@ package final class RoomHost: Sendable {
 
     /// Makes the rooms of a process, which may live on any of `loops`: at least one.
     ///
+    /// Where others serve rooms on the same log, `bus` leads to them and `node` is this process's name among them.
     /// What they record is made by `metrics`; ``RoomMetrics/help`` says what it means.
     package init(
         store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
+        bus: (any NodeBus)? = nil, node: String = "node",
         metrics factory: any MetricsFactory = NOOPMetricsHandler.instance, logger: Logger
     ) {
         self.store = store
@@ -46,9 +50,13 @@ package final class RoomHost: Sendable {
             store: store, clock: clock, lifetimeMs: settings.sessionLifetimeMs, logIsShared: settings.logIsShared)
         metrics = RoomMetrics(factory: factory)
         groupCommit = GroupCommit(store: store, metrics: metrics, logger: logger)
+        let (jobs, metrics) = (jobs, metrics)
+        link = bus.map {
+            NodeLink(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
+        }
         let surroundings = LiveRoom.Surroundings(
             store: store, groupCommit: groupCommit, jobs: jobs, clock: clock, listeners: listeners,
-            settings: settings, metrics: metrics, logger: logger)
+            link: link, settings: settings, metrics: metrics, logger: logger)
         let codes = codes
         shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
     }
@@ -61,6 +69,7 @@ package final class RoomHost: Sendable {
                 group.addTask { await self.jobs.run() }
                 await withDiscardingTaskGroup { house in
                     house.addTask { await self.keepHouse() }
+                    if let link { house.addTask { await link.run { self.heard($0) } } }
                     await groupCommit.run(flushes: settings.flushesSideBySide)
                     house.cancelAll()
                 }
