@@ -16,7 +16,7 @@ package final class RoomHost: Sendable {
     package let clock: ServerClock
     let store: any EventStore
     let codes = LiveRoomCodes()
-    let listeners = ListenerCounts()
+    let presence: PresenceDesk
     let metrics: RoomMetrics
     let logger: Logger
     /// The way to the other servers on the log; nil where there can be none.
@@ -54,8 +54,9 @@ package final class RoomHost: Sendable {
         link = bus.map {
             NodeLink(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
         }
+        presence = PresenceDesk(link: link, settings: settings, loop: loops[0], metrics: metrics)
         let surroundings = LiveRoom.Surroundings(
-            store: store, groupCommit: groupCommit, jobs: jobs, clock: clock, listeners: listeners,
+            store: store, groupCommit: groupCommit, jobs: jobs, clock: clock, presence: presence,
             link: link, settings: settings, metrics: metrics, logger: logger)
         let codes = codes
         shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
@@ -69,8 +70,12 @@ package final class RoomHost: Sendable {
                 group.addTask { await self.jobs.run() }
                 await withDiscardingTaskGroup { house in
                     house.addTask { await self.keepHouse() }
-                    if let link { house.addTask { await link.run { self.heard($0) } } }
+                    if let link {
+                        house.addTask { await link.run { self.heard($0) } }
+                        house.addTask { await self.keepPresence() }
+                    }
                     await groupCommit.run(flushes: settings.flushesSideBySide)
+                    await link?.tellLast(.presenceEnded)
                     house.cancelAll()
                 }
                 // Not cancelled: somebody waits for what each job reads.
@@ -104,7 +109,7 @@ package final class RoomHost: Sendable {
     ///
     /// Calls from one event loop about one room keep their order.
     package func visit(_ id: RoomID, _ visit: @escaping RoomShelf.Visit) {
-        let shelf = shelves[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(shelves.count))]
+        let shelf = shelves[shelfIndex(of: id)]
         if shelf.loop.inEventLoop {
             shelf.assumeIsolated { $0.visit(id, visit) }
         } else {
@@ -175,6 +180,25 @@ package final class RoomHost: Sendable {
             }
         }
         return try result.get()
+    }
+
+    /// Runs `body` on the room's event loop with those of `members` that are in memory here.
+    func withLiveRooms<Value: Sendable>(
+        _ values: [RoomID: Value], _ body: @escaping @Sendable (isolated LiveRoom, Value) -> Void
+    ) {
+        let byShelf = Dictionary(grouping: values) { shelfIndex(of: $0.key) }
+        for (index, values) in byShelf {
+            let shelf = shelves[index]
+            shelf.loop.execute {
+                shelf.assumeIsolated { shelf in
+                    for (id, value) in values { shelf.visitLive(id) { body($0, value) } }
+                }
+            }
+        }
+    }
+
+    private func shelfIndex(of room: RoomID) -> Int {
+        Int(UInt(bitPattern: room.uuid.hashValue) % UInt(shelves.count))
     }
 
     // MARK: Housekeeping
