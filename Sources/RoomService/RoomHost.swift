@@ -37,7 +37,8 @@ package final class RoomHost: Sendable {
     /// What they record is made by `metrics`; ``RoomMetrics/help`` says what it means.
     package init(
         store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
-        randomness: ServerRandomness = .system, metrics factory: any MetricsFactory = NOOPMetricsHandler.instance, logger: Logger
+        randomness: ServerRandomness = .system, metrics factory: any MetricsFactory = NOOPMetricsHandler.instance,
+        logger: Logger
     ) {
         self.store = store
         self.settings = settings
