@@ -7,7 +7,7 @@ extension RoomHost {
     func keepPresence() async {
         while !Task.isCancelled {
             presenceMoved(presence.tick())
-            try? await Task.sleep(for: .nanoseconds(settings.presenceBeat.nanoseconds / 5))
+            await clock.sleep(for: .nanoseconds(settings.presenceBeat.nanoseconds / 5))
         }
     }
 
@@ -15,6 +15,21 @@ extension RoomHost {
     func presenceMoved(_ moved: [RoomID: Set<MemberID>]) {
         guard !moved.isEmpty else { return }
         withLiveRooms(moved) { $0.reviewPresence(of: $1) }
+    }
+
+    /// Runs `body` on their event loops with those of the rooms that are in memory, one hop for each loop.
+    func withLiveRooms<Value: Sendable>(
+        _ values: [RoomID: Value], _ body: @escaping @Sendable (isolated LiveRoom, Value) -> Void
+    ) {
+        for (_, values) in Dictionary(grouping: values, by: { ObjectIdentifier(shelf(of: $0.key)) }) {
+            guard let first = values.first else { continue }
+            let shelf = shelf(of: first.key)
+            shelf.loop.execute {
+                shelf.assumeIsolated { shelf in
+                    for (id, value) in values { shelf.visitLive(id) { body($0, value) } }
+                }
+            }
+        }
     }
 
     /// Shows everybody in a room what a member reacts with; `reply` is called once, on any thread.

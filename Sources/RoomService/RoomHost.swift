@@ -14,6 +14,7 @@ package final class RoomHost: Sendable {
     package let sessions: SessionRegistry
     package let settings: RoomHostSettings
     package let clock: ServerClock
+    let randomness: ServerRandomness
     let store: any EventStore
     let codes = LiveRoomCodes()
     let presence: PresenceDesk
@@ -21,7 +22,7 @@ package final class RoomHost: Sendable {
     let logger: Logger
     /// The way to the other servers on the log; nil where there can be none.
     let link: NodeLink?
-    private let shelves: [RoomShelf]
+    let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
     private let jobs = BackgroundJobs()
     private let sessionEnded = Mutex(SessionListener { _ in })
@@ -39,15 +40,17 @@ package final class RoomHost: Sendable {
     /// What they record is made by `metrics`; ``RoomMetrics/help`` says what it means.
     package init(
         store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
-        bus: (any NodeBus)? = nil, node: String = "node",
+        randomness: ServerRandomness = .system, bus: (any NodeBus)? = nil, node: String = "node",
         metrics factory: any MetricsFactory = NOOPMetricsHandler.instance, logger: Logger
     ) {
         self.store = store
         self.settings = settings
         self.clock = clock
+        self.randomness = randomness
         self.logger = logger
         sessions = SessionRegistry(
-            store: store, clock: clock, lifetimeMs: settings.sessionLifetimeMs, logIsShared: settings.logIsShared)
+            store: store, clock: clock, randomness: randomness, lifetimeMs: settings.sessionLifetimeMs,
+            logIsShared: settings.logIsShared)
         metrics = RoomMetrics(factory: factory)
         groupCommit = GroupCommit(store: store, metrics: metrics, logger: logger)
         let (jobs, metrics) = (jobs, metrics)
@@ -109,12 +112,17 @@ package final class RoomHost: Sendable {
     ///
     /// Calls from one event loop about one room keep their order.
     package func visit(_ id: RoomID, _ visit: @escaping RoomShelf.Visit) {
-        let shelf = shelves[shelfIndex(of: id)]
+        let shelf = shelf(of: id)
         if shelf.loop.inEventLoop {
             shelf.assumeIsolated { $0.visit(id, visit) }
         } else {
             shelf.loop.execute { shelf.assumeIsolated { $0.visit(id, visit) } }
         }
+    }
+
+    /// The shelf on which a room stands, where it is in memory.
+    func shelf(of id: RoomID) -> RoomShelf {
+        shelves[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(shelves.count))]
     }
 
     /// The live room with this code, where there is one in this process.
@@ -182,31 +190,12 @@ package final class RoomHost: Sendable {
         return try result.get()
     }
 
-    /// Runs `body` on the room's event loop with those of `members` that are in memory here.
-    func withLiveRooms<Value: Sendable>(
-        _ values: [RoomID: Value], _ body: @escaping @Sendable (isolated LiveRoom, Value) -> Void
-    ) {
-        let byShelf = Dictionary(grouping: values) { shelfIndex(of: $0.key) }
-        for (index, values) in byShelf {
-            let shelf = shelves[index]
-            shelf.loop.execute {
-                shelf.assumeIsolated { shelf in
-                    for (id, value) in values { shelf.visitLive(id) { body($0, value) } }
-                }
-            }
-        }
-    }
-
-    private func shelfIndex(of room: RoomID) -> Int {
-        Int(UInt(bitPattern: room.uuid.hashValue) % UInt(shelves.count))
-    }
-
     // MARK: Housekeeping
 
     private func keepHouse() async {
         var rounds = 0
         while !Task.isCancelled {
-            try? await Task.sleep(for: .nanoseconds(settings.comparisonInterval.nanoseconds))
+            await clock.sleep(for: settings.comparisonInterval)
             rounds += 1
             await compareFollowedRooms()
             for shelf in shelves { await shelf.evictIdle() }
