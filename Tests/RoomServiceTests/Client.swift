@@ -101,6 +101,8 @@ final class Client: Sendable {
     var isConnected: Bool { state.withLock { $0.connection != nil } }
     var isFollowing: Bool { state.withLock { $0.isFollowing } }
     var fold: ClientFold { state.withLock { $0.fold } }
+    /// The signals that came, as they are written.
+    var signalTexts: [String] { live.signalTexts }
     /// What it knows of who is online, and what else it was shown that is not in the log.
     var live: LiveFold { state.withLock { $0.live } }
     /// What was wrong with what it was sent.

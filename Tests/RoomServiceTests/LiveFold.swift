@@ -10,6 +10,8 @@ struct LiveFold: Sendable {
     private(set) var reactions: [String] = []
     /// From whom each signal came, and its data.
     private(set) var signals: [String] = []
+    /// The text of each signal.
+    private(set) var signalTexts: [String] = []
     private(set) var complaints: [String] = []
 
     /// Takes a text message; deltas say nothing here.
@@ -36,6 +38,7 @@ struct LiveFold: Sendable {
         case "reaction":
             reactions.append("\(message["from"]?.integer ?? 0) \(message["emoji"]?.string ?? "")")
         case "signal":
+            signalTexts.append(String(decoding: bytes, as: UTF8.self))
             signals.append("\(message["from"]?.integer ?? 0) \(message["data"]?.string ?? "")")
         default:
             break
