@@ -137,6 +137,8 @@ def _changes_nothing(command, state, voters):
         case "move":
             places = [entry["entry"] for entry in state["queue"]]
             return body["entry"] in places and places.index(body["entry"]) == body["to"]
+        case "play":
+            return playback["status"] == "playing" and playback["entry"] == body.get("entry")
         case "pause":
             return playback["status"] != "playing"
         case "resume":
