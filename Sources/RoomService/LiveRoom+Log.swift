@@ -167,10 +167,8 @@ extension LiveRoom {
         let (state, id, loop) = (confirmed, id, loop)
         let (store, metrics, logger) = (surroundings.store, surroundings.metrics, surroundings.logger)
         let isStarted = surroundings.jobs.start {
-            let snapshot = StoredSnapshot(
-                seq: state.seq, reducerVersion: StoredStateJSON.reducerVersion, state: StoredStateJSON.encode(state))
             do {
-                try await store.save(snapshot, of: id.uuid)
+                try await store.save(StoredSnapshot(of: state), of: id.uuid)
                 metrics.snapshotEnded(.saved)
             } catch {
                 metrics.snapshotEnded(.failed)
