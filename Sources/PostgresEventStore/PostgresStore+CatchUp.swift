@@ -21,19 +21,18 @@ extension PostgresStore {
                 snapshot: nil, events: [], keys: [])
         }
         let events = answers[2]
-        for row in events.rows {
-            try found[events.uuid(row, 0)]?.events.append(
-                StoredEvent(
-                    seq: events.int(row, 1), at: Int64(events.int(row, 2)), type: events.text(row, 3),
-                    payload: events.json(row, 4)))
+        for (row, event) in zip(events.rows, try Self.events(in: events)) {
+            try found[events.uuid(row, 5)]?.events.append(event)
         }
         let keys = answers[3]
-        for row in keys.rows {
-            try found[keys.uuid(row, 0)]?.keys.append(
-                CommandKey(
-                    ordinal: keys.int(row, 1), session: keys.uuid(row, 2), key: keys.text(row, 3),
-                    fingerprint: Int64(keys.int(row, 4)), seq: keys.int(row, 5), result: keys.optionalJSON(row, 6)))
+        for (row, key) in zip(keys.rows, try Self.keys(in: keys)) {
+            try found[keys.uuid(row, 7)]?.keys.append(key)
         }
         return found
+    }
+
+    /// The bus between the servers on this store's database, with a connection of its own.
+    package func makeNodeBus() throws(StorageFault) -> PostgresNodeBus {
+        try PostgresNodeBus(configuration)
     }
 }

@@ -6,11 +6,11 @@ extension Statement {
     static let newEvents = Statement(
         "new_events",
         """
-        SELECT part.room_id, event.seq, event.at, event.type, event.payload
+        SELECT event.seq, event.at, event.type, event.payload, event.checksum, part.room_id
         FROM unnest($1, $2) AS part (room_id, seq)
         JOIN rooms USING (room_id)
         CROSS JOIN LATERAL (
-            SELECT seq, at, type, payload FROM events
+            SELECT seq, at, type, payload, checksum FROM events
             WHERE events.room_id = part.room_id AND events.seq > part.seq OFFSET 0
         ) AS event
         WHERE rooms.seq > part.seq
@@ -23,13 +23,13 @@ extension Statement {
     static let newKeys = Statement(
         "new_keys",
         """
-        SELECT part.room_id, command.ordinal, command.session_id, command.key, command.fingerprint, command.seq,
-            command.result
+        SELECT command.ordinal, command.session_id, command.key, command.fingerprint, command.seq, command.result,
+            command.checksum, part.room_id
         FROM unnest($1, $2) AS part (room_id, keyed)
         JOIN rooms USING (room_id)
         CROSS JOIN LATERAL generate_series(greatest(part.keyed, rooms.keyed - 1000) + 1, rooms.keyed) AS new (ordinal)
         CROSS JOIN LATERAL (
-            SELECT ordinal, session_id, key, fingerprint, seq, result FROM command_keys
+            SELECT ordinal, session_id, key, fingerprint, seq, result, checksum FROM command_keys
             WHERE command_keys.room_id = part.room_id AND command_keys.slot = new.ordinal % 1000
                 AND command_keys.ordinal = new.ordinal
             OFFSET 0
