@@ -15,6 +15,7 @@ package actor LiveRoom {
     struct Surroundings: Sendable {
         var store: any EventStore
         var groupCommit: GroupCommit
+        var groupRead: GroupRead
         var jobs: BackgroundJobs
         var clock: ServerClock
         var presence: PresenceDesk
@@ -66,6 +67,8 @@ package actor LiveRoom {
     /// What the read that is under way will show.
     var verifying: [@Sendable () -> Void] = []
     var conflictsInARow = 0
+    /// The last event that other servers are known to have appended; read where it is beyond `confirmed`.
+    var heard = 0
 
     var audience = RoomAudience()
     var presence = RoomPresence()

@@ -24,7 +24,9 @@ package final class RoomHost: Sendable {
     let link: NodeLink?
     let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
-    private let jobs = BackgroundJobs()
+    let jobs = BackgroundJobs()
+    /// Whether the bus brings what other servers tell.
+    private let isHearing = Atomic(false)
     private let sessionEnded = Mutex(SessionListener { _ in })
 
     /// Who is told of ended sessions.
@@ -59,8 +61,8 @@ package final class RoomHost: Sendable {
         }
         presence = PresenceDesk(link: link, settings: settings, loop: loops[0], metrics: metrics)
         let surroundings = LiveRoom.Surroundings(
-            store: store, groupCommit: groupCommit, jobs: jobs, clock: clock, presence: presence,
-            link: link, settings: settings, metrics: metrics, logger: logger)
+            store: store, groupCommit: groupCommit, groupRead: GroupRead(store: store, jobs: jobs), jobs: jobs,
+            clock: clock, presence: presence, link: link, settings: settings, metrics: metrics, logger: logger)
         let codes = codes
         shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
     }
@@ -192,23 +194,32 @@ package final class RoomHost: Sendable {
 
     // MARK: Housekeeping
 
+    /// Whether hints of other servers arrive, so that comparing with the log is only for those that are lost.
+    private var hearsOthers: Bool { isHearing.load(ordering: .relaxed) }
+
+    /// Notes whether hints of other servers arrive.
+    func noteHearing(_ hears: Bool) {
+        isHearing.store(hears, ordering: .relaxed)
+    }
+
     private func keepHouse() async {
         var rounds = 0
         while !Task.isCancelled {
             await clock.sleep(for: settings.comparisonInterval)
             rounds += 1
-            await compareFollowedRooms()
+            for shelf in shelves { await shelf.readStale() }
+            if !hearsOthers || rounds % settings.intervalsBetweenComparisons == 0 { await compareFollowedRooms() }
             for shelf in shelves { await shelf.evictIdle() }
             if rounds % 10 == 0 { await removeFinishedSessions() }
         }
     }
 
-    private func compareFollowedRooms() async {
-        for shelf in shelves {
-            let followed = await shelf.followedRooms().map(\.uuid)
-            guard !followed.isEmpty, let heads = try? await store.heads(of: followed) else { continue }
-            await shelf.compare(with: heads)
-        }
+    /// Lets the rooms that somebody follows read what the log has beyond them.
+    func compareFollowedRooms() async {
+        var followed: [UUID] = []
+        for shelf in shelves { followed += await shelf.followedRooms().map(\.uuid) }
+        guard !followed.isEmpty, let heads = try? await store.heads(of: followed) else { return }
+        for shelf in shelves { await shelf.compare(with: heads) }
     }
 
     private func removeFinishedSessions() async {
@@ -234,11 +245,16 @@ package final class RoomHost: Sendable {
         sessionEnded.withLock { $0.tell = body }
     }
 
+    /// Ends a session's connections to this server.
+    func tellEnd(of session: SessionID) {
+        let tell = sessionEnded.withLock { $0.tell }
+        tell(session)
+    }
+
     /// Ends a session's connections and memberships; false where some are left, for housekeeping to try again.
     @discardableResult
     func finish(_ session: SessionID, because reason: LeaveReason) async -> Bool {
-        let tell = sessionEnded.withLock { $0.tell }
-        tell(session)
+        tellEnd(of: session)
         do {
             for stream in try await store.memberships(of: session.uuid) {
                 let outcome = try await command(
