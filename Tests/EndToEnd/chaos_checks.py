@@ -59,21 +59,20 @@ def check_room(room, events):
     # What was refused after an attempt without an answer may have been carried out by that one.
     maybe = [command for _, _, command in room.uncertain]
     for event in events:
-        if event["seq"] not in claimed:
-            found = next((
-                (command, own) for command in maybe
-                if (own := _footprint(command, events, event["seq"])) and not any(n in claimed for n in own)), None)
-            if found is None and any(n not in claimed and n > event["seq"] for n in range(event["seq"], event["seq"] + 2)):
-                # It may be the first of two.
-                found = next((
-                    (command, own) for command in maybe
-                    if (own := _footprint(command, events, min(len(events), event["seq"] + 1)))
-                    and event["seq"] in own and not any(n in claimed for n in own)), None)
-            if found is None:
-                problem(f"no acknowledged command is behind the event {event}")
-            else:
-                maybe.remove(found[0])
-                claimed |= {number: found[0] for number in found[1]}
+        seq = event["seq"]
+        if seq in claimed:
+            continue
+        for command in maybe:
+            # The event is its last one, or the one before.
+            own = next((
+                own for last in (seq, min(seq + 1, len(events)))
+                if (own := _footprint(command, events, last)) and seq in own and not any(n in claimed for n in own)), None)
+            if own is not None:
+                maybe.remove(command)
+                claimed |= {number: command for number in own}
+                break
+        else:
+            problem(f"no acknowledged command is behind the event {event}")
     return wrong, state
 
 
@@ -170,12 +169,3 @@ def _note_votes(voters, event):
         case "memberLeft":
             for those in voters.values():
                 those.discard(event["member"])
-
-
-LOG = """
-SELECT r.room_id FROM rooms r LEFT JOIN (
-    SELECT room_id, count(*) AS n, min(seq) AS first, max(seq) AS last FROM events GROUP BY room_id
-) e USING (room_id)
-WHERE coalesce(e.n, 0) <> r.seq OR e.first <> 1 OR e.last <> r.seq
-"""
-"""The rooms whose events are not those from the first to their head."""
