@@ -1,4 +1,4 @@
-"""What must hold of a room after a run, whatever happened: asked of its log and of everything that clients were told."""
+"""What must hold of a room after a run: asked of its log, and of everything that clients were told."""
 
 import collections
 import json
