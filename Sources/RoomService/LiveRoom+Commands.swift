@@ -11,7 +11,7 @@ extension LiveRoom {
     /// room's version, so that an answer never rests on something that another node has already changed, or that was
     /// never written.
     package func submit(_ request: CommandRequest) {
-        lastUse = .now()
+        lastUse = loop.now
         switch condition {
         case .current:
             decide(request)

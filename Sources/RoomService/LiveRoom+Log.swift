@@ -118,7 +118,7 @@ extension LiveRoom {
     /// What was durable when this was called is in `confirmed` when `done` is called. Those who ask while a read or an
     /// append is under way share the next one.
     package func verify(_ done: @escaping @Sendable () -> Void) {
-        lastUse = .now()
+        lastUse = loop.now
         switch condition {
         case .current where !surroundings.settings.logIsShared, .forgotten:
             done()
