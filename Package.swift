@@ -82,7 +82,8 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "RoomWire", "TLSTransport", "EventStorage",
+                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "RoomWire", "TLSTransport",
+                "EventStorage",
                 "LogMaintenance", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
                 argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],

@@ -35,7 +35,9 @@ extension ConformanceSuite {
                 stream: id(1), expected: made, events: events(after: 2, count: 5), keys: remembered,
                 directory: entry(1, owner: id(801), name: "Renamed"), joined: [id(801)])
             #expect(try await archive.append([part]) == [.appended])
-            for seq in [7, 4] { try await archive.save(StoredSnapshot(seq: seq, reducerVersion: 9, state: []), of: id(1)) }
+            for seq in [7, 4] {
+                try await archive.save(StoredSnapshot(seq: seq, reducerVersion: 9, state: []), of: id(1))
+            }
             var found = try #require(try await archive.archived(id(1)))
             found.members.sort()
             for index in found.keys.indices { found.keys[index].key.result = remembered[index].result }

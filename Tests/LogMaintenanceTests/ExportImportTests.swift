@@ -93,10 +93,11 @@ struct ExportImportTests {
         let lines = try await export(store)
         for (place, line) in lines.enumerated().dropFirst() {
             let text = String(decoding: line, as: UTF8.self)
-            guard text.hasPrefix("{\"event\"") || text.hasPrefix("{\"key\"") || text.hasPrefix("{\"room\"") else { continue }
+            guard ["{\"event\"", "{\"key\"", "{\"room\""].contains(where: text.hasPrefix) else { continue }
             for _ in 0..<10 {
                 var changed = lines
-                changed[place][Int.random(in: line.indices, using: &random)] ^= 1 << Int.random(in: 0..<8, using: &random)
+                let byte = Int.random(in: line.indices, using: &random)
+                changed[place][byte] ^= 1 << Int.random(in: 0..<8, using: &random)
                 // A letter's case may not matter in hexadecimal digits, and a UUID may be written in either.
                 guard
                     String(decoding: changed[place], as: UTF8.self).lowercased() != text.lowercased()
@@ -113,7 +114,8 @@ struct ExportImportTests {
     }
 
     @Test(arguments: [
-        "", "{}", "null", "[]", "{\"backline\":1}", #"{"backline":{"format":1}}"#, #"{"backline":{"format":2,"version":"9"}}"#,
+        "", "{}", "null", "[]", "{\"backline\":1}", #"{"backline":{"format":1}}"#,
+        #"{"backline":{"format":2,"version":"9"}}"#,
         #"{"end":{"rooms":0,"events":0,"keys":0,"creations":0,"sessions":0}}"#,
     ])
     func `what does not begin as an export is refused before anything is written`(line: String) async throws {

@@ -100,7 +100,10 @@ struct VerifierTests {
             $0.keys[1].key = $0.keys[1].key.sealed(in: RoomID(room))
         }
         #expect(double == ["key 2"])
-        #expect(found([]) { $0.head.version.seq = 0; $0.lastEvent = 0 }.first == "event 1")
+        #expect(
+            found([]) {
+                $0.head.version.seq = 0; $0.lastEvent = 0
+            }.first == "event 1")
     }
 
     @Test func `an event that was written into the past, or that nobody can read, is found without a checksum`()
