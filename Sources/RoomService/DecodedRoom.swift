@@ -1,6 +1,6 @@
-import EventStorage
+package import EventStorage
 import FoundationEssentials
-import RoomDomain
+package import RoomDomain
 import RoomWire
 
 /// A room as its log has it, folded and ready to live.
@@ -45,7 +45,7 @@ extension EventJSON {
 
 extension DirectoryEntry {
     /// What the directory says of a room.
-    init(of state: RoomState) {
+    package init(of state: RoomState) {
         let owner = state.members.values.first { $0.role == .owner }
         let playing = state.onAir.flatMap { state.tracks[$0.track]?.info }
         self.init(
