@@ -9,8 +9,6 @@ final class SimulatedEventStore: EventStore {
         var hasCrashed = false
         /// Whether what was sent before a crash may take effect after it.
         var writesOutliveCrash = false
-        /// How many calls did not work as they should.
-        var faults = 0
     }
 
     private let log: SimulatedLog
@@ -36,17 +34,10 @@ final class SimulatedEventStore: EventStore {
         }
     }
 
-    /// How many calls did not work as they should.
-    var faults: Int { state.withLock { $0.faults } }
-
     /// Whether a call arrives at the log at all.
     private func arrives(isWrite: Bool) -> Bool {
         let (hasCrashed, outlives) = state.withLock { ($0.hasCrashed, $0.writesOutliveCrash) }
         return !hasCrashed || (isWrite && outlives && log.dice.once(in: 2))
-    }
-
-    private func noteFault() {
-        state.withLock { $0.faults += 1 }
     }
 
     // MARK: Calls
@@ -79,28 +70,20 @@ final class SimulatedEventStore: EventStore {
                 if isWrite || isLost { log.truth.note("\(node) \(name): \(isLost ? "lost" : "done, \(result)")") }
                 self.later(after) {
                     guard !isLost, !self.isCutOff else {
-                        self.noteFault()
                         return answer(.failure(isWrite ? SimulatedLog.answerLost : SimulatedLog.unreachable))
                     }
                     answer(result)
                 }
             }
         case .fails(let before, let fault):
-            later(before) {
-                self.noteFault()
-                answer(.failure(fault))
-            }
+            later(before) { answer(.failure(fault)) }
         case .losesAnswer(let isDone, let before, let after):
             later(before) {
                 if isDone, !self.isCutOff, self.arrives(isWrite: isWrite) { _ = log.carryOut(body) }
-                self.later(after) {
-                    self.noteFault()
-                    answer(.failure(SimulatedLog.answerLost))
-                }
+                self.later(after) { answer(.failure(SimulatedLog.answerLost)) }
             }
         case .writesLate(let before, let after):
             later(before) {
-                self.noteFault()
                 answer(.failure(SimulatedLog.answerLost))
                 self.later(after) {
                     let result = log.carryOut(body)

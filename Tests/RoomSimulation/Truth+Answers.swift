@@ -30,6 +30,7 @@ extension Truth {
             if let problem = problem(of: answer, acknowledgedWith: seq, result) {
                 complain("wish \(answer.wish), \(answer.command), is acknowledged with \(seq): \(problem)")
             }
+            show(answer.room, seq)
         case .refused(let refusal):
             guard let room = room(answer.room) else { return complain("wish \(answer.wish) is refused by no room") }
             let isRight = (answer.head.asked...max(answer.head.asked, answer.head.answered)).contains { seq in

@@ -9,6 +9,7 @@ extension Truth {
         guard let room = room(update.room), update.from >= 1, update.from <= update.seq, update.seq <= room.head else {
             return complain("events \(update.from)…\(update.seq) of \(update.room) are shown, and not durable")
         }
+        show(update.room, update.seq)
         let events = room.events[(update.from - 1)..<update.seq]
         if ServerMessage.delta(room: update.room, events: events) != update.message {
             complain("events \(update.from)…\(update.seq) of \(update.room) are not shown as the log has them")
@@ -26,6 +27,7 @@ extension Truth {
         guard let room = room(id), room.states.indices.contains(seq), seq > 0 else {
             return complain("a subscription to \(id) begins at \(seq), which is not durable")
         }
+        show(id, seq)
         guard let first = subscription.messages.first else { return complain("a subscription without a message") }
         let (state, none) = (room.states[seq], Presence(online: 0, members: nil))
         let you = YouJSON.encode(state, request.session)
@@ -72,6 +74,7 @@ extension Truth {
         guard let room = room(view.room), room.states.indices.contains(view.seq), view.seq > 0 else {
             return complain("\(view.room) is looked at as of \(view.seq), which is not durable")
         }
+        show(view.room, view.seq)
         let state = room.states[view.seq]
         if view.epoch != room.epoch || view.state != StateJSON.encode(state)
             || view.you != YouJSON.encode(state, session)

@@ -23,6 +23,8 @@ final class Truth: Sendable {
         var keys: [KeyName: CommandKey] = [:]
         /// By which wish each event was caused, as far as that was acknowledged.
         var claims: [Int: Int] = [:]
+        /// The last event that anybody was shown.
+        var shown = 0
         var entry: DirectoryEntry?
 
         var head: Int { events.count }
@@ -181,6 +183,16 @@ final class Truth: Sendable {
 
     /// How often the track of a wish was added.
     func mark(_ wish: String) -> Int { state.withLock { $0.marks[wish] ?? 0 } }
+
+    /// The last event of a room that anybody was shown.
+    func shown(of id: RoomID) -> Int { state.withLock { $0.rooms[id]?.shown ?? 0 } }
+
+    /// Notes that somebody was shown a room up to an event.
+    func show(_ id: RoomID, _ seq: Int) {
+        state.withLock { state in
+            if seq > state.rooms[id]?.shown ?? .max { state.rooms[id]?.shown = seq }
+        }
+    }
 
     /// Notes that a wish caused events; false where another wish did.
     func claim(_ events: ClosedRange<Int>, of id: RoomID, by wish: Int) -> Bool {

@@ -12,6 +12,9 @@ package struct Weather: Sendable, Equatable {
     /// Takes a hundred times as long.
     var staysAwayOnceIn = 0
 
+    /// Whether every call works in the end.
+    var isHarmless: Bool { failsOnceIn == 0 && losesAnswerOnceIn == 0 && writesLateOnceIn == 0 }
+
     /// Nothing goes wrong.
     static let calm = Weather()
 

@@ -126,12 +126,10 @@ extension World {
 
     private func authenticate(_ client: Client) {
         guard let node = someNode else { return }
-        let (session, hash, faults, isCalm, truth) = (
-            client.session.id, client.tokenHash, node.store.faults, plan.isCalm, truth
-        )
+        let (session, hash, isCalm, truth) = (client.session.id, client.tokenHash, plan.isCalm, truth)
         send(node) {
             let found = try? await node.host.sessions.authenticate(tokenHash: hash)
-            if found?.id != session, isCalm || (found != nil && node.store.faults == faults) {
+            if found?.id != session, isCalm || found != nil {
                 self.next { world in
                     // It may have left in the meantime.
                     if !world.clients.contains(where: { $0.tokenHash == hash && $0.isLeaving }) {

@@ -7,21 +7,23 @@ extension World {
     /// Looks at a room: it must be the fold of its log, of what was durable when it was asked for or later.
     func look(at room: RoomID, _ client: Client) {
         guard let node = someNode else { return }
-        look(at: room, for: client.session.id, on: node)
+        look(at: room, for: client.session.id, on: node, mustWork: plan.isCalm)
     }
 
-    func look(at room: RoomID, for session: SessionID, on node: SimulatedNode) {
-        let (head, faults, truth, isCalm) = (truth.head(of: room), node.store.faults, truth, plan.isCalm)
+    /// Looks at a room; with the log out of reach it may show what it has.
+    func look(at room: RoomID, for session: SessionID, on node: SimulatedNode, mustWork: Bool) {
+        let (truth, isShared) = (truth, plan.settings.logIsShared)
+        // A server that has the log for itself does not read it: it shows what it knows to be durable.
+        let head = isShared ? truth.head(of: room) : truth.shown(of: room)
         send(node) {
             do throws(RoomFailure) {
                 let view = try await node.host.view(room, for: session)
                 truth.check(view, for: session)
-                // With the log out of reach a room shows what it has.
-                if view.seq < head, node.store.faults == faults {
+                if view.seq < head, mustWork {
                     truth.complain("\(room) is looked at as of \(view.seq) on \(node.name), after \(head)")
                 }
             } catch {
-                if isCalm || error == .noSuchRoom { truth.complain("\(room) cannot be looked at: \(error)") }
+                if mustWork || error != .unavailable { truth.complain("\(room) cannot be looked at: \(error)") }
             }
         }
     }
@@ -29,9 +31,8 @@ extension World {
     /// Looks at a room as it was.
     func lookBack(at room: RoomID, _ client: Client) {
         guard let node = someNode else { return }
-        let (seq, session, truth, isCalm) = (
-            dice.number(in: 1...max(1, truth.head(of: room))), client.session.id, truth, plan.isCalm
-        )
+        let head = plan.settings.logIsShared ? truth.head(of: room) : truth.shown(of: room)
+        let (seq, session, truth, isCalm) = (dice.number(in: 1...max(1, head)), client.session.id, truth, plan.isCalm)
         send(node) {
             do throws(RoomFailure) {
                 let view = try await node.host.view(room, at: seq, for: session)

@@ -77,7 +77,8 @@ extension World {
     private func compare(until deadline: Int64) {
         for room in truth.rooms {
             let state = truth.roomState(room)
-            for node in nodes { look(at: room, for: state.memberOfSession.keys.first ?? clients[0].session.id, on: node) }
+            let session = state.members.values.min { $0.id < $1.id }?.session ?? clients[0].session.id
+            for node in nodes { look(at: room, for: session, on: node, mustWork: true) }
             compareDirectory(room, state)
         }
         for client in clients {
