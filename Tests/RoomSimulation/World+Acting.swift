@@ -18,8 +18,11 @@ extension World {
     }
 
     private func actOnce() {
-        guard let client = dice.element(of: clients.filter { !$0.isLeaving }), let room = dice.element(of: rooms)
+        let open = rooms.filter { truth.roomState($0).isOpen }
+        guard let client = dice.element(of: clients.filter { !$0.isLeaving }),
+            let room = dice.element(of: open.isEmpty || dice.once(in: 20) ? rooms : open)
         else { return }
+        if open.isEmpty, dice.once(in: 4) { return makeRoom(client) }
         switch dice.number(in: 0..<100) {
         case 0..<45: command(client, room)
         case 45..<65: changeConnection(of: client, to: room)
@@ -43,9 +46,18 @@ extension World {
             let track = TrackInfo(source: Truth.markSource, sourceID: "\(wishes.count)", title: "Song \(wishes.count)")
             return wish(someOwner(of: room) ?? client, room, .addTracks([track]), key: key)
         }
+        let state = truth.roomState(room)
+        if state.memberOfSession[client.session.id] == nil, dice.once(in: 2) {
+            return wish(client, room, .join(name: nil), key: key)
+        }
         var commands = RandomCommands(
             random: SeededRandom(seed: dice.bits()), sessions: clients.map(\.session.id))
-        let command = commands.command(for: truth.roomState(room))
+        var command = commands.command(for: state)
+        // What ends everything, and what is refused whatever the room is, is tried less often.
+        switch command {
+        case .closeRoom, .endMembership: if !dice.once(in: 10) { command = commands.command(for: state) }
+        default: break
+        }
         // Most of what can be done only an owner may do.
         wish(dice.once(in: 2) ? client : someOwner(of: room) ?? client, room, command, key: key)
     }
@@ -152,7 +164,7 @@ extension World {
     }
 
     private func makeRoom(_ client: Client) {
-        guard rooms.count < 5, let node = someNode else { return }
+        guard rooms.count < 6, let node = someNode else { return }
         let (session, key, truth) = (client.session, "room \(rooms.count)", truth)
         send(node) {
             let wanted = try? CreateRoomRequest.parse(Array(#"{"name":"\#(key)"}"#.utf8))
