@@ -9,6 +9,18 @@ struct Statement: Sendable {
         self.name = name.description
         self.sql = sql.description
     }
+
+    /// A statement that is put together from constants.
+    init(name: String, sql: String) {
+        self.name = name
+        self.sql = sql
+    }
+
+    /// The one statement that is no constant: LISTEN takes no parameters, and a channel's name cannot end its quotes.
+    init(listening channel: NotificationChannel) {
+        self.name = "listen \(channel.name)"
+        self.sql = "LISTEN \"\(channel.name)\""
+    }
 }
 
 /// One execution of a statement.

@@ -46,20 +46,29 @@ extension LiveRoom {
     func reload() {
         guard condition == .current || condition == .stale, inFlight == nil, gathering.isEmpty else { return }
         condition = .reloading
+        // What was heard of is durable, and in what is read.
+        heard = 0
         verifying = verifications
         verifications = []
-        let (id, version, loop, store) = (id, version, loop, surroundings.store)
-        let isStarted = surroundings.jobs.start {
-            let result: Result<LoadedStream?, StorageFault>
-            do throws(StorageFault) {
-                result = .success(
-                    try await store.load(id.uuid, reducerVersion: StoredStateJSON.reducerVersion, after: version))
-            } catch {
-                result = .failure(error)
-            }
+        let loop = loop
+        surroundings.groupRead.read(id.uuid, after: version) { result in
             loop.execute { self.assumeIsolated { $0.reloaded(result) } }
         }
-        if !isStarted { reloaded(.failure(.closed)) }
+    }
+
+    /// Takes in that another server has appended events up to `seq`.
+    ///
+    /// With an append or a read under way nothing is done: what comes of it shows whether the room is still behind.
+    func hear(_ seq: Int) {
+        heard = max(heard, seq)
+        catchUpWithHeard()
+    }
+
+    /// Reads what other servers have appended, where somebody follows; else it is read when the room is used.
+    private func catchUpWithHeard() {
+        guard heard > confirmed.seq, condition == .current || condition == .stale, inFlight == nil, gathering.isEmpty
+        else { return }
+        if isFollowed { reload() } else { condition = .stale }
     }
 
     private func reloaded(_ result: Result<LoadedStream?, StorageFault>) {
@@ -128,12 +137,15 @@ extension LiveRoom {
         }
     }
 
-    /// Sees to it that something is under way that will answer who waits, where somebody does.
+    /// Sees to it that something is under way that will answer who waits, where somebody does, and that what was heard
+    /// of meanwhile is read.
     func verifyRest() {
         if !gathering.isEmpty {
             scheduleFlush()
         } else if !verifications.isEmpty {
             reload()
+        } else {
+            catchUpWithHeard()
         }
     }
 
@@ -167,10 +179,8 @@ extension LiveRoom {
         let (state, id, loop) = (confirmed, id, loop)
         let (store, metrics, logger) = (surroundings.store, surroundings.metrics, surroundings.logger)
         let isStarted = surroundings.jobs.start {
-            let snapshot = StoredSnapshot(
-                seq: state.seq, reducerVersion: StoredStateJSON.reducerVersion, state: StoredStateJSON.encode(state))
             do {
-                try await store.save(snapshot, of: id.uuid)
+                try await store.save(StoredSnapshot(of: state), of: id.uuid)
                 metrics.snapshotEnded(.saved)
             } catch {
                 metrics.snapshotEnded(.failed)

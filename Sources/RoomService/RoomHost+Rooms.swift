@@ -110,19 +110,14 @@ extension RoomHost {
         }
         for event in events { state.evolve(event) }
         let first = StreamAppend(
-            stream: founding.id.uuid, expected: .start, events: events.map(EventJSON.stored),
+            stream: founding.id.uuid, expected: .start, events: events.map { EventJSON.stored($0, in: founding.id) },
             directory: DirectoryEntry(of: state), joined: [founding.founder.uuid])
+        let epoch = EpochRenewal(of: founding.id, random: randomness.next())
         let creation = StreamCreation(
-            first: first, epoch: makeEpoch(), creator: founding.founder.uuid, key: key, fingerprint: fingerprint,
-            at: now.milliseconds, keysSince: now.milliseconds - 24 * 3_600_000,
+            first: first, epoch: epoch.epoch, checksum: epoch.checksum, creator: founding.founder.uuid, key: key,
+            fingerprint: fingerprint, at: now.milliseconds, keysSince: now.milliseconds - 24 * 3_600_000,
             ownerLimit: RoomLimits.openRoomsPerSession)
         return (creation, state)
-    }
-
-    /// 64 random bits in hexadecimal.
-    private func makeEpoch() -> String {
-        let digits = String(randomness.next(), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     // MARK: Looking
@@ -237,6 +232,7 @@ extension RoomHost {
         } catch {
             throw RoomFailure(error)
         }
+        link?.tell(.sessionEnded(session))
         await finish(session, because: .sessionEnded)
     }
 }

@@ -20,6 +20,8 @@ package struct RoomHostSettings: Sendable {
     package var conflictsInARow = 100
     /// How often followed rooms are compared with their log.
     package var comparisonInterval = TimeAmount.seconds(1)
+    /// While the bus between servers is connected, only so many intervals apart: to find what a lost hint did not tell.
+    package var intervalsBetweenComparisons = 5
     /// A session that is not used ends after this.
     package var sessionLifetimeMs: Int64 = 30 * 24 * 3_600 * 1_000
 

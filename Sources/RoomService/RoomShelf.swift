@@ -126,6 +126,23 @@ package actor RoomShelf {
         }
     }
 
+    /// Lets live rooms know what other servers have appended.
+    func hear(_ moved: [RoomID: Int]) {
+        for (id, seq) in moved {
+            guard case .live(let room) = places[id] else { continue }
+            room.assumeIsolated { $0.hear(seq) }
+        }
+    }
+
+    /// Lets rooms that are followed and that could not be read try again.
+    func readStale() {
+        for case .live(let room) in places.values {
+            room.assumeIsolated { room in
+                if room.isFollowed, room.condition == .stale { room.reload() }
+            }
+        }
+    }
+
     /// Lets live rooms read what the log has beyond them.
     func compare(with heads: [UUID: StreamHead]) {
         for (stream, head) in heads {
