@@ -124,6 +124,11 @@ final class SimulatedEventStore: EventStore {
         }
     }
 
+    func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream] {
+        let name = "catching up after \(positions.values.map { "\($0.seq)" }.joined(separator: ", "))"
+        return try await perform(name) { log throws(StorageFault) in try await log.catchUp(positions) }
+    }
+
     func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
         try await perform("read after \(seq)") { log throws(StorageFault) in
             try await log.read(stream, after: seq, limit: limit)

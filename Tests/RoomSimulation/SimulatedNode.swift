@@ -12,6 +12,7 @@ final class SimulatedNode: Sendable {
     let feed: SimulatedFeed
     let store: SimulatedEventStore
     let executor: SimulatedExecutor
+    private let bus: SimulatedNodeBus?
     private let scheduler: Scheduler
     private let lanes: [Scheduler.Lane]
     private let log: SimulatedLog
@@ -21,7 +22,7 @@ final class SimulatedNode: Sendable {
     ///
     /// - Parameter skew: Milliseconds by which its clock is ahead of the world's.
     init(
-        _ name: String, log: SimulatedLog, settings: RoomHostSettings, loops count: Int, skew: Double,
+        _ name: String, log: SimulatedLog, network: SimulatedNetwork?, settings: RoomHostSettings, loops count: Int, skew: Double,
         mustResume: Bool, tell: @escaping @Sendable (SimulatedFeed.News) -> Void
     ) {
         self.name = name
@@ -31,7 +32,8 @@ final class SimulatedNode: Sendable {
         let executor = SimulatedExecutor(scheduler)
         let loops = (0..<count).map { _ in SimulatedEventLoop(scheduler) }
         self.executor = executor
-        lanes = [executor.lane] + loops.map(\.lane)
+        bus = network.map { SimulatedNodeBus($0, node: name, scheduler) }
+        lanes = [executor.lane] + loops.map(\.lane) + (bus.map { [$0.lane] } ?? [])
         store = SimulatedEventStore(log, node: name)
         let clock = ServerClock(
             milliseconds: { Self.beginning + skew + Double(scheduler.now) / 1_000_000 },
@@ -41,7 +43,7 @@ final class SimulatedNode: Sendable {
             tell: tell)
         host = RoomHost(
             store: store, settings: settings, loops: loops, clock: clock,
-            randomness: ServerRandomness { dice.bits() },
+            randomness: ServerRandomness { dice.bits() }, bus: bus, node: name,
             logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() })
         let host = host
         run { await host.run() }
@@ -82,10 +84,17 @@ final class SimulatedNode: Sendable {
         for lane in lanes { scheduler.stop(lane, isPaused) }
     }
 
+    /// Reaches neither the log nor other servers, or does so again.
+    func cutOff(_ isCutOff: Bool) {
+        store.isCutOff = isCutOff
+        bus?.cutOff(isCutOff)
+    }
+
     /// Never does anything any more; see ``SimulatedEventStore/crash(writesOutlive:)``.
     func crash(writesOutlive: Bool) {
         crashed.store(true, ordering: .relaxed)
         store.crash(writesOutlive: writesOutlive)
+        bus?.cutOff(true)
         for lane in lanes { scheduler.stop(lane, true) }
     }
 

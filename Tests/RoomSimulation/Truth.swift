@@ -38,6 +38,7 @@ final class Truth: Sendable {
         var marks: [String: Int] = [:]
         var creations: [KeyName: RoomID] = [:]
         var complaints: [String] = []
+        var whenAppended: (@Sendable (RoomID, Int) -> Void)?
         /// Whether nobody looks any more.
         var isClosed = false
     }
@@ -66,6 +67,7 @@ final class Truth: Sendable {
     func close() -> [String] {
         state.withLock { state in
             state.isClosed = true
+            state.whenAppended = nil
             return state.complaints
         }
     }
@@ -109,6 +111,12 @@ final class Truth: Sendable {
         let id = RoomID(part.stream)
         let complaints = state.withLock { Self.fold(part, of: id, into: &$0) }
         for complaint in complaints { complain(complaint) }
+        if !part.events.isEmpty, let tell = state.withLock({ $0.whenAppended }) { tell(id, head(of: id)) }
+    }
+
+    /// Calls `body` whenever a room has new events, with the number of the last.
+    func whenAppended(_ body: @escaping @Sendable (RoomID, Int) -> Void) {
+        state.withLock { $0.whenAppended = body }
     }
 
     private static func fold(_ part: StreamAppend, of id: RoomID, into state: inout State) -> [String] {

@@ -37,6 +37,8 @@ final class Client {
         var room: RoomID
         /// Whether the room has accepted it.
         var isFollowing = false
+        /// Since when, in nanoseconds.
+        var since: Int64 = 0
         /// Whether it left out a delta, and waits for a snapshot instead.
         var isCatchingUp = false
     }

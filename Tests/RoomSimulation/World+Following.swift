@@ -87,6 +87,7 @@ extension World {
         for client in clients {
             guard let place = client.connections.firstIndex(where: { $0.id == id }) else { continue }
             truth.note("\(client.session.name) follows as \(id.rawValue) at \(subscription.seq)")
+            if !client.connections[place].isFollowing { client.connections[place].since = scheduler.now }
             client.connections[place].isFollowing = true
             client.connections[place].isCatchingUp = false
             client.positions[room] = (truth.room(room)?.epoch ?? "", subscription.seq)
@@ -94,6 +95,18 @@ extension World {
         }
         // It has gone while it was waiting: the room may have counted it in after that.
         node.unfollow(id, room)
+    }
+
+    /// Complains of everybody who has followed a room for so long, and has not been told of an event.
+    func expectAll(of room: RoomID, at seq: Int, since moved: Int64) {
+        for client in clients {
+            for connection in client.connections where connection.room == room && connection.isFollowing {
+                let reached = client.positions[room]?.seq ?? 0
+                guard connection.since < moved, !connection.isCatchingUp, reached < seq else { continue }
+                truth.complain(
+                    "\(client.session.name) on \(connection.node.name) has heard of \(reached), not of \(seq) of \(room)")
+            }
+        }
     }
 
     private func refused(_ request: SubscriptionRequest, _ refusal: SubscriptionRefusal) {

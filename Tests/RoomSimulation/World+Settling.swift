@@ -13,9 +13,10 @@ extension World {
         truth.note("nothing goes wrong any more")
         isSettling = true
         log.weather = .calm
+        network.losesOnceIn = 0
         for (place, node) in nodes.enumerated() {
             node.pause(false)
-            node.store.isCutOff = false
+            node.cutOff(false)
             if node.hasCrashed { start(place) }
         }
         let deadline = scheduler.now + Self.patience

@@ -30,10 +30,10 @@ extension World {
             }
         default:
             truth.note("\(node.name) is cut off from the log")
-            node.store.isCutOff = true
+            node.cutOff(true)
             later(dice.time(microseconds: 100...1_000_000)) { world in
                 world.truth.note("\(node.name) reaches the log again")
-                node.store.isCutOff = false
+                node.cutOff(false)
             }
         }
     }

@@ -21,6 +21,7 @@ actor World {
     nonisolated let dice: Dice
     nonisolated let truth: Truth
     nonisolated let log: SimulatedLog
+    nonisolated let network: SimulatedNetwork
     nonisolated let plan: WorldPlan
     private nonisolated let over = Atomic(false)
 
@@ -44,10 +45,20 @@ actor World {
         scheduler = Scheduler(seed: dice.bits())
         truth = Truth(scheduler, trace: trace)
         log = SimulatedLog(scheduler, dice, truth)
+        network = SimulatedNetwork(log)
         loop = SimulatedEventLoop(scheduler)
         plan = WorldPlan(dice)
         actionsLeft = plan.actions
+        if plan.isPrompt {
+            truth.whenAppended { room, seq in
+                let moved = self.scheduler.now
+                self.later(Self.promptly) { $0.expectAll(of: room, at: seq, since: moved) }
+            }
+        }
     }
+
+    /// Within how many nanoseconds what is durable has reached everybody, where nothing is slow and nothing is lost.
+    private static let promptly: Int64 = 300_000_000
 
     /// Whether everything has been looked at.
     nonisolated var isOver: Bool { over.load(ordering: .relaxed) }
@@ -77,7 +88,7 @@ actor World {
         let life = lives.count
         truth.note("\(name) starts")
         let node = SimulatedNode(
-            name, log: log, settings: plan.settings, loops: plan.loopsPerNode, skew: plan.skews[place],
+            name, log: log, network: plan.hasBus ? network : nil, settings: plan.settings, loops: plan.loopsPerNode, skew: plan.skews[place],
             mustResume: plan.isCalm
         ) { news in
             self.next { $0.heard(news, from: life) }
@@ -140,6 +151,7 @@ actor World {
             }
         }
         log.weather = plan.weather
+        network.losesOnceIn = plan.losesHintsOnceIn
         act()
         if plan.troubles != nil { makeTrouble() }
     }

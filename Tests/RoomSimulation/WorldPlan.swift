@@ -14,12 +14,19 @@ package struct WorldPlan: Sendable {
     var weather: Weather
     /// Milliseconds between two crashes, pauses or cuts of a node, at most; nil: there are none.
     var troubles: Int?
+    /// Whether the servers tell each other what moved.
+    var hasBus: Bool
+    /// Once in so many messages between them one is lost; 0: never.
+    var losesHintsOnceIn: Int
     var settings: RoomHostSettings
     /// Milliseconds by which each node's clock is ahead.
     var skews: [Double]
 
     /// Whether nothing fails, though it may take its time.
     var isCalm: Bool { troubles == nil && weather.isHarmless }
+
+    /// Whether everybody hears of everything at once: nothing is slow, and hints arrive.
+    var isPrompt: Bool { troubles == nil && weather == .calm && hasBus && losesHintsOnceIn == 0 }
 
     init(_ dice: Dice) {
         nodes = [1, 2, 2, 3][dice.number(in: 0..<4)]
@@ -39,6 +46,8 @@ package struct WorldPlan: Sendable {
             weather = Weather(failsOnceIn: 15, losesAnswerOnceIn: 10, writesLateOnceIn: 20, staysAwayOnceIn: 15)
         }
         troubles = dice.once(in: 2) ? dice.number(in: 30...1_000) : nil
+        hasBus = nodes > 1 && !dice.once(in: 4)
+        losesHintsOnceIn = dice.once(in: 2) ? 0 : dice.number(in: 1...20)
         var settings = RoomHostSettings()
         settings.logIsShared = nodes > 1 || dice.once(in: 2)
         settings.locationPrecisionMeters = 0
@@ -50,6 +59,11 @@ package struct WorldPlan: Sendable {
         if troubles != nil, dice.once(in: 4) {
             settings.conflictsInARow = 2
             settings.waitingCommandsPerRoom = 3
+        }
+        settings.intervalsBetweenComparisons = dice.number(in: 1...6)
+        // So that what a hint did not tell comes late.
+        if troubles == nil, weather == .calm, hasBus, losesHintsOnceIn == 0 {
+            settings.comparisonInterval = .seconds(Int64(dice.number(in: 2...4)))
         }
         if !settings.logIsShared { weather.writesLateOnceIn = 0 }
         self.settings = settings
