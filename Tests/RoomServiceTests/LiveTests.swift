@@ -27,12 +27,7 @@ import Testing
     }
 
     private func relayed(_ json: String) throws -> RelayedJSON {
-        let room = "0193503f-1234-7abc-8def-0123456789ab"
-        let text = #"{"type":"signal","room":"\#(room)","to":1,"data":\#(json)}"#
-        guard case .signal(_, _, _, let data) = try ClientMessage.parse(Array(text.utf8)) else {
-            throw NeverHappened(description: "a signal")
-        }
-        return data
+        try #require(RelayedJSON(Array(json.utf8)))
     }
 
     private func react(_ emoji: String, by person: Person, in room: RoomID, at node: Node) async -> LiveOutcome {
