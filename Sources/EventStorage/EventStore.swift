@@ -5,7 +5,7 @@ package import FoundationEssentials
 /// One stream is one room. Payloads are bytes: a store knows neither rooms nor JSON beyond "valid JSON text". All
 /// methods may be called from any task, concurrently. Every method throws ``StorageFault`` when the surroundings fail;
 /// a lost race is not a fault but an outcome.
-package protocol EventStore: Sendable {
+package protocol EventStore: StreamErasure {
     // MARK: Streams
 
     /// Makes a stream with its first events, its directory entry and its memberships, in one transaction.
@@ -39,6 +39,8 @@ package protocol EventStore: Sendable {
     func snapshot(of stream: UUID, atMost seq: Int, reducerVersion: Int) async throws(StorageFault) -> StoredSnapshot?
 
     /// Keeps a snapshot; one of the same stream and `seq` is replaced.
+    ///
+    /// Throws ``StorageFault/rejected(_:)`` where there is no such stream, or it is to be forgotten.
     func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault)
 
     // MARK: Directory

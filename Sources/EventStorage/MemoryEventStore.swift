@@ -6,14 +6,14 @@ package import FoundationEssentials
 /// process. Every call takes effect at one instant: none is suspended while it is carried out. The log grows without
 /// limit.
 package actor MemoryEventStore: EventStore {
-    private var streams: [UUID: Stream] = [:]
+    var streams: [UUID: Stream] = [:]
     /// The streams of each code, open or closed.
-    private var streamsByCode: [String: Set<UUID>] = [:]
+    var streamsByCode: [String: Set<UUID>] = [:]
     /// The open streams of each owner.
     private var openStreams: [UUID: Set<UUID>] = [:]
-    private var creations: [CreationKey: Creation] = [:]
+    var creations: [CreationKey: Creation] = [:]
     /// The streams of each session that is a member of any.
-    private var memberships: [UUID: Set<UUID>] = [:]
+    var memberships: [UUID: Set<UUID>] = [:]
     private var sessions: [UUID: SessionRecord] = [:]
     private var sessionsByHash: [[UInt8]: UUID] = [:]
 
@@ -88,8 +88,8 @@ package actor MemoryEventStore: EventStore {
     }
 
     package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
-        guard streams[stream] != nil else {
-            throw .rejected(.init(message: "a snapshot of a stream that does not exist"))
+        guard let stored = streams[stream], stored.forgetAt == nil else {
+            throw .rejected(.init(message: "a snapshot of a stream that does not exist, or is to be forgotten"))
         }
         streams[stream]?.snapshots[snapshot.seq] = snapshot
     }
@@ -210,7 +210,7 @@ package actor MemoryEventStore: EventStore {
 
 extension MemoryEventStore {
     /// One stream.
-    private struct Stream {
+    struct Stream {
         var head: StreamHead
         var entry: DirectoryEntry
         /// All events; the one numbered `seq` is at `seq - 1`.
@@ -218,12 +218,15 @@ extension MemoryEventStore {
         /// The newest keyed commands, ascending.
         var keys: [CommandKey] = []
         var snapshots: [Int: StoredSnapshot] = [:]
+        var forgetAt: Int64?
+        var forgottenAt: Int64?
 
         mutating func write(_ part: StreamAppend) {
             events += part.events
             keys += part.keys
             keys.removeFirst(max(0, keys.count - CommandKey.window))
             head.version = part.resulting
+            forgetAt = part.forgetAt ?? forgetAt
         }
 
         func events(after seq: Int) -> ArraySlice<StoredEvent> {
@@ -235,13 +238,13 @@ extension MemoryEventStore {
         }
     }
 
-    private struct CreationKey: Hashable {
+    struct CreationKey: Hashable {
         var session: UUID
         /// The key's UTF-8: keys are the same only byte for byte.
         var key: [UInt8]
     }
 
-    private struct Creation {
+    struct Creation {
         var stream: UUID
         var fingerprint: Int64
         var at: Int64

@@ -99,10 +99,15 @@ package struct StreamAppend: Sendable {
     /// A session in both `joined` and `left` of one append ends as `left` says only where it is not a member after the
     /// last event; the writer gives each session in at most one of the two.
     package var left: [UUID]
+    /// When it was asked that the stream be forgotten, in milliseconds since the Unix epoch; nil where these events do
+    /// not ask for it.
+    ///
+    /// The stream is closed by then: it gets no more events.
+    package var forgetAt: Int64?
 
     package init(
         stream: UUID, expected: StreamVersion, events: [StoredEvent], keys: [CommandKey] = [],
-        directory: DirectoryEntry? = nil, joined: [UUID] = [], left: [UUID] = []
+        directory: DirectoryEntry? = nil, joined: [UUID] = [], left: [UUID] = [], forgetAt: Int64? = nil
     ) {
         self.stream = stream
         self.expected = expected
@@ -111,6 +116,7 @@ package struct StreamAppend: Sendable {
         self.directory = directory
         self.joined = joined
         self.left = left
+        self.forgetAt = forgetAt
     }
 
     /// The version the stream has once this is appended.

@@ -51,6 +51,7 @@ extension PostgresStore {
         parameters.add(batch.flatMap(\.joined))
         parameters.add(batch.flatMap { part in part.left.map { _ in part.stream } })
         parameters.add(batch.flatMap(\.left))
+        parameters.add(batch.map(\.forgetAt))
         return parameters
     }
 

@@ -52,7 +52,7 @@ extension PostgresStore {
         let answer = try await execute(
             Call(.saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state)))
         guard answer.affectedRows == 1 else {
-            throw .rejected(.init(message: "a snapshot of a stream that does not exist"))
+            throw .rejected(.init(message: "a snapshot of a stream that does not exist, or is to be forgotten"))
         }
     }
 

@@ -14,9 +14,9 @@ extension Statement {
         """
         WITH matched AS MATERIALIZED (
             SELECT part.*
-            FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS part (
+            FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $34) AS part (
                 room_id, expected_seq, expected_keyed, new_seq, new_keyed, is_listed, code, name, is_public, lat, lon,
-                created_at, closed_at, owner, dj_name, now_playing_title, now_playing_artist)
+                created_at, closed_at, owner, dj_name, now_playing_title, now_playing_artist, forget_at)
             JOIN rooms USING (room_id)
             WHERE rooms.seq = part.expected_seq AND rooms.keyed = part.expected_keyed
             ORDER BY part.room_id
@@ -37,7 +37,8 @@ extension Statement {
                 now_playing_title = CASE WHEN is_listed THEN matched.now_playing_title
                     ELSE rooms.now_playing_title END,
                 now_playing_artist = CASE WHEN is_listed THEN matched.now_playing_artist
-                    ELSE rooms.now_playing_artist END
+                    ELSE rooms.now_playing_artist END,
+                forget_at = coalesce(matched.forget_at, rooms.forget_at)
             FROM matched
             WHERE rooms.room_id = matched.room_id
         ), recorded AS (
@@ -154,12 +155,13 @@ extension Statement {
         ORDER BY seq DESC LIMIT 1
         """)
 
-    /// Keeps a snapshot of a stream that exists.
+    /// Keeps a snapshot of a stream that exists and is not to be forgotten, and keeps it from being so meanwhile.
     static let saveSnapshot = Statement(
         "save_snapshot",
         """
         INSERT INTO snapshots (room_id, seq, reducer_version, state)
-        SELECT room_id, $2, $3, $4 FROM rooms WHERE room_id = $1
+        SELECT room_id, $2, $3, $4 FROM rooms WHERE room_id = $1 AND forget_at IS NULL
+        FOR KEY SHARE
         ON CONFLICT (room_id, seq) DO UPDATE SET reducer_version = excluded.reducer_version, state = excluded.state
         """)
 

@@ -121,9 +121,10 @@ extension LiveRoom {
             case nil: break
             }
         }
-        // Who is in a room that is closed is a member of nothing that could be left.
-        if pending.events.contains(where: { $0.event == .roomClosed }) {
+        for case .roomClosed(let forget) in pending.events.map(\.event) {
+            // Who is in a room that is closed is a member of nothing that could be left.
             touched.formUnion(projected.memberOfSession.keys)
+            if forget { append.forgetAt = projected.lastEventAt.milliseconds }
         }
         for session in touched {
             if projected.isOpen, projected.memberOfSession[session] != nil {

@@ -120,7 +120,7 @@ extension RoomHost {
     }
 
     /// 64 random bits in hexadecimal.
-    private static func makeEpoch() -> String {
+    static func makeEpoch() -> String {
         let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
@@ -134,7 +134,7 @@ extension RoomHost {
 
     /// A room as it was when its event `seq` had just happened; nobody's presence is in it.
     package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        let position = try await withRoom(room) { $0.position }
+        let (position, isForgotten) = try await withRoom(room) { ($0.position, $0.confirmed.isForgotten) }
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
         do {
             var state = RoomState(id: room)
@@ -146,6 +146,8 @@ extension RoomHost {
                 let events = try await store.read(room.uuid, after: state.seq, limit: last - state.seq)
                 for event in try events.recorded(after: state.seq, through: last) { state.evolve(event) }
             }
+            // The log may still have what is to be forgotten.
+            if isForgotten { state.dropPersonalData() }
             return RoomView(
                 room: room, epoch: position.epoch, seq: seq, time: clock.now, state: StateJSON.encode(state),
                 you: YouJSON.encode(state, session), presence: nil)
@@ -166,7 +168,7 @@ extension RoomHost {
 
     /// At most `limit` events after `seq`.
     package func events(of room: RoomID, after seq: Int, limit: Int) async throws(RoomFailure) -> LogPage {
-        let position = try await withRoom(room) { $0.position }
+        let (position, isForgotten) = try await withRoom(room) { ($0.position, $0.confirmed.isForgotten) }
         guard seq >= 0, seq < position.seq, limit > 0 else {
             return LogPage(epoch: position.epoch, events: [], seq: position.seq)
         }
@@ -174,7 +176,9 @@ extension RoomHost {
             let count = min(limit, position.seq - seq)
             let stored = try await store.read(room.uuid, after: seq, limit: count)
             let events = try stored.recorded(after: seq, through: seq + count)
-            return LogPage(epoch: position.epoch, events: events, seq: position.seq)
+            return LogPage(
+                epoch: position.epoch, events: isForgotten ? events.map(\.withoutPersonalData) : events,
+                seq: position.seq)
         } catch {
             throw Self.failure(error)
         }

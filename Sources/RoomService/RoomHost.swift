@@ -61,6 +61,7 @@ package final class RoomHost: Sendable {
                 group.addTask { await self.jobs.run() }
                 await withDiscardingTaskGroup { house in
                     house.addTask { await self.keepHouse() }
+                    house.addTask { await self.keepErasing() }
                     await groupCommit.run(flushes: settings.flushesSideBySide)
                     house.cancelAll()
                 }
@@ -95,7 +96,7 @@ package final class RoomHost: Sendable {
     ///
     /// Calls from one event loop about one room keep their order.
     package func visit(_ id: RoomID, _ visit: @escaping RoomShelf.Visit) {
-        let shelf = shelves[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(shelves.count))]
+        let shelf = shelf(of: id)
         if shelf.loop.inEventLoop {
             shelf.assumeIsolated { $0.visit(id, visit) }
         } else {
@@ -168,6 +169,16 @@ package final class RoomHost: Sendable {
         return try result.get()
     }
 
+    /// Lets a room that is in memory read its log again, whatever is known of it.
+    func readAgain(_ id: RoomID) {
+        let shelf = shelf(of: id)
+        shelf.loop.execute { shelf.assumeIsolated { $0.readAgain(id) } }
+    }
+
+    private func shelf(of id: RoomID) -> RoomShelf {
+        shelves[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(shelves.count))]
+    }
+
     // MARK: Housekeeping
 
     private func keepHouse() async {
@@ -185,7 +196,7 @@ package final class RoomHost: Sendable {
         for shelf in shelves {
             let followed = await shelf.followedRooms().map(\.uuid)
             guard !followed.isEmpty, let heads = try? await store.heads(of: followed) else { continue }
-            await shelf.compare(with: heads)
+            await shelf.compare(with: heads, of: followed)
         }
     }
 

@@ -20,6 +20,8 @@ package struct RoomHostSettings: Sendable {
     package var conflictsInARow = 100
     /// How often followed rooms are compared with their log.
     package var comparisonInterval = TimeAmount.seconds(1)
+    /// Rooms that were closed longer ago than this are removed; nil: never.
+    package var retainClosedRoomsMs: Int64?
     /// A session that is not used ends after this.
     package var sessionLifetimeMs: Int64 = 30 * 24 * 3_600 * 1_000
 

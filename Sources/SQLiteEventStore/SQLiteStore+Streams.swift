@@ -52,10 +52,15 @@ extension SQLiteStore {
         try await write { db in
             try db.run(
                 """
-                INSERT INTO snapshots (room_id, seq, reducer_version, state) VALUES (?, ?, ?, ?)
+                INSERT INTO snapshots (room_id, seq, reducer_version, state)
+                SELECT room_id, ?, ?, ? FROM rooms WHERE room_id = ? AND forget_at IS NULL
                 ON CONFLICT (room_id, seq)
                 DO UPDATE SET reducer_version = excluded.reducer_version, state = excluded.state
-                """, [stream, snapshot.seq, snapshot.reducerVersion, Data(snapshot.state)])
+                """, [snapshot.seq, snapshot.reducerVersion, Data(snapshot.state), stream])
+            guard db.changesCount == 1 else {
+                throw StorageFault.rejected(
+                    .init(message: "a snapshot of a stream that does not exist, or is to be forgotten"))
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ package enum ConformanceSuite {
     /// All facts.
     package static let checks: [EventStoreCheck] =
         appendChecks + concurrentAppendChecks + readChecks + keyChecks + creationChecks + concurrentCreationChecks
-        + directoryChecks + sessionChecks + historyChecks
+        + directoryChecks + sessionChecks + historyChecks + erasureChecks
 }
 
 /// What a check works on.

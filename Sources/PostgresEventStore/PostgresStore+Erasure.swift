@@ -1,0 +1,30 @@
+package import EventStorage
+package import FoundationEssentials
+
+extension PostgresStore {
+    package func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
+        let answer = try await execute(Call(.removeRooms, instant, max(0, limit)))
+        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+    }
+
+    package func sweep(limit: Int) async throws(StorageFault) -> Bool {
+        try await !execute(Call(.sweep, max(1, limit))).rows.isEmpty
+    }
+
+    package func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
+        let answer = try await query(Call(.roomsToForget, max(0, limit)))
+        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+    }
+
+    package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
+        _ = try await execute(
+            Call(.rewrite, stream, events.map(\.seq), events.map { JSONText($0.payload) }))
+    }
+
+    package func endForgetting(of stream: UUID, epoch: String, at now: Int64) async throws(StorageFault) {
+        _ = try await write([
+            Call(.begin), Call(.lockRoomToForget, stream), Call(.forgetSnapshots, stream), Call(.forgetKeys, stream),
+            Call(.endForgetting, stream, epoch, now), Call(.commit),
+        ])
+    }
+}
