@@ -33,7 +33,12 @@ extension MemoryEventStore {
         guard let stored = streams[stream], stored.forgetAt != nil, stored.forgottenAt == nil else { return }
         streams[stream]?.head.epoch = epoch
         streams[stream]?.snapshots = [:]
-        streams[stream]?.keys = []
+        for place in stored.keys.indices {
+            streams[stream]?.keys[place].fingerprint = CommandKey.forgotten
+        }
+        for (key, creation) in creations where creation.stream == stream {
+            creations[key]?.fingerprint = CommandKey.forgotten
+        }
         streams[stream]?.forgottenAt = now
     }
 

@@ -56,6 +56,9 @@ package struct StoredEvent: Hashable, Sendable {
 package struct CommandKey: Hashable, Sendable {
     /// How many keyed commands of a stream are remembered, the newest first; older ones are overwritten.
     package static let window = 1_000
+    /// The fingerprint of a command or creation of a stream that was forgotten: a hash would tell who guesses a name
+    /// that the guess is right.
+    package static let forgotten: Int64 = 0
 
     /// Its number among the stream's keyed commands, from 1.
     package var ordinal: Int
@@ -63,7 +66,8 @@ package struct CommandKey: Hashable, Sendable {
     package var session: UUID
     /// The key, as the client chose it.
     package var key: String
-    /// A hash of the command, to tell a retry from another command under the same key.
+    /// A hash of the command, to tell a retry from another command under the same key; ``forgotten`` where the command
+    /// is not known any more.
     package var fingerprint: Int64
     /// The position that was acknowledged.
     package var seq: Int

@@ -25,8 +25,9 @@ package protocol StreamErasure: Sendable {
     /// - Precondition: Their types and times are those of the events in their place.
     func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault)
 
-    /// Ends a stream's forgetting at `now`, in one transaction: its epoch becomes this one, its snapshots and keys are
-    /// deleted; nothing happens where the stream is not to be forgotten.
+    /// Ends a stream's forgetting at `now`, in one transaction: its epoch becomes this one, its snapshots are deleted, and
+    /// the fingerprints of its commands and of its creation become ``CommandKey/forgotten``; nothing happens where the
+    /// stream is not to be forgotten.
     ///
     /// A snapshot of a stream that is to be forgotten, or was, is never kept, whoever saves it: it may have been made
     /// before.

@@ -23,7 +23,8 @@ extension PostgresStore {
 
     package func endForgetting(of stream: UUID, epoch: String, at now: Int64) async throws(StorageFault) {
         _ = try await write([
-            Call(.begin), Call(.lockRoomToForget, stream), Call(.forgetSnapshots, stream), Call(.forgetKeys, stream),
+            Call(.begin), Call(.lockRoomToForget, stream), Call(.forgetSnapshots, stream),
+            Call(.forgetCommands, stream, CommandKey.forgotten), Call(.forgetCreation, stream, CommandKey.forgotten),
             Call(.endForgetting, stream, epoch, now), Call(.commit),
         ])
     }

@@ -73,11 +73,18 @@ extension Statement {
             AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
         """)
 
-    static let forgetKeys = Statement(
-        "forget_keys",
+    static let forgetCommands = Statement(
+        "forget_commands",
         """
-        DELETE FROM command_keys WHERE room_id = $1
-            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL AND forgotten_at IS NULL)
+        UPDATE command_keys SET fingerprint = $2 WHERE room_id = $1
+            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
+        """)
+
+    static let forgetCreation = Statement(
+        "forget_creation",
+        """
+        UPDATE creation_keys SET fingerprint = $2 WHERE room_id = $1
+            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
         """)
 
     static let endForgetting = Statement(

@@ -48,7 +48,7 @@ extension LiveRoom {
     }
 
     private static func outcome(of first: CommandKey, fingerprint: Int64) -> CommandOutcome {
-        guard first.fingerprint == fingerprint else { return .keyReused }
+        guard [fingerprint, CommandKey.forgotten].contains(first.fingerprint) else { return .keyReused }
         return .acknowledged(seq: first.seq, result: first.result.flatMap { try? ResultJSON.decode($0) })
     }
 

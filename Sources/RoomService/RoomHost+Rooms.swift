@@ -84,7 +84,7 @@ extension RoomHost {
                     you: YouJSON.encode(state, session.id), presence: Presence(online: 0, members: []))
             case .codeTaken: continue
             case .existing(let stream, let fingerprint):
-                guard fingerprint == wanted.fingerprint else { throw .keyReused }
+                guard [wanted.fingerprint, CommandKey.forgotten].contains(fingerprint) else { throw .keyReused }
                 do {
                     return try await view(RoomID(stream), for: session.id)
                 } catch {

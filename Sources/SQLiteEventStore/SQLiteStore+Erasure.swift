@@ -58,7 +58,9 @@ extension SQLiteStore {
                 """, [epoch, now, stream])
             guard db.changesCount == 1 else { return false }
             try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
-            try db.run("DELETE FROM command_keys WHERE room_id = ?", [stream])
+            for table in ["command_keys", "creations"] {
+                try db.run("UPDATE \(table) SET fingerprint = ? WHERE room_id = ?", [CommandKey.forgotten, stream])
+            }
             return true
         }
         if ended { await emptyWriteAheadLog() }

@@ -165,6 +165,7 @@ import Testing
             #expect(try await node.tell(.closeRoom(forget: true), in: room, by: owner, key: "k") == first)
             #expect(try await node.tell(.closeRoom(forget: true), in: room, by: owner) == first)
             #expect(try await node.tell(.rename(name: "A"), in: room, by: owner) == .refused(.roomClosed))
+            for key in try await node.store.keys(of: room) { #expect(key.fingerprint == CommandKey.forgotten) }
         }
     }
 
