@@ -65,6 +65,7 @@ let package = Package(
         .systemLibrary(name: "CMalloc"),
         target("TLSTransport", ["COpenSSL", nioCore]),
         target("RoomService", ["RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
+        target("LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"]),
         target("PrometheusMetrics", [coreMetrics]),
         target(
             "PushServer",
@@ -81,8 +82,8 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "TLSTransport", "EventStorage",
-                "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
+                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "RoomWire", "TLSTransport", "EventStorage",
+                "LogMaintenance", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
                 argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),

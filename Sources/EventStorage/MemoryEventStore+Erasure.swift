@@ -26,15 +26,20 @@ extension MemoryEventStore {
         guard let stored = streams[stream], stored.forgetAt != nil else { return }
         for event in events where stored.events.indices.contains(event.seq - 1) {
             streams[stream]?.events[event.seq - 1].payload = event.payload
+            streams[stream]?.events[event.seq - 1].checksum = event.checksum
         }
+        streams[stream]?.snapshots = [:]
     }
 
-    package func endForgetting(of stream: UUID, epoch: String, at now: Int64) async throws(StorageFault) {
+    package func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
+        let stream = renewal.stream
         guard let stored = streams[stream], stored.forgetAt != nil, stored.forgottenAt == nil else { return }
-        streams[stream]?.head.epoch = epoch
+        streams[stream]?.head.epoch = renewal.epoch
+        streams[stream]?.checksum = renewal.checksum
         streams[stream]?.snapshots = [:]
         for place in stored.keys.indices {
             streams[stream]?.keys[place].fingerprint = CommandKey.forgotten
+            streams[stream]?.keys[place].checksum = nil
         }
         for (key, creation) in creations where creation.stream == stream {
             creations[key]?.fingerprint = CommandKey.forgotten

@@ -19,17 +19,17 @@ package protocol StreamErasure: Sendable {
     /// ago first.
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID]
 
-    /// Puts these events in the place of those with the same numbers; nothing happens where the stream is not to be
-    /// forgotten.
+    /// Puts these events in the place of those with the same numbers, and deletes the stream's snapshots, which have what
+    /// the events had; nothing happens where the stream is not to be forgotten.
     ///
     /// - Precondition: Their types and times are those of the events in their place.
     func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault)
 
-    /// Ends a stream's forgetting at `now`, in one transaction: its epoch becomes this one, its snapshots are deleted, and
-    /// the fingerprints of its commands and of its creation become ``CommandKey/forgotten``; nothing happens where the
+    /// Ends a stream's forgetting at `now`, in one transaction: it has another epoch, no snapshots, and the fingerprints
+    /// of its commands and of its creation are ``CommandKey/forgotten``, without checksums; nothing happens where the
     /// stream is not to be forgotten.
     ///
     /// A snapshot of a stream that is to be forgotten, or was, is never kept, whoever saves it: it may have been made
     /// before.
-    func endForgetting(of stream: UUID, epoch: String, at now: Int64) async throws(StorageFault)
+    func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault)
 }

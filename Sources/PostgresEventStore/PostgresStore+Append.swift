@@ -51,6 +51,8 @@ extension PostgresStore {
         parameters.add(batch.flatMap(\.joined))
         parameters.add(batch.flatMap { part in part.left.map { _ in part.stream } })
         parameters.add(batch.flatMap(\.left))
+        parameters.add(batch.flatMap { $0.events.map(\.checksum) })
+        parameters.add(batch.flatMap { $0.newestKeys.map(\.checksum) })
         parameters.add(batch.map(\.forgetAt))
         return parameters
     }
@@ -66,6 +68,9 @@ extension PostgresStore {
         parameters.add(events: first.events)
         parameters.add(keys: first.newestKeys)
         parameters.add(first.joined)
+        parameters.add(creation.checksum)
+        parameters.add(first.events.map(\.checksum))
+        parameters.add(first.newestKeys.map(\.checksum))
         return parameters
     }
 }
@@ -79,7 +84,7 @@ extension StreamAppend {
 
 extension Parameters {
     /// Adds arrays of `seq`, `at`, `type` and `payload`.
-    fileprivate mutating func add(events: some Sequence<StoredEvent>) {
+    mutating func add(events: some Sequence<StoredEvent>) {
         add(events.map(\.seq))
         add(events.map(\.at))
         add(events.map(\.type))
@@ -87,7 +92,7 @@ extension Parameters {
     }
 
     /// Adds arrays of `ordinal`, `session_id`, `key`, `fingerprint`, `seq` and `result`.
-    fileprivate mutating func add(keys: some Sequence<CommandKey>) {
+    mutating func add(keys: some Sequence<CommandKey>) {
         add(keys.map(\.ordinal))
         add(keys.map(\.session))
         add(keys.map(\.key))

@@ -18,14 +18,15 @@ extension PostgresStore {
 
     package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
         _ = try await execute(
-            Call(.rewrite, stream, events.map(\.seq), events.map { JSONText($0.payload) }))
+            Call(.rewrite, stream, events.map(\.seq), events.map { JSONText($0.payload) }, events.map(\.checksum)))
     }
 
-    package func endForgetting(of stream: UUID, epoch: String, at now: Int64) async throws(StorageFault) {
+    package func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
+        let stream = renewal.stream
         _ = try await write([
             Call(.begin), Call(.lockRoomToForget, stream), Call(.forgetSnapshots, stream),
             Call(.forgetCommands, stream, CommandKey.forgotten), Call(.forgetCreation, stream, CommandKey.forgotten),
-            Call(.endForgetting, stream, epoch, now), Call(.commit),
+            Call(.endForgetting, stream, renewal.epoch, renewal.checksum, now), Call(.commit),
         ])
     }
 }

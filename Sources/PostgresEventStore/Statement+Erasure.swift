@@ -53,13 +53,18 @@ extension Statement {
         ORDER BY forget_at, room_id LIMIT $1
         """)
 
-    /// Puts payloads in the place of others.
+    /// Puts payloads in the place of others, and deletes the room's snapshots.
     static let rewrite = Statement(
         "rewrite",
         """
-        UPDATE events SET payload = other.payload FROM unnest($2, $3) AS other (seq, payload)
-        WHERE events.room_id = $1 AND events.seq = other.seq
-            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
+        WITH room AS MATERIALIZED (
+            SELECT room_id FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL
+        ), images AS (
+            DELETE FROM snapshots WHERE room_id = $1 AND EXISTS (SELECT FROM room)
+        )
+        UPDATE events SET payload = other.payload, checksum = other.checksum
+        FROM unnest($2, $3, $4) AS other (seq, payload, checksum)
+        WHERE events.room_id = $1 AND events.seq = other.seq AND EXISTS (SELECT FROM room)
         """)
 
     /// Waits for whoever keeps a snapshot of the room.
@@ -76,7 +81,7 @@ extension Statement {
     static let forgetCommands = Statement(
         "forget_commands",
         """
-        UPDATE command_keys SET fingerprint = $2 WHERE room_id = $1
+        UPDATE command_keys SET fingerprint = $2, checksum = NULL WHERE room_id = $1
             AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
         """)
 
@@ -90,7 +95,7 @@ extension Statement {
     static let endForgetting = Statement(
         "end_forgetting",
         """
-        UPDATE rooms SET epoch = $2, forgotten_at = $3
+        UPDATE rooms SET epoch = $2, checksum = $3, forgotten_at = $4
         WHERE room_id = $1 AND forget_at IS NOT NULL AND forgotten_at IS NULL
         """)
 }

@@ -9,6 +9,12 @@ struct Statement: Sendable {
         self.name = name.description
         self.sql = sql.description
     }
+
+    /// A statement that is put together from constants.
+    init(name: String, sql: String) {
+        self.name = name
+        self.sql = sql
+    }
 }
 
 /// One execution of a statement.

@@ -11,7 +11,7 @@ extension LiveRoom {
     /// room's version, so that an answer never rests on something that another node has already changed, or that was
     /// never written.
     package func submit(_ request: CommandRequest) {
-        lastUse = .now()
+        lastUse = loop.now
         switch condition {
         case .current:
             decide(request)
@@ -108,7 +108,8 @@ extension LiveRoom {
 
     private func streamAppend(_ pending: PendingAppend) -> StreamAppend {
         var append = StreamAppend(
-            stream: id.uuid, expected: version, events: pending.events.map(EventJSON.stored), keys: pending.keys)
+            stream: id.uuid, expected: version, events: pending.events.map { EventJSON.stored($0, in: id) },
+            keys: pending.keys.map { $0.sealed(in: id) })
         // Nothing gathers yet, so `projected` is what the room is once this is durable.
         if pending.events.contains(where: \.event.concernsDirectory) {
             append.directory = DirectoryEntry(of: projected)

@@ -123,7 +123,7 @@ extension LiveRoom {
     /// What was durable when this was called is in `confirmed` when `done` is called. Those who ask while a read or an
     /// append is under way share the next one.
     package func verify(_ done: @escaping @Sendable () -> Void) {
-        lastUse = .now()
+        lastUse = loop.now
         switch condition {
         case .current where !surroundings.settings.logIsShared, .forgotten:
             done()
@@ -178,10 +178,8 @@ extension LiveRoom {
         let (state, id, loop) = (confirmed, id, loop)
         let (store, metrics, logger) = (surroundings.store, surroundings.metrics, surroundings.logger)
         let isStarted = surroundings.jobs.start {
-            let snapshot = StoredSnapshot(
-                seq: state.seq, reducerVersion: StoredStateJSON.reducerVersion, state: StoredStateJSON.encode(state))
             do {
-                try await store.save(snapshot, of: id.uuid)
+                try await store.save(StoredSnapshot(of: state), of: id.uuid)
                 metrics.snapshotEnded(.saved)
             } catch {
                 metrics.snapshotEnded(.failed)

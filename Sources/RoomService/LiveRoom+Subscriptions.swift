@@ -8,7 +8,7 @@ extension LiveRoom {
     ///
     /// The answer reaches the feed before any later delta: what the messages hold ends where the deltas begin.
     package func subscribe(_ request: SubscriptionRequest) {
-        lastUse = .now()
+        lastUse = loop.now
         let mayBeBehind = surroundings.settings.logIsShared && audience.isEmpty
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
@@ -16,7 +16,7 @@ extension LiveRoom {
 
     /// Ends a connection's subscription; nothing changes where there is none.
     package func unsubscribe(_ connection: ConnectionID) {
-        lastUse = .now()
+        lastUse = loop.now
         audience.remove(connection, in: confirmed)
         surroundings.listeners.set(audience.online, of: id)
     }
@@ -126,7 +126,7 @@ extension LiveRoom {
 
     /// The room as of its last durable event, as `session` sees it.
     package func view(for session: SessionID) -> RoomView {
-        lastUse = .now()
+        lastUse = loop.now
         return RoomView(
             room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now, state: stateBytes(),
             you: YouJSON.encode(confirmed, session), presence: presence())

@@ -88,13 +88,13 @@ package actor LiveRoom {
         self.keys = loaded.keys
         self.recent = loaded.recent
         self.snapshotSeq = loaded.snapshotSeq
-        self.lastUse = .now()
+        self.lastUse = loop.now
     }
 
     /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
     func mayBeEvicted(idle: TimeAmount) -> Bool {
         audience.isEmpty && gathering.isEmpty && inFlight == nil && waiting.isEmpty && verifications.isEmpty
-            && condition != .reloading && lastUse + idle < .now()
+            && condition != .reloading && lastUse + idle < loop.now
     }
 
     /// Whether somebody follows it.

@@ -19,7 +19,7 @@ extension RoomHost {
         var rounds = 0
         var unreadable: Set<UUID> = []
         while !Task.isCancelled {
-            try? await Task.sleep(for: .nanoseconds(settings.comparisonInterval.nanoseconds))
+            await clock.sleep(for: settings.comparisonInterval)
             rounds += 1
             await forgetRooms(except: &unreadable)
             if rounds % Self.roundsPerRemoval == 0 { await removeClosedRooms() }
@@ -57,12 +57,13 @@ extension RoomHost {
             let rewritten = try page.compactMap { stored in
                 let recorded = try EventJSON.recorded(stored)
                 let bare = recorded.withoutPersonalData
-                return bare == recorded ? nil : EventJSON.stored(bare)
+                return bare == recorded ? nil : EventJSON.stored(bare, in: room)
             }
             if !rewritten.isEmpty { try await store.rewrite(rewritten, of: room.uuid) }
             guard !Task.isCancelled else { return }
         }
-        try await store.endForgetting(of: room.uuid, epoch: Self.makeEpoch(), at: clock.now.milliseconds)
+        try await store.endForgetting(
+            EpochRenewal(of: room, random: randomness.next()), at: clock.now.milliseconds)
         readAgain(room)
     }
 

@@ -14,6 +14,7 @@ package final class RoomHost: Sendable {
     package let sessions: SessionRegistry
     package let settings: RoomHostSettings
     package let clock: ServerClock
+    let randomness: ServerRandomness
     let store: any EventStore
     let codes = LiveRoomCodes()
     let listeners = ListenerCounts()
@@ -36,14 +37,17 @@ package final class RoomHost: Sendable {
     /// What they record is made by `metrics`; ``RoomMetrics/help`` says what it means.
     package init(
         store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
-        metrics factory: any MetricsFactory = NOOPMetricsHandler.instance, logger: Logger
+        randomness: ServerRandomness = .system, metrics factory: any MetricsFactory = NOOPMetricsHandler.instance,
+        logger: Logger
     ) {
         self.store = store
         self.settings = settings
         self.clock = clock
+        self.randomness = randomness
         self.logger = logger
         sessions = SessionRegistry(
-            store: store, clock: clock, lifetimeMs: settings.sessionLifetimeMs, logIsShared: settings.logIsShared)
+            store: store, clock: clock, randomness: randomness, lifetimeMs: settings.sessionLifetimeMs,
+            logIsShared: settings.logIsShared)
         metrics = RoomMetrics(factory: factory)
         groupCommit = GroupCommit(store: store, metrics: metrics, logger: logger)
         let surroundings = LiveRoom.Surroundings(
@@ -184,7 +188,7 @@ package final class RoomHost: Sendable {
     private func keepHouse() async {
         var rounds = 0
         while !Task.isCancelled {
-            try? await Task.sleep(for: .nanoseconds(settings.comparisonInterval.nanoseconds))
+            await clock.sleep(for: settings.comparisonInterval)
             rounds += 1
             await compareFollowedRooms()
             for shelf in shelves { await shelf.evictIdle() }

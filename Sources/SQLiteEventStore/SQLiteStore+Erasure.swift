@@ -43,24 +43,27 @@ extension SQLiteStore {
             guard try db.first(asked, [stream], { _ in true }) != nil else { return }
             for event in events {
                 try db.run(
-                    "UPDATE events SET payload = ? WHERE room_id = ? AND seq = ?",
-                    [String(decoding: event.payload, as: UTF8.self), stream, event.seq])
+                    "UPDATE events SET payload = ?, checksum = ? WHERE room_id = ? AND seq = ?",
+                    [String(decoding: event.payload, as: UTF8.self), event.checksum, stream, event.seq])
             }
+            try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
         }
     }
 
-    package func endForgetting(of stream: UUID, epoch: String, at now: Int64) async throws(StorageFault) {
+    package func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
+        let stream = renewal.stream
         let ended = try await write { db in
             try db.run(
                 """
-                UPDATE rooms SET epoch = ?, forgotten_at = ?
+                UPDATE rooms SET epoch = ?, checksum = ?, forgotten_at = ?
                 WHERE room_id = ? AND forget_at IS NOT NULL AND forgotten_at IS NULL
-                """, [epoch, now, stream])
+                """, [renewal.epoch, renewal.checksum, now, stream])
             guard db.changesCount == 1 else { return false }
             try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
-            for table in ["command_keys", "creations"] {
-                try db.run("UPDATE \(table) SET fingerprint = ? WHERE room_id = ?", [CommandKey.forgotten, stream])
-            }
+            try db.run(
+                "UPDATE command_keys SET fingerprint = ?, checksum = NULL WHERE room_id = ?",
+                [CommandKey.forgotten, stream])
+            try db.run("UPDATE creations SET fingerprint = ? WHERE room_id = ?", [CommandKey.forgotten, stream])
             return true
         }
         if ended { await emptyWriteAheadLog() }

@@ -129,7 +129,8 @@ extension ConformanceSuite {
                 let keyed = StreamAppend(stream: id(n), expected: made, events: [], keys: keys(after: 0, count: 2))
                 #expect(try await test.store.append([keyed]) == [.appended])
             }
-            try await test.store.endForgetting(of: id(1), epoch: "too early", at: noon)
+            try await test.store.endForgetting(
+                EpochRenewal(stream: id(1), epoch: "too early", checksum: 7), at: noon)
             #expect(try await test.store.whole(id(1)).head.epoch == "epoch-1")
             #expect(try await test.store.snapshot(of: id(1), atMost: 9, reducerVersion: 1) != nil)
 
@@ -137,8 +138,10 @@ extension ConformanceSuite {
             await #expect(throws: StorageFault.self) {
                 try await test.second.save(StoredSnapshot(seq: 2, reducerVersion: 1, state: [2]), of: id(1))
             }
-            try await test.store.endForgetting(of: id(1), epoch: "renewed", at: noon + 2)
-            try await test.second.endForgetting(of: id(1), epoch: "renewed twice", at: noon + 3)
+            try await test.store.endForgetting(
+                EpochRenewal(stream: id(1), epoch: "renewed", checksum: 7), at: noon + 2)
+            try await test.second.endForgetting(
+                EpochRenewal(stream: id(1), epoch: "renewed twice", checksum: 7), at: noon + 3)
             let forgotten = try await test.second.whole(id(1))
             #expect(forgotten.head == StreamHead(epoch: "renewed", version: StreamVersion(seq: 3, keyed: 2)))
             #expect(forgotten.keys.map(\.fingerprint) == [CommandKey.forgotten, CommandKey.forgotten])
@@ -162,7 +165,8 @@ extension ConformanceSuite {
             #expect(try await test.store.removeStreams(closedBefore: noon + 1, limit: 1) == [id(1)])
             #expect(try await test.store.streamsToForget(limit: 9).isEmpty)
             try await test.store.rewrite(events(after: 0, count: 2, tag: "bare"), of: id(1))
-            try await test.store.endForgetting(of: id(1), epoch: "renewed", at: noon)
+            try await test.store.endForgetting(
+                EpochRenewal(stream: id(1), epoch: "renewed", checksum: 7), at: noon)
             while try await test.store.sweep(limit: 100) {}
             #expect(try await test.store.load(id(1), reducerVersion: 1, after: nil) == nil)
         },

@@ -358,10 +358,10 @@ final class FaultyEventStore: EventStore {
         }
     }
 
-    func endForgetting(of stream: UUID, epoch: String, at now: Int64) async throws(StorageFault) {
+    func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
         try await perform(.erasure) { () async throws(StorageFault) in
-            try await log.endForgetting(of: stream, epoch: epoch, at: now)
-            state.withLock { $0.snapshots[stream] = nil }
+            try await log.endForgetting(renewal, at: now)
+            state.withLock { $0.snapshots[renewal.stream] = nil }
         }
     }
 
