@@ -31,7 +31,7 @@ package struct RandomCommands {
         case 12..<14: room.members.count > 1 ? .leave : .skip
         case 14..<16: .rename(name: self.title())
         case 16..<20: .updateRoom(self.update())
-        case 20: self.random.once(in: 3) ? .closeRoom(forget: self.random.once(in: 2)) : .pause
+        case 20: self.random.once(in: 3) ? .closeRoom : .pause
         case 21..<25: .setRole(member: self.member(room), role: self.random.once(in: 3) ? .guest : .dj)
         case 25: .transferOwnership(member: self.member(room))
         case 26..<28: .kick(member: self.member(room), ban: self.random.once(in: 2), note: self.title())
