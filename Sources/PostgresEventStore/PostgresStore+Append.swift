@@ -5,12 +5,12 @@ extension PostgresStore {
     package func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
         batch.checkPreconditions()
         guard !batch.isEmpty else { return [] }
-        let answer = try await execute(Call(.append, with: Self.appendParameters(of: batch)))
-        var matched: Set<UUID> = []
+        let answer = try await execute(Self.appendCall(for: batch))
+        var moved: Set<UUID> = []
         for row in answer.rows {
-            try matched.insert(answer.uuid(row, 0))
+            try moved.insert(answer.uuid(row, 0))
         }
-        return batch.map { matched.contains($0.stream) ? .appended : .conflict }
+        return batch.map { moved.contains($0.stream) ? .appended : .conflict }
     }
 
     package func create(_ creation: StreamCreation) async throws(StorageFault) -> CreationOutcome {
@@ -33,24 +33,33 @@ extension PostgresStore {
         return try answer.int(row, 3) < creation.ownerLimit ? .codeTaken : .ownerLimitReached
     }
 
-    /// The parameters of ``Statement/append``: one array per column.
-    static func appendParameters(of batch: [StreamAppend]) -> Parameters {
-        let entries = batch.map(\.directory)
+    /// The statement that appends a batch.
+    static func appendCall(for batch: [StreamAppend]) -> Call {
+        let parts = AppendParts(of: batch)
+        return Call(.append(parts), with: appendParameters(of: batch, parts))
+    }
+
+    /// The parameters of ``Statement/append(_:)``: one array per column, in the order of the streams' ids.
+    static func appendParameters(of batch: [StreamAppend], _ parts: AppendParts) -> Parameters {
+        let batch = batch.count == 1 ? batch : batch.sorted { $0.stream < $1.stream }
         var parameters = Parameters(
             batch.map(\.stream), batch.map(\.expected.seq), batch.map(\.expected.keyed),
-            batch.map(\.resulting.seq), batch.map(\.resulting.keyed),
-            entries.map { $0 != nil }, entries.map(\.?.code), entries.map(\.?.name), entries.map(\.?.isPublic),
-            entries.map { $0?.latitude }, entries.map { $0?.longitude }, entries.map(\.?.createdAt),
-            entries.map { $0?.closedAt }, entries.map { $0?.owner }, entries.map { $0?.djName },
-            entries.map { $0?.nowPlayingTitle }, entries.map { $0?.nowPlayingArtist })
-        parameters.add(batch.flatMap { part in part.events.map { _ in part.stream } })
-        parameters.add(events: batch.lazy.flatMap(\.events))
-        parameters.add(batch.flatMap { part in part.newestKeys.map { _ in part.stream } })
-        parameters.add(keys: batch.lazy.flatMap(\.newestKeys))
-        parameters.add(batch.flatMap { part in part.joined.map { _ in part.stream } })
-        parameters.add(batch.flatMap(\.joined))
-        parameters.add(batch.flatMap { part in part.left.map { _ in part.stream } })
-        parameters.add(batch.flatMap(\.left))
+            batch.map(\.resulting.seq), batch.map(\.resulting.keyed))
+        if parts.contains(.directory) { parameters.add(entries: batch.map(\.directory)) }
+        if parts.contains(.events) {
+            parameters.add(batch.flatMap { part in part.events.map { _ in part.stream } })
+            parameters.add(events: batch.flatMap(\.events))
+        }
+        if parts.contains(.keys) {
+            parameters.add(batch.flatMap { part in part.newestKeys.map { _ in part.stream } })
+            parameters.add(keys: batch.flatMap(\.newestKeys))
+        }
+        if parts.contains(.memberships) {
+            parameters.add(batch.flatMap { part in part.joined.map { _ in part.stream } })
+            parameters.add(batch.flatMap(\.joined))
+            parameters.add(batch.flatMap { part in part.left.map { _ in part.stream } })
+            parameters.add(batch.flatMap(\.left))
+        }
         return parameters
     }
 
@@ -77,6 +86,22 @@ extension StreamAppend {
 }
 
 extension Parameters {
+    /// Adds arrays of `is_listed` and the directory's columns.
+    fileprivate mutating func add(entries: [DirectoryEntry?]) {
+        add(entries.map { $0 != nil })
+        add(entries.map(\.?.code))
+        add(entries.map(\.?.name))
+        add(entries.map(\.?.isPublic))
+        add(entries.map { $0?.latitude })
+        add(entries.map { $0?.longitude })
+        add(entries.map(\.?.createdAt))
+        add(entries.map { $0?.closedAt })
+        add(entries.map { $0?.owner })
+        add(entries.map { $0?.djName })
+        add(entries.map { $0?.nowPlayingTitle })
+        add(entries.map { $0?.nowPlayingArtist })
+    }
+
     /// Adds arrays of `seq`, `at`, `type` and `payload`.
     fileprivate mutating func add(events: some Sequence<StoredEvent>) {
         add(events.map(\.seq))
