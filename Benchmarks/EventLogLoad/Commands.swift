@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Logging
 import NIOCore
 import NIOPosix
@@ -25,6 +26,9 @@ struct Commands: AsyncParsableCommand {
     @Option(help: "Votes a second in all, each at its time; 0: each voter's next vote when its last is acknowledged.")
     var rate = 0.0
 
+    @Option(help: "Appends side by side.")
+    var flushes = 2
+
     @Option(help: "Event loops.")
     var threads = 1
 
@@ -33,18 +37,20 @@ struct Commands: AsyncParsableCommand {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         var settings = RoomHostSettings()
         settings.logIsShared = true
-        settings.flushesSideBySide = 2
+        settings.flushesSideBySide = flushes
         let host = RoomHost(
             store: store, settings: settings, loops: group.makeIterator().map { $0 }, clock: .system(),
             logger: Logger(label: "load") { StreamLogHandler.standardError(label: $0) })
         async let isOver: Void = host.run()
         let electorate = Electorate(host: host, window: window)
         try await electorate.gather(rooms: rooms, voters: voters)
-        let figures = rate > 0 ? await vote(electorate, on: group.next()) : await vote(electorate)
+        let pacing = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let figures = rate > 0 ? try await vote(electorate, from: pacing.next()) : await vote(electorate)
         host.shutDown()
         await isOver
         await store.close()
         try await group.shutdownGracefully()
+        try await pacing.shutdownGracefully()
         if let defect = electorate.tally.defect { throw Defect(defect) }
         report(figures)
     }
@@ -62,25 +68,26 @@ struct Commands: AsyncParsableCommand {
         return figures(times, processor: processor)
     }
 
-    /// Open loop: what is due is sent each tenth of a millisecond.
-    private func vote(_ electorate: Electorate, on loop: any EventLoop) async -> [(name: String, value: Double)] {
-        let start = ContinuousClock.now
-        let count = Int(rate * (log.warmup + log.seconds))
-        let first = Int(rate * log.warmup)
-        var sent = 0
-        var before = 0.0
-        while sent < count {
-            let due = min(count, Int((ContinuousClock.now - start) / .seconds(1) * rate))
-            while sent < due {
-                if sent == first {
+    /// Open loop: each vote at its time, from a thread of its own.
+    private func vote(
+        _ electorate: Electorate, from loop: any EventLoop
+    ) async throws -> [(name: String, value: Double)] {
+        let (rate, warmup, seconds) = (rate, log.warmup, log.seconds)
+        let before = try await loop.submit {
+            let start = ContinuousClock.now
+            let (first, count) = (Int(rate * warmup), Int(rate * (warmup + seconds)))
+            var before = 0.0
+            for number in 0..<count {
+                let due = start + .seconds(Double(number) / rate)
+                while ContinuousClock.now < due { usleep(20) }
+                if number == first {
                     before = Usage.processorSeconds
                     electorate.tally.reset()
                 }
-                electorate.vote(sent, at: start + .seconds(Double(sent) / rate))
-                sent += 1
+                electorate.vote(number, at: due)
             }
-            try? await Task.sleep(for: .microseconds(100))
-        }
+            return before
+        }.get()
         let processor = Usage.processorSeconds - before
         await electorate.stop()
         return figures(electorate.tally.take(), processor: processor)

@@ -6,6 +6,8 @@ extension PostgresStore {
         batch.checkPreconditions()
         guard !batch.isEmpty else { return [] }
         let answer = try await execute(Self.appendCall(for: batch))
+        // A stream is in a batch once, and in the answer once where it moved.
+        guard answer.rows.count < batch.count else { return Array(repeating: .appended, count: batch.count) }
         var moved: Set<UUID> = []
         for row in answer.rows {
             try moved.insert(answer.uuid(row, 0))
@@ -41,7 +43,7 @@ extension PostgresStore {
 
     /// The parameters of ``Statement/append(_:)``: one array per column, in the order of the streams' ids.
     static func appendParameters(of batch: [StreamAppend], _ parts: AppendParts) -> Parameters {
-        let batch = batch.count == 1 ? batch : batch.sorted { $0.stream < $1.stream }
+        let batch = batch.sortedByStream
         var parameters = Parameters(
             batch.map(\.stream), batch.map(\.expected.seq), batch.map(\.expected.keyed),
             batch.map(\.resulting.seq), batch.map(\.resulting.keyed))
@@ -75,6 +77,28 @@ extension PostgresStore {
         parameters.add(keys: first.newestKeys)
         parameters.add(first.joined)
         return parameters
+    }
+}
+
+extension [StreamAppend] {
+    /// In the order in which the database sorts the streams' ids: by their bytes.
+    fileprivate var sortedByStream: [StreamAppend] {
+        guard count > 1 else { return self }
+        let places = indices.map { (halves: self[$0].stream.halves, index: $0) }
+        return places.sorted { $0.halves < $1.halves }.map { self[$0.index] }
+    }
+}
+
+extension UUID {
+    /// Its bytes as two numbers that sort as they do.
+    fileprivate var halves: (UInt64, UInt64) {
+        // The 16 bytes are read during the call only; any bits are numbers.
+        unsafe withUnsafeBytes(of: uuid) { bytes in
+            unsafe (
+                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
     }
 }
 
