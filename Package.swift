@@ -65,6 +65,7 @@ let package = Package(
         .systemLibrary(name: "CMalloc"),
         target("TLSTransport", ["COpenSSL", nioCore]),
         target("RoomService", ["RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
+        target("LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"]),
         target("PrometheusMetrics", [coreMetrics]),
         target(
             "PushServer",
@@ -81,8 +82,9 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "TLSTransport", "EventStorage",
-                "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
+                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "RoomWire", "TLSTransport",
+                "EventStorage",
+                "LogMaintenance", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
                 argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -113,8 +115,21 @@ let package = Package(
         target("EventStoreConformance", ["EventStorage"], path: "Tests/EventStoreConformance"),
         target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
         target("RoomTestSupport", ["RoomDomain", "RoomWire"], path: "Tests/RoomTestSupport"),
+        target(
+            "LogTestSupport", ["EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire"],
+            path: "Tests/LogTestSupport"),
+        .executableTarget(
+            name: "LogFiller", dependencies: ["LogTestSupport", "SQLiteEventStore", argumentParser],
+            path: "Tests/LogFiller", swiftSettings: settings),
         tests("ArchitectureTests", []),
         tests("EventStorageTests", ["EventStorage", "EventStoreConformance"]),
+        tests(
+            "LogMaintenanceTests",
+            [
+                "EventStorage", "LogMaintenance", "LogTestSupport", "PostgresEventStore", "PostgresTestSupport",
+                "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", "SQLiteEventStore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         tests(
             "PostgresEventStoreTests",
             ["EventStorage", "EventStoreConformance", "PostgresEventStore", "PostgresTestSupport", "SchemaFiles"]),
@@ -134,6 +149,13 @@ let package = Package(
             ]),
         .testTarget(
             name: "RoomWireTests", dependencies: ["RoomDomain", "RoomTestSupport", "RoomWire"], exclude: ["Fixtures"],
+            swiftSettings: settings),
+        target(
+            "RoomSimulation",
+            ["EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", nioCore, logging],
+            path: "Tests/RoomSimulation"),
+        .executableTarget(
+            name: "Simulate", dependencies: ["RoomSimulation", argumentParser], path: "Tests/Simulate",
             swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
         tests(

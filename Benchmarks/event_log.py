@@ -61,11 +61,11 @@ class Log:
         self._sql(
             "CREATE TABLE single (value bigint)",
             "CREATE TABLE log (room_id uuid NOT NULL, seq bigint NOT NULL, at bigint NOT NULL, type text NOT NULL,"
-            " payload jsonb NOT NULL, PRIMARY KEY (room_id, seq)) PARTITION BY HASH (room_id)",
+            " payload jsonb NOT NULL, checksum bigint, PRIMARY KEY (room_id, seq)) PARTITION BY HASH (room_id)",
             *(f"CREATE TABLE log_{n} PARTITION OF log FOR VALUES WITH (MODULUS 16, REMAINDER {n})" for n in range(16)),
-            "CREATE TABLE heap (room_id uuid, seq bigint, at bigint, type text, payload jsonb)",
+            "CREATE TABLE heap (room_id uuid, seq bigint, at bigint, type text, payload jsonb, checksum bigint)",
             "CREATE TABLE keys (room_id uuid, slot integer, ordinal bigint, session_id uuid, key text,"
-            " fingerprint bigint, seq bigint, result jsonb, PRIMARY KEY (room_id, slot))",
+            " fingerprint bigint, seq bigint, result jsonb, checksum bigint, PRIMARY KEY (room_id, slot))",
         )
 
     def close(self):

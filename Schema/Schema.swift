@@ -6,11 +6,15 @@
 package enum Schema {
     /// What ``SQLiteStore`` applies.
     package static let sqlite = [
-        Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_sqlite_sql)
+        Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_sqlite_sql),
+        Migration(number: 2, name: "erasure", file: PackageResources._002_erasure_sqlite_sql),
+        Migration(number: 3, name: "provable_log", file: PackageResources._003_provable_log_sqlite_sql),
     ]
 
     /// What ``PostgresStore`` applies.
     package static let postgres = [
-        Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_postgres_sql)
+        Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_postgres_sql),
+        Migration(number: 2, name: "erasure", file: PackageResources._002_erasure_postgres_sql),
+        Migration(number: 3, name: "provable_log", file: PackageResources._003_provable_log_postgres_sql),
     ]
 }

@@ -90,7 +90,7 @@ struct Lane {
     static let payload = Array(#"{"by": 17, "track": 4211, "votes": 12, "requestedSeq": 1234}"#.utf8)
 
     static func event(_ seq: Int) -> StoredEvent {
-        StoredEvent(seq: seq, at: 1_700_000_000_000, type: "voteCast", payload: payload)
+        StoredEvent(seq: seq, at: 1_700_000_000_000, type: "voteCast", payload: payload, checksum: Int64(seq))
     }
 
     mutating func run(
@@ -110,7 +110,7 @@ struct Lane {
                     ? (1...events).map {
                         CommandKey(
                             ordinal: version.keyed + $0, session: session, key: "key-\(version.keyed + $0)",
-                            fingerprint: 1, seq: version.seq + $0, result: nil)
+                            fingerprint: 1, seq: version.seq + $0, result: nil, checksum: 1)
                     } : []
                 return StreamAppend(
                     stream: stream, expected: version, events: (1...events).map { Self.event(version.seq + $0) },

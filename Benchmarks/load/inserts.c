@@ -52,37 +52,39 @@ static void *run(void *argument) {
     PGconn *c = PQconnectdb(conninfo);
     if (PQstatus(c) != CONNECTION_OK) fail(PQerrorMessage(c));
     char sql[1024];
-    int used = snprintf(sql, sizeof sql, "INSERT INTO %s (room_id, seq, at, type, payload) SELECT * FROM unnest($1, $2, $3, $4, $5)", table);
+    int used = snprintf(sql, sizeof sql, "INSERT INTO %s (room_id, seq, at, type, payload, checksum) SELECT * FROM unnest($1, $2, $3, $4, $5, $6)", table);
     if (keys)
-        snprintf(sql, sizeof sql, "WITH recorded AS (%.*s) INSERT INTO %s (room_id, slot, ordinal, session_id, key, fingerprint, seq, result) "
-                 "SELECT * FROM unnest($6, $7, $8, $9, $10, $11, $12, $13)", used, strdup(sql), keys);
-    Oid types[] = {UUIDS, INT8S, INT8S, TEXTS, JSONBS, UUIDS, INT8S, INT8S, UUIDS, TEXTS, INT8S, INT8S, JSONBS};
-    int parameters = keys ? 13 : 5;
+        snprintf(sql, sizeof sql, "WITH recorded AS (%.*s) INSERT INTO %s (room_id, slot, ordinal, session_id, key, fingerprint, seq, checksum, result) "
+                 "SELECT * FROM unnest($7, $8, $9, $10, $11, $12, $13, $14, $15)", used, strdup(sql), keys);
+    Oid types[] = {UUIDS, INT8S, INT8S, TEXTS, JSONBS, INT8S, UUIDS, INT8S, INT8S, UUIDS, TEXTS, INT8S, INT8S, INT8S, JSONBS};
+    int parameters = keys ? 15 : 6;
     PGresult *r = PQprepare(c, "bare", sql, parameters, types);
     if (PQresultStatus(r) != PGRES_COMMAND_OK) fail(PQerrorMessage(c));
     PQclear(r);
     int own = rooms / connections, n = batch < own ? batch : own, rows = n * events, next = 0;
     uint64_t *seq = calloc((size_t)own, sizeof *seq);
-    buffer b[13];
-    const char *values[13];
-    int lengths[13], formats[13];
-    for (int i = 0; i < 13; i++) b[i].start = malloc(64 + (size_t)rows * 128), values[i] = (char *)b[i].start, formats[i] = 1;
+    buffer b[15];
+    const char *values[15];
+    int lengths[15], formats[15];
+    for (int i = 0; i < 15; i++) b[i].start = malloc(64 + (size_t)rows * 128), values[i] = (char *)b[i].start, formats[i] = 1;
     l->times = calloc(1 << 20, sizeof(double));
     uint8_t room[16] = {1, 2, 3, 4, 5, 6, 0x70, 7, 0x80, 8}, session[16] = {9};
     double from = began + warmup, until = from + seconds, start;
     while ((start = now()) < until) {
-        for (int i = 0; i < parameters; i++) begin_array(&b[i], (uint32_t)(types[i] == UUIDS ? UUID : types[i] == INT8S ? INT8 : types[i] == TEXTS ? TEXT : JSONB), rows, i == 12);
+        for (int i = 0; i < parameters; i++) begin_array(&b[i], (uint32_t)(types[i] == UUIDS ? UUID : types[i] == INT8S ? INT8 : types[i] == TEXTS ? TEXT : JSONB), rows, i == 14);
         for (int i = 0; i < n; i++) {
             int which = (next + i) % own;
             uint32_t mark = htobe32((uint32_t)(l->number * own + which));
             memcpy(room + 12, &mark, 4);
             for (int e = 0; e < events; e++) {
                 uint64_t s = ++seq[which];
-                put(&b[0], room, 16), put64(&b[1], s), put64(&b[2], 1700000000000), put(&b[3], "voteCast", 8), put_json(&b[4], payload, sizeof payload - 1);
+                put(&b[0], room, 16), put64(&b[1], s), put64(&b[2], 1700000000000), put(&b[3], "voteCast", 8);
+                put_json(&b[4], payload, sizeof payload - 1), put64(&b[5], s);
                 if (!keys) continue;
                 char key[32];
-                put(&b[5], room, 16), put64(&b[6], s), put64(&b[7], s), put(&b[8], session, 16);
-                put(&b[9], key, (size_t)snprintf(key, sizeof key, "key-%llu", (unsigned long long)s)), put64(&b[10], 1), put64(&b[11], s), put32(&b[12], UINT32_MAX);
+                int length = snprintf(key, sizeof key, "key-%llu", (unsigned long long)s);
+                put(&b[6], room, 16), put64(&b[7], s), put64(&b[8], s), put(&b[9], session, 16), put(&b[10], key, (size_t)length);
+                put64(&b[11], 1), put64(&b[12], s), put64(&b[13], s), put32(&b[14], UINT32_MAX);
             }
         }
         next = (next + n) % own;

@@ -6,16 +6,17 @@ package import FoundationEssentials
 /// process. Every call takes effect at one instant: none is suspended while it is carried out. The log grows without
 /// limit.
 package actor MemoryEventStore: EventStore {
-    private var streams: [UUID: Stream] = [:]
+    var streams: [UUID: Stream] = [:]
+    var importIsUnfinished = false
     /// The streams of each code, open or closed.
     private var streamsByCode: [String: Set<UUID>] = [:]
     /// The open streams of each owner.
     private var openStreams: [UUID: Set<UUID>] = [:]
-    private var creations: [CreationKey: Creation] = [:]
+    var creations: [CreationName: Creation] = [:]
     /// The streams of each session that is a member of any.
-    private var memberships: [UUID: Set<UUID>] = [:]
-    private var sessions: [UUID: SessionRecord] = [:]
-    private var sessionsByHash: [[UInt8]: UUID] = [:]
+    var memberships: [UUID: Set<UUID>] = [:]
+    var sessions: [UUID: SessionRecord] = [:]
+    var sessionsByHash: [[UInt8]: UUID] = [:]
 
     /// Makes an empty store.
     package init() {}
@@ -25,14 +26,15 @@ package actor MemoryEventStore: EventStore {
     package func create(_ creation: StreamCreation) async throws(StorageFault) -> CreationOutcome {
         let stream = creation.first.stream
         let entry = creation.checkedEntry()
-        let key = creation.key.map { CreationKey(session: creation.creator, key: Array($0.utf8)) }
+        let key = creation.key.map { CreationName(session: creation.creator, key: Array($0.utf8)) }
         if let key, let earlier = creations[key], earlier.at >= creation.keysSince {
             return .existing(stream: earlier.stream, fingerprint: earlier.fingerprint)
         }
         guard openStreams[creation.creator, default: []].count < creation.ownerLimit else { return .ownerLimitReached }
         guard openStream(code: entry.code) == nil else { return .codeTaken }
         guard streams[stream] == nil else { throw .rejected(.init(message: "a stream with this id exists")) }
-        streams[stream] = Stream(head: StreamHead(epoch: creation.epoch, version: .start), entry: entry)
+        streams[stream] = Stream(
+            head: StreamHead(epoch: creation.epoch, version: .start), checksum: creation.checksum, entry: entry)
         if let key {
             creations[key] = Creation(stream: stream, fingerprint: creation.fingerprint, at: creation.at)
         }
@@ -66,6 +68,17 @@ package actor MemoryEventStore: EventStore {
             head: stored.head, snapshot: snapshot,
             events: Array(stored.events(after: after?.seq ?? snapshot?.seq ?? 0)),
             keys: stored.keys.filter { $0.ordinal > after?.keyed ?? 0 })
+    }
+
+    package func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream] {
+        var found: [UUID: LoadedStream] = [:]
+        for (stream, after) in positions {
+            guard let stored = streams[stream] else { continue }
+            found[stream] = LoadedStream(
+                head: stored.head, snapshot: nil, events: Array(stored.events(after: after.seq)),
+                keys: stored.keys.filter { $0.ordinal > after.keyed })
+        }
+        return found
     }
 
     package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
@@ -187,7 +200,7 @@ package actor MemoryEventStore: EventStore {
         }
     }
 
-    private func list(_ stream: UUID, as entry: DirectoryEntry) {
+    func list(_ stream: UUID, as entry: DirectoryEntry) {
         if let old = streams[stream]?.entry {
             streamsByCode[old.code]?.remove(stream)
             if let owner = old.owner { openStreams[owner]?.remove(stream) }
@@ -199,7 +212,7 @@ package actor MemoryEventStore: EventStore {
         }
     }
 
-    private func openStream(code: String) -> UUID? {
+    func openStream(code: String) -> UUID? {
         streamsByCode[code]?.first { streams[$0]?.entry.closedAt == nil }
     }
 
@@ -210,8 +223,10 @@ package actor MemoryEventStore: EventStore {
 
 extension MemoryEventStore {
     /// One stream.
-    private struct Stream {
+    struct Stream {
         var head: StreamHead
+        /// What was computed over its id and epoch.
+        var checksum: Int64?
         var entry: DirectoryEntry
         /// All events; the one numbered `seq` is at `seq - 1`.
         var events: [StoredEvent] = []
@@ -235,13 +250,13 @@ extension MemoryEventStore {
         }
     }
 
-    private struct CreationKey: Hashable {
+    struct CreationName: Hashable {
         var session: UUID
         /// The key's UTF-8: keys are the same only byte for byte.
         var key: [UInt8]
     }
 
-    private struct Creation {
+    struct Creation {
         var stream: UUID
         var fingerprint: Int64
         var at: Int64

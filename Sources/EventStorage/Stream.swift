@@ -43,12 +43,15 @@ package struct StoredEvent: Hashable, Sendable {
     ///
     /// A store may change its white space and the order of its members, nothing else.
     package var payload: [UInt8]
+    /// What its writer computed over it, kept as it is; nil where it was written without.
+    package var checksum: Int64?
 
-    package init(seq: Int, at: Int64, type: String, payload: [UInt8]) {
+    package init(seq: Int, at: Int64, type: String, payload: [UInt8], checksum: Int64? = nil) {
         self.seq = seq
         self.at = at
         self.type = type
         self.payload = payload
+        self.checksum = checksum
     }
 }
 
@@ -69,14 +72,20 @@ package struct CommandKey: Hashable, Sendable {
     package var seq: Int
     /// The result that was acknowledged, JSON text.
     package var result: [UInt8]?
+    /// What its writer computed over it, kept as it is; nil where it was written without.
+    package var checksum: Int64?
 
-    package init(ordinal: Int, session: UUID, key: String, fingerprint: Int64, seq: Int, result: [UInt8]?) {
+    package init(
+        ordinal: Int, session: UUID, key: String, fingerprint: Int64, seq: Int, result: [UInt8]?,
+        checksum: Int64? = nil
+    ) {
         self.ordinal = ordinal
         self.session = session
         self.key = key
         self.fingerprint = fingerprint
         self.seq = seq
         self.result = result
+        self.checksum = checksum
     }
 }
 
@@ -133,6 +142,8 @@ package struct StreamCreation: Sendable {
     package var first: StreamAppend
     /// The stream's epoch.
     package var epoch: String
+    /// What its writer computed over the stream's id and epoch, kept as it is.
+    package var checksum: Int64?
     /// The session that makes it.
     package var creator: UUID
     /// The creator's idempotency key, where it gave one.
@@ -147,11 +158,12 @@ package struct StreamCreation: Sendable {
     package var ownerLimit: Int
 
     package init(
-        first: StreamAppend, epoch: String, creator: UUID, key: String?, fingerprint: Int64, at: Int64,
-        keysSince: Int64, ownerLimit: Int
+        first: StreamAppend, epoch: String, checksum: Int64? = nil, creator: UUID, key: String?, fingerprint: Int64,
+        at: Int64, keysSince: Int64, ownerLimit: Int
     ) {
         self.first = first
         self.epoch = epoch
+        self.checksum = checksum
         self.creator = creator
         self.key = key
         self.fingerprint = fingerprint
@@ -200,10 +212,13 @@ package struct StoredSnapshot: Hashable, Sendable {
     package var reducerVersion: Int
     /// The state, opaque bytes.
     package var state: [UInt8]
+    /// What its writer computed over it, kept as it is; nil where it was written without.
+    package var checksum: Int64?
 
-    package init(seq: Int, reducerVersion: Int, state: [UInt8]) {
+    package init(seq: Int, reducerVersion: Int, state: [UInt8], checksum: Int64? = nil) {
         self.seq = seq
         self.reducerVersion = reducerVersion
         self.state = state
+        self.checksum = checksum
     }
 }

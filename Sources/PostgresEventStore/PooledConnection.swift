@@ -93,6 +93,7 @@ final class PooledConnection {
 
     private let executor: PollingExecutor
     private let configuration: PostgresConfiguration
+    private let channels: [NotificationChannel]
     private var connection: PostgresConnection
     private var watched: (descriptor: Int32, interest: PollingExecutor.Interest)?
     private var isConnected = false
@@ -101,13 +102,15 @@ final class PooledConnection {
     private var line: [Sent] = []
     private var ended: [Ended] = []
 
-    /// Begins to connect; nil where there is no memory for it.
+    /// Begins to connect, and to listen to `channels` then; nil where there is no memory for it.
     init?(
-        token: UInt64, configuration: PostgresConfiguration, executor: PollingExecutor, at now: ContinuousClock.Instant
+        token: UInt64, configuration: PostgresConfiguration, channels: [NotificationChannel] = [],
+        executor: PollingExecutor, at now: ContinuousClock.Instant
     ) {
         guard let connection = PostgresConnection(connectionString: configuration.connectionString) else { return nil }
         self.token = token
         self.configuration = configuration
+        self.channels = channels
         self.executor = executor
         self.connection = connection
         deadline = now + configuration.connectTimeout
@@ -187,6 +190,11 @@ final class PooledConnection {
         }
     }
 
+    /// Takes the next notification; nil where there is none, and of a connection that listens no longer.
+    func takeNotification() -> (payload: [UInt8], sender: Int32)? {
+        isEstablished ? connection.takeNotification() : nil
+    }
+
     /// Gives the connection up; what was sent may have been carried out or not.
     func lose(_ cause: StorageFault.Cause) {
         if case .lost = state { return }
@@ -214,7 +222,9 @@ final class PooledConnection {
         case .connected:
             isConnected = true
             let timeout = Int((configuration.statementTimeout / .milliseconds(1)).rounded(.up))
-            send([Call(.prepareSession, String(timeout))], of: nil, until: deadline)
+            var calls = [Call(.prepareSession, String(timeout))]
+            if !channels.isEmpty { calls += [Call(.prepareBus)] + channels.map { Call(Statement(listening: $0)) } }
+            send(calls, of: nil, until: deadline)
         }
     }
 

@@ -50,11 +50,15 @@ extension PostgresStore {
         if parts.contains(.directory) { parameters.add(entries: batch.map(\.directory)) }
         if parts.contains(.events) {
             parameters.add(batch.flatMap { part in part.events.map { _ in part.stream } })
-            parameters.add(events: batch.flatMap(\.events))
+            let events = batch.flatMap(\.events)
+            parameters.add(events: events)
+            parameters.add(events.map(\.checksum))
         }
         if parts.contains(.keys) {
             parameters.add(batch.flatMap { part in part.newestKeys.map { _ in part.stream } })
-            parameters.add(keys: batch.flatMap(\.newestKeys))
+            let keys = batch.flatMap(\.newestKeys)
+            parameters.add(keys: keys)
+            parameters.add(keys.map(\.checksum))
         }
         if parts.contains(.memberships) {
             parameters.add(batch.flatMap { part in part.joined.map { _ in part.stream } })
@@ -76,6 +80,9 @@ extension PostgresStore {
         parameters.add(events: first.events)
         parameters.add(keys: first.newestKeys)
         parameters.add(first.joined)
+        parameters.add(creation.checksum)
+        parameters.add(first.events.map(\.checksum))
+        parameters.add(first.newestKeys.map(\.checksum))
         return parameters
     }
 }
@@ -127,7 +134,7 @@ extension Parameters {
     }
 
     /// Adds arrays of `seq`, `at`, `type` and `payload`.
-    fileprivate mutating func add(events: some Sequence<StoredEvent>) {
+    mutating func add(events: some Sequence<StoredEvent>) {
         add(events.map(\.seq))
         add(events.map(\.at))
         add(events.map(\.type))
@@ -135,7 +142,7 @@ extension Parameters {
     }
 
     /// Adds arrays of `ordinal`, `session_id`, `key`, `fingerprint`, `seq` and `result`.
-    fileprivate mutating func add(keys: some Sequence<CommandKey>) {
+    mutating func add(keys: some Sequence<CommandKey>) {
         add(keys.map(\.ordinal))
         add(keys.map(\.session))
         add(keys.map(\.key))

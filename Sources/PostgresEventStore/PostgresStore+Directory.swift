@@ -25,7 +25,7 @@ extension PostgresStore {
         return try await Self.records(in: query(call))
     }
 
-    private static func records(in answer: PostgresResult) throws(StorageFault) -> [DirectoryRecord] {
+    static func records(in answer: PostgresResult) throws(StorageFault) -> [DirectoryRecord] {
         try answer.rows.map { (row) throws(StorageFault) in
             try DirectoryRecord(
                 stream: answer.uuid(row, 0),
@@ -82,7 +82,7 @@ extension PostgresStore {
         return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
     }
 
-    private static func sessions(in answer: PostgresResult) throws(StorageFault) -> [SessionRecord] {
+    static func sessions(in answer: PostgresResult) throws(StorageFault) -> [SessionRecord] {
         try answer.rows.map { (row) throws(StorageFault) in
             try SessionRecord(
                 id: answer.uuid(row, 0), tokenHash: answer.bytes(row, 1), name: answer.text(row, 2),

@@ -50,33 +50,37 @@ extension PostgresStore {
 
     package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
         let answer = try await execute(
-            Call(.saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state)))
+            Call(
+                .saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state),
+                snapshot.checksum))
         guard answer.affectedRows == 1 else {
             throw .rejected(.init(message: "a snapshot of a stream that does not exist"))
         }
     }
 
-    private static func events(in answer: PostgresResult) throws(StorageFault) -> [StoredEvent] {
+    static func events(in answer: PostgresResult) throws(StorageFault) -> [StoredEvent] {
         try answer.rows.map { (row) throws(StorageFault) in
             try StoredEvent(
                 seq: answer.int(row, 0), at: Int64(answer.int(row, 1)), type: answer.text(row, 2),
-                payload: answer.json(row, 3))
+                payload: answer.json(row, 3), checksum: answer.optionalInt(row, 4).map(Int64.init))
         }
     }
 
-    private static func keys(in answer: PostgresResult) throws(StorageFault) -> [CommandKey] {
+    static func keys(in answer: PostgresResult) throws(StorageFault) -> [CommandKey] {
         try answer.rows.map { (row) throws(StorageFault) in
             try CommandKey(
                 ordinal: answer.int(row, 0), session: answer.uuid(row, 1), key: answer.text(row, 2),
-                fingerprint: Int64(answer.int(row, 3)), seq: answer.int(row, 4), result: answer.optionalJSON(row, 5))
+                fingerprint: Int64(answer.int(row, 3)), seq: answer.int(row, 4), result: answer.optionalJSON(row, 5),
+                checksum: answer.optionalInt(row, 6).map(Int64.init))
         }
     }
 
-    private static func snapshot(
+    static func snapshot(
         in answer: PostgresResult, reducerVersion: Int
     ) throws(StorageFault) -> StoredSnapshot? {
         guard let row = answer.rows.first else { return nil }
         return try StoredSnapshot(
-            seq: answer.int(row, 0), reducerVersion: reducerVersion, state: answer.bytes(row, 1))
+            seq: answer.int(row, 0), reducerVersion: reducerVersion, state: answer.bytes(row, 1),
+            checksum: answer.optionalInt(row, 2).map(Int64.init))
     }
 }

@@ -51,7 +51,7 @@ extension Statement {
     }
 
     private static let appends = AppendParts.combinations.map { parts in
-        Statement(assembled: "append_\(parts.rawValue)", text(of: parts))
+        Statement(name: "append_\(parts.rawValue)", sql: text(of: parts))
     }
 
     private static func text(of parts: AppendParts) -> String {
@@ -104,8 +104,8 @@ extension Statement {
         if parts.contains(.events) {
             text += """
                 , recorded AS (
-                    INSERT INTO events (room_id, seq, at, type, payload)
-                    SELECT * FROM \(unnest(5)) AS event (room_id, seq, at, type, payload)
+                    INSERT INTO events (room_id, seq, at, type, payload, checksum)
+                    SELECT * FROM \(unnest(6)) AS event (room_id, seq, at, type, payload, checksum)
                     WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
                 )
                 """
@@ -113,13 +113,16 @@ extension Statement {
         if parts.contains(.keys) {
             text += """
                 , remembered AS (
-                    INSERT INTO command_keys (room_id, slot, ordinal, session_id, key, fingerprint, seq, result)
-                    SELECT room_id, ordinal % 1000, ordinal, session_id, key, fingerprint, seq, result
-                    FROM \(unnest(7)) AS command (room_id, ordinal, session_id, key, fingerprint, seq, result)
+                    INSERT INTO command_keys (
+                        room_id, slot, ordinal, session_id, key, fingerprint, seq, result, checksum)
+                    SELECT room_id, ordinal % 1000, ordinal, session_id, key, fingerprint, seq, result, checksum
+                    FROM \(unnest(8)) AS command (
+                        room_id, ordinal, session_id, key, fingerprint, seq, result, checksum)
                     WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
                     ON CONFLICT (room_id, slot) DO UPDATE SET
                         ordinal = excluded.ordinal, session_id = excluded.session_id, key = excluded.key,
-                        fingerprint = excluded.fingerprint, seq = excluded.seq, result = excluded.result
+                        fingerprint = excluded.fingerprint, seq = excluded.seq, result = excluded.result,
+                        checksum = excluded.checksum
                 )
                 """
         }

@@ -25,8 +25,8 @@ extension Statement {
         ), made AS (
             INSERT INTO rooms (
                 room_id, epoch, seq, keyed, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name,
-                now_playing_title, now_playing_artist)
-            SELECT $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20
+                now_playing_title, now_playing_artist, checksum)
+            SELECT $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $32
             WHERE NOT EXISTS (SELECT FROM earlier) AND (SELECT rooms FROM owned) < $5
             ON CONFLICT (code) WHERE closed_at IS NULL DO NOTHING
             RETURNING room_id
@@ -34,14 +34,14 @@ extension Statement {
             INSERT INTO creation_keys (session_id, key, room_id, fingerprint, created_at)
             SELECT $1, $2, room_id, $3, $4 FROM made WHERE $2 IS NOT NULL
         ), recorded AS (
-            INSERT INTO events (room_id, seq, at, type, payload)
+            INSERT INTO events (room_id, seq, at, type, payload, checksum)
             SELECT made.room_id, event.*
-            FROM made, unnest($21, $22, $23, $24) AS event (seq, at, type, payload)
+            FROM made, unnest($21, $22, $23, $24, $33) AS event (seq, at, type, payload, checksum)
         ), remembered AS (
-            INSERT INTO command_keys (room_id, slot, ordinal, session_id, key, fingerprint, seq, result)
+            INSERT INTO command_keys (room_id, slot, ordinal, session_id, key, fingerprint, seq, result, checksum)
             SELECT made.room_id, ordinal % 1000, command.*
-            FROM made, unnest($25, $26, $27, $28, $29, $30)
-                AS command (ordinal, session_id, key, fingerprint, seq, result)
+            FROM made, unnest($25, $26, $27, $28, $29, $30, $34)
+                AS command (ordinal, session_id, key, fingerprint, seq, result, checksum)
         ), joined AS (
             INSERT INTO memberships (room_id, session_id)
             SELECT made.room_id, member.session_id FROM made, unnest($31) AS member (session_id)
@@ -59,13 +59,13 @@ extension Statement {
 
     static let events = Statement(
         "events",
-        "SELECT seq, at, type, payload FROM events WHERE room_id = $1 AND seq > $2 ORDER BY seq LIMIT $3")
+        "SELECT seq, at, type, payload, checksum FROM events WHERE room_id = $1 AND seq > $2 ORDER BY seq LIMIT $3")
 
     /// The events after the newest snapshot of a reducer's version that is not ahead of the head.
     static let eventsAfterSnapshot = Statement(
         "events_after_snapshot",
         """
-        SELECT seq, at, type, payload FROM events
+        SELECT seq, at, type, payload, checksum FROM events
         WHERE room_id = $1 AND seq > coalesce((
             SELECT max(seq) FROM snapshots WHERE room_id = $1 AND reducer_version = $2
                 AND seq <= (SELECT seq FROM rooms WHERE room_id = $1)), 0)
@@ -75,7 +75,7 @@ extension Statement {
     static let newestSnapshot = Statement(
         "newest_snapshot",
         """
-        SELECT seq, state FROM snapshots
+        SELECT seq, state, checksum FROM snapshots
         WHERE room_id = $1 AND reducer_version = $2 AND seq <= (SELECT seq FROM rooms WHERE room_id = $1)
         ORDER BY seq DESC LIMIT 1
         """)
@@ -83,7 +83,7 @@ extension Statement {
     static let snapshot = Statement(
         "snapshot",
         """
-        SELECT seq, state FROM snapshots WHERE room_id = $1 AND reducer_version = $2 AND seq <= $3
+        SELECT seq, state, checksum FROM snapshots WHERE room_id = $1 AND reducer_version = $2 AND seq <= $3
         ORDER BY seq DESC LIMIT 1
         """)
 
@@ -91,15 +91,16 @@ extension Statement {
     static let saveSnapshot = Statement(
         "save_snapshot",
         """
-        INSERT INTO snapshots (room_id, seq, reducer_version, state)
-        SELECT room_id, $2, $3, $4 FROM rooms WHERE room_id = $1
-        ON CONFLICT (room_id, seq) DO UPDATE SET reducer_version = excluded.reducer_version, state = excluded.state
+        INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum)
+        SELECT room_id, $2, $3, $4, $5 FROM rooms WHERE room_id = $1
+        ON CONFLICT (room_id, seq) DO UPDATE SET
+            reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum
         """)
 
     static let keys = Statement(
         "keys",
         """
-        SELECT ordinal, session_id, key, fingerprint, seq, result FROM command_keys
+        SELECT ordinal, session_id, key, fingerprint, seq, result, checksum FROM command_keys
         WHERE room_id = $1 AND ordinal > $2 ORDER BY ordinal
         """)
 }

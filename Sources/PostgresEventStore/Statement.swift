@@ -13,10 +13,17 @@ struct Statement: Sendable {
         self.opensTransaction = opensTransaction
     }
 
-    /// Takes a text that was assembled of constant parts.
-    init(assembled name: String, _ sql: String) {
+    /// A statement that is put together from constants.
+    init(name: String, sql: String) {
         self.name = name
         self.sql = sql
+        opensTransaction = false
+    }
+
+    /// The one statement that is no constant: LISTEN takes no parameters, and a channel's name cannot end its quotes.
+    init(listening channel: NotificationChannel) {
+        self.name = "listen \(channel.name)"
+        self.sql = "LISTEN \"\(channel.name)\""
         opensTransaction = false
     }
 }

@@ -8,6 +8,9 @@ import WebSocketCodec
 
 /// Looks at the first request of a connection: a WebSocket's opening handshake is answered here, anything else goes,
 /// untouched, to the HTTP server.
+///
+/// A handshake that follows other requests comes back to another of its kind, which stands before the HTTP server's
+/// handlers and reads nothing: they are left without input, for as long as the connection lives.
 final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler, Deadlined {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -20,6 +23,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         var tls: TLSHandler?
         /// The connection's place among those of its address, where they are counted.
         var ticket: AddressLimit.Ticket?
+        /// Counts a handshake that comes through a proxy, by the proxy's `X-Forwarded-For`.
+        var admitForwarded: ([String]) -> AddressLimit.Ticket?
         var origins: OriginRule
         /// Runs work that nobody waits for.
         var start: @Sendable (@escaping @Sendable () async -> Void) -> Void
@@ -34,6 +39,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     let id: ConnectionID
     var wheelTick: Int?
     private let surroundings: Surroundings
+    /// What is counted of the connection.
+    private var ticket: AddressLimit.Ticket?
     private let deadline: NIODeadline
     private var parser: HeadParser
     /// What has arrived and was not handed on.
@@ -45,6 +52,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     init(_ surroundings: Surroundings) {
         self.surroundings = surroundings
+        ticket = surroundings.ticket
         let settings = surroundings.hub.settings
         id = surroundings.hub.makeID()
         // Who comes while the server stops is not waited for.
@@ -96,16 +104,23 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         var rest = arrived
         do throws(HandshakeViolation) {
             guard let head = try parser.parseRequest(&rest) else { return }
-            if surroundings.ticket?.isOverLimit == true {
-                surroundings.hub.tally.connectionsRefused += 1
-                return refuse(CommandFailure(.rateLimited, "too many connections from this address"), context)
-            }
+            if surroundings.ticket?.isOverLimit == true { return refuseExcess(context) }
             if head.asksForWebSocket {
                 arrived = rest
                 try open(head, context)
             } else {
                 handOver(context)
             }
+        } catch {
+            refuse(error, context)
+        }
+    }
+
+    /// Answers the handshake whose head another has read.
+    func open(_ head: RequestHead) {
+        guard let context else { return }
+        do throws(HandshakeViolation) {
+            try open(head, context)
         } catch {
             refuse(error, context)
         }
@@ -132,6 +147,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         }
         let handshake = try ServerHandshake(head, subprotocols: [Self.subprotocol])
         let fields = head.fields
+        if let forwarded = surroundings.admitForwarded(fields.values(of: TrustedProxies.field)) { ticket = forwarded }
+        guard ticket?.isOverLimit != true else { return refuseExcess(context) }
         guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
         guard
             surroundings.origins.permits(origin: fields.values(of: "Origin").first, host: fields.onlyValue(of: "Host"))
@@ -222,8 +239,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
                 isOpened = true
                 let connection = WebSocketConnection(
                     id, response: response, hub: surroundings.hub, session: session, ownRoom: room,
-                    compression: compression, tls: surroundings.tls, ticket: surroundings.ticket)
-                try context.pipeline.syncOperations.addHandler(connection)
+                    compression: compression, tls: surroundings.tls, ticket: ticket)
+                try context.pipeline.syncOperations.addHandler(connection, position: .after(self))
                 if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }
                 arrived = ByteBuffer()
                 context.pipeline.syncOperations.removeHandler(self, promise: nil)
@@ -237,6 +254,11 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     }
 
     // MARK: Refusing
+
+    private func refuseExcess(_ context: ChannelHandlerContext) {
+        surroundings.hub.tally.connectionsRefused += 1
+        refuse(CommandFailure(.rateLimited, "too many connections from this address"), context)
+    }
 
     private func refuse(_ violation: HandshakeViolation, _ context: ChannelHandlerContext) {
         let code: ErrorCode = violation.status == 405 ? .methodNotAllowed : .badRequest

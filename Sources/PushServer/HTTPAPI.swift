@@ -12,7 +12,8 @@ struct HTTPAPI: Sendable {
     let settings: RoomServerSettings
     /// Every loop's feed, to reach the sockets of a session.
     let feeds: [HubFeed]
-    let isDraining: @Sendable () -> Bool
+    let addresses: AddressLimit
+    let isStopping: @Sendable () -> Bool
     /// Everything that was measured, in Prometheus' text format 0.0.4.
     let metrics: @Sendable () async -> [UInt8]
     let logger: Logger
@@ -21,6 +22,7 @@ struct HTTPAPI: Sendable {
     func responder() -> RouterResponder<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware(routes: APIRoute.all, logger: logger))
+        router.add(middleware: AddressMiddleware(addresses: addresses))
         router.get("/healthz") { _, _ in Self.json(["status": "ok"]) }
         router.get("/readyz") { _, _ in try await readiness() }
         router.get("/metrics") { _, _ in
@@ -50,7 +52,7 @@ struct HTTPAPI: Sendable {
     // MARK: Health
 
     private func readiness() async throws -> Response {
-        guard !isDraining() else { throw CommandFailure(ErrorCode.unavailable, "the server is stopping") }
+        guard !isStopping() else { throw CommandFailure(ErrorCode.unavailable, "the server is stopping") }
         do {
             try await rooms.checkHealth()
         } catch {
@@ -290,8 +292,11 @@ struct APIContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Whose request it is, once that was found out.
     var authenticated: Session?
+    /// The other end of the request's connection.
+    let peer: SocketAddress?
 
     init(source: ApplicationRequestContextSource) {
+        peer = source.channel.remoteAddress
         coreContext = CoreRequestContextStorage(source: source)
     }
 

@@ -20,6 +20,11 @@ final class HTTPActivity: Sendable {
         }
     }
 
+    /// Notes that a connection has become a socket.
+    func left(_ channel: any Channel) {
+        state.withLock { $0.channels[ObjectIdentifier(channel)] = nil }
+    }
+
     /// How many connections are open.
     var openConnections: Int { state.withLock { $0.channels.count } }
 

@@ -54,6 +54,30 @@ struct ProblemMiddleware: RouterMiddleware {
     }
 }
 
+/// Refuses a request that came through a proxy while too many others of its client are being answered.
+///
+/// On other connections the connection was counted, before its first request.
+struct AddressMiddleware: RouterMiddleware {
+    typealias Context = APIContext
+
+    let addresses: AddressLimit
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        let ticket = addresses.admit(through: context.peer, forwardedFor: Self.forwardedFor(request))
+        guard ticket?.isOverLimit != true else {
+            throw CommandFailure(.rateLimited, "too many connections from this address")
+        }
+        defer { withExtendedLifetime(ticket) {} }
+        return try await next(request, context)
+    }
+
+    private static func forwardedFor(_ request: Request) -> [String] {
+        HTTPField.Name(TrustedProxies.field).map { request.headers[values: $0] } ?? []
+    }
+}
+
 /// JSON in, JSON out: refuses requests that want or bring anything else.
 struct JSONOnlyMiddleware: RouterMiddleware {
     typealias Context = APIContext

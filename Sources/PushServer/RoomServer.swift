@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 package import Logging
 package import NIOCore
+import NIOHTTP1
 import NIOPosix
 package import PrometheusMetrics
 package import RoomService
@@ -20,7 +21,7 @@ package final class RoomServer: Service, Sendable {
     private let logger: Logger
     private let onReady: @Sendable (SocketAddress) -> Void
     private let feeds: [HubFeed]
-    private let draining = Mutex(false)
+    private let phase = Mutex(Phase.serving)
     private let connections = BackgroundJobs()
     private let requests = HTTPActivity()
     private let addresses: AddressLimit
@@ -37,7 +38,8 @@ package final class RoomServer: Service, Sendable {
         self.group = group
         self.logger = logger
         self.onReady = onReady
-        addresses = AddressLimit(maximum: settings.maximumConnectionsPerAddress)
+        addresses = AddressLimit(
+            maximum: settings.maximumConnectionsPerAddress, proxies: settings.trustedProxies)
         metrics = ServerMetrics(registry: registry, version: settings.version, node: settings.node)
         feeds = group.makeIterator().map { HubFeed(loop: $0) }
     }
@@ -51,7 +53,7 @@ package final class RoomServer: Service, Sendable {
             for feed in self.feeds { feed.onLoop { $0.sessionEnded(session) } }
         }
         let api = HTTPAPI(
-            rooms: rooms, settings: settings, feeds: feeds, isDraining: { self.isDraining },
+            rooms: rooms, settings: settings, feeds: feeds, addresses: addresses, isStopping: { self.isStopping },
             metrics: { await self.exposition() }, logger: logger)
         let http = HTTP1Channel(
             responder: Self.respond(with: api.responder(), counting: requests, logger: logger),
@@ -91,7 +93,18 @@ package final class RoomServer: Service, Sendable {
         }
     }
 
-    private var isDraining: Bool { draining.withLock { $0 } }
+    /// How far a stop has come.
+    private enum Phase {
+        /// There was no signal.
+        case serving
+        /// Load balancers are told; everything is served.
+        case leavingRotation
+        /// Clients are sent away, and nobody is let in.
+        case draining
+    }
+
+    private var isStopping: Bool { phase.withLock { $0 } != .serving }
+    private var isDraining: Bool { phase.withLock { $0 } == .draining }
 
     /// What `/metrics` answers.
     private func exposition() async -> [UInt8] {
@@ -129,24 +142,65 @@ package final class RoomServer: Service, Sendable {
                 nil
             }
         if let tls { try channel.pipeline.syncOperations.addHandler(tls) }
-        let ticket = addresses.admit(channel.remoteAddress)
-        let (connections, requests, logger) = (connections, requests, logger)
-        try channel.pipeline.syncOperations.addHandler(
-            FirstRequestHandler(
-                FirstRequestHandler.Surroundings(
-                    hub: hub, tls: tls, ticket: ticket,
-                    origins: OriginRule(allowed: settings.allowedOrigins, isSecure: settings.tls != nil),
-                    start: { connections.start($0) },
-                    serveHTTP: { channel in
-                        // Done at once, on the channel's loop.
-                        let prepared = http.setup(channel: channel, logger: logger)
-                        requests.opened(channel, ticket)
-                        connections.start {
-                            guard let value = try? await prepared.get() else { return }
-                            await http.handle(value: value, logger: logger)
-                        }
-                    },
-                    isDraining: { self.isDraining })))
+        let peer = channel.remoteAddress
+        let ticket = addresses.admit(peer)
+        let (addresses, connections) = (addresses, connections)
+        var surroundings = FirstRequestHandler.Surroundings(
+            hub: hub, tls: tls, ticket: ticket,
+            admitForwarded: { addresses.admit(through: peer, forwardedFor: $0) },
+            origins: OriginRule(allowed: settings.allowedOrigins, isSecure: settings.tls != nil),
+            start: { connections.start($0) },
+            // Whoever has come behind a request never hands the connection back.
+            serveHTTP: { _ in throw ChannelError.inappropriateOperationForState },
+            isDraining: { self.isDraining })
+        let later = surroundings
+        surroundings.serveHTTP = { channel in
+            try self.serveHTTP(on: channel, http, ticket) { channel, handshake in
+                Self.open(handshake, on: channel, behind: tls, later)
+            }
+        }
+        try channel.pipeline.syncOperations.addHandler(FirstRequestHandler(surroundings))
+    }
+
+    /// Puts the HTTP server behind what is there; `takeOver` is called with the head of a WebSocket's handshake.
+    private func serveHTTP(
+        on channel: any Channel, _ http: HTTP1Channel, _ ticket: AddressLimit.Ticket?,
+        takeOver: @escaping (any Channel, RequestHead) -> Void
+    ) throws {
+        // Done at once, on the channel's loop.
+        let prepared = http.setup(channel: channel, logger: logger)
+        let pipeline = channel.pipeline.syncOperations
+        let reader = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        let (requests, logger) = (requests, logger)
+        let handler = LaterHandshakeHandler { channel, handshake in
+            requests.left(channel)
+            takeOver(channel, handshake)
+        }
+        try pipeline.addHandler(handler, position: .after(reader))
+        requests.opened(channel, ticket)
+        connections.start {
+            guard let value = try? await prepared.get() else { return }
+            await http.handle(value: value, logger: logger)
+        }
+    }
+
+    /// Takes a connection from the HTTP server and opens a socket on it.
+    private static func open(
+        _ handshake: RequestHead, on channel: any Channel, behind tls: TLSHandler?,
+        _ surroundings: FirstRequestHandler.Surroundings
+    ) {
+        let pipeline = channel.pipeline.syncOperations
+        let handler = FirstRequestHandler(surroundings)
+        do {
+            // It would close the connection for want of requests.
+            if let idle = try? pipeline.context(handlerType: HTTPConnectionStateHandler.self) {
+                pipeline.removeHandler(context: idle, promise: nil)
+            }
+            try pipeline.addHandler(handler, position: tls.map { .after($0) } ?? .first)
+            handler.open(handshake)
+        } catch {
+            channel.close(promise: nil)
+        }
     }
 
     private static func respond(
@@ -215,7 +269,11 @@ package final class RoomServer: Service, Sendable {
 
     /// Takes no more connections, tells every client when to come back, and waits until they are gone.
     private func drain(_ listener: any Channel) async {
-        draining.withLock { $0 = true }
+        if settings.drainDelay > .zero {
+            phase.withLock { $0 = .leavingRotation }
+            try? await Task.sleep(for: .nanoseconds(settings.drainDelay.nanoseconds))
+        }
+        phase.withLock { $0 = .draining }
         try? await listener.close()
         var count = 0
         for feed in feeds { count += await self.connections(of: feed) }

@@ -11,6 +11,8 @@ package struct RoomServerSettings: Sendable {
     package var tls: TLSContext?
     /// Origins whose pages may open sockets beside the server's own.
     package var allowedOrigins: Set<String> = []
+    /// The proxies whose `X-Forwarded-For` is believed; nobody else's is looked at.
+    package var trustedProxies: [AddressNetwork] = []
     /// The server's version, told in `welcome`.
     package var version: String
     /// This process's name, told in `welcome`.
@@ -42,6 +44,8 @@ package struct RoomServerSettings: Sendable {
     package var stallLimit = TimeAmount.seconds(30)
     /// How long a socket may take to answer a close.
     package var closeTimeout = TimeAmount.seconds(5)
+    /// How long before that `/readyz` says that the server stops, for load balancers to send nobody to it any more.
+    package var drainDelay = TimeAmount.zero
     /// Over how long the reconnects of a planned stop are spread.
     package var drainWindow = TimeAmount.seconds(20)
 

@@ -1,7 +1,7 @@
-import EventStorage
+package import EventStorage
 import FoundationEssentials
-import RoomDomain
-import RoomWire
+package import RoomDomain
+package import RoomWire
 
 /// A room as its log has it, folded and ready to live.
 struct DecodedRoom: Sendable {
@@ -31,21 +31,23 @@ struct DecodedRoom: Sendable {
 
 extension EventJSON {
     /// An event as the log keeps it.
-    static func stored(_ recorded: RecordedEvent) -> StoredEvent {
-        StoredEvent(
-            seq: recorded.seq, at: recorded.at.milliseconds, type: typeName(recorded.event),
-            payload: encodeLog(recorded.event))
+    package static func stored(_ recorded: RecordedEvent, in room: RoomID) -> StoredEvent {
+        let (type, payload) = (typeName(recorded.event), encodeLog(recorded.event))
+        return StoredEvent(
+            seq: recorded.seq, at: recorded.at.milliseconds, type: type, payload: payload,
+            checksum: LogChecksum.event(
+                room: room.uuid, seq: recorded.seq, at: recorded.at.milliseconds, type: type, payload: payload))
     }
 
     /// An event as the log kept it.
-    static func recorded(_ stored: StoredEvent) throws(StoredEventFault) -> RecordedEvent {
+    package static func recorded(_ stored: StoredEvent) throws(StoredEventFault) -> RecordedEvent {
         try decodeLog(type: stored.type, seq: stored.seq, at: stored.at, payload: stored.payload)
     }
 }
 
 extension DirectoryEntry {
     /// What the directory says of a room.
-    init(of state: RoomState) {
+    package init(of state: RoomState) {
         let owner = state.members.values.first { $0.role == .owner }
         let playing = state.onAir.flatMap { state.tracks[$0.track]?.info }
         self.init(

@@ -64,9 +64,9 @@ extension RoomHost {
         let now = clock.now
         // A code may be taken by one of the open rooms: chances are one in a billion a room.
         for _ in 0..<8 {
-            let id = RoomID(UUID.makeV7(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))))
+            let id = RoomID(UUID.makeV7(at: now, random: (randomness.next(), randomness.next())))
             let founding = RoomFounding(
-                id: id, code: RoomCode(random: .random(in: 0 ... .max)), name: wanted.name,
+                id: id, code: RoomCode(random: randomness.next()), name: wanted.name,
                 location: wanted.location?.rounded(toCellsOf: settings.locationPrecisionMeters),
                 visibility: wanted.visibility ?? .public, settings: wanted.settings,
                 founder: session.id, founderName: session.name)
@@ -110,19 +110,14 @@ extension RoomHost {
         }
         for event in events { state.evolve(event) }
         let first = StreamAppend(
-            stream: founding.id.uuid, expected: .start, events: events.map(EventJSON.stored),
+            stream: founding.id.uuid, expected: .start, events: events.map { EventJSON.stored($0, in: founding.id) },
             directory: DirectoryEntry(of: state), joined: [founding.founder.uuid])
+        let epoch = EpochRenewal(of: founding.id, random: randomness.next())
         let creation = StreamCreation(
-            first: first, epoch: Self.makeEpoch(), creator: founding.founder.uuid, key: key, fingerprint: fingerprint,
-            at: now.milliseconds, keysSince: now.milliseconds - 24 * 3_600_000,
+            first: first, epoch: epoch.epoch, checksum: epoch.checksum, creator: founding.founder.uuid, key: key,
+            fingerprint: fingerprint, at: now.milliseconds, keysSince: now.milliseconds - 24 * 3_600_000,
             ownerLimit: RoomLimits.openRoomsPerSession)
         return (creation, state)
-    }
-
-    /// 64 random bits in hexadecimal.
-    private static func makeEpoch() -> String {
-        let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     // MARK: Looking
@@ -237,6 +232,7 @@ extension RoomHost {
         } catch {
             throw RoomFailure(error)
         }
+        link?.tell(.sessionEnded(session))
         await finish(session, because: .sessionEnded)
     }
 }

@@ -1,22 +1,32 @@
+package import NIOCore
 package import RoomDomain
 
 /// The server's clock: the wall's time as of a start, carried on by a clock that never steps back.
 package struct ServerClock: Sendable {
     private let read: @Sendable () -> Double
+    private let wait: @Sendable (TimeAmount) async -> Void
 
     /// A clock that reads fractional milliseconds since the Unix epoch from `read`, which must never go back.
-    package init(milliseconds read: @escaping @Sendable () -> Double) {
+    ///
+    /// `wait` returns after so long, or when its task is cancelled; it is the machine's unless something else is given.
+    package init(
+        milliseconds read: @escaping @Sendable () -> Double,
+        wait: @escaping @Sendable (TimeAmount) async -> Void = {
+            try? await Task.sleep(for: .nanoseconds($0.nanoseconds))
+        }
+    ) {
         self.read = read
+        self.wait = wait
     }
 
     /// The machine's clock.
     package static func system() -> ServerClock {
         let start = ContinuousClock.now
         let wall = SystemTime.millisecondsSinceEpoch()
-        return ServerClock {
+        return ServerClock(milliseconds: {
             let elapsed = (ContinuousClock.now - start).components
             return wall + Double(elapsed.seconds) * 1_000 + Double(elapsed.attoseconds) / 1e15
-        }
+        })
     }
 
     /// Fractional milliseconds since the Unix epoch.
@@ -24,4 +34,9 @@ package struct ServerClock: Sendable {
 
     /// Whole milliseconds since the Unix epoch.
     package var now: Timestamp { Timestamp(milliseconds: Int64(read())) }
+
+    /// Returns after `time`, or when the task is cancelled.
+    package func sleep(for time: TimeAmount) async {
+        await wait(time)
+    }
 }

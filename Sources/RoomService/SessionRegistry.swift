@@ -32,6 +32,7 @@ package final class SessionRegistry: Sendable {
 
     private let store: any EventStore
     private let clock: ServerClock
+    private let randomness: ServerRandomness
     private let lifetimeMs: Int64
     /// For how long what was read of a session is believed: not at all where another process may end it.
     private let belief: Int64
@@ -39,9 +40,12 @@ package final class SessionRegistry: Sendable {
     private static let recently: Int64 = 5_000
     private let state = Mutex(State())
 
-    init(store: any EventStore, clock: ServerClock, lifetimeMs: Int64, logIsShared: Bool) {
+    init(
+        store: any EventStore, clock: ServerClock, randomness: ServerRandomness, lifetimeMs: Int64, logIsShared: Bool
+    ) {
         self.store = store
         self.clock = clock
+        self.randomness = randomness
         self.lifetimeMs = lifetimeMs
         belief = logIsShared ? 0 : Self.recently
     }
@@ -49,7 +53,7 @@ package final class SessionRegistry: Sendable {
     /// Makes a session; the name must have passed the rule for names.
     package func create(name: String, tokenHash: [UInt8]) async throws(StorageFault) -> Session {
         let now = clock.now
-        let id = UUID.makeV7(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max)))
+        let id = UUID.makeV7(at: now, random: (randomness.next(), randomness.next()))
         let record = SessionRecord(
             id: id, tokenHash: tokenHash, name: name, createdAt: now.milliseconds,
             expiresAt: now.milliseconds + lifetimeMs)
@@ -133,8 +137,13 @@ package final class SessionRegistry: Sendable {
 
     /// Kills a session's token; its memberships are ended by who calls this.
     func end(_ session: SessionID) async throws(StorageFault) {
+        try await store.endSession(session.uuid, at: clock.now.milliseconds)
+        noteEnd(of: session)
+    }
+
+    /// Takes in that a session was ended, here or by another server.
+    func noteEnd(of session: SessionID) {
         let now = clock.now
-        try await store.endSession(session.uuid, at: now.milliseconds)
         forget(session)
         state.withLock { state in
             if now.milliseconds - state.endedSwept >= Self.endedMemory {

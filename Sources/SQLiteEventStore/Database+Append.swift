@@ -35,9 +35,11 @@ extension Database {
         try run(
             """
             INSERT INTO rooms (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
-            now_playing_title, now_playing_artist, room_id, epoch, seq, keyed)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, entry.columns + [part.stream, creation.epoch, part.resulting.seq, part.resulting.keyed])
+            now_playing_title, now_playing_artist, room_id, epoch, seq, keyed, checksum)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            entry.columns
+                + [part.stream, creation.epoch, part.resulting.seq, part.resulting.keyed, creation.checksum])
         if let key = creation.key {
             try run(
                 """
@@ -59,22 +61,8 @@ extension Database {
 
     /// Writes the events, keys and memberships of a part whose stream has been moved.
     private func insertRows(of part: StreamAppend) throws {
-        for event in part.events {
-            try run(
-                "INSERT INTO events (room_id, seq, at, type, payload) VALUES (?, ?, ?, ?, ?)",
-                [part.stream, event.seq, event.at, event.type, String(decoding: event.payload, as: UTF8.self)])
-        }
-        for key in part.keys.suffix(CommandKey.window) {
-            try run(
-                """
-                INSERT OR REPLACE INTO command_keys
-                (room_id, slot, ordinal, session, key, fingerprint, seq, result) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                [
-                    part.stream, key.ordinal % CommandKey.window, key.ordinal, key.session, key.key, key.fingerprint,
-                    key.seq, key.result.map { String(decoding: $0, as: UTF8.self) },
-                ])
-        }
+        for event in part.events { try insert(event, of: part.stream) }
+        for key in part.keys.suffix(CommandKey.window) { try insert(key, of: part.stream) }
         for session in part.joined {
             try run(
                 "INSERT INTO memberships (session, room_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -84,11 +72,35 @@ extension Database {
             try run("DELETE FROM memberships WHERE session = ? AND room_id = ?", [session, part.stream])
         }
     }
+
+    /// Writes the row of an event.
+    func insert(_ event: StoredEvent, of stream: UUID) throws {
+        try run(
+            "INSERT INTO events (room_id, seq, at, type, payload, checksum) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                stream, event.seq, event.at, event.type, String(decoding: event.payload, as: UTF8.self),
+                event.checksum,
+            ])
+    }
+
+    /// Writes the row of a keyed command over that of the one that leaves the window.
+    func insert(_ key: CommandKey, of stream: UUID) throws {
+        try run(
+            """
+            INSERT OR REPLACE INTO command_keys
+            (room_id, slot, ordinal, session, key, fingerprint, seq, result, checksum)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                stream, key.ordinal % CommandKey.window, key.ordinal, key.session, key.key, key.fingerprint, key.seq,
+                key.result.map { String(decoding: $0, as: UTF8.self) }, key.checksum,
+            ])
+    }
 }
 
 extension DirectoryEntry {
     /// The values of the columns from `code` to `now_playing_artist`.
-    fileprivate var columns: [(any DatabaseValueConvertible)?] {
+    var columns: [(any DatabaseValueConvertible)?] {
         [
             code, name, isPublic, latitude, longitude, createdAt, closedAt, owner, djName, nowPlayingTitle,
             nowPlayingArtist,

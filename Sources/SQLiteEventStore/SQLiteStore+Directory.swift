@@ -49,12 +49,12 @@ extension SQLiteStore {
 
 extension DirectoryRecord {
     /// The columns in the order in which they are decoded.
-    fileprivate static let columns = """
+    static let columns = """
         room_id, code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name, \
         now_playing_title, now_playing_artist
         """
 
-    fileprivate init(row: Row) throws {
+    init(row: Row) throws {
         self.init(
             stream: try row.decode(atIndex: 0),
             entry: DirectoryEntry(

@@ -4,14 +4,7 @@ import GRDB
 
 extension SQLiteStore {
     package func insert(_ session: SessionRecord) async throws(StorageFault) {
-        try await write { db in
-            try db.run(
-                "INSERT INTO sessions (\(SessionRecord.columns)) VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    session.id, Data(session.tokenHash), session.name, session.createdAt, session.expiresAt,
-                    session.hasEnded,
-                ])
-        }
+        try await write { try $0.insert(session) }
     }
 
     package func session(tokenHash: [UInt8]) async throws(StorageFault) -> SessionRecord? {
@@ -70,11 +63,23 @@ extension SQLiteStore {
     }
 }
 
+extension Database {
+    /// Writes the row of a session.
+    func insert(_ session: SessionRecord) throws {
+        try run(
+            "INSERT INTO sessions (\(SessionRecord.columns)) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                session.id, Data(session.tokenHash), session.name, session.createdAt, session.expiresAt,
+                session.hasEnded,
+            ])
+    }
+}
+
 extension SessionRecord {
     /// The columns in the order in which they are decoded.
-    fileprivate static let columns = "session_id, token_hash, name, created_at, expires_at, has_ended"
+    static let columns = "session_id, token_hash, name, created_at, expires_at, has_ended"
 
-    fileprivate init(row: Row) throws {
+    init(row: Row) throws {
         self.init(
             id: try row.decode(atIndex: 0), tokenHash: Array(try row.decode(Data.self, atIndex: 1)),
             name: try row.decode(atIndex: 2), createdAt: try row.decode(atIndex: 3),

@@ -28,6 +28,19 @@ extension SQLiteStore {
         }
     }
 
+    package func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream] {
+        try await read { db in
+            var found: [UUID: LoadedStream] = [:]
+            for (stream, after) in positions {
+                guard let head = try db.head(of: stream) else { continue }
+                found[stream] = LoadedStream(
+                    head: head, snapshot: nil, events: try db.events(of: stream, after: after.seq, limit: .max),
+                    keys: try db.keys(of: stream, after: after.keyed))
+            }
+            return found
+        }
+    }
+
     package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
         try await read { try $0.events(of: stream, after: seq, limit: max(0, limit)) }
     }
@@ -52,10 +65,10 @@ extension SQLiteStore {
         try await write { db in
             try db.run(
                 """
-                INSERT INTO snapshots (room_id, seq, reducer_version, state) VALUES (?, ?, ?, ?)
-                ON CONFLICT (room_id, seq)
-                DO UPDATE SET reducer_version = excluded.reducer_version, state = excluded.state
-                """, [stream, snapshot.seq, snapshot.reducerVersion, Data(snapshot.state)])
+                INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (room_id, seq) DO UPDATE SET
+                reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum
+                """, [stream, snapshot.seq, snapshot.reducerVersion, Data(snapshot.state), snapshot.checksum])
         }
     }
 }
@@ -71,40 +84,58 @@ extension Database {
 
     fileprivate func events(of stream: UUID, after seq: Int, limit: Int) throws -> [StoredEvent] {
         try all(
-            "SELECT seq, at, type, payload FROM events WHERE room_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-            [stream, seq, limit]
-        ) { row in
-            StoredEvent(
-                seq: try row.decode(atIndex: 0), at: try row.decode(atIndex: 1), type: try row.decode(atIndex: 2),
-                payload: Array(try row.decode(String.self, atIndex: 3).utf8))
-        }
+            """
+            SELECT \(StoredEvent.columns) FROM events WHERE room_id = ? AND seq > ? ORDER BY seq LIMIT ?
+            """, [stream, seq, limit], StoredEvent.init(row:))
     }
 
     fileprivate func keys(of stream: UUID, after ordinal: Int) throws -> [CommandKey] {
         try all(
             """
-            SELECT ordinal, session, key, fingerprint, seq, result FROM command_keys
-            WHERE room_id = ? AND ordinal > ? ORDER BY ordinal
-            """, [stream, ordinal]
-        ) { row in
-            CommandKey(
-                ordinal: try row.decode(atIndex: 0), session: try row.decode(atIndex: 1),
-                key: try row.decode(atIndex: 2), fingerprint: try row.decode(atIndex: 3),
-                seq: try row.decode(atIndex: 4),
-                result: try row.decode(String?.self, atIndex: 5).map { Array($0.utf8) })
-        }
+            SELECT \(CommandKey.columns) FROM command_keys WHERE room_id = ? AND ordinal > ? ORDER BY ordinal
+            """, [stream, ordinal], CommandKey.init(row:))
     }
 
     fileprivate func snapshot(of stream: UUID, atMost seq: Int, _ reducerVersion: Int) throws -> StoredSnapshot? {
         try first(
             """
-            SELECT seq, reducer_version, state FROM snapshots
+            SELECT \(StoredSnapshot.columns) FROM snapshots
             WHERE room_id = ? AND seq <= ? AND reducer_version = ? ORDER BY seq DESC LIMIT 1
-            """, [stream, seq, reducerVersion]
-        ) { row in
-            StoredSnapshot(
-                seq: try row.decode(atIndex: 0), reducerVersion: try row.decode(atIndex: 1),
-                state: Array(try row.decode(Data.self, atIndex: 2)))
-        }
+            """, [stream, seq, reducerVersion], StoredSnapshot.init(row:))
+    }
+}
+
+extension StoredEvent {
+    /// The columns in the order in which they are decoded.
+    static let columns = "seq, at, type, payload, checksum"
+
+    init(row: Row) throws {
+        self.init(
+            seq: try row.decode(atIndex: 0), at: try row.decode(atIndex: 1), type: try row.decode(atIndex: 2),
+            payload: Array(try row.decode(String.self, atIndex: 3).utf8), checksum: try row.decode(atIndex: 4))
+    }
+}
+
+extension CommandKey {
+    /// The columns in the order in which they are decoded.
+    static let columns = "ordinal, session, key, fingerprint, seq, result, checksum"
+
+    init(row: Row) throws {
+        self.init(
+            ordinal: try row.decode(atIndex: 0), session: try row.decode(atIndex: 1), key: try row.decode(atIndex: 2),
+            fingerprint: try row.decode(atIndex: 3), seq: try row.decode(atIndex: 4),
+            result: try row.decode(String?.self, atIndex: 5).map { Array($0.utf8) },
+            checksum: try row.decode(atIndex: 6))
+    }
+}
+
+extension StoredSnapshot {
+    /// The columns in the order in which they are decoded.
+    static let columns = "seq, reducer_version, state, checksum"
+
+    init(row: Row) throws {
+        self.init(
+            seq: try row.decode(atIndex: 0), reducerVersion: try row.decode(atIndex: 1),
+            state: Array(try row.decode(Data.self, atIndex: 2)), checksum: try row.decode(atIndex: 3))
     }
 }

@@ -9,6 +9,14 @@ package struct RequestHead: Equatable, Sendable {
     /// What stands between the start line and the empty line.
     package let fields: HeaderFields
 
+    /// Makes the head of a request that somebody else has read; `method` is a token and `target` visible ASCII.
+    package init(method: String, target: String, isHTTP11: Bool, fields: HeaderFields) {
+        self.method = method
+        self.target = target
+        self.isHTTP11 = isHTTP11
+        self.fields = fields
+    }
+
     /// Whether the client wants to leave HTTP for WebSocket: `Upgrade` names `websocket`.
     ///
     /// Whether the request is a correct handshake is for ``ServerHandshake`` to say.

@@ -7,7 +7,9 @@ struct Backline: AsyncParsableCommand {
         commandName: "backline",
         abstract: "A push-based room server for listening together.",
         version: Version.current,
-        subcommands: [Serve.self, Migrate.self])
+        subcommands: [
+            Serve.self, Migrate.self, Verify.self, Events.self, Export.self, Import.self, Epoch.self,
+        ])
 
     /// Runs the command line: a bad setting is one line on standard error and exit code 64.
     static func main() async {
@@ -39,6 +41,8 @@ struct Failure: Error {
 
     /// A setting is wrong: 64.
     static func usage(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(64)) }
+    /// What was given to read is not what it must be: 65.
+    static func data(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(65)) }
     /// Something that is needed is out of reach: 69.
     static func unavailable(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(69)) }
     /// What is there is not what is needed, a schema or a certificate: 78.

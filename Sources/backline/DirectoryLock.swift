@@ -14,7 +14,7 @@ struct DirectoryLock: ~Copyable {
         guard descriptor >= 0 else { throw .usage("--data: \(path) cannot be opened") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             _ = close(descriptor)
-            throw .unavailable("another server uses the embedded store in \(directory)")
+            throw .unavailable("a server or a tool that writes uses the embedded store in \(directory): stop it first")
         }
     }
 

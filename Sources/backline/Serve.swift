@@ -169,7 +169,9 @@ struct Serve: AsyncParsableCommand {
         do {
             switch try await reachable(opened, logger: logger) {
             case .current:
-                return
+                guard try await opened.archive.hasUnfinishedImport() else { return }
+                throw Failure.configuration(
+                    "an import into this event log was not finished: empty it, run 'backline migrate' and import again")
             case .empty:
                 let applied = try await opened.migrate()
                 logger.notice(

@@ -15,9 +15,16 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connections from one address (IPv6: one /64); more are answered 429. Behind a proxy all have the proxy's. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384, with --plain 0]",
+            "Connections from one address (IPv6: one /64); more are answered 429. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxConnectionsPerAddress: Int?
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Addresses, or networks such as 10.0.0.0/8, of proxies: where their requests come from is what they say in X-Forwarded-For. [BACKLINE_TRUSTED_PROXIES, separated by commas; default: none]",
+            valueName: "network"))
+    var trustedProxies: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -73,6 +80,12 @@ struct SocketSettings: ParsableArguments {
             valueName: "s"))
     var drainWindowSeconds: Double?
 
+    @Option(
+        help: ArgumentHelp(
+            "After the signal to stop /readyz answers 503 for so long before clients are sent away, so that a load balancer sends them elsewhere. [BACKLINE_DRAIN_DELAY_SECONDS; default: 0]",
+            valueName: "s"))
+    var drainDelaySeconds: Double?
+
     /// How many event loops there are to be; nil: as many as processors.
     func threadCount() throws -> Int? {
         try count(threads, "threads", in: 1...1_024)
@@ -80,8 +93,9 @@ struct SocketSettings: ParsableArguments {
 
     /// Sets what is given.
     func apply(to settings: inout RoomServerSettings, isBehindProxy: Bool) throws {
-        // All clients of a proxy have its address.
-        if isBehindProxy { settings.maximumConnectionsPerAddress = 0 }
+        settings.trustedProxies = try proxies()
+        // All clients of a proxy have its address, unless it says theirs.
+        if isBehindProxy, settings.trustedProxies.isEmpty { settings.maximumConnectionsPerAddress = 0 }
         if try noCompression || Environment.isSet("BACKLINE_NO_COMPRESSION") { settings.compresses = false }
         func set(_ value: Int?, _ target: inout Int) { if let value { target = value } }
         func set(_ value: TimeAmount?, _ target: inout TimeAmount) { if let value { target = value } }
@@ -110,7 +124,19 @@ struct SocketSettings: ParsableArguments {
             settings.pingInterval = min(settings.pingInterval, .nanoseconds(settings.silenceLimit.nanoseconds / 12 * 5))
         }
         set(try time(stallLimitSeconds, "stall-limit-seconds"), &settings.stallLimit)
+        set(try time(drainDelaySeconds, "drain-delay-seconds", from: 0), &settings.drainDelay)
         set(try time(drainWindowSeconds, "drain-window-seconds", from: 0), &settings.drainWindow)
+    }
+
+    private func proxies() throws -> [AddressNetwork] {
+        let given = trustedProxies.isEmpty ? [Environment["BACKLINE_TRUSTED_PROXIES"] ?? ""] : trustedProxies
+        return try given.flatMap { $0.split { ", ".contains($0) } }.map { text in
+            guard let network = AddressNetwork(text) else {
+                throw Failure.usage(
+                    "--trusted-proxies: '\(text)' is no address and no network; expected, for example, 10.0.0.0/8")
+            }
+            return network
+        }
     }
 
     private func count(_ flag: Int?, _ name: String, in range: ClosedRange<Int>) throws -> Int? {

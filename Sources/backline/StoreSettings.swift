@@ -105,6 +105,15 @@ enum OpenStore {
         }
     }
 
+    /// What tools need of it.
+    var archive: any LogArchive {
+        switch self {
+        case .memory(let store): store
+        case .sqlite(let store): store
+        case .postgres(let store): store
+        }
+    }
+
     /// Its kind's name, for people.
     var name: String {
         switch self {

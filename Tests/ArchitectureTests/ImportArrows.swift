@@ -40,6 +40,8 @@ let importArrows: [ImportArrow] = {
         arrow(
             "RoomService", ["RoomDomain", "RoomWire", "EventStorage"],
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
+        arrow(
+            "LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"], ["FoundationEssentials"]),
         arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
         arrow(
             "PushServer",
@@ -59,7 +61,7 @@ let importArrows: [ImportArrow] = {
             "backline",
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
-                "PushServer", "PrometheusMetrics",
+                "PushServer", "PrometheusMetrics", "LogMaintenance", "RoomDomain", "RoomWire",
             ],
             platform.union([
                 "ArgumentParser", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",

@@ -123,8 +123,10 @@ class Address:
 class Server(Address):
     """One process of the program. It keeps its port and its data when it is started again."""
 
-    def __init__(self, *options, store=("--store", "memory"), environment=None):
-        super().__init__()
+    def __init__(self, *options, store=("--store", "memory"), environment=None, host="127.0.0.1", prefix=()):
+        """`prefix` is what the command starts with, such as one that enters a network namespace."""
+        super().__init__(host)
+        self.prefix = prefix
         self.options = [*store, *options]
         self.environment = environment
         self.process = None
@@ -137,7 +139,7 @@ class Server(Address):
 
     def start(self):
         """Starts the program and waits for its line `listening on …`."""
-        command = [program(), "serve", "--host", self.host, "--port", str(self.port), *self.options]
+        command = [*self.prefix, program(), "serve", "--host", self.host, "--port", str(self.port), *self.options]
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True,
             env=_environment(self.environment), cwd=self.folder.name,

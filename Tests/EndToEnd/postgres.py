@@ -15,7 +15,8 @@ import tempfile
 class Cluster:
     """One PostgreSQL server on 127.0.0.1. `fsync` stays on: what it acknowledged survives `stop("immediate")`."""
 
-    def __init__(self):
+    def __init__(self, networks=()):
+        """`networks` are addresses, beside 127.0.0.1, to listen on, each for whoever comes from its own /30."""
         self.programs = _programs()
         self.folder = tempfile.mkdtemp(prefix="backline-postgres-")
         self.data = os.path.join(self.folder, "data")
@@ -30,9 +31,11 @@ class Cluster:
             )
             with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as settings:
                 settings.write(
-                    f"listen_addresses = '127.0.0.1'\nport = {self.port}\n"
+                    f"listen_addresses = '{','.join(['127.0.0.1', *networks])}'\nport = {self.port}\n"
                     f"unix_socket_directories = '{self.folder}'\nmax_connections = 100\n"
                 )
+            with open(os.path.join(self.data, "pg_hba.conf"), "a", encoding="utf-8") as rules:
+                rules.writelines(f"host all all {address}/30 trust\n" for address in networks)
             self.start()
         except BaseException:
             self.close()
@@ -55,8 +58,25 @@ class Cluster:
         self.sql(f"CREATE DATABASE {name}", database="postgres")
         return self.url(name)
 
-    def url(self, name):
-        return f"postgres://backline@127.0.0.1:{self.port}/{name}"
+    def url(self, name, host="127.0.0.1"):
+        return f"postgres://backline@{host}:{self.port}/{name}"
+
+    def backends(self):
+        """The processes that serve connections, each with what it is doing."""
+        with open(os.path.join(self.data, "postmaster.pid"), encoding="ascii") as file:
+            postmaster = int(file.readline())
+        with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
+            children = [int(child) for child in file.read().split()]
+        found = {}
+        for child in children:
+            try:
+                with open(f"/proc/{child}/cmdline", "rb") as file:
+                    line = file.read().rstrip(b"\0 ").decode(errors="replace")
+            except OSError:
+                continue  # It has ended meanwhile.
+            if line.startswith("postgres: backline "):
+                found[child] = line
+        return found
 
     def sql(self, statement, database):
         """Runs SQL; returns psql's output, one line a row, columns parted by `|`."""

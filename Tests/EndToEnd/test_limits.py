@@ -22,7 +22,7 @@ from interop_clients import Raw
 SETTINGS = [
     "max-connections-per-address", "max-messages-per-second", "handshake-timeout-seconds", "max-head-bytes",
     "max-message-bytes", "max-outgoing-bytes", "ping-interval-seconds", "silence-limit-seconds",
-    "stall-limit-seconds", "drain-window-seconds",
+    "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
 LARGE = [
     {"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
@@ -622,3 +622,70 @@ def test_on_a_socket_for_both_kinds_of_addresses_those_of_ipv4_are_counted_each_
             assert [status(stack, source) for _ in range(3)] == [200] * 3, source
         assert [status(stack, "::1", "::1") for _ in range(3)] == [200] * 3
         assert status(stack, "127.0.0.1") == status(stack, "127.0.0.5") == status(stack, "::1", "::1") == 429
+
+
+# Behind a proxy
+
+
+def test_what_a_trusted_proxy_passes_on_counts_by_its_client(servers):
+    server = servers("--max-connections-per-address", "2", "--trusted-proxies", "127.0.0.0/8").start()
+    dj = server.session("Ana")
+
+    def opened(stack, origin):
+        try:
+            return stack.enter_context(backline.Socket(
+                server, token=dj.token, headers={"X-Forwarded-For": f"198.51.100.7, {origin}"}))
+        except websockets.exceptions.InvalidStatus as refused:
+            return refused.response.status_code
+
+    with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as leaving:
+            assert opened(leaving, "203.0.113.1").is_alive()
+            assert opened(stack, "203.0.113.1").is_alive()
+            assert opened(stack, "203.0.113.1") == 429
+            # Its requests are of the same address.
+            answer = dj.request("GET", "/v1/session", headers={"X-Forwarded-For": "203.0.113.1"})
+            answer.expect_problem(429, "rate_limited")
+            # Others are not concerned, and what a client writes into the field itself is nobody's.
+            assert opened(stack, "203.0.113.2").is_alive()
+            answer = dj.request("GET", "/v1/session", headers={"X-Forwarded-For": "203.0.113.1, 203.0.113.3"})
+            assert answer.status == 200
+        backline.eventually(
+            lambda: dj.request("GET", "/v1/session", headers={"X-Forwarded-For": "203.0.113.1"}).status == 200,
+            "a place becomes free")
+
+
+def test_who_is_no_trusted_proxy_is_not_believed(servers):
+    server = servers("--max-connections-per-address", "1", "--trusted-proxies", "192.0.2.1,192.0.2.2").start()
+    dj = server.session("Ana")
+    with dj.socket(headers={"X-Forwarded-For": "203.0.113.1"}):
+        answer = dj.request("GET", "/v1/session", headers={"X-Forwarded-For": "203.0.113.2"})
+        answer.expect_problem(429, "rate_limited")
+
+
+def test_a_proxy_that_is_none_is_refused_by_its_name(tmp_path):
+    for options, environment in (
+        (["--trusted-proxies", "10.0.0.0/8", "proxy"], {}), ([], {"BACKLINE_TRUSTED_PROXIES": "10.0.0.0/8, proxy"}),
+    ):
+        ended = backline.run("serve", "--port", "0", "--data", str(tmp_path), *options, environment=environment)
+        assert ended.returncode == 64 and ended.stdout == "", ended
+        assert "--trusted-proxies: 'proxy'" in ended.stderr, ended.stderr
+
+
+def test_a_stop_may_tell_load_balancers_first(servers):
+    """`/readyz` says so on new connections, everything else is served, and clients are sent away afterwards."""
+    server = servers("--drain-delay-seconds", "2", "--drain-window-seconds", "0").start()
+    dj = server.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+    with dj.socket() as client:
+        server.process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        backline.eventually(lambda: server.request("GET", "/readyz").status == 503, "/readyz is 503", timeout=1.5)
+        with dj.socket() as late:
+            assert late.subscribe(room)["type"] == "snapshot"
+            assert late.command(room, "rename", name="Late")["type"] == "ack"
+        assert time.monotonic() - began < 2, "this test is too slow for what it tests"
+        client.wait_for("goaway")
+        assert time.monotonic() - began > 1.9
+        assert client.closed() == 1012
+    assert server.process.wait(backline.PATIENCE) == 0

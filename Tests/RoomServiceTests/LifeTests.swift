@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a snapshot that another version made is ignored, and replaced when the room leaves memory`() async throws {
+    @Test func `a snapshot of another version is ignored, and replaced when the room leaves memory`() async throws {
         let store = FaultyEventStore()
         var made: RoomID?
         try await withNode(on: store) { node in made = try await node.makeRoom(tracks: 3).room }

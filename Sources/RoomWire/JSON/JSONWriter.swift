@@ -63,6 +63,13 @@ package struct JSONWriter: Sendable {
         self.needsComma = false
     }
 
+    /// Writes a member's name with the escapes it needs; its value comes next.
+    package mutating func name(escaping name: String) {
+        self.string(name)
+        self.bytes.append(UInt8(ascii: ":"))
+        self.needsComma = false
+    }
+
     // MARK: Values
 
     /// Writes `null`.

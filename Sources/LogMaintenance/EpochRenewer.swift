@@ -1,0 +1,32 @@
+package import EventStorage
+package import FoundationEssentials
+import RoomDomain
+import RoomService
+
+/// Gives rooms new epochs, so that no client resumes into a history that is no more.
+package enum EpochRenewer {
+    /// Renews one room's epoch; false where there is none.
+    package static func renew(
+        _ room: UUID, in archive: any LogArchive, random: inout some RandomNumberGenerator
+    ) async throws(StorageFault) -> Bool {
+        guard try await !archive.heads(of: [room]).isEmpty else { return false }
+        try await archive.renewEpochs([EpochRenewal(of: RoomID(room), random: random.next())])
+        return true
+    }
+
+    /// Renews every room's epoch and returns how many they were.
+    package static func renewAll(
+        in archive: any LogArchive, random: inout some RandomNumberGenerator, progress: (Int) -> Void
+    ) async throws(StorageFault) -> Int {
+        var count = 0
+        var last: UUID?
+        while true {
+            let rooms = try await archive.streams(in: .heads, after: last, limit: 1_000)
+            guard let end = rooms.last else { return count }
+            last = end
+            try await archive.renewEpochs(rooms.map { EpochRenewal(of: RoomID($0), random: random.next()) })
+            count += rooms.count
+            progress(count)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package import FoundationEssentials
+
+/// Something in the log that is not as it must be.
+package struct Finding: Hashable, Sendable {
+    /// What an operator can do about it.
+    package enum Remedy: String, Hashable, Sendable {
+        /// What was written is lost here.
+        case restore = "restore the room from a backup, then run 'backline epoch renew' for it"
+        /// It follows from the events.
+        case rebuild = "export the log and import it into an empty store, which makes this anew"
+        /// It follows from the events, and may be missing.
+        case deleteSnapshot = "delete this row of snapshots: it is made anew"
+        case renewEpoch = "run 'backline epoch renew' for this room"
+        case deleteKeys =
+            "delete the room's rows of command_keys, and renew its epoch: retries of its last commands are then refused"
+        case deleteRows = "restore the room from a backup, or delete these rows"
+        case importAgain = "empty the database, run 'backline migrate', and import again"
+    }
+
+    /// The room; nil where it is the whole log's.
+    package var room: UUID?
+    /// Where and what, such as "event 17: checksum".
+    package var what: String
+    /// What must be there.
+    package var expected: String
+    /// What is there.
+    package var found: String
+    /// What to do.
+    package var remedy: Remedy
+
+    init(room: UUID?, _ what: String, expected: String, found: String, _ remedy: Remedy) {
+        self.room = room
+        self.what = what
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+    }
+}
+
+extension Finding: CustomStringConvertible {
+    /// One line.
+    package var description: String {
+        let place = room.map { "room \($0.uuidString.lowercased()): " } ?? ""
+        return "\(place)\(what): expected \(expected), found \(found); \(remedy.rawValue)"
+    }
+}
+
+/// A checksum as people and exports see it: 16 hexadecimal digits.
+func hexadecimal(_ value: Int64) -> String {
+    let digits = String(UInt64(bitPattern: value), radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+}

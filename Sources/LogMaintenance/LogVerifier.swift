@@ -1,0 +1,175 @@
+package import EventStorage
+package import FoundationEssentials
+
+/// What a verification came to.
+package struct Verification: Hashable, Sendable {
+    /// Rooms that were looked at.
+    package var rooms = 0
+    /// Events that were folded.
+    package var events = 0
+    /// What is not as it must be.
+    package var findings = 0
+    /// Rows that were written without a checksum, whose values are proven only as far as they follow from others.
+    package var withoutChecksum = 0
+
+    package init() {}
+}
+
+/// Reads a log's tables and proves that they are what servers wrote: positions, checksums, heads, directory, snapshots,
+/// keys and memberships, each against the fold of the events.
+///
+/// Servers may write meanwhile: each room is proven up to the head that is read first, since events never change. Memory
+/// holds one room's fold and one page of its events.
+package struct LogVerifier {
+    /// How much is read at a time.
+    static let page = PageLimit(rows: 1_000, bytes: 1 << 20)
+
+    private let archive: any LogArchive
+    private let report: (Finding) -> Void
+    private let progress: (Verification) -> Void
+
+    /// Makes a verifier that hands each finding to `report`, and every so often how far it is to `progress`.
+    package init(
+        _ archive: any LogArchive, report: @escaping (Finding) -> Void,
+        progress: @escaping (Verification) -> Void = { _ in }
+    ) {
+        self.archive = archive
+        self.report = report
+        self.progress = progress
+    }
+
+    /// Proves the whole log.
+    package func verify() async throws(StorageFault) -> Verification {
+        var verification = Verification()
+        if try await archive.hasUnfinishedImport() {
+            let finding = Finding(
+                room: nil, "log", expected: "all of it", found: "an import that was not finished", .importAgain)
+            add([finding], to: &verification)
+        }
+        var last: UUID?
+        while true {
+            let streams = try await archive.streams(in: .heads, after: last, limit: Self.page.rows)
+            guard let end = streams.last else { break }
+            last = end
+            for stream in streams { try await verify(stream, into: &verification) }
+        }
+        for part in LogPart.allCases where part != .heads { try await findStrays(in: part, &verification) }
+        try await findStrayCreations(&verification)
+        return verification
+    }
+
+    /// Proves one room; nil where there is none.
+    package func verify(room: UUID) async throws(StorageFault) -> Verification? {
+        var verification = Verification()
+        try await verify(room, into: &verification)
+        return verification.rooms == 0 ? nil : verification
+    }
+
+    private func add(_ findings: [Finding], to verification: inout Verification) {
+        verification.findings += findings.count
+        for finding in findings { report(finding) }
+    }
+
+    // MARK: Rooms
+
+    private func verify(_ stream: UUID, into verification: inout Verification) async throws(StorageFault) {
+        do throws(StorageFault) {
+            guard let proof = try await settledProof(of: stream, from: verification) else { return }
+            verification.events += proof.events
+            verification.withoutChecksum += proof.withoutChecksum
+            add(proof.findings, to: &verification)
+        } catch .corrupt(let cause) {
+            let finding = Finding(
+                room: stream, "the room's rows", expected: "rows that can be read", found: cause.message, .restore)
+            add([finding], to: &verification)
+        }
+        verification.rooms += 1
+        progress(verification)
+    }
+
+    /// The proof of a room as it was at one time; nil where there is none.
+    ///
+    /// A room whose epoch was renewed meanwhile was perhaps rewritten under the reader's eyes.
+    private func settledProof(
+        of stream: UUID, from verification: Verification
+    ) async throws(StorageFault) -> RoomProof? {
+        while let archived = try await archive.archived(stream) {
+            let proof = try await proof(of: archived, from: verification)
+            if proof.findings.isEmpty { return proof }
+            if try await archive.archived(stream)?.head.epoch == archived.head.epoch { return proof }
+        }
+        return nil
+    }
+
+    private func proof(
+        of archived: ArchivedStream, from verification: Verification
+    ) async throws(StorageFault) -> RoomProof {
+        var proof = RoomProof(archived)
+        var snapshots = archived.snapshots[...]
+        var last = 0
+        while true {
+            let events = try await archive.events(
+                of: archived.stream, after: last, through: archived.head.version.seq, page: Self.page)
+            guard let end = events.last else { break }
+            last = end.seq
+            for event in events {
+                proof.take(event)
+                while let seq = snapshots.first, seq <= event.seq {
+                    snapshots.removeFirst()
+                    // One that is gone was replaced by a newer one.
+                    guard seq == event.seq, let snapshot = try await archive.snapshot(of: archived.stream, at: seq)
+                    else { continue }
+                    proof.take(snapshot)
+                }
+            }
+            var verification = verification
+            verification.events += proof.events
+            progress(verification)
+        }
+        proof.finish()
+        return proof
+    }
+
+    // MARK: Rows of no room
+
+    private func findStrays(in part: LogPart, _ verification: inout Verification) async throws(StorageFault) {
+        var last: UUID?
+        while true {
+            let streams = try await archive.streams(in: part, after: last, limit: Self.page.rows)
+            guard let end = streams.last else { return }
+            last = end
+            let heads = try await archive.heads(of: streams)
+            let strays = streams.filter { heads[$0] == nil }
+            add(
+                strays.map {
+                    Finding(room: $0, "\(part.rows)", expected: "a room", found: "no row of rooms", .deleteRows)
+                }, to: &verification)
+        }
+    }
+
+    private func findStrayCreations(_ verification: inout Verification) async throws(StorageFault) {
+        var last: CreationKey?
+        while true {
+            let keys = try await archive.creationKeys(after: last, limit: Self.page.rows)
+            guard let end = keys.last else { return }
+            last = end
+            let heads = try await archive.heads(of: Array(Set(keys.map(\.stream))))
+            add(
+                keys.filter { heads[$0.stream] == nil }.map {
+                    Finding(room: $0.stream, "creation key", expected: "a room", found: "no row of rooms", .deleteRows)
+                }, to: &verification)
+        }
+    }
+}
+
+extension LogPart {
+    fileprivate var rows: String {
+        switch self {
+        case .heads: "rooms"
+        case .events: "events"
+        case .keys: "keys"
+        case .snapshots: "snapshots"
+        case .memberships: "memberships"
+        }
+    }
+}

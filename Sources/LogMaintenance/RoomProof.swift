@@ -1,0 +1,216 @@
+import EventStorage
+import FoundationEssentials
+import RoomDomain
+import RoomService
+import RoomWire
+
+/// Proves one room: folds its events one by one and compares everything else that is kept of it with the fold.
+///
+/// It is given the events up to the head it was made with, in their order, each snapshot when the event of its position
+/// has just been given, and then the end.
+struct RoomProof {
+    /// What is not as it must be.
+    private(set) var findings: [Finding] = []
+    /// Rows that were written without a checksum.
+    private(set) var withoutChecksum = 0
+    /// Events that were given.
+    private(set) var events = 0
+
+    private let archived: ArchivedStream
+    private var state: RoomState
+    /// The number of the event given last.
+    private var lastSeq = 0
+    /// Whether the fold is that of all events given.
+    private var isWhole = true
+
+    init(_ archived: ArchivedStream) {
+        self.archived = archived
+        state = RoomState(id: RoomID(archived.stream))
+    }
+
+    private mutating func find(
+        _ what: String, expected: some CustomStringConvertible, found: some CustomStringConvertible,
+        _ remedy: Finding.Remedy
+    ) {
+        findings.append(
+            Finding(room: archived.stream, what, expected: "\(expected)", found: "\(found)", remedy))
+    }
+
+    /// Compares what is kept with what a row comes to; nil: it comes to nothing.
+    private mutating func compare(checksum: Int64?, of what: String, with computed: Int64?, _ remedy: Finding.Remedy) {
+        guard let checksum else {
+            withoutChecksum += 1
+            return
+        }
+        guard checksum != computed else { return }
+        find(
+            "\(what): checksum", expected: hexadecimal(checksum),
+            found: computed.map(hexadecimal) ?? "text that is no JSON", remedy)
+    }
+
+    // MARK: Events
+
+    mutating func take(_ event: StoredEvent) {
+        events += 1
+        if event.seq != lastSeq + 1 {
+            find("event \(lastSeq + 1)", expected: "an event", found: "none before \(event.seq)", .restore)
+            isWhole = false
+        }
+        lastSeq = event.seq
+        let checksum = LogChecksum.event(
+            room: archived.stream, seq: event.seq, at: event.at, type: event.type, payload: event.payload)
+        compare(checksum: event.checksum, of: "event \(event.seq)", with: checksum, .restore)
+        do throws(StoredEventFault) {
+            fold(try EventJSON.recorded(event))
+        } catch {
+            find("event \(event.seq)", expected: "an event that can be read", found: "\(error)", .restore)
+            isWhole = false
+        }
+    }
+
+    private mutating func fold(_ event: RecordedEvent) {
+        if event.seq == 1 {
+            guard case .roomCreated(let room) = event.event, room.id == state.id else {
+                find("event 1", expected: "the room's making", found: EventJSON.typeName(event.event), .restore)
+                isWhole = false
+                return
+            }
+        }
+        if event.at < state.lastEventAt {
+            find(
+                "event \(event.seq): at", expected: "\(state.lastEventAt.milliseconds) or later",
+                found: event.at.milliseconds, .restore)
+        }
+        if isWhole { state.evolve(event) }
+    }
+
+    // MARK: Snapshots
+
+    mutating func take(_ snapshot: StoredSnapshot) {
+        let what = "snapshot \(snapshot.seq)"
+        let checksum = LogChecksum.snapshot(
+            room: archived.stream, seq: snapshot.seq, reducerVersion: snapshot.reducerVersion, state: snapshot.state)
+        compare(checksum: snapshot.checksum, of: what, with: checksum, .deleteSnapshot)
+        // Those of other versions are never read.
+        guard snapshot.reducerVersion == StoredStateJSON.reducerVersion, isWhole, state.seq == snapshot.seq else {
+            return
+        }
+        let replayed = StoredStateJSON.encode(state)
+        guard replayed != snapshot.state else { return }
+        let common = zip(replayed, snapshot.state).prefix { $0.0 == $0.1 }.count
+        find(
+            what, expected: "the \(replayed.count) bytes of the replay",
+            found: "\(snapshot.state.count) bytes, others from offset \(common) on", .deleteSnapshot)
+    }
+
+    // MARK: The rest
+
+    /// Compares what is kept beside the events; no more are given.
+    mutating func finish() {
+        let head = archived.head.version
+        if lastSeq < head.seq || head.seq < 1 {
+            find("event \(lastSeq + 1)", expected: "an event: the head is at \(head.seq)", found: "none", .restore)
+            isWhole = false
+        }
+        if archived.lastEvent > head.seq {
+            find("head: seq", expected: "\(archived.lastEvent), the last event", found: head.seq, .restore)
+        }
+        compare(
+            checksum: archived.checksum, of: "epoch \(archived.head.epoch)",
+            with: LogChecksum.head(room: archived.stream, epoch: archived.head.epoch), .renewEpoch)
+        for seq in archived.snapshots where seq < 1 || seq > max(head.seq, archived.lastEvent) {
+            find("snapshot \(seq)", expected: "a position of the log, 1 to \(head.seq)", found: seq, .deleteSnapshot)
+        }
+        if let twin = archived.codeTwin {
+            find(
+                "code \(archived.entry.code)", expected: "no other open room with it",
+                found: twin.uuidString.lowercased(), .rebuild)
+        }
+        proveKeys()
+        // What does not follow from the fold cannot be compared with it.
+        guard isWhole else { return }
+        for violation in state.invariantViolations(atCommandBoundary: true) {
+            find("the room at \(state.seq)", expected: "what holds of every room", found: violation, .restore)
+        }
+        proveDirectory()
+        proveMemberships()
+    }
+
+    private mutating func proveKeys() {
+        let keyed = archived.head.version.keyed
+        var next = max(1, keyed - CommandKey.window + 1)
+        var names: [KeyName: Int] = [:]
+        var position = 1
+        for kept in archived.keys {
+            let (key, what) = (kept.key, "key \(kept.key.ordinal)")
+            if key.ordinal != next {
+                find("keys", expected: "ordinal \(next)", found: key.ordinal, .deleteKeys)
+            }
+            next = key.ordinal + 1
+            if kept.slot != key.ordinal % CommandKey.window {
+                find("\(what): slot", expected: key.ordinal % CommandKey.window, found: kept.slot, .deleteKeys)
+            }
+            if key.seq < position || key.seq > archived.head.version.seq {
+                find(
+                    "\(what): seq", expected: "\(position) to \(archived.head.version.seq)", found: key.seq,
+                    .deleteKeys)
+            }
+            position = max(position, key.seq)
+            if let earlier = names.updateValue(key.ordinal, forKey: KeyName(session: key.session, key: key.key)) {
+                find(what, expected: "a key used once", found: "the same as key \(earlier)", .deleteKeys)
+            }
+            let computed = LogChecksum.key(
+                room: archived.stream, ordinal: key.ordinal, session: key.session, key: key.key,
+                fingerprint: key.fingerprint, seq: key.seq, result: key.result)
+            compare(checksum: key.checksum, of: what, with: computed, .deleteKeys)
+        }
+        if next != keyed + 1 {
+            find("keys", expected: "the last ordinal \(keyed), the head's", found: next - 1, .deleteKeys)
+        }
+    }
+
+    private struct KeyName: Hashable {
+        var session: UUID
+        var key: String
+    }
+
+    private mutating func proveDirectory() {
+        let (expected, found) = (DirectoryEntry(of: state).columns, archived.entry.columns)
+        for (expected, found) in zip(expected, found) where Array(expected.text.utf8) != Array(found.text.utf8) {
+            find("directory: \(expected.name)", expected: expected.text, found: found.text, .rebuild)
+        }
+    }
+
+    private mutating func proveMemberships() {
+        let expected = Set(state.currentMemberships)
+        let found = Set(archived.members)
+        for session in expected.subtracting(found).sorted() {
+            find("memberships", expected: "session \(session.uuidString.lowercased())", found: "no row", .rebuild)
+        }
+        for session in found.subtracting(expected).sorted() {
+            find("memberships", expected: "no row", found: "session \(session.uuidString.lowercased())", .rebuild)
+        }
+    }
+}
+
+extension RoomState {
+    /// The sessions that are listed as its members: those of an open room.
+    var currentMemberships: [UUID] {
+        isOpen ? memberOfSession.keys.map(\.uuid) : []
+    }
+}
+
+extension DirectoryEntry {
+    /// The columns with their values as text.
+    fileprivate var columns: [(name: String, text: String)] {
+        func text(_ value: (some CustomStringConvertible)?) -> String { value.map { "\($0)" } ?? "nothing" }
+        func quoted(_ value: String?) -> String { value.map { "\"\($0)\"" } ?? "nothing" }
+        return [
+            ("code", quoted(code)), ("name", quoted(name)), ("is_public", text(isPublic)),
+            ("latitude", text(latitude.map { $0 + 0 })), ("longitude", text(longitude.map { $0 + 0 })),
+            ("created_at", text(createdAt)), ("closed_at", text(closedAt)),
+            ("owner", text(owner?.uuidString.lowercased())), ("dj_name", quoted(djName)),
+            ("now_playing_title", quoted(nowPlayingTitle)), ("now_playing_artist", quoted(nowPlayingArtist)),
+        ]
+    }
+}

@@ -1,0 +1,131 @@
+package import EventStorage
+package import FoundationEssentials
+
+extension PostgresStore: LogArchive {
+    // MARK: Reading
+
+    package func streams(in part: LogPart, after: UUID?, limit: Int) async throws(StorageFault) -> [UUID] {
+        let statement: Statement =
+            switch part {
+            case .heads: .roomsInHeads
+            case .events: .roomsInEvents
+            case .keys: .roomsInKeys
+            case .snapshots: .roomsInSnapshots
+            case .memberships: .roomsInMemberships
+            }
+        let answer = try await query(Call(statement, after, max(0, limit)))
+        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+    }
+
+    package func archived(_ stream: UUID) async throws(StorageFault) -> ArchivedStream? {
+        // One snapshot of the database for all of them.
+        let calls = [
+            Call(.beginReading), Call(.archivedHead, stream), Call(.archivedKeys, stream),
+            Call(.archivedMembers, stream), Call(.archivedSnapshots, stream), Call(.commit),
+        ]
+        let answers = try await pool.run(.calls(calls), isWrite: false)
+        guard answers.count == calls.count else { throw .corrupt(.init(message: "a read lacks answers")) }
+        let (head, members, snapshots) = (answers[1], answers[3], answers[4])
+        guard let row = head.rows.first, let record = try Self.records(in: head).first else { return nil }
+        let keys = try zip(Self.keys(in: answers[2]), answers[2].rows).map { (key, row) throws(StorageFault) in
+            ArchivedKey(slot: try answers[2].int(row, 7), key: key)
+        }
+        return try ArchivedStream(
+            stream: stream,
+            head: StreamHead(
+                epoch: head.text(row, 12), version: StreamVersion(seq: head.int(row, 13), keyed: head.int(row, 14))),
+            checksum: head.optionalInt(row, 15).map(Int64.init), entry: record.entry,
+            lastEvent: head.optionalInt(row, 16) ?? 0, keys: keys,
+            members: members.rows.map { (row) throws(StorageFault) in try members.uuid(row, 0) },
+            snapshots: snapshots.rows.map { (row) throws(StorageFault) in try snapshots.int(row, 0) },
+            codeTwin: head.optionalUUID(row, 17))
+    }
+
+    package func events(
+        of stream: UUID, after seq: Int, through last: Int, page: PageLimit
+    ) async throws(StorageFault) -> [StoredEvent] {
+        try await Self.events(in: query(Call(.archivedEvents, stream, seq, last, page.rows, page.bytes)))
+    }
+
+    package func snapshot(of stream: UUID, at seq: Int) async throws(StorageFault) -> StoredSnapshot? {
+        let answer = try await query(Call(.archivedSnapshot, stream, seq))
+        guard let row = answer.rows.first else { return nil }
+        return try Self.snapshot(in: answer, reducerVersion: answer.int(row, 3))
+    }
+
+    package func creationKeys(after: CreationKey?, limit: Int) async throws(StorageFault) -> [CreationKey] {
+        let call =
+            if let after {
+                Call(.archivedCreationsAfter, max(0, limit), after.session, after.key)
+            } else {
+                Call(.archivedCreations, max(0, limit))
+            }
+        let answer = try await query(call)
+        return try answer.rows.map { (row) throws(StorageFault) in
+            try CreationKey(
+                session: answer.uuid(row, 0), key: answer.text(row, 1), stream: answer.uuid(row, 2),
+                fingerprint: Int64(answer.int(row, 3)), at: Int64(answer.int(row, 4)))
+        }
+    }
+
+    package func sessions(after: UUID?, limit: Int) async throws(StorageFault) -> [SessionRecord] {
+        try await Self.sessions(in: query(Call(.archivedSessions, after, max(0, limit))))
+    }
+
+    // MARK: Epochs
+
+    package func renewEpochs(_ renewals: [EpochRenewal]) async throws(StorageFault) {
+        _ = try await execute(
+            Call(.renewEpochs, renewals.map(\.stream), renewals.map(\.epoch), renewals.map(\.checksum)))
+    }
+
+    // MARK: Importing
+
+    package func beginImport() async throws(StorageFault) -> Bool {
+        try await execute(Call(.beginImport)).affectedRows == 1
+    }
+
+    package func write(_ batch: ImportBatch) async throws(StorageFault) {
+        _ = try await write([Call(.begin)] + Self.calls(for: batch) + [Call(.commit)])
+    }
+
+    package func finishImport() async throws(StorageFault) {
+        _ = try await execute(Call(.finishImport))
+    }
+
+    package func hasUnfinishedImport() async throws(StorageFault) -> Bool {
+        let answer = try await query(Call(.unfinishedImport))
+        guard let row = answer.rows.first else { throw .corrupt(.init(message: "a read lacks answers")) }
+        return try answer.bool(row, 0)
+    }
+
+    /// One statement a table.
+    private static func calls(for batch: ImportBatch) -> [Call] {
+        let (parts, creations, sessions) = (batch.streams, batch.creationKeys, batch.sessions)
+        let entries = parts.map(\.entry)
+        let heads = Parameters(
+            parts.map(\.stream), parts.map(\.head.epoch), parts.map(\.head.version.seq),
+            parts.map(\.head.version.keyed), parts.map(\.checksum), entries.map(\.code), entries.map(\.name),
+            entries.map(\.isPublic), entries.map(\.latitude), entries.map(\.longitude), entries.map(\.createdAt),
+            entries.map(\.closedAt), entries.map(\.owner), entries.map(\.djName), entries.map(\.nowPlayingTitle),
+            entries.map(\.nowPlayingArtist))
+        var events = Parameters(parts.flatMap { part in part.events.map { _ in part.stream } })
+        events.add(events: parts.lazy.flatMap(\.events))
+        events.add(parts.flatMap { $0.events.map(\.checksum) })
+        var keys = Parameters(parts.flatMap { part in part.keys.map { _ in part.stream } })
+        keys.add(keys: parts.lazy.flatMap(\.keys))
+        keys.add(parts.flatMap { $0.keys.map(\.checksum) })
+        return [
+            Call(.importHeads, with: heads), Call(.importEvents, with: events), Call(.importKeys, with: keys),
+            Call(
+                .importMembers, parts.flatMap { part in part.members.map { _ in part.stream } },
+                parts.flatMap(\.members)),
+            Call(
+                .importCreations, creations.map(\.session), creations.map(\.key), creations.map(\.stream),
+                creations.map(\.fingerprint), creations.map(\.at)),
+            Call(
+                .importSessions, sessions.map(\.id), sessions.map { Binary($0.tokenHash) }, sessions.map(\.name),
+                sessions.map(\.createdAt), sessions.map(\.expiresAt), sessions.map(\.hasEnded)),
+        ]
+    }
+}

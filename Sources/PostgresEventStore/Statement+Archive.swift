@@ -1,0 +1,160 @@
+extension Statement {
+    // MARK: Reading
+
+    static let roomsInHeads = Statement(
+        "rooms_in_heads",
+        "SELECT room_id FROM rooms WHERE $1 IS NULL OR room_id > $1 ORDER BY room_id LIMIT $2")
+
+    static let roomsInEvents = roomsIn("events")
+    static let roomsInKeys = roomsIn("command_keys")
+    static let roomsInSnapshots = roomsIn("snapshots")
+    static let roomsInMemberships = roomsIn("memberships")
+
+    /// The rooms that a table has rows of, found by its index from one to the next, however many rows each has.
+    private static func roomsIn(_ table: StaticString) -> Statement {
+        Statement(
+            name: "rooms_in_\(table)",
+            sql: """
+                WITH RECURSIVE found AS (
+                    (SELECT room_id FROM \(table) WHERE room_id > coalesce($1, '00000000-0000-0000-0000-000000000000')
+                        ORDER BY room_id LIMIT 1)
+                    UNION ALL
+                    SELECT next.room_id FROM found, LATERAL (
+                        SELECT room_id FROM \(table) WHERE room_id > found.room_id ORDER BY room_id LIMIT 1) AS next
+                )
+                SELECT room_id FROM found LIMIT $2
+                """)
+    }
+
+    static let archivedHead = Statement(
+        "archived_head",
+        """
+        SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
+            now_playing_artist, epoch, seq, keyed, checksum,
+            (SELECT seq FROM events WHERE room_id = $1 ORDER BY seq DESC LIMIT 1),
+            (SELECT room_id FROM rooms AS twin WHERE twin.code = rooms.code AND twin.closed_at IS NULL
+                AND rooms.closed_at IS NULL AND twin.room_id <> $1)
+        FROM rooms WHERE room_id = $1
+        """)
+
+    static let archivedKeys = Statement(
+        "archived_keys",
+        """
+        SELECT ordinal, session_id, key, fingerprint, seq, result, checksum, slot::bigint FROM command_keys
+        WHERE room_id = $1 ORDER BY ordinal, slot
+        """)
+
+    static let archivedMembers = Statement(
+        "archived_members", "SELECT session_id FROM memberships WHERE room_id = $1")
+
+    static let archivedSnapshots = Statement(
+        "archived_snapshots", "SELECT seq FROM snapshots WHERE room_id = $1 ORDER BY seq")
+
+    /// Events up to a number of rows, and of bytes before the last.
+    static let archivedEvents = Statement(
+        "archived_events",
+        """
+        SELECT seq, at, type, payload, checksum FROM (
+            SELECT *, sum(octet_length(payload::text))
+                OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+            FROM events WHERE room_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4
+        ) AS page
+        WHERE coalesce(bytes_before, 0) < $5 ORDER BY seq
+        """)
+
+    static let archivedSnapshot = Statement(
+        "archived_snapshot",
+        "SELECT seq, state, checksum, reducer_version FROM snapshots WHERE room_id = $1 AND seq = $2")
+
+    static let archivedCreations = Statement(
+        "archived_creations",
+        """
+        SELECT session_id, key, room_id, fingerprint, created_at FROM creation_keys
+        ORDER BY session_id, key LIMIT $1
+        """)
+
+    /// ``archivedCreations`` from one on.
+    static let archivedCreationsAfter = Statement(
+        "archived_creations_after",
+        """
+        SELECT session_id, key, room_id, fingerprint, created_at FROM creation_keys
+        WHERE (session_id, key) > ($2, $3) ORDER BY session_id, key LIMIT $1
+        """)
+
+    static let archivedSessions = Statement(
+        "archived_sessions",
+        """
+        SELECT session_id, token_hash, name, created_at, expires_at, has_ended FROM sessions
+        WHERE $1 IS NULL OR session_id > $1 ORDER BY session_id LIMIT $2
+        """)
+
+    // MARK: Writing
+
+    static let renewEpochs = Statement(
+        "renew_epochs",
+        """
+        UPDATE rooms SET epoch = renewal.epoch, checksum = renewal.checksum
+        FROM unnest($1, $2, $3) AS renewal (room_id, epoch, checksum) WHERE rooms.room_id = renewal.room_id
+        """)
+
+    static let beginImport = Statement(
+        "begin_import",
+        """
+        INSERT INTO unfinished_imports (id) SELECT 1
+        WHERE NOT EXISTS (SELECT FROM rooms) AND NOT EXISTS (SELECT FROM sessions)
+        ON CONFLICT DO NOTHING
+        """)
+
+    static let finishImport = Statement("finish_import", "DELETE FROM unfinished_imports WHERE id = 1")
+
+    static let unfinishedImport = Statement(
+        "unfinished_import", "SELECT EXISTS (SELECT FROM unfinished_imports WHERE id = 1)")
+
+    static let importHeads = Statement(
+        "import_heads",
+        """
+        INSERT INTO rooms (
+            room_id, epoch, seq, keyed, checksum, code, name, is_public, lat, lon, created_at, closed_at, owner,
+            dj_name, now_playing_title, now_playing_artist)
+        SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+        ON CONFLICT (room_id) DO UPDATE SET
+            code = excluded.code, name = excluded.name, is_public = excluded.is_public, lat = excluded.lat,
+            lon = excluded.lon, created_at = excluded.created_at, closed_at = excluded.closed_at,
+            owner = excluded.owner, dj_name = excluded.dj_name, now_playing_title = excluded.now_playing_title,
+            now_playing_artist = excluded.now_playing_artist
+        """)
+
+    static let importEvents = Statement(
+        "import_events",
+        """
+        INSERT INTO events (room_id, seq, at, type, payload, checksum) SELECT * FROM unnest($1, $2, $3, $4, $5, $6)
+        """)
+
+    static let importKeys = Statement(
+        "import_keys",
+        """
+        INSERT INTO command_keys (room_id, slot, ordinal, session_id, key, fingerprint, seq, result, checksum)
+        SELECT room_id, ordinal % 1000, ordinal, session_id, key, fingerprint, seq, result, checksum
+        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)
+            AS command (room_id, ordinal, session_id, key, fingerprint, seq, result, checksum)
+        """)
+
+    static let importMembers = Statement(
+        "import_members", "INSERT INTO memberships (room_id, session_id) SELECT * FROM unnest($1, $2)")
+
+    static let importCreations = Statement(
+        "import_creations",
+        """
+        INSERT INTO creation_keys (session_id, key, room_id, fingerprint, created_at)
+        SELECT creation.*
+        FROM unnest($1, $2, $3, $4, $5) AS creation (session_id, key, room_id, fingerprint, created_at)
+        JOIN rooms USING (room_id)
+        """)
+
+    static let importSessions = Statement(
+        "import_sessions",
+        """
+        INSERT INTO sessions (session_id, token_hash, name, created_at, expires_at, has_ended)
+        SELECT * FROM unnest($1, $2, $3, $4, $5, $6)
+        """)
+}

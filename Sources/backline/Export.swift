@@ -1,0 +1,54 @@
+import ArgumentParser
+import LogMaintenance
+
+/// `backline export`: the whole log as lines of JSON.
+struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write the whole event log as lines of JSON.",
+        discussion: """
+            Writes rooms with their events and remembered keys, creation keys and sessions; what follows from the events \
+            is left out. 'backline import' reads it into an empty store of either kind. Servers may run meanwhile: each \
+            room is written up to where it is when its turn comes. To move, stop them first.
+
+            The export is as secret as the log itself.
+            """)
+
+    @OptionGroup var store: StoreSettings
+
+    @Option(help: ArgumentHelp("A file to make; standard output without.", valueName: "file"))
+    var out: String?
+
+    func run() async throws {
+        try await store.withLog(.reading) { archive in
+            let output = try out.map { path throws(Failure) in try OutputStream(creating: path) } ?? .standard
+            let progress = ProgressReport()
+            var failure: (any Error)?
+            var exporter = LogExporter(archive) { bytes in
+                do {
+                    return try await output.write(bytes)
+                } catch let error {
+                    failure = error
+                    return false
+                }
+            } progress: { counts in
+                progress.tell("exported \(counts.rooms) rooms, \(counts.events) events", events: counts.events)
+            }
+            let counts: ArchiveCounts?
+            do throws(LogExporter.Fault) {
+                counts = try await exporter.export(version: Version.current)
+            } catch {
+                switch error {
+                case .storage(let fault): throw fault
+                case .incompleteRoom(let id, let seq):
+                    throw Failure.unavailable(
+                        "room \(id) has no event \(seq): it was removed meanwhile, or run 'backline verify'")
+                }
+            }
+            if let failure { throw failure }
+            guard let counts else { throw Failure.unavailable("nobody reads the export any more: it is cut") }
+            try await output.finish()
+            Console.error(
+                "exported \(counts.rooms) rooms, \(counts.events) events (\(progress.rate(of: counts.events)))")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import EventStorage
+import FoundationEssentials
+import PostgresEventStore
+import RoomDomain
+import RoomWire
+import SQLiteEventStore
+import SchemaFiles
+
+// What the subcommands share that work on a log beside the server, or in its place.
+extension StoreSettings {
+    /// How a tool uses the log.
+    enum Access {
+        /// Servers may run meanwhile.
+        case reading
+        /// Beside servers on one database; the embedded store has to be without one.
+        case writing
+    }
+
+    /// Opens the log, lets `body` use it, and closes it.
+    ///
+    /// The log must be there, and its schema what this program knows. Faults of the store end the program with 69.
+    func withLog<Value>(_ access: Access, _ body: (any LogArchive) async throws -> Value) async throws -> Value {
+        let place = try place().forTools()
+        let opened = try await place.open()
+        let lock: DirectoryLock? =
+            if case .sqlite(let directory) = place, access == .writing { try DirectoryLock(directory) } else { nil }
+        defer { _ = lock }
+        do {
+            try await Self.checkSchema(of: opened)
+            let value = try await body(opened.archive)
+            await opened.close()
+            return value
+        } catch {
+            await opened.close()
+            guard let fault = error as? StorageFault else { throw error }
+            throw Failure(fault)
+        }
+    }
+
+    private static func checkSchema(of opened: OpenStore) async throws {
+        switch try await opened.schemaState() {
+        case .current: return
+        case .empty:
+            throw Failure.configuration("the event log has no schema: run 'backline migrate' with the same settings")
+        case .behind(let pending):
+            throw Failure.configuration(
+                "the schema lacks \(pending.count) migrations: run 'backline migrate' with the same settings")
+        case .refused(let refusal): throw Failure.configuration("the schema is refused: \(refusal.description)")
+        }
+    }
+}
+
+extension StorePlace {
+    /// The place as a tool opens it: nothing is made, and the database is given time.
+    fileprivate func forTools() throws -> StorePlace {
+        switch self {
+        case .memory:
+            throw Failure.usage("--store: memory has no log beside its own process; give sqlite or postgres")
+        case .sqlite(let directory):
+            guard FileManager.default.fileExists(atPath: directory + "/" + SQLiteStore.fileName) else {
+                throw Failure.usage("--data: there is no event log in \(directory); 'backline migrate' makes one")
+            }
+            return self
+        case .postgres(var configuration):
+            configuration.connections = 2
+            configuration.connectionWait = .seconds(10)
+            configuration.statementTimeout = .seconds(60)
+            configuration.answerTimeout = .seconds(90)
+            return .postgres(configuration)
+        }
+    }
+}
+
+extension Failure {
+    /// The event log failed: 69.
+    init(_ fault: StorageFault) {
+        self = .unavailable("the event log is out of reach: \(fault.explanation)")
+    }
+}
+
+extension LogArchive {
+    /// The room that an operator means by its id or its code.
+    func room(_ text: String) async throws -> UUID {
+        let found: UUID? =
+            switch RoomReference(text) {
+            case .id(let id): try await heads(of: [id.uuid]).keys.first
+            case .code(let code): try await stream(code: code.description)
+            case nil: throw Failure.usage("'\(text)' is no room: expected its id or its code")
+            }
+        guard let found else { throw Failure.usage("there is no room \(text)") }
+        return found
+    }
+}
