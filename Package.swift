@@ -141,6 +141,13 @@ let package = Package(
         .testTarget(
             name: "RoomWireTests", dependencies: ["RoomDomain", "RoomTestSupport", "RoomWire"], exclude: ["Fixtures"],
             swiftSettings: settings),
+        target(
+            "RoomSimulation",
+            ["EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", nioCore, logging],
+            path: "Tests/RoomSimulation"),
+        .executableTarget(
+            name: "Simulate", dependencies: ["RoomSimulation", argumentParser], path: "Tests/Simulate",
+            swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
         tests(
             "SQLiteEventStoreTests",

@@ -29,6 +29,12 @@ package protocol EventStore: Sendable {
     /// newest ``CommandKey/window`` keys. With `after` given: no snapshot, the events and keys after that version.
     func load(_ stream: UUID, reducerVersion: Int, after: StreamVersion?) async throws(StorageFault) -> LoadedStream?
 
+    /// What streams have beyond the versions that a reader has of them, all read as of one instant.
+    ///
+    /// Streams that do not exist are left out. Of every other one there is its head, no snapshot, and all events and keys
+    /// after the given version: who asks for many streams at once bounds how many.
+    func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream]
+
     /// At most `limit` events with `seq` greater than `seq`, ascending; empty where there is no such stream.
     func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent]
 

@@ -70,6 +70,17 @@ package actor MemoryEventStore: EventStore {
             keys: stored.keys.filter { $0.ordinal > after?.keyed ?? 0 })
     }
 
+    package func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream] {
+        var found: [UUID: LoadedStream] = [:]
+        for (stream, after) in positions {
+            guard let stored = streams[stream] else { continue }
+            found[stream] = LoadedStream(
+                head: stored.head, snapshot: nil, events: Array(stored.events(after: after.seq)),
+                keys: stored.keys.filter { $0.ordinal > after.keyed })
+        }
+        return found
+    }
+
     package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
         guard let stored = streams[stream] else { return [] }
         return Array(stored.events(after: seq).prefix(max(0, limit)))

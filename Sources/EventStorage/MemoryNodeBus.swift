@@ -12,6 +12,9 @@ package actor MemoryNodeBus: NodeBus {
     package init() {}
 
     package func send(_ messages: [NodeMessage]) async throws(StorageFault) {
+        guard messages.allSatisfy({ $0.payload.count <= NodeMessage.largestPayload }) else {
+            throw .rejected(.init(message: "a message that is too long"))
+        }
         for message in messages {
             for receiver in receivers where message.recipient ?? receiver.node == receiver.node {
                 receiver.receive(.message(message.payload))

@@ -72,6 +72,7 @@ final class PooledConnection {
 
     private let executor: PollingExecutor
     private let configuration: PostgresConfiguration
+    private let channels: [NotificationChannel]
     private var connection: PostgresConnection
     private var watched: (descriptor: Int32, interest: PollingExecutor.Interest)?
     private var isConnected = false
@@ -80,13 +81,15 @@ final class PooledConnection {
     private var results: [PostgresResult] = []
     private var error: StorageFault.Cause?
 
-    /// Begins to connect; nil where there is no memory for it.
+    /// Begins to connect, and to listen to `channels` then; nil where there is no memory for it.
     init?(
-        token: UInt64, configuration: PostgresConfiguration, executor: PollingExecutor, at now: ContinuousClock.Instant
+        token: UInt64, configuration: PostgresConfiguration, channels: [NotificationChannel] = [],
+        executor: PollingExecutor, at now: ContinuousClock.Instant
     ) {
         guard let connection = PostgresConnection(connectionString: configuration.connectionString) else { return nil }
         self.token = token
         self.configuration = configuration
+        self.channels = channels
         self.executor = executor
         self.connection = connection
         deadline = now + configuration.connectTimeout
@@ -154,6 +157,11 @@ final class PooledConnection {
         }
     }
 
+    /// Takes the next notification; nil where there is none, and of a connection that listens no longer.
+    func takeNotification() -> (payload: [UInt8], sender: Int32)? {
+        isEstablished ? connection.takeNotification() : nil
+    }
+
     /// Gives the connection up.
     func lose(_ cause: StorageFault.Cause) -> Event {
         var request: Request?
@@ -178,7 +186,9 @@ final class PooledConnection {
         case .connected:
             isConnected = true
             let timeout = Int((configuration.statementTimeout / .milliseconds(1)).rounded(.up))
-            return send([Call(.prepareSession, String(timeout))], until: deadline)
+            var calls = [Call(.prepareSession, String(timeout))]
+            if !channels.isEmpty { calls += [Call(.prepareBus)] + channels.map { Call(Statement(listening: $0)) } }
+            return send(calls, until: deadline)
         }
     }
 

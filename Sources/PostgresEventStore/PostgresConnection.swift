@@ -169,6 +169,15 @@ import EventStorage
         guard let result = unsafe PQgetResult(connection) else { return .endOfStatement }
         return unsafe .result(PostgresResult(result))
     }
+
+    /// Takes the next notification that was received: its payload, and the number of the process that sent it.
+    func takeNotification() -> (payload: [UInt8], sender: Int32)? {
+        guard let notification = unsafe PQnotifies(connection) else { return nil }
+        defer { unsafe PQfreemem(notification) }
+        // The string is the notification's own, and copied.
+        let payload = unsafe notification.pointee.extra.map { unsafe Array(String(cString: $0).utf8) }
+        return unsafe (payload ?? [], notification.pointee.be_pid)
+    }
 }
 
 /// Reads the messages of libpq that come without fields: of failed attempts to connect.

@@ -20,6 +20,8 @@ actor PostgresPool: PollingHandler {
     private var isStarted = false
     private var isClosing = false
     private var closers: [CheckedContinuation<Void, Never>] = []
+    private var channels: [NotificationChannel] = []
+    private weak var listener: (any NotificationListener)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         // The pool holds its executor, and a job of the pool holds the pool.
@@ -68,6 +70,23 @@ actor PostgresPool: PollingHandler {
         await withCheckedContinuation { closers.append($0) }
     }
 
+    // MARK: Notifications
+
+    /// Listens to channels, on connections made from here on: those that are there are given up.
+    ///
+    /// A pool that listens has one connection, and keeps it without being asked for anything. `listener` is not kept
+    /// alive.
+    func listen(to channels: [NotificationChannel], _ listener: (any NotificationListener)?) {
+        let now = ContinuousClock.now
+        for connection in connections {
+            handle(connection.lose(StorageFault.Cause(message: "the connection is replaced")), of: connection, at: now)
+        }
+        self.channels = channels
+        self.listener = listener
+        nextAttempt = now
+        isStarted = true
+    }
+
     // MARK: Turns
 
     nonisolated func descriptorIsReady(_ token: UInt64) {
@@ -75,6 +94,9 @@ actor PostgresPool: PollingHandler {
             guard let connection = pool.connections.first(where: { $0.token == token }) else { return }
             let now = ContinuousClock.now
             pool.handle(connection.serve(at: now), of: connection, at: now)
+            while let notification = connection.takeNotification() {
+                pool.listener?.notified(notification.payload, from: notification.sender)
+            }
         }
     }
 
@@ -97,6 +119,7 @@ actor PostgresPool: PollingHandler {
         case .connected:
             failure = nil
             nextAttempt = now
+            if !channels.isEmpty { listener?.listeningBegan() }
         case .answered(let request, let outcome):
             // A server that takes connections and drops them does not come so far.
             backoff.reset()
@@ -108,6 +131,7 @@ actor PostgresPool: PollingHandler {
         guard case .lost(let cause) = connection.state, let index = connections.firstIndex(where: { $0 === connection })
         else { return }
         connections.remove(at: index)
+        listener?.listeningEnded()
         nextAttempt = now + backoff.next(using: &generator)
         if !connection.wasEstablished || !configuration.reconnects { failure = cause }
     }
@@ -127,7 +151,8 @@ actor PostgresPool: PollingHandler {
             lastToken += 1
             guard
                 let connection = PooledConnection(
-                    token: lastToken, configuration: configuration, executor: executor, at: now)
+                    token: lastToken, configuration: configuration, channels: channels, executor: executor,
+                    at: now)
             else {
                 failure = StorageFault.Cause(code: "ENOMEM", message: "no memory for a connection")
                 nextAttempt = now + backoff.next(using: &generator)

@@ -15,6 +15,12 @@ struct Statement: Sendable {
         self.name = name
         self.sql = sql
     }
+
+    /// The one statement that is no constant: LISTEN takes no parameters, and a channel's name cannot end its quotes.
+    init(listening channel: NotificationChannel) {
+        self.name = "listen \(channel.name)"
+        self.sql = "LISTEN \"\(channel.name)\""
+    }
 }
 
 /// One execution of a statement.

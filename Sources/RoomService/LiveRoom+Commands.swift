@@ -93,6 +93,8 @@ extension LiveRoom {
     private func flush() {
         flushIsScheduled = false
         guard inFlight == nil, !gathering.isEmpty, condition == .current else { return }
+        // Another server was faster, and the append would be in vain.
+        guard heard <= confirmed.seq else { return decideAgain(PendingAppend()) }
         var pending = gathering
         gathering = PendingAppend()
         pending.verifications = verifications
@@ -145,6 +147,7 @@ extension LiveRoom {
             version.keyed += pending.keys.count
             for key in pending.keys { keys.remember(key) }
             fold(pending.events)
+            if !pending.events.isEmpty { surroundings.link?.tell(id, movedTo: version.seq) }
             for decided in pending.decided { decided.request.reply(decided.answer) }
             for done in pending.verifications { done() }
             verifyRest()
@@ -177,6 +180,8 @@ extension LiveRoom {
         let requests = pending.decided.map(\.request) + gathering.decided.map(\.request)
         gathering = PendingAppend()
         projected = confirmed
+        // It may have been written, and nobody else would tell.
+        if fault.outcomeIsUnknown { surroundings.link?.tell(id, movedTo: version.seq + pending.events.count) }
         // What was written, if the answer was lost, is in the log: it is read before anything else is decided.
         condition = .stale
         let outcome = if case .rejected = fault { CommandOutcome.internalFault } else { CommandOutcome.unavailable }

@@ -9,14 +9,21 @@ extension LiveRoom {
 
     /// Takes in events that are durable and shows them to everybody who follows.
     func fold(_ events: [RecordedEvent]) {
+        var touched: Set<MemberID> = []
         for event in events {
-            audience.willFold(event, into: confirmed)
             confirmed.evolve(event)
+            switch event.event.membershipChange {
+            case .began(let session): if let member = confirmed.memberOfSession[session] { touched.insert(member) }
+            case .ended(let member): touched.insert(member)
+            case nil: break
+            }
         }
         version.seq = confirmed.seq
         recent += events
         if recent.count > 2 * Self.recentEvents { recent.removeFirst(recent.count - Self.recentEvents) }
         publish(events)
+        // Behind the events: who is named in presence is a member by then.
+        reviewPresence(of: touched)
         saveSnapshotIfDue()
     }
 
@@ -32,7 +39,6 @@ extension LiveRoom {
         for case .memberBanned(_, _, let session) in events.map(\.event) {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
         }
-        surroundings.listeners.set(audience.online, of: id)
     }
 
     // MARK: Reading
@@ -46,20 +52,29 @@ extension LiveRoom {
     func reload() {
         guard condition == .current || condition == .stale, inFlight == nil, gathering.isEmpty else { return }
         condition = .reloading
+        // What was heard of is durable, and in what is read.
+        heard = 0
         verifying = verifications
         verifications = []
-        let (id, version, loop, store) = (id, version, loop, surroundings.store)
-        let isStarted = surroundings.jobs.start {
-            let result: Result<LoadedStream?, StorageFault>
-            do throws(StorageFault) {
-                result = .success(
-                    try await store.load(id.uuid, reducerVersion: StoredStateJSON.reducerVersion, after: version))
-            } catch {
-                result = .failure(error)
-            }
+        let loop = loop
+        surroundings.groupRead.read(id.uuid, after: version) { result in
             loop.execute { self.assumeIsolated { $0.reloaded(result) } }
         }
-        if !isStarted { reloaded(.failure(.closed)) }
+    }
+
+    /// Takes in that another server has appended events up to `seq`.
+    ///
+    /// With an append or a read under way nothing is done: what comes of it shows whether the room is still behind.
+    func hear(_ seq: Int) {
+        heard = max(heard, seq)
+        catchUpWithHeard()
+    }
+
+    /// Reads what other servers have appended, where somebody follows; else it is read when the room is used.
+    private func catchUpWithHeard() {
+        guard heard > confirmed.seq, condition == .current || condition == .stale, inFlight == nil, gathering.isEmpty
+        else { return }
+        if isFollowed { reload() } else { condition = .stale }
     }
 
     private func reloaded(_ result: Result<LoadedStream?, StorageFault>) {
@@ -76,8 +91,9 @@ extension LiveRoom {
             // Gone, or restored from a backup: whoever follows must begin anew.
             let feeds = Array(audience.feeds)
             audience = RoomAudience()
-            surroundings.listeners.set(0, of: id)
             for feed in feeds { feed.roomForgotten(id) }
+            reviewPresence(of: presence.members)
+            surroundings.presence.setCount(nil, of: id)
             giveUpReading(as: .forgotten, .noSuchRoom)
         case .failure(let fault):
             surroundings.logger.debug("A room could not be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
@@ -128,12 +144,15 @@ extension LiveRoom {
         }
     }
 
-    /// Sees to it that something is under way that will answer who waits, where somebody does.
+    /// Sees to it that something is under way that will answer who waits, where somebody does, and that what was heard
+    /// of meanwhile is read.
     func verifyRest() {
         if !gathering.isEmpty {
             scheduleFlush()
         } else if !verifications.isEmpty {
             reload()
+        } else {
+            catchUpWithHeard()
         }
     }
 

@@ -15,9 +15,11 @@ package actor LiveRoom {
     struct Surroundings: Sendable {
         var store: any EventStore
         var groupCommit: GroupCommit
+        var groupRead: GroupRead
         var jobs: BackgroundJobs
         var clock: ServerClock
-        var listeners: ListenerCounts
+        var presence: PresenceDesk
+        var link: NodeLink?
         var settings: RoomHostSettings
         var metrics: RoomMetrics
         var logger: Logger
@@ -65,8 +67,14 @@ package actor LiveRoom {
     /// What the read that is under way will show.
     var verifying: [@Sendable () -> Void] = []
     var conflictsInARow = 0
+    /// The last event that other servers are known to have appended; read where it is beyond `confirmed`.
+    var heard = 0
 
     var audience = RoomAudience()
+    var presence = RoomPresence()
+    /// Whether a moment is set at which what has changed is told.
+    var presenceIsScheduled = false
+    var reactionLimit = ReactionLimit()
     /// The newest durable events, so that resuming after a short absence needs no read.
     var recent: [RecordedEvent] = []
     /// `State` as JSON and the position it was encoded at.

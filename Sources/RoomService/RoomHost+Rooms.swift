@@ -232,6 +232,7 @@ extension RoomHost {
         } catch {
             throw RoomFailure(error)
         }
+        link?.tell(.sessionEnded(session))
         await finish(session, because: .sessionEnded)
     }
 }

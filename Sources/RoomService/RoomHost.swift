@@ -17,12 +17,16 @@ package final class RoomHost: Sendable {
     let randomness: ServerRandomness
     let store: any EventStore
     let codes = LiveRoomCodes()
-    let listeners = ListenerCounts()
+    let presence: PresenceDesk
     let metrics: RoomMetrics
     let logger: Logger
-    private let shelves: [RoomShelf]
+    /// The way to the other servers on the log; nil where there can be none.
+    let link: NodeLink?
+    let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
-    private let jobs = BackgroundJobs()
+    let jobs = BackgroundJobs()
+    /// Whether the bus brings what other servers tell.
+    private let isHearing = Atomic(false)
     private let sessionEnded = Mutex(SessionListener { _ in })
 
     /// Who is told of ended sessions.
@@ -34,11 +38,12 @@ package final class RoomHost: Sendable {
 
     /// Makes the rooms of a process, which may live on any of `loops`: at least one.
     ///
+    /// Where others serve rooms on the same log, `bus` leads to them and `node` is this process's name among them.
     /// What they record is made by `metrics`; ``RoomMetrics/help`` says what it means.
     package init(
         store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
-        randomness: ServerRandomness = .system, metrics factory: any MetricsFactory = NOOPMetricsHandler.instance,
-        logger: Logger
+        randomness: ServerRandomness = .system, bus: (any NodeBus)? = nil, node: String = "node",
+        metrics factory: any MetricsFactory = NOOPMetricsHandler.instance, logger: Logger
     ) {
         self.store = store
         self.settings = settings
@@ -50,9 +55,14 @@ package final class RoomHost: Sendable {
             logIsShared: settings.logIsShared)
         metrics = RoomMetrics(factory: factory)
         groupCommit = GroupCommit(store: store, metrics: metrics, logger: logger)
+        let (jobs, metrics) = (jobs, metrics)
+        link = bus.map {
+            NodeLink(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
+        }
+        presence = PresenceDesk(link: link, settings: settings, loop: loops[0], metrics: metrics)
         let surroundings = LiveRoom.Surroundings(
-            store: store, groupCommit: groupCommit, jobs: jobs, clock: clock, listeners: listeners,
-            settings: settings, metrics: metrics, logger: logger)
+            store: store, groupCommit: groupCommit, groupRead: GroupRead(store: store, jobs: jobs), jobs: jobs,
+            clock: clock, presence: presence, link: link, settings: settings, metrics: metrics, logger: logger)
         let codes = codes
         shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
     }
@@ -65,7 +75,12 @@ package final class RoomHost: Sendable {
                 group.addTask { await self.jobs.run() }
                 await withDiscardingTaskGroup { house in
                     house.addTask { await self.keepHouse() }
+                    if let link {
+                        house.addTask { await link.run { self.heard($0) } }
+                        house.addTask { await self.keepPresence() }
+                    }
                     await groupCommit.run(flushes: settings.flushesSideBySide)
+                    await link?.tellLast(.presenceEnded)
                     house.cancelAll()
                 }
                 // Not cancelled: somebody waits for what each job reads.
@@ -99,12 +114,17 @@ package final class RoomHost: Sendable {
     ///
     /// Calls from one event loop about one room keep their order.
     package func visit(_ id: RoomID, _ visit: @escaping RoomShelf.Visit) {
-        let shelf = shelves[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(shelves.count))]
+        let shelf = shelf(of: id)
         if shelf.loop.inEventLoop {
             shelf.assumeIsolated { $0.visit(id, visit) }
         } else {
             shelf.loop.execute { shelf.assumeIsolated { $0.visit(id, visit) } }
         }
+    }
+
+    /// The shelf on which a room stands, where it is in memory.
+    func shelf(of id: RoomID) -> RoomShelf {
+        shelves[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(shelves.count))]
     }
 
     /// The live room with this code, where there is one in this process.
@@ -174,23 +194,32 @@ package final class RoomHost: Sendable {
 
     // MARK: Housekeeping
 
+    /// Whether hints of other servers arrive, so that comparing with the log is only for those that are lost.
+    private var hearsOthers: Bool { isHearing.load(ordering: .relaxed) }
+
+    /// Notes whether hints of other servers arrive.
+    func noteHearing(_ hears: Bool) {
+        isHearing.store(hears, ordering: .relaxed)
+    }
+
     private func keepHouse() async {
         var rounds = 0
         while !Task.isCancelled {
             await clock.sleep(for: settings.comparisonInterval)
             rounds += 1
-            await compareFollowedRooms()
+            for shelf in shelves { await shelf.readStale() }
+            if !hearsOthers || rounds % settings.intervalsBetweenComparisons == 0 { await compareFollowedRooms() }
             for shelf in shelves { await shelf.evictIdle() }
             if rounds % 10 == 0 { await removeFinishedSessions() }
         }
     }
 
-    private func compareFollowedRooms() async {
-        for shelf in shelves {
-            let followed = await shelf.followedRooms().map(\.uuid)
-            guard !followed.isEmpty, let heads = try? await store.heads(of: followed) else { continue }
-            await shelf.compare(with: heads)
-        }
+    /// Lets the rooms that somebody follows read what the log has beyond them.
+    func compareFollowedRooms() async {
+        var followed: [UUID] = []
+        for shelf in shelves { followed += await shelf.followedRooms().map(\.uuid) }
+        guard !followed.isEmpty, let heads = try? await store.heads(of: followed) else { return }
+        for shelf in shelves { await shelf.compare(with: heads) }
     }
 
     private func removeFinishedSessions() async {
@@ -216,11 +245,16 @@ package final class RoomHost: Sendable {
         sessionEnded.withLock { $0.tell = body }
     }
 
+    /// Ends a session's connections to this server.
+    func tellEnd(of session: SessionID) {
+        let tell = sessionEnded.withLock { $0.tell }
+        tell(session)
+    }
+
     /// Ends a session's connections and memberships; false where some are left, for housekeeping to try again.
     @discardableResult
     func finish(_ session: SessionID, because reason: LeaveReason) async -> Bool {
-        let tell = sessionEnded.withLock { $0.tell }
-        tell(session)
+        tellEnd(of: session)
         do {
             for stream in try await store.memberships(of: session.uuid) {
                 let outcome = try await command(

@@ -58,6 +58,12 @@ package actor RoomShelf {
         }
     }
 
+    /// Calls `visit` with a room that is in memory; else nothing is done.
+    func visitLive(_ id: RoomID, _ visit: @Sendable (isolated LiveRoom) -> Void) {
+        guard case .live(let room) = places[id] else { return }
+        room.assumeIsolated { visit($0) }
+    }
+
     private func load(_ id: RoomID) {
         let (store, loop, logger) = (surroundings.store, loop, surroundings.logger)
         let isStarted = surroundings.jobs.start {
@@ -88,6 +94,8 @@ package actor RoomShelf {
         case .success(let decoded):
             let room = LiveRoom(decoded, loop: loop, surroundings: surroundings)
             places[id] = .live(room)
+            // In this turn of the loop: what changes later is told to the room.
+            room.assumeIsolated { $0.reviewPresence(of: $0.surroundings.presence.elsewhere(in: id)) }
             codes.set(decoded.state.code, of: id)
             for visit in visits { visit(.success(room)) }
         case .failure(let failure):
@@ -106,6 +114,7 @@ package actor RoomShelf {
             }
             guard let code else { continue }
             places[room.id] = nil
+            surroundings.presence.setCount(nil, of: room.id)
             codes.remove(code, of: room.id)
             surroundings.metrics.roomEvicted()
         }
@@ -123,6 +132,23 @@ package actor RoomShelf {
         places.values.compactMap { place in
             guard case .live(let room) = place else { return nil }
             return room.assumeIsolated { $0.isFollowed } ? room.id : nil
+        }
+    }
+
+    /// Lets live rooms know what other servers have appended.
+    func hear(_ moved: [RoomID: Int]) {
+        for (id, seq) in moved {
+            guard case .live(let room) = places[id] else { continue }
+            room.assumeIsolated { $0.hear(seq) }
+        }
+    }
+
+    /// Lets rooms that are followed and that could not be read try again.
+    func readStale() {
+        for case .live(let room) in places.values {
+            room.assumeIsolated { room in
+                if room.isFollowed, room.condition == .stale { room.reload() }
+            }
         }
     }
 

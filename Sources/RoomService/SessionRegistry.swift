@@ -137,8 +137,13 @@ package final class SessionRegistry: Sendable {
 
     /// Kills a session's token; its memberships are ended by who calls this.
     func end(_ session: SessionID) async throws(StorageFault) {
+        try await store.endSession(session.uuid, at: clock.now.milliseconds)
+        noteEnd(of: session)
+    }
+
+    /// Takes in that a session was ended, here or by another server.
+    func noteEnd(of session: SessionID) {
         let now = clock.now
-        try await store.endSession(session.uuid, at: now.milliseconds)
         forget(session)
         state.withLock { state in
             if now.milliseconds - state.endedSwept >= Self.endedMemory {

@@ -28,6 +28,19 @@ extension SQLiteStore {
         }
     }
 
+    package func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream] {
+        try await read { db in
+            var found: [UUID: LoadedStream] = [:]
+            for (stream, after) in positions {
+                guard let head = try db.head(of: stream) else { continue }
+                found[stream] = LoadedStream(
+                    head: head, snapshot: nil, events: try db.events(of: stream, after: after.seq, limit: .max),
+                    keys: try db.keys(of: stream, after: after.keyed))
+            }
+            return found
+        }
+    }
+
     package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
         try await read { try $0.events(of: stream, after: seq, limit: max(0, limit)) }
     }

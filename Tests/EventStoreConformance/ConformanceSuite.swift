@@ -36,8 +36,8 @@ package struct EventStoreCheck: Sendable, CustomTestStringConvertible {
 package enum ConformanceSuite {
     /// All facts.
     package static let checks: [EventStoreCheck] =
-        appendChecks + concurrentAppendChecks + readChecks + keyChecks + creationChecks + concurrentCreationChecks
-        + directoryChecks + sessionChecks + historyChecks + archiveChecks
+        appendChecks + concurrentAppendChecks + readChecks + catchUpChecks + keyChecks + creationChecks
+        + concurrentCreationChecks + directoryChecks + sessionChecks + historyChecks + archiveChecks
 }
 
 /// What a check works on.

@@ -49,7 +49,8 @@ struct TestDatabase {
         return try PostgresPool(configuration)
     }
 
-    private func configuration(_ change: (inout PostgresConfiguration) -> Void) throws -> PostgresConfiguration {
+    /// How to reach this database, patiently unless changed.
+    func configuration(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(url: url, environment: [:])
         configuration.connectTimeout = .seconds(60)
         configuration.connectionWait = .seconds(60)

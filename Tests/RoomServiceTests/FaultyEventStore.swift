@@ -9,7 +9,7 @@ import Synchronization
 /// It knows at every instant, without suspension, what is durable: all that was written, or read, by anybody.
 final class FaultyEventStore: EventStore {
     enum Method: CaseIterable {
-        case create, append, load, read, heads, snapshot, save, directory, sessions
+        case create, append, load, catchUp, read, heads, snapshot, save, directory, sessions
     }
 
     /// What becomes of one call.
@@ -219,18 +219,32 @@ final class FaultyEventStore: EventStore {
 
     func load(_ stream: UUID, reducerVersion: Int, after: StreamVersion?) async throws(StorageFault) -> LoadedStream? {
         try await perform(.load) { () async throws(StorageFault) in
-            guard var loaded = try await log.load(stream, reducerVersion: reducerVersion, after: after) else {
+            guard let loaded = try await log.load(stream, reducerVersion: reducerVersion, after: after) else {
                 return nil
             }
-            note(loaded.events, of: stream)
-            switch damage(of: stream) {
-            case .lacks(let seq): loaded.events.removeAll { $0.seq == seq }
-            case .epoch(let epoch): loaded.head.epoch = epoch
-            case .gone: return nil
-            case nil: break
-            }
-            return loaded
+            return damaged(loaded, of: stream)
         }
+    }
+
+    func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream] {
+        try await perform(.catchUp) { () async throws(StorageFault) in
+            var found: [UUID: LoadedStream] = [:]
+            for (stream, loaded) in try await log.catchUp(positions) { found[stream] = damaged(loaded, of: stream) }
+            return found
+        }
+    }
+
+    /// What a read gives of a stream.
+    private func damaged(_ loaded: LoadedStream, of stream: UUID) -> LoadedStream? {
+        note(loaded.events, of: stream)
+        var loaded = loaded
+        switch damage(of: stream) {
+        case .lacks(let seq): loaded.events.removeAll { $0.seq == seq }
+        case .epoch(let epoch): loaded.head.epoch = epoch
+        case .gone: return nil
+        case nil: break
+        }
+        return loaded
     }
 
     func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {

@@ -24,7 +24,7 @@ import Testing
             _ = try await node.state(of: room)
             let gate = Gate()
             defer { gate.open() }
-            node.store.next(.load, .answersLate(gate))
+            node.store.next(.catchUp, .answersLate(gate))
             async let early = node.host.view(room, for: owner.session)
             try await eventually("the read") { gate.arrived == 1 }
             #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)

@@ -19,14 +19,17 @@ final class Node: Sendable {
     let metrics = PrometheusRegistry()
     private let loops: [any EventLoop]
 
-    init(store: FaultyEventStore, settings: RoomHostSettings, clock: ManualClock) {
+    init(
+        store: FaultyEventStore, settings: RoomHostSettings, clock: ManualClock, bus: (any NodeBus)? = nil,
+        name: String = "node"
+    ) {
         let loops: [any EventLoop] = (0..<2).map { _ in MultiThreadedEventLoopGroup.singleton.next() }
         self.store = store
         self.loops = loops
         feed = RecordingFeed(store: store)
         host = RoomHost(
             store: store, settings: settings, loops: loops,
-            clock: ServerClock(milliseconds: { Double(clock.now) }), metrics: metrics,
+            clock: ServerClock(milliseconds: { Double(clock.now) }), bus: bus, node: name, metrics: metrics,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         feed.attach(host)
     }
@@ -108,14 +111,17 @@ final class Answer: Sendable {
 /// Runs processes on one log while `body` lasts, and expects that nobody was shown what they must not be.
 func withNodes(
     _ count: Int = 1, on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
-    settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: ([Node]) async throws -> Void
+    bus: (any NodeBus)? = nil, name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in },
+    _ body: ([Node]) async throws -> Void
 ) async throws {
     var settings = RoomHostSettings()
     settings.logIsShared = count > 1
     // Housekeeping is for tests that are about it.
     settings.comparisonInterval = .hours(1)
     change(&settings)
-    let nodes = (0..<count).map { _ in Node(store: store, settings: settings, clock: clock) }
+    let nodes = (0..<count).map { number in
+        Node(store: store, settings: settings, clock: clock, bus: bus, name: "\(name)-\(number)")
+    }
     try await withThrowingDiscardingTaskGroup { group in
         for node in nodes { group.addTask { await node.host.run() } }
         defer { for node in nodes { node.host.shutDown() } }
@@ -126,10 +132,12 @@ func withNodes(
 
 /// Runs one process while `body` lasts; see ``withNodes(_:on:clock:settings:_:)``.
 func withNode(
-    on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
-    settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: (Node) async throws -> Void
+    on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(), bus: (any NodeBus)? = nil,
+    name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: (Node) async throws -> Void
 ) async throws {
-    try await withNodes(1, on: store, clock: clock, settings: change) { nodes in try await body(nodes[0]) }
+    try await withNodes(1, on: store, clock: clock, bus: bus, name: name, settings: change) { nodes in
+        try await body(nodes[0])
+    }
 }
 
 extension CreateRoomRequest {

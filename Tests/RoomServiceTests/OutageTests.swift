@@ -63,7 +63,7 @@ import Testing
             #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .unavailable)
             let gate = Gate()
             defer { gate.open() }
-            node.store.next(.load, .waits(gate))
+            node.store.next(.catchUp, .waits(gate))
             let answers = (0..<5).map { node.ask(.rename(name: "A\($0)"), in: room, by: owner.actor) }
             try await eventually("the read") { gate.arrived == 1 }
             #expect(try await answers[3].outcome() == .unavailable)

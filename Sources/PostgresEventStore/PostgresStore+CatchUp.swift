@@ -1,0 +1,38 @@
+package import EventStorage
+package import FoundationEssentials
+
+extension PostgresStore {
+    package func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream] {
+        let streams = Array(positions.keys)
+        let versions = streams.map { positions[$0] ?? .start }
+        // One snapshot of the database for all of them.
+        let calls = [
+            Call(.beginReading), Call(.heads, streams), Call(.newEvents, streams, versions.map(\.seq)),
+            Call(.newKeys, streams, versions.map(\.keyed)), Call(.commit),
+        ]
+        let answers = try await pool.run(.calls(calls), isWrite: false)
+        guard answers.count == calls.count else { throw .corrupt(.init(message: "a catch-up lacks answers")) }
+        var found: [UUID: LoadedStream] = [:]
+        let heads = answers[1]
+        for row in heads.rows {
+            found[try heads.uuid(row, 0)] = try LoadedStream(
+                head: StreamHead(
+                    epoch: heads.text(row, 1), version: StreamVersion(seq: heads.int(row, 2), keyed: heads.int(row, 3))),
+                snapshot: nil, events: [], keys: [])
+        }
+        let events = answers[2]
+        for (row, event) in zip(events.rows, try Self.events(in: events)) {
+            try found[events.uuid(row, 5)]?.events.append(event)
+        }
+        let keys = answers[3]
+        for (row, key) in zip(keys.rows, try Self.keys(in: keys)) {
+            try found[keys.uuid(row, 7)]?.keys.append(key)
+        }
+        return found
+    }
+
+    /// The bus between the servers on this store's database, with a connection of its own.
+    package func makeNodeBus() throws(StorageFault) -> PostgresNodeBus {
+        try PostgresNodeBus(configuration)
+    }
+}

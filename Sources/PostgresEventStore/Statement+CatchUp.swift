@@ -1,0 +1,40 @@
+extension Statement {
+    /// The events of many streams beyond what a reader has of each, ascending.
+    ///
+    /// Only streams that have moved are looked into; `OFFSET 0` keeps the planner from making of the look-ups by key a
+    /// join with the whole table.
+    static let newEvents = Statement(
+        "new_events",
+        """
+        SELECT event.seq, event.at, event.type, event.payload, event.checksum, part.room_id
+        FROM unnest($1, $2) AS part (room_id, seq)
+        JOIN rooms USING (room_id)
+        CROSS JOIN LATERAL (
+            SELECT seq, at, type, payload, checksum FROM events
+            WHERE events.room_id = part.room_id AND events.seq > part.seq OFFSET 0
+        ) AS event
+        WHERE rooms.seq > part.seq
+        ORDER BY event.seq
+        """)
+
+    /// The remembered keyed commands of many streams beyond what a reader has of each, ascending; see ``newEvents``.
+    ///
+    /// Each is looked up in its own slot: a stream's thousand slots are not searched for the few that are new.
+    static let newKeys = Statement(
+        "new_keys",
+        """
+        SELECT command.ordinal, command.session_id, command.key, command.fingerprint, command.seq, command.result,
+            command.checksum, part.room_id
+        FROM unnest($1, $2) AS part (room_id, keyed)
+        JOIN rooms USING (room_id)
+        CROSS JOIN LATERAL generate_series(greatest(part.keyed, rooms.keyed - 1000) + 1, rooms.keyed) AS new (ordinal)
+        CROSS JOIN LATERAL (
+            SELECT ordinal, session_id, key, fingerprint, seq, result, checksum FROM command_keys
+            WHERE command_keys.room_id = part.room_id AND command_keys.slot = new.ordinal % 1000
+                AND command_keys.ordinal = new.ordinal
+            OFFSET 0
+        ) AS command
+        WHERE rooms.keyed > part.keyed
+        ORDER BY command.ordinal
+        """)
+}

@@ -1,0 +1,195 @@
+package import RoomDomain
+
+/// What one server tells others over the bus between them; no client ever sees it.
+///
+/// Notices are hints and relays: they may be lost or come late, and nothing durable rests on them. A kind of notice is
+/// a case here, with its two halves in ``write(into:)`` and ``init(type:_:)``. What one server does not know of another
+/// one's version it skips.
+package enum NodeNotice: Sendable, Equatable {
+    /// Rooms have durable events up to these numbers.
+    case moved([RoomID: Int])
+    /// A session was ended by its owner.
+    case sessionEnded(SessionID)
+    /// Members came online at the sender, or went.
+    case presenceChanged([MemberChanges])
+    /// Who is online at the sender, in all rooms: one of several parts, counted from 0.
+    case presenceList(part: Int, isLast: Bool, [OnlineMembers])
+    /// The sender lives, and who is online there has this sum; see ``OnlineMembers/sum(_:in:)``.
+    case presenceBeat(sum: Int64)
+    /// The sender wants to be told who is online at the recipient.
+    case presenceWanted
+    /// The sender stops: nobody is online there any more.
+    case presenceEnded
+    /// A member shows everybody in a room something.
+    case reaction(RoomID, from: MemberID, emoji: String)
+    /// A member says something to another one, who is online at the recipient.
+    case signal(RoomID, from: MemberID, to: MemberID, RelayedJSON)
+
+    /// The JSON object.
+    package func encoded() -> [UInt8] {
+        var writer = JSONWriter(capacity: 128)
+        writer.beginObject()
+        write(into: &writer)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private func write(into writer: inout JSONWriter) {
+        switch self {
+        case .moved(let rooms):
+            writer.member("type", "moved")
+            writer.name("rooms")
+            writer.beginObject()
+            for (room, seq) in rooms {
+                writer.name(room.uuid)
+                writer.integer(seq)
+            }
+            writer.endObject()
+        case .sessionEnded(let session):
+            writer.member("type", "sessionEnded")
+            writer.member("session", session.uuid)
+        case .presenceChanged(let changes):
+            writer.member("type", "presenceChanged")
+            writer.name("rooms")
+            writer.beginArray()
+            for change in changes {
+                writer.beginObject()
+                writer.member("room", change.room.uuid)
+                writer.member("on", ids: change.on)
+                writer.member("off", ids: change.off)
+                writer.endObject()
+            }
+            writer.endArray()
+        case .presenceList(let part, let isLast, let rooms):
+            writer.member("type", "presenceList")
+            writer.member("part", part)
+            writer.member("isLast", isLast)
+            writer.name("rooms")
+            writer.beginArray()
+            for online in rooms {
+                writer.beginObject()
+                writer.member("room", online.room.uuid)
+                writer.member("members", ids: online.members)
+                writer.endObject()
+            }
+            writer.endArray()
+        case .presenceBeat(let sum):
+            writer.member("type", "presenceBeat")
+            writer.member("sum", sum)
+        case .presenceWanted:
+            writer.member("type", "presenceWanted")
+        case .presenceEnded:
+            writer.member("type", "presenceEnded")
+        case .reaction(let room, let member, let emoji):
+            writer.member("type", "reaction")
+            writer.member("room", room.uuid)
+            writer.member("from", id: member)
+            writer.member("emoji", emoji)
+        case .signal(let room, let member, let recipient, let data):
+            writer.member("type", "signal")
+            writer.member("room", room.uuid)
+            writer.member("from", id: member)
+            writer.member("to", id: recipient)
+            // As a string: read as part of the notice it would be read as numbers, and nest deeper than it is.
+            writer.member("data", String(decoding: data.text, as: UTF8.self))
+        }
+    }
+
+    /// Reads a notice; nil where this program does not know its type.
+    fileprivate init?(_ fields: JSONFields) throws(FieldViolation) {
+        switch try fields.string("type") {
+        case "moved": self = .moved(try fields.seqs("rooms"))
+        case "sessionEnded": self = .sessionEnded(try fields.sessionID("session"))
+        case "presenceChanged": self = .presenceChanged(try fields.elements("rooms", MemberChanges.init))
+        case "presenceList":
+            self = .presenceList(
+                part: try fields.count("part"), isLast: try fields.bool("isLast"),
+                try fields.elements("rooms", OnlineMembers.init))
+        case "presenceBeat": self = .presenceBeat(sum: try fields.integer("sum"))
+        case "presenceWanted": self = .presenceWanted
+        case "presenceEnded": self = .presenceEnded
+        case "reaction":
+            self = .reaction(try fields.roomID("room"), from: try fields.id("from"), emoji: try fields.string("emoji"))
+        case "signal":
+            guard let data = RelayedJSON(Array(try fields.string("data").utf8)) else {
+                throw fields.violation("data", "JSON")
+            }
+            self = .signal(
+                try fields.roomID("room"), from: try fields.id("from"), to: try fields.id("to"), data)
+        default: return nil
+        }
+    }
+}
+
+/// One message between servers: who sends it, and its notices in order.
+package struct NodeEnvelope: Sendable, Equatable {
+    /// The version of this format; messages of another one are not read.
+    private static let version: Int64 = 1
+
+    /// The server that sends it.
+    package var sender: String
+    /// What it tells.
+    package var notices: [NodeNotice]
+
+    package init(sender: String, notices: [NodeNotice]) {
+        self.sender = sender
+        self.notices = notices
+    }
+
+    /// The text of a message that holds notices already encoded.
+    package static func encode(sender: String, notices: some Sequence<[UInt8]>) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("v", version)
+        writer.member("from", sender)
+        writer.name("notices")
+        writer.beginArray()
+        for notice in notices { writer.raw(notice) }
+        writer.endArray()
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// Reads a message; nil where it is of another version, or no message at all.
+    ///
+    /// Notices of a type that this program does not know, or that lack something, are left out.
+    package init?(parsing text: [UInt8]) {
+        guard let object = try? JSONValue(parsing: text).object else { return nil }
+        let fields = JSONFields(object)
+        guard (try? fields.integer("v")) == Self.version, let sender = try? fields.string("from"),
+            let notices = try? fields.array("notices")
+        else { return nil }
+        self.sender = sender
+        self.notices = notices.compactMap { notice in
+            notice.object.flatMap { try? NodeNotice(JSONFields($0)) }
+        }
+    }
+}
+
+extension JSONFields {
+    /// An array of objects.
+    fileprivate func elements<Element>(
+        _ name: StaticString, _ read: (JSONFields) throws(FieldViolation) -> Element
+    ) throws(FieldViolation) -> [Element] {
+        let values = try self.array("\(name)")
+        var elements: [Element] = []
+        elements.reserveCapacity(values.count)
+        for (index, value) in values.enumerated() {
+            elements.append(try read(try JSONFields(value, at: name, element: index)))
+        }
+        return elements
+    }
+
+    /// An object whose names are rooms and whose values are numbers of events.
+    fileprivate func seqs(_ name: String) throws(FieldViolation) -> [RoomID: Int] {
+        guard let members = self[name]?.object?.members else { throw violation(name, "an object") }
+        var seqs: [RoomID: Int] = [:]
+        for member in members {
+            guard let room = RoomID(member.name), let seq = member.value.integer else {
+                throw violation(name, "numbers of events by room")
+            }
+            seqs[room] = Int(seq)
+        }
+        return seqs
+    }
+}
