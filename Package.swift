@@ -158,6 +158,7 @@ let package = Package(
             name: "Simulate", dependencies: ["RoomSimulation", argumentParser], path: "Tests/Simulate",
             swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
+        tests("SimulationTests", ["RoomSimulation", "Simulate", nioCore]),
         tests(
             "SQLiteEventStoreTests",
             [
