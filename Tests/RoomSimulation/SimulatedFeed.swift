@@ -79,6 +79,13 @@ final class SimulatedFeed: RoomFeed {
         tell(.moved(update))
     }
 
+    /// Presence and reactions are no part of the log, and are left out.
+    func roomShows(_ message: LiveMessage) {}
+
+    func signalArrived(_ signal: RelayedSignal) {
+        truth.complain("a signal that nobody sent")
+    }
+
     func subscriptionBegan(_ subscription: Subscription) {
         guard let interest = answered(subscription.connection) else {
             return truth.complain("a subscription begins that nobody asked for")
