@@ -8,6 +8,7 @@ final class SimulatedFeed: RoomFeed {
     /// What happened to who follows.
     enum News: Sendable {
         case moved(PublishedEvents)
+        case shown(LiveMessage)
         case began(Subscription, SubscriptionRequest)
         case refused(SubscriptionRequest, SubscriptionRefusal)
         case banned(SessionID, RoomID)
@@ -69,14 +70,26 @@ final class SimulatedFeed: RoomFeed {
         return interest
     }
 
+    private func expectFollower(of room: RoomID, _ what: @autoclosure () -> String) {
+        guard !interests.withLock({ interests in interests.values.contains { $0.room == room } }) else { return }
+        truth.complain("\(what()) of \(room) come where nobody follows")
+    }
+
     // MARK: RoomFeed
 
     func roomMoved(_ update: PublishedEvents) {
         truth.check(update)
-        if !interests.withLock({ interests in interests.values.contains { $0.room == update.room } }) {
-            truth.complain("events \(update.from)…\(update.seq) of \(update.room) go where nobody follows")
-        }
+        expectFollower(of: update.room, "events \(update.from)…\(update.seq)")
         tell(.moved(update))
+    }
+
+    func roomShows(_ message: LiveMessage) {
+        expectFollower(of: message.room, "a message")
+        tell(.shown(message))
+    }
+
+    func signalArrived(_ signal: RelayedSignal) {
+        expectFollower(of: signal.room, "a signal")
     }
 
     func subscriptionBegan(_ subscription: Subscription) {
