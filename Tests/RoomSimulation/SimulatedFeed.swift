@@ -56,6 +56,11 @@ final class SimulatedFeed: RoomFeed {
         }
     }
 
+    /// Forgets everybody: what a connection asked for holds this feed.
+    func end() {
+        interests.withLock { $0 = [:] }
+    }
+
     /// How many questions are not answered.
     var waiting: Int { interests.withLock { $0.values.count { $0.isWaiting } } }
 

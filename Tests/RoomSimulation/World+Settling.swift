@@ -109,6 +109,7 @@ extension World {
             for node in nodes { look(at: room, for: session, on: node, mustWork: true) }
             compareDirectory(room, state)
         }
+        for finding in log.verify() { truth.complain("the log is not sound: \(finding)") }
         for client in clients {
             let session = client.session.id
             let expected = truth.rooms.filter { room in
