@@ -18,6 +18,14 @@ struct RoomAudience {
     /// Whether a connection follows.
     func follows(_ connection: ConnectionID) -> Bool { followers[connection] != nil }
 
+    /// Every session that has at least one connection that follows.
+    var sessions: [SessionID] { Array(connectionsOfSession.keys) }
+
+    /// Counts the members anew, where the room is another one than it was.
+    mutating func recount(in state: RoomState) {
+        online = connectionsOfSession.keys.count { state.memberOfSession[$0] != nil }
+    }
+
     /// Every feed that has at least one follower.
     var feeds: some Sequence<any RoomFeed> { feedsByIdentity.values.lazy.map(\.feed) }
 
