@@ -363,6 +363,7 @@ private final class DeafFeed: RoomFeed {
     func subscriptionBegan(_ subscription: Subscription) {}
     func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {}
     func sessionBanned(_ session: SessionID, from room: RoomID) {}
+    func roomBegan(_ room: RoomID) {}
     func roomForgotten(_ room: RoomID) {}
 }
 
