@@ -6,6 +6,12 @@ package import FoundationEssentials
 /// methods may be called from any task, concurrently. Every method throws ``StorageFault`` when the surroundings fail;
 /// a lost race is not a fault but an outcome.
 package protocol EventStore: StreamErasure {
+    /// Where the store does its work, if that is a thread of its own: who runs there is called back without a change of
+    /// threads.
+    ///
+    /// What runs there must not block, and delays every other call while it computes.
+    var executor: (any TaskExecutor)? { get }
+
     // MARK: Streams
 
     /// Makes a stream with its first events, its directory entry and its memberships, in one transaction.
@@ -97,4 +103,8 @@ package protocol EventStore: StreamErasure {
 
     /// Returns when the log can be reached and written; throws otherwise. Cheap enough for a health check each second.
     func checkHealth() async throws(StorageFault)
+}
+
+extension EventStore {
+    package var executor: (any TaskExecutor)? { nil }
 }

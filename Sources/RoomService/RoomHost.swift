@@ -81,8 +81,8 @@ package final class RoomHost: Sendable {
                         house.addTask { await self.keepPresence() }
                     }
                     await groupCommit.run(flushes: settings.flushesSideBySide)
-                    await link?.tellLast(.presenceEnded)
                     house.cancelAll()
+                    await link?.tellLast(.presenceEnded)
                 }
                 // Not cancelled: somebody waits for what each job reads.
                 jobs.close()

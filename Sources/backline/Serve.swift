@@ -225,12 +225,13 @@ struct Serve: AsyncParsableCommand {
         var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
         roomSettings.flushesSideBySide = opened.isShared ? 2 : 1
+        let bus = try opened.makeNodeBus()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         let registry = PrometheusRegistry()
         registry.describe(RoomMetrics.help)
         let rooms = RoomHost(
             store: opened.eventStore, settings: roomSettings, loops: group.makeIterator().map { $0 },
-            clock: .system(), metrics: registry, logger: logger)
+            clock: .system(), bus: bus, node: settings.node, metrics: registry, logger: logger)
         let scheme = settings.tls == nil ? "http" : "https"
         let server = RoomServer(
             settings: settings, rooms: rooms, group: group, registry: registry, logger: logger
