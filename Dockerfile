@@ -10,7 +10,7 @@ RUN --mount=type=cache,target=/src/.build \
 
 FROM debian:bookworm-slim
 RUN apt-get update \
- && apt-get install -y --no-install-recommends ca-certificates curl libssl3 libpq5 libsqlite3-0 libstdc++6 zlib1g \
+ && apt-get install -y --no-install-recommends ca-certificates curl openssl libssl3 libpq5 libsqlite3-0 libstdc++6 zlib1g \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --user-group --home-dir /data --shell /usr/sbin/nologin backline \
  && install -d -o backline -g backline -m 0700 /data

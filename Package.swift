@@ -82,7 +82,8 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "RoomWire", "TLSTransport", "EventStorage",
+                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "RoomWire", "TLSTransport",
+                "EventStorage",
                 "LogMaintenance", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
                 argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
@@ -105,8 +106,21 @@ let package = Package(
         target("EventStoreConformance", ["EventStorage"], path: "Tests/EventStoreConformance"),
         target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
         target("RoomTestSupport", ["RoomDomain", "RoomWire"], path: "Tests/RoomTestSupport"),
+        target(
+            "LogTestSupport", ["EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire"],
+            path: "Tests/LogTestSupport"),
+        .executableTarget(
+            name: "LogFiller", dependencies: ["LogTestSupport", "SQLiteEventStore", argumentParser],
+            path: "Tests/LogFiller", swiftSettings: settings),
         tests("ArchitectureTests", []),
         tests("EventStorageTests", ["EventStorage", "EventStoreConformance"]),
+        tests(
+            "LogMaintenanceTests",
+            [
+                "EventStorage", "LogMaintenance", "LogTestSupport", "PostgresEventStore", "PostgresTestSupport",
+                "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", "SQLiteEventStore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         tests(
             "PostgresEventStoreTests",
             ["EventStorage", "EventStoreConformance", "PostgresEventStore", "PostgresTestSupport", "SchemaFiles"]),
@@ -126,6 +140,13 @@ let package = Package(
             ]),
         .testTarget(
             name: "RoomWireTests", dependencies: ["RoomDomain", "RoomTestSupport", "RoomWire"], exclude: ["Fixtures"],
+            swiftSettings: settings),
+        target(
+            "RoomSimulation",
+            ["EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", nioCore, logging],
+            path: "Tests/RoomSimulation"),
+        .executableTarget(
+            name: "Simulate", dependencies: ["RoomSimulation", argumentParser], path: "Tests/Simulate",
             swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
         tests(

@@ -133,6 +133,13 @@ struct ArchiveLineFault: Error, Equatable {
 }
 
 extension ArchiveLine {
+    /// The names that lines' fields may have.
+    private static let fields: Set<String> = [
+        "format", "version", "id", "epoch", "seq", "keyed", "checksum", "at", "type", "payload", "ordinal", "session",
+        "key", "fingerprint", "result", "room", "tokenHash", "name", "createdAt", "expiresAt", "hasEnded", "rooms",
+        "events", "keys", "creations", "sessions",
+    ]
+
     /// Reads a line without its line feed.
     init(parsing line: ArraySlice<UInt8>) throws(ArchiveLineFault) {
         let value: JSONValue
@@ -145,6 +152,10 @@ extension ArchiveLine {
             throw ArchiveLineFault(message: "it is no JSON object with an object as its only member")
         }
         let fields = ArchiveFields(object: object)
+        // A field that may be absent must not be so because its name is damaged.
+        if let stranger = object.members.first(where: { !Self.fields.contains($0.name) }) {
+            throw ArchiveLineFault(message: "this program does not know the field \"\(stranger.name)\"")
+        }
         switch members[0].name {
         case "backline": self = .header(format: try fields.integer("format"), version: try fields.string("version"))
         case "room":
@@ -220,7 +231,10 @@ private struct ArchiveFields {
     }
 
     func uuid(_ name: String) throws(ArchiveLineFault) -> UUID {
-        try require(name, "a UUID", object[name]?.string.flatMap { UUID(uuidString: $0) })
+        let text = object[name]?.string ?? ""
+        // UUID's own reading takes more than UUIDs.
+        let uuid = UUID(uuidString: text).flatMap { $0.uuidString == text.uppercased() ? $0 : nil }
+        return try require(name, "a UUID", uuid)
     }
 
     /// 64 bits in hexadecimal.

@@ -42,9 +42,9 @@ package struct LogVerifier {
     package func verify() async throws(StorageFault) -> Verification {
         var verification = Verification()
         if try await archive.hasUnfinishedImport() {
-            add(
-                [Finding(room: nil, "log", expected: "all of it", found: "an import that was not finished", .importAgain)],
-                to: &verification)
+            let finding = Finding(
+                room: nil, "log", expected: "all of it", found: "an import that was not finished", .importAgain)
+            add([finding], to: &verification)
         }
         var last: UUID?
         while true {
@@ -79,9 +79,9 @@ package struct LogVerifier {
             verification.withoutChecksum += proof.withoutChecksum
             add(proof.findings, to: &verification)
         } catch .corrupt(let cause) {
-            add(
-                [Finding(room: stream, "the room's rows", expected: "rows that can be read", found: cause.message, .restore)],
-                to: &verification)
+            let finding = Finding(
+                room: stream, "the room's rows", expected: "rows that can be read", found: cause.message, .restore)
+            add([finding], to: &verification)
         }
         verification.rooms += 1
         progress(verification)

@@ -97,11 +97,10 @@ struct RoomProof {
         }
         let replayed = StoredStateJSON.encode(state)
         guard replayed != snapshot.state else { return }
-        let differing = zip(replayed, snapshot.state).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+        let common = zip(replayed, snapshot.state).prefix { $0.0 == $0.1 }.count
         find(
             what, expected: "the \(replayed.count) bytes of the replay",
-            found: "\(snapshot.state.count) bytes, others from offset \(differing ?? min(replayed.count, snapshot.state.count)) on",
-            .deleteSnapshot)
+            found: "\(snapshot.state.count) bytes, others from offset \(common) on", .deleteSnapshot)
     }
 
     // MARK: The rest

@@ -50,7 +50,9 @@ extension PostgresStore {
 
     package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
         let answer = try await execute(
-            Call(.saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state), snapshot.checksum))
+            Call(
+                .saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state),
+                snapshot.checksum))
         guard answer.affectedRows == 1 else {
             throw .rejected(.init(message: "a snapshot of a stream that does not exist"))
         }

@@ -55,15 +55,16 @@ extension Statement {
         "archived_events",
         """
         SELECT seq, at, type, payload, checksum FROM (
-            SELECT *, sum(octet_length(payload::text)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-                AS bytes_before
+            SELECT *, sum(octet_length(payload::text))
+                OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
             FROM events WHERE room_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4
         ) AS page
         WHERE coalesce(bytes_before, 0) < $5 ORDER BY seq
         """)
 
     static let archivedSnapshot = Statement(
-        "archived_snapshot", "SELECT seq, state, checksum, reducer_version FROM snapshots WHERE room_id = $1 AND seq = $2")
+        "archived_snapshot",
+        "SELECT seq, state, checksum, reducer_version FROM snapshots WHERE room_id = $1 AND seq = $2")
 
     static let archivedCreations = Statement(
         "archived_creations",
@@ -145,7 +146,8 @@ extension Statement {
         "import_creations",
         """
         INSERT INTO creation_keys (session_id, key, room_id, fingerprint, created_at)
-        SELECT creation.* FROM unnest($1, $2, $3, $4, $5) AS creation (session_id, key, room_id, fingerprint, created_at)
+        SELECT creation.*
+        FROM unnest($1, $2, $3, $4, $5) AS creation (session_id, key, room_id, fingerprint, created_at)
         JOIN rooms USING (room_id)
         """)
 

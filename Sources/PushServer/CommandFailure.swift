@@ -30,6 +30,20 @@ struct CommandFailure: Error {
         }
     }
 
+    /// What is told of a reaction or signal that was not done; nil where it was.
+    init?(_ outcome: LiveOutcome) {
+        switch outcome {
+        case .done: return nil
+        case .refused(let refusal): self.init(refusal)
+        case .rateLimited(let wait):
+            self.init(.rateLimited, "too many reactions")
+            retryAfterMs = wait
+        case .noSuchRoom: self.init(.notFound, "no such room")
+        case .unavailable: self.init(ErrorCode.unavailable)
+        case .internalFault: self.init(.internal)
+        }
+    }
+
     /// What is told of a refusal.
     init(_ refusal: RoomRefusal) {
         self.init(ErrorCode(refusal), refusal.detail)

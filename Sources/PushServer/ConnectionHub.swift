@@ -149,7 +149,21 @@ final class ConnectionHub {
     func roomMoved(_ update: PublishedEvents) {
         guard let followers = followers[update.room] else { return }
         if followers.gather(update) { dirty.append(followers) }
-        deliverSoon(pending: followers.pendingEvents)
+        deliverSoon(pending: followers.pendingCount)
+    }
+
+    /// Something is shown to all who follow a room: delivered with what else comes until then.
+    func roomShows(_ message: LiveMessage) {
+        guard let followers = followers[message.room] else { return }
+        if followers.gather(message) { dirty.append(followers) }
+        deliverSoon(pending: followers.pendingCount)
+    }
+
+    /// A member says something to the one whose session this is.
+    func signalArrived(_ signal: RelayedSignal) {
+        for connection in connections(of: signal.session) where connection.follows(signal.room) {
+            connection.relay(signal.message)
+        }
     }
 
     /// A subscription was accepted.
@@ -192,7 +206,7 @@ final class ConnectionHub {
         guard let followers = followers[room] else { return }
         followers.beginAnew()
         for connection in followers.connections {
-            connection.dropDeltas(of: followers)
+            connection.dropQueued(of: followers)
             connection.catchUp()
         }
     }
@@ -264,11 +278,12 @@ final class ConnectionHub {
         dirty.removeAll(keepingCapacity: true)
         var events = 0
         for followers in rooms {
-            events = max(events, followers.pendingEvents)
-            let (deltas, bytes) = followers.deliver(framing: framing)
-            tally.deltasSent += deltas
-            tally.framesSent.text += deltas
-            tally.bytesSent += bytes
+            events = max(events, followers.pendingCount)
+            let sent = followers.deliver(framing: framing)
+            tally.deltasSent += sent.deltas
+            tally.liveSent += sent.live
+            tally.framesSent.text += sent.deltas + sent.live
+            tally.bytesSent += sent.bytes
         }
         // Sockets that had something of their own to send take it and the deltas in one write.
         flush()

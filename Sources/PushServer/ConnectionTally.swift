@@ -24,6 +24,12 @@ struct ConnectionTally: Sendable, Equatable {
     var deltasSent = 0
     /// Deltas that were not written to a follower because it did not keep up.
     var deltasLeftOut = 0
+    /// Changes of presence and reactions that were written to followers: one each.
+    var liveSent = 0
+    /// Changes of presence and reactions that were not written to a follower because it did not keep up.
+    var liveLeftOut = 0
+    /// Signals that were written to connections.
+    var signalsSent = 0
     /// Snapshots that took the place of what was left out.
     var collapses = 0
     /// Messages answered `rate_limited`.
@@ -74,6 +80,9 @@ struct ConnectionTally: Sendable, Equatable {
         sum.bytesSent += other.bytesSent
         sum.deltasSent += other.deltasSent
         sum.deltasLeftOut += other.deltasLeftOut
+        sum.liveSent += other.liveSent
+        sum.liveLeftOut += other.liveLeftOut
+        sum.signalsSent += other.signalsSent
         sum.collapses += other.collapses
         sum.messagesRateLimited += other.messagesRateLimited
         sum.connectionsRefused += other.connectionsRefused

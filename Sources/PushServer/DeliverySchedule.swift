@@ -1,6 +1,6 @@
 import NIOCore
 
-/// When an event loop delivers the deltas that its rooms gather.
+/// When an event loop delivers what its rooms gather: deltas, presence and reactions.
 ///
 /// A delivery costs a write for each follower, whatever it carries. It comes at the end of the loop's turn, unless
 /// events come faster than the loop could deliver them one by one: then it rests first, the more they exceed that the

@@ -36,6 +36,10 @@ final class HubFeed: RoomFeed {
 
     func roomMoved(_ update: PublishedEvents) { onLoop { $0.roomMoved(update) } }
 
+    func roomShows(_ message: LiveMessage) { onLoop { $0.roomShows(message) } }
+
+    func signalArrived(_ signal: RelayedSignal) { onLoop { $0.signalArrived(signal) } }
+
     func subscriptionBegan(_ subscription: Subscription) { onLoop { $0.subscriptionBegan(subscription) } }
 
     func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {

@@ -1,15 +1,24 @@
 import NIOCore
+import RoomService
 
 /// What one connection is to be sent and its transport has not been given: frames in their order.
 ///
-/// Deltas are known apart from answers and control frames, since they alone may be dropped. Owns no memory while it is
-/// empty.
+/// Deltas and live messages are known apart from answers and control frames, since they alone may be dropped. Owns no
+/// memory while it is empty.
 struct Outbox {
-    /// A delta that waits.
-    struct QueuedDelta {
+    /// What all followers of a room get.
+    enum Kind {
+        case delta
+        case live(LiveMessage.Kind)
+    }
+
+    /// A delta or live message that waits.
+    struct Droppable {
+        /// What it is.
+        let kind: Kind
         /// The followers of its room.
         let followers: RoomFollowers
-        /// Its first event.
+        /// Its first event; of a live message, the first that comes after it.
         let from: Int
         /// Where it begins and ends, in bytes since the connection's beginning.
         fileprivate let range: Range<Int>
@@ -22,18 +31,18 @@ struct Outbox {
     static let chunkLimit = 32_768
 
     private var bytes = ByteBuffer()
-    private var deltas: [QueuedDelta] = []
+    private var droppables: [Droppable] = []
     /// Bytes that were taken since the connection's beginning.
     private var taken = 0
-    /// How many of the bytes are deltas'.
-    private(set) var deltaBytes = 0
+    /// How many of the bytes may be dropped.
+    private(set) var droppableBytes = 0
 
     /// Whether nothing waits.
     var isEmpty: Bool { bytes.readableBytes == 0 }
     /// How many bytes wait.
     var byteCount: Int { bytes.readableBytes }
     /// How many bytes wait that cannot be dropped.
-    var answerBytes: Int { bytes.readableBytes - deltaBytes }
+    var answerBytes: Int { bytes.readableBytes - droppableBytes }
 
     /// Adds a frame that must reach the peer.
     mutating func append(_ frame: ByteBuffer) {
@@ -44,13 +53,13 @@ struct Outbox {
         }
     }
 
-    /// Adds a delta.
-    mutating func append(_ frame: ByteBuffer, of followers: RoomFollowers, from: Int) {
+    /// Adds a delta or live message.
+    mutating func append(_ frame: ByteBuffer, _ kind: Kind, of followers: RoomFollowers, from: Int) {
         let start = taken + bytes.readableBytes
         append(frame)
-        deltas.append(
-            QueuedDelta(followers: followers, from: from, range: start..<start + frame.readableBytes))
-        deltaBytes += frame.readableBytes
+        droppables.append(
+            Droppable(kind: kind, followers: followers, from: from, range: start..<start + frame.readableBytes))
+        droppableBytes += frame.readableBytes
     }
 
     /// Takes the first bytes, at most ``chunkLimit``.
@@ -60,9 +69,9 @@ struct Outbox {
         let chunk = bytes.readSlice(length: Self.chunkLimit).map { ByteBuffer(bytes: $0.readableBytesView) }
         bytes.discardReadBytes()
         taken += Self.chunkLimit
-        let begun = deltas.prefix { $0.range.lowerBound < taken }
-        deltaBytes = deltas[begun.endIndex...].reduce(0) { $0 + $1.range.count }
-        deltas.removeFirst(begun.count)
+        let begun = droppables.prefix { $0.range.lowerBound < taken }
+        droppableBytes = droppables[begun.endIndex...].reduce(0) { $0 + $1.range.count }
+        droppables.removeFirst(begun.count)
         return chunk ?? ByteBuffer()
     }
 
@@ -73,33 +82,33 @@ struct Outbox {
         let all = isMostlyEmpty ? ByteBuffer(bytes: bytes.readableBytesView) : bytes
         taken += all.readableBytes
         bytes = ByteBuffer()
-        if !deltas.isEmpty { deltas = [] }
-        deltaBytes = 0
+        if !droppables.isEmpty { droppables = [] }
+        droppableBytes = 0
         return all
     }
 
-    /// Removes the deltas for which `isDropped` holds and of which no byte was taken, and returns them in their order.
-    mutating func dropDeltas(where isDropped: (QueuedDelta) -> Bool = { _ in true }) -> [QueuedDelta] {
-        let dropped = deltas.filter(isDropped)
+    /// Removes what may be dropped, for which `isDropped` holds, and of which no byte was taken; returns it in its order.
+    mutating func drop(where isDropped: (Droppable) -> Bool = { _ in true }) -> [Droppable] {
+        let dropped = droppables.filter(isDropped)
         guard !dropped.isEmpty else { return [] }
         var rest = ByteBuffer()
         rest.reserveCapacity(bytes.readableBytes - dropped.reduce(0) { $0 + $1.range.count })
-        var kept: [QueuedDelta] = []
+        var kept: [Droppable] = []
         var (position, gone) = (taken, 0)
-        for delta in deltas {
-            if isDropped(delta) {
-                copy(from: position, to: delta.range.lowerBound, into: &rest)
-                position = delta.range.upperBound
-                gone += delta.range.count
+        for item in droppables {
+            if isDropped(item) {
+                copy(from: position, to: item.range.lowerBound, into: &rest)
+                position = item.range.upperBound
+                gone += item.range.count
             } else {
-                let range = delta.range.lowerBound - gone..<delta.range.upperBound - gone
-                kept.append(QueuedDelta(followers: delta.followers, from: delta.from, range: range))
+                let range = item.range.lowerBound - gone..<item.range.upperBound - gone
+                kept.append(Droppable(kind: item.kind, followers: item.followers, from: item.from, range: range))
             }
         }
         copy(from: position, to: taken + bytes.readableBytes, into: &rest)
         bytes = rest.readableBytes == 0 ? ByteBuffer() : rest
-        deltas = kept
-        deltaBytes -= gone
+        droppables = kept
+        droppableBytes -= gone
         return dropped
     }
 

@@ -3,7 +3,7 @@ import RoomDomain
 import RoomService
 import TLSTransport
 
-/// The connections of one event loop that follow one room, and the deltas that wait to be sent to them.
+/// The connections of one event loop that follow one room, and what waits to be sent to all of them.
 ///
 /// What is gathered between two deliveries is framed once and goes to each follower in one write.
 final class RoomFollowers {
@@ -32,8 +32,9 @@ final class RoomFollowers {
     private var goneCount = 0
     private var isDelivering = false
     private var pending: [PublishedEvents] = []
-    /// How many events wait to be delivered.
-    private(set) var pendingEvents = 0
+    private var pendingLive: [LiveMessage] = []
+    /// How many events and live messages wait to be delivered.
+    private(set) var pendingCount = 0
 
     /// Makes the followers of a room, none at first.
     init(of room: RoomID) {
@@ -67,7 +68,8 @@ final class RoomFollowers {
     /// Drops what waits to be delivered: everybody must be given the room anew.
     func beginAnew() {
         pending.removeAll(keepingCapacity: true)
-        pendingEvents = 0
+        pendingLive.removeAll(keepingCapacity: true)
+        pendingCount = 0
         for place in followers.indices {
             leaveOut(from: followers[place].seq + 1, at: place)
             followers[place].beginsAnew = true
@@ -113,17 +115,26 @@ final class RoomFollowers {
 
     /// Keeps events until the next delivery; true where they are the first.
     func gather(_ update: PublishedEvents) -> Bool {
+        defer { pendingCount += update.seq - update.from + 1 }
         pending.append(update)
-        pendingEvents += update.seq - update.from + 1
-        return pending.count == 1
+        return pendingCount == 0
     }
 
-    /// Sends everybody what was gathered; returns how many deltas were sent without waiting, and their bytes.
-    func deliver(framing: FrameMaker) -> (deltas: Int, bytes: Int) {
-        guard let first = pending.first?.from, let last = pending.last?.seq else { return (0, 0) }
-        let batch = DeltaBatch(pending, framing)
+    /// Keeps a live message until the next delivery, in which it comes behind the events; true where it is the first.
+    func gather(_ message: LiveMessage) -> Bool {
+        defer { pendingCount += 1 }
+        pendingLive.append(message)
+        return pendingCount == 0
+    }
+
+    /// Sends everybody what was gathered; returns how many frames were sent without waiting, and their bytes.
+    func deliver(framing: FrameMaker) -> (deltas: Int, live: Int, bytes: Int) {
+        guard pendingCount > 0 else { return (0, 0, 0) }
+        let batch = DeliveryBatch(pending, pendingLive, framing)
+        let range = pending.first.flatMap { first in pending.last.map { first.from...$0.seq } }
         pending.removeAll(keepingCapacity: true)
-        pendingEvents = 0
+        pendingLive.removeAll(keepingCapacity: true)
+        pendingCount = 0
         isDelivering = true
         defer { endDelivery() }
         let isShort = batch.byteCount <= Outbox.chunkLimit
@@ -131,20 +142,20 @@ final class RoomFollowers {
         // Whoever is added meanwhile stands at the end and has these events.
         while place < followers.count {
             defer { place += 1 }
-            guard isShort, followers[place].seq == first - 1, !followers[place].isWaiting,
+            guard isShort, range.map({ followers[place].seq == $0.lowerBound - 1 }) ?? true, !followers[place].isWaiting,
                 followers[place].leftOutFrom == nil, let tls = followers[place].tls
             else {
                 if !followers[place].isGone { queue(batch, at: place) }
                 continue
             }
-            followers[place].seq = last
+            if let range { followers[place].seq = range.upperBound }
             let frames = batch.bytes(for: followers[place].compression)
-            sent += batch.count
+            sent += 1
             bytes += frames.readableBytes
             // The connection may have ended before this returns.
             if !tls.send(frames) || !tls.isIdle, !followers[place].isGone { followers[place].connection.stalled() }
         }
-        return (sent, bytes)
+        return (sent * batch.updates.count, sent * batch.live.count, bytes)
     }
 
     private func endDelivery() {
@@ -154,7 +165,7 @@ final class RoomFollowers {
     }
 
     /// Puts what a connection lacks behind what it waits for, or leaves it out.
-    private func queue(_ batch: DeltaBatch, at place: Int) {
+    private func queue(_ batch: DeliveryBatch, at place: Int) {
         let connection = followers[place].connection
         for (index, update) in batch.updates.enumerated() where update.seq > followers[place].seq {
             // Sending may end the connection.
@@ -165,7 +176,14 @@ final class RoomFollowers {
                 return
             }
             followers[place].seq = update.seq
-            connection.queue(batch.frame(index, for: connection.compression), of: self, from: update.from)
+            connection.queue(batch.frame(index, for: connection.compression), .delta, of: self, from: update.from)
+        }
+        for (index, message) in batch.live.enumerated() {
+            // Who lacks events gets a snapshot, in which presence is.
+            guard !followers[place].isGone, followers[place].leftOutFrom == nil else { return }
+            connection.queue(
+                batch.frame(batch.updates.count + index, for: connection.compression), .live(message.kind), of: self,
+                from: followers[place].seq + 1)
         }
     }
 }

@@ -110,6 +110,9 @@ final class ServerMetrics: Sendable {
             source("backline_websocket_sent_bytes_total") { $0.bytesSent },
             source("backline_deltas_sent_total") { $0.deltasSent },
             source("backline_deltas_left_out_total") { $0.deltasLeftOut },
+            source("backline_live_messages_sent_total") { $0.liveSent },
+            source("backline_live_messages_left_out_total") { $0.liveLeftOut },
+            source("backline_signals_sent_total") { $0.signalsSent },
             source("backline_collapses_total") { $0.collapses },
             source("backline_messages_rate_limited_total") { $0.messagesRateLimited },
             source("backline_connections_refused_total") { $0.connectionsRefused },
@@ -131,6 +134,11 @@ final class ServerMetrics: Sendable {
         "backline_websocket_sent_bytes_total": "Bytes of WebSocket frames sent.",
         "backline_deltas_sent_total": "Deltas sent to followers, one for each follower.",
         "backline_deltas_left_out_total": "Deltas not sent to a follower that did not keep up.",
+        "backline_live_messages_sent_total":
+            "Changes of presence and reactions sent to followers, one for each follower.",
+        "backline_live_messages_left_out_total":
+            "Changes of presence and reactions not sent to a follower that did not keep up.",
+        "backline_signals_sent_total": "Signals sent to members' connections, one for each connection.",
         "backline_collapses_total": "Snapshots sent in place of deltas that were left out.",
         "backline_messages_rate_limited_total": "Messages refused because a client sent too many.",
         "backline_connections_refused_total": "Connections refused because their address has too many.",

@@ -53,7 +53,7 @@ extension WebSocketConnection {
     }
 
     private func writeClose(_ reason: CloseReason?) {
-        dropDeltas()
+        dropQueued()
         var frame = ByteBuffer()
         FrameWriter.writeClose(reason, into: &frame)
         outbox.append(frame)

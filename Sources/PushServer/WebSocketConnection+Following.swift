@@ -36,7 +36,7 @@ extension WebSocketConnection {
     func endFollowing(_ room: RoomID) -> FollowedRoom? {
         guard let index = followed.firstIndex(where: { $0.followers.room == room }) else { return nil }
         let ended = followed.remove(at: index)
-        dropDeltas(of: ended.followers)
+        dropQueued(of: ended.followers)
         return ended
     }
 
@@ -60,7 +60,7 @@ extension WebSocketConnection {
     func subscriptionBegan(_ subscription: Subscription, followers: RoomFollowers) {
         if let place = place(in: followers) {
             // What waits is in what it is given here.
-            dropDeltas(of: followers)
+            dropQueued(of: followers)
             followers.restart(place, seq: subscription.seq)
         } else {
             let place = followers.add(self, seq: subscription.seq)

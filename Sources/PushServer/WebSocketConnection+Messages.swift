@@ -41,9 +41,40 @@ extension WebSocketConnection {
             withRoom(reference, of: message, id: request) {
                 self.submit(command, to: $0, key: key, id: request)
             }
+        case .react(let request, let reference, let emoji):
+            withRoom(reference, of: message, id: request) { room in
+                self.hub.rooms.react(emoji, in: room, by: self.session.id, self.liveReply(to: request))
+            }
+        case .signal(let request, let reference, let recipient, let data):
+            withRoom(reference, of: message, id: request) { room in
+                self.hub.rooms.signal(
+                    data, to: recipient, in: room, by: self.session.id, self.liveReply(to: request))
+            }
         case .time:
             break
         }
+    }
+
+    /// Counts a reaction or signal as under way, and returns what is to be called with what becomes of it.
+    private func liveReply(to request: Int64?) -> @Sendable (LiveOutcome) -> Void {
+        commandsInFlight += 1
+        let (feed, connection) = (hub.feed, id)
+        return { outcome in
+            feed.onLoop { $0.connections[connection]?.liveAnswered(request, outcome) }
+        }
+    }
+
+    private func liveAnswered(_ request: Int64?, _ outcome: LiveOutcome) {
+        commandsInFlight -= 1
+        if let failure = CommandFailure(outcome) {
+            send(
+                ServerMessage.error(
+                    re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+        } else if let request {
+            send(ServerMessage.ok(re: request))
+        }
+        leaveIfDone()
+        readIfDue()
     }
 
     private func submit(_ command: RoomCommand, to room: RoomID, key: String?, id request: Int64?) {
@@ -120,6 +151,8 @@ extension ClientMessage {
             case .unsubscribe(let id, _): .unsubscribe(id: id, room: .id(room))
             case .command(let id, _, let key, let command):
                 .command(id: id, room: .id(room), key: key, command: command)
+            case .react(let id, _, let emoji): .react(id: id, room: .id(room), emoji: emoji)
+            case .signal(let id, _, let recipient, let data): .signal(id: id, room: .id(room), to: recipient, data: data)
             case .time: self
             }
         }

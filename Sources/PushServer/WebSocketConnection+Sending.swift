@@ -15,6 +15,18 @@ extension WebSocketConnection {
         write(frame ?? hub.framing.plain(message))
     }
 
+    /// Sends what another member says to this one.
+    ///
+    /// A peer that takes so little of what it is sent that too much of this waits is closed with 1013: others decide how
+    /// much comes, and none of it may be dropped.
+    func relay(_ message: [UInt8]) {
+        guard outbox.answerBytes + message.count <= hub.settings.maximumOutgoingBytes else {
+            return close(.tryAgainLater, "too slow")
+        }
+        hub.tally.signalsSent += 1
+        send(message)
+    }
+
     /// Sends a control frame.
     func write(_ opcode: Opcode, _ payload: ByteBuffer) {
         if opcode == .ping { hub.tally.framesSent.ping += 1 } else { hub.tally.framesSent.pong += 1 }
@@ -52,36 +64,50 @@ extension WebSocketConnection {
         for room in followed { room.followers.setWaiting(isWaiting, at: room.place) }
     }
 
-    private func countDeltas(_ count: Int, bytes: Int) {
-        hub.tally.deltasSent += count
+    private func count(_ count: Int, _ kind: Outbox.Kind, bytes: Int) {
+        switch kind {
+        case .delta: hub.tally.deltasSent += count
+        case .live: hub.tally.liveSent += count
+        }
         hub.tally.framesSent.text += count
         hub.tally.bytesSent += bytes
     }
 
-    /// Puts a delta behind what waits, or drops all of them where they are too many.
-    func queue(_ delta: ByteBuffer, of followers: RoomFollowers, from seq: Int) {
+    private func countLeftOut(_ kind: Outbox.Kind) {
+        switch kind {
+        case .delta: hub.tally.deltasLeftOut += 1
+        case .live: hub.tally.liveLeftOut += 1
+        }
+    }
+
+    /// Puts a delta or live message behind what waits, or drops all of them where they are too many.
+    func queue(_ frame: ByteBuffer, _ kind: Outbox.Kind, of followers: RoomFollowers, from seq: Int) {
         guard isOpen else { return }
         // Nothing else may happen here: whoever calls is in the middle of a delivery.
         if outbox.byteCount >= Outbox.chunkLimit { handOver() }
         guard isOpen else { return }
         defer { flushSoon() }
-        guard outbox.deltaBytes + delta.readableBytes > hub.settings.maximumOutgoingBytes else {
-            countDeltas(1, bytes: delta.readableBytes)
-            return outbox.append(delta, of: followers, from: seq)
+        let limit = hub.settings.maximumOutgoingBytes
+        let waiting = outbox.droppableBytes + frame.readableBytes
+        // Nobody misses a reaction: many of them are not to cost anybody its deltas.
+        if case .live(.reaction) = kind, waiting > limit / 4 { return countLeftOut(kind) }
+        guard waiting > limit else {
+            count(1, kind, bytes: frame.readableBytes)
+            return outbox.append(frame, kind, of: followers, from: seq)
         }
         if let place = place(in: followers) { followers.leaveOut(from: seq, at: place) }
-        hub.tally.deltasLeftOut += 1
-        for dropped in dropDeltas() {
-            hub.tally.deltasLeftOut += 1
+        countLeftOut(kind)
+        for dropped in dropQueued() {
+            countLeftOut(dropped.kind)
             if let place = place(in: dropped.followers) { dropped.followers.leaveOut(from: dropped.from, at: place) }
         }
     }
 
-    /// Drops deltas that wait; what was counted as sent is so no more.
+    /// Drops deltas and live messages that wait; what was counted as sent is so no more.
     @discardableResult
-    func dropDeltas(of followers: RoomFollowers? = nil) -> [Outbox.QueuedDelta] {
-        let dropped = outbox.dropDeltas { followers == nil || $0.followers === followers }
-        for delta in dropped { countDeltas(-1, bytes: -delta.byteCount) }
+    func dropQueued(of followers: RoomFollowers? = nil) -> [Outbox.Droppable] {
+        let dropped = outbox.drop { followers == nil || $0.followers === followers }
+        for item in dropped { count(-1, item.kind, bytes: -item.byteCount) }
         return dropped
     }
 

@@ -37,9 +37,10 @@ extension LiveRoom {
         for session in audience.sessions where confirmed.bans[session] != nil {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
         }
-        audience.recount(in: confirmed)
-        surroundings.listeners.set(audience.online, of: id)
         for feed in audience.feeds { feed.roomBegan(id) }
+        let connected = audience.sessions.compactMap { confirmed.memberOfSession[$0] }
+        reviewPresence(
+            of: presence.members.union(connected).union(surroundings.presence.elsewhere(in: id)))
         becomeCurrent()
     }
 
@@ -47,8 +48,9 @@ extension LiveRoom {
     func forget() {
         let feeds = Array(audience.feeds)
         audience = RoomAudience()
-        surroundings.listeners.set(0, of: id)
         for feed in feeds { feed.roomForgotten(id) }
+        reviewPresence(of: presence.members)
+        surroundings.presence.setCount(nil, of: id)
         giveUpReading(as: .forgotten, .noSuchRoom)
     }
 }

@@ -9,14 +9,21 @@ extension LiveRoom {
 
     /// Takes in events that are durable and shows them to everybody who follows.
     func fold(_ events: [RecordedEvent]) {
+        var touched: Set<MemberID> = []
         for event in events {
-            audience.willFold(event, into: confirmed)
             confirmed.evolve(event)
+            switch event.event.membershipChange {
+            case .began(let session): if let member = confirmed.memberOfSession[session] { touched.insert(member) }
+            case .ended(let member): touched.insert(member)
+            case nil: break
+            }
         }
         version.seq = confirmed.seq
         recent += events
         if recent.count > 2 * Self.recentEvents { recent.removeFirst(recent.count - Self.recentEvents) }
         publish(events)
+        // Behind the events: who is named in presence is a member by then.
+        reviewPresence(of: touched)
         saveSnapshotIfDue()
     }
 
@@ -32,7 +39,6 @@ extension LiveRoom {
         for case .memberBanned(_, _, let session) in events.map(\.event) {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
         }
-        surroundings.listeners.set(audience.online, of: id)
     }
 
     // MARK: Reading

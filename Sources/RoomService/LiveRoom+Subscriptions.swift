@@ -17,8 +17,7 @@ extension LiveRoom {
     /// Ends a connection's subscription; nothing changes where there is none.
     package func unsubscribe(_ connection: ConnectionID) {
         lastUse = loop.now
-        audience.remove(connection, in: confirmed)
-        surroundings.listeners.set(audience.online, of: id)
+        if let session = audience.remove(connection) { reviewPresence(of: session) }
     }
 
     /// Whether the client has seen more, on another node, than this room knows.
@@ -51,8 +50,8 @@ extension LiveRoom {
 
     /// Counts the connection in before it is answered, so that the answer's presence has it.
     private func join(_ request: SubscriptionRequest) {
-        audience.add(request.connection, session: request.session, feed: request.feed, in: confirmed)
-        surroundings.listeners.set(audience.online, of: id)
+        audience.add(request.connection, session: request.session, feed: request.feed)
+        reviewPresence(of: request.session)
     }
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
@@ -92,7 +91,7 @@ extension LiveRoom {
         var messages = [
             ServerMessage.resumed(
                 re: request.id, room: id, epoch: epoch, seq: confirmed.seq,
-                you: YouJSON.encode(confirmed, request.session), presence: presence())
+                you: YouJSON.encode(confirmed, request.session), presence: presence.told())
         ]
         for start in stride(from: 0, to: events.count, by: Self.eventsPerDelta) {
             let part = Array(events[start..<min(start + Self.eventsPerDelta, events.count)])
@@ -112,7 +111,12 @@ extension LiveRoom {
         ServerMessage.snapshot(
             re: request.id, room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now,
             state: stateBytes(), you: YouJSON.encode(confirmed, request.session),
-            presence: presence(), collapsed: request.collapsedFrom.map { $0...max($0, confirmed.seq) })
+            presence: presence.told(), collapsed: collapsed(request))
+    }
+
+    /// The events that a snapshot stands for; nil where only presence was left out.
+    private func collapsed(_ request: SubscriptionRequest) -> ClosedRange<Int>? {
+        request.collapsedFrom.flatMap { $0 <= confirmed.seq ? $0...confirmed.seq : nil }
     }
 
     /// `State` as JSON, encoded once per position and shared by all who ask at it.
@@ -131,7 +135,7 @@ extension LiveRoom {
         lastUse = loop.now
         return RoomView(
             room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now, state: stateBytes(),
-            you: YouJSON.encode(confirmed, session), presence: presence())
+            you: YouJSON.encode(confirmed, session), presence: presence.told())
     }
 
     /// Whether the room has banned a session.
@@ -140,14 +144,6 @@ extension LiveRoom {
     /// The room's epoch and last durable event.
     package var position: Position { Position(epoch: epoch, seq: confirmed.seq) }
 
-    private func presence() -> Presence {
-        Presence(
-            online: audience.online,
-            members: audience.online <= Self.listedMembers ? audience.onlineMembers(in: confirmed) : nil)
-    }
-
-    /// Above this many online members, presence is a number only.
-    private static let listedMembers = 1_000
 }
 
 /// What somebody who looks at a room gets.

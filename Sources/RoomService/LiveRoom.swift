@@ -18,7 +18,7 @@ package actor LiveRoom {
         var groupRead: GroupRead
         var jobs: BackgroundJobs
         var clock: ServerClock
-        var listeners: ListenerCounts
+        var presence: PresenceDesk
         var link: NodeLink?
         var settings: RoomHostSettings
         var metrics: RoomMetrics
@@ -71,6 +71,10 @@ package actor LiveRoom {
     var heard = 0
 
     var audience = RoomAudience()
+    var presence = RoomPresence()
+    /// Whether a moment is set at which what has changed is told.
+    var presenceIsScheduled = false
+    var reactionLimit = ReactionLimit()
     /// The newest durable events, so that resuming after a short absence needs no read.
     var recent: [RecordedEvent] = []
     /// `State` as JSON and the position it was encoded at.

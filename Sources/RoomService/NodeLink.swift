@@ -88,6 +88,16 @@ final class NodeLink: Sendable {
         }
     }
 
+    /// Tells something to all others, and returns when it is on its way, or cannot be; for who stops.
+    func tellLast(_ notice: NodeNotice) async {
+        let payload = NodeEnvelope.encode(sender: node, notices: [notice.encoded()])
+        do throws(StorageFault) {
+            try await bus.send([NodeMessage(payload: payload)])
+        } catch {
+            logger.debug("Other servers could not be told", metadata: ["fault": "\(error)"])
+        }
+    }
+
     private func start(_ note: (inout State) -> Void) {
         let isFirst = state.withLock { state in
             note(&state)

@@ -1,6 +1,6 @@
 import RoomDomain
 
-/// Who follows one room: connections by feed, and which members are online by them.
+/// Who follows one room: connections by feed, and the sessions behind them.
 struct RoomAudience {
     private struct Follower {
         var session: SessionID
@@ -10,45 +10,40 @@ struct RoomAudience {
     private var followers: [ConnectionID: Follower] = [:]
     private var feedsByIdentity: [ObjectIdentifier: (feed: any RoomFeed, connections: Int)] = [:]
     private var connectionsOfSession: [SessionID: Int] = [:]
-    /// How many members have a connection that follows.
-    private(set) var online = 0
 
     var isEmpty: Bool { followers.isEmpty }
 
     /// Whether a connection follows.
     func follows(_ connection: ConnectionID) -> Bool { followers[connection] != nil }
 
+    /// Whether any connection of a session follows.
+    func isConnected(_ session: SessionID) -> Bool { connectionsOfSession[session] != nil }
+
     /// Every session that has at least one connection that follows.
     var sessions: [SessionID] { Array(connectionsOfSession.keys) }
-
-    /// Counts the members anew, where the room is another one than it was.
-    mutating func recount(in state: RoomState) {
-        online = connectionsOfSession.keys.count { state.memberOfSession[$0] != nil }
-    }
 
     /// Every feed that has at least one follower.
     var feeds: some Sequence<any RoomFeed> { feedsByIdentity.values.lazy.map(\.feed) }
 
     /// Adds a connection; nothing changes where it follows already.
-    mutating func add(_ connection: ConnectionID, session: SessionID, feed: any RoomFeed, in state: RoomState) {
+    mutating func add(_ connection: ConnectionID, session: SessionID, feed: any RoomFeed) {
         guard followers[connection] == nil else { return }
         let identity = ObjectIdentifier(feed)
         followers[connection] = Follower(session: session, feed: identity)
         feedsByIdentity[identity, default: (feed, 0)].connections += 1
         connectionsOfSession[session, default: 0] += 1
-        if connectionsOfSession[session] == 1, state.memberOfSession[session] != nil { online += 1 }
     }
 
-    /// Removes a connection; nothing changes where it does not follow.
-    mutating func remove(_ connection: ConnectionID, in state: RoomState) {
-        guard let follower = followers.removeValue(forKey: connection) else { return }
+    /// Removes a connection, and returns its session; nil, and nothing changes, where it does not follow.
+    mutating func remove(_ connection: ConnectionID) -> SessionID? {
+        guard let follower = followers.removeValue(forKey: connection) else { return nil }
         release(follower.feed)
         let left = (connectionsOfSession[follower.session] ?? 1) - 1
         connectionsOfSession[follower.session] = left == 0 ? nil : left
-        if left == 0, state.memberOfSession[follower.session] != nil { online -= 1 }
+        return follower.session
     }
 
-    /// Removes all connections of a session that is not a member, and returns the feeds that had some.
+    /// Removes all connections of a session, and returns the feeds that had some.
     mutating func remove(session: SessionID) -> [any RoomFeed] {
         guard connectionsOfSession.removeValue(forKey: session) != nil else { return [] }
         var told: [ObjectIdentifier: any RoomFeed] = [:]
@@ -58,23 +53,6 @@ struct RoomAudience {
             release(follower.feed)
         }
         return Array(told.values)
-    }
-
-    /// Keeps `online` right when an event makes or ends a membership; `state` is the room before the event.
-    mutating func willFold(_ recorded: RecordedEvent, into state: RoomState) {
-        switch recorded.event.membershipChange {
-        case .began(let session):
-            if connectionsOfSession[session] != nil { online += 1 }
-        case .ended(let member):
-            if let member = state.members[member], connectionsOfSession[member.session] != nil { online -= 1 }
-        case nil:
-            break
-        }
-    }
-
-    /// The online members, ascending.
-    func onlineMembers(in state: RoomState) -> [MemberID] {
-        connectionsOfSession.keys.compactMap { state.memberOfSession[$0] }.sorted()
     }
 
     private mutating func release(_ identity: ObjectIdentifier) {

@@ -7,6 +7,10 @@ package import RoomDomain
 package protocol RoomFeed: AnyObject, Sendable {
     /// Events became durable.
     func roomMoved(_ update: PublishedEvents)
+    /// Something is shown to all who follow.
+    func roomShows(_ message: LiveMessage)
+    /// Something came for one session's connections that follow the room.
+    func signalArrived(_ signal: RelayedSignal)
     /// A subscription was accepted; `messages` come before anything that ``roomMoved(_:)`` brings later.
     func subscriptionBegan(_ subscription: Subscription)
     /// A subscription was refused.

@@ -18,7 +18,7 @@ extension RoomHost {
         matching: String?, from cursor: ListingCursor?, limit: Int
     ) async throws(RoomFailure) -> ListingPage {
         do {
-            let ranked = listeners.ranked()
+            let ranked = presence.ranked()
             var rooms: [RoomSummary] = []
             if cursor?.place != .quiet {
                 var rest = ranked.drop { !(cursor?.precedes($0) ?? true) }

@@ -9,17 +9,24 @@ extension RoomHost {
         case .connected:
             metrics.busChanged(isConnected: true)
             noteHearing(true)
+            presenceMoved(presence.connected())
             // What was told while nobody could hear it.
             jobs.start { await self.compareFollowedRooms() }
         case .disconnected:
             metrics.busChanged(isConnected: false)
             noteHearing(false)
-        case .notice(let notice, from: _):
+        case .notice(let notice, from: let node):
             switch notice {
             case .moved(let rooms): hear(rooms)
             case .sessionEnded(let session):
                 sessions.noteEnd(of: session)
                 tellEnd(of: session)
+            case .presenceChanged, .presenceList, .presenceBeat, .presenceWanted, .presenceEnded:
+                presenceMoved(presence.heard(notice, from: node))
+            case .reaction(let room, from: let member, emoji: let emoji):
+                withLiveRooms([room: emoji]) { $0.heardReaction($1, from: member) }
+            case .signal(let room, from: let member, to: let recipient, let data):
+                withLiveRooms([room: data]) { $0.heardSignal($1, from: member, to: recipient) }
             }
         }
     }

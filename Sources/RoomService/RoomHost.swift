@@ -17,7 +17,7 @@ package final class RoomHost: Sendable {
     let randomness: ServerRandomness
     let store: any EventStore
     let codes = LiveRoomCodes()
-    let listeners = ListenerCounts()
+    let presence: PresenceDesk
     let metrics: RoomMetrics
     let logger: Logger
     /// The way to the other servers on the log; nil where there can be none.
@@ -59,9 +59,10 @@ package final class RoomHost: Sendable {
         link = bus.map {
             NodeLink(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
         }
+        presence = PresenceDesk(link: link, settings: settings, loop: loops[0], metrics: metrics)
         let surroundings = LiveRoom.Surroundings(
             store: store, groupCommit: groupCommit, groupRead: GroupRead(store: store, jobs: jobs), jobs: jobs,
-            clock: clock, listeners: listeners, link: link, settings: settings, metrics: metrics, logger: logger)
+            clock: clock, presence: presence, link: link, settings: settings, metrics: metrics, logger: logger)
         let codes = codes
         shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
     }
@@ -74,8 +75,12 @@ package final class RoomHost: Sendable {
                 group.addTask { await self.jobs.run() }
                 await withDiscardingTaskGroup { house in
                     house.addTask { await self.keepHouse() }
-                    if let link { house.addTask { await link.run { self.heard($0) } } }
+                    if let link {
+                        house.addTask { await link.run { self.heard($0) } }
+                        house.addTask { await self.keepPresence() }
+                    }
                     await groupCommit.run(flushes: settings.flushesSideBySide)
+                    await link?.tellLast(.presenceEnded)
                     house.cancelAll()
                 }
                 // Not cancelled: somebody waits for what each job reads.

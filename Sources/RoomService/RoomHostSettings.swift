@@ -22,6 +22,11 @@ package struct RoomHostSettings: Sendable {
     package var comparisonInterval = TimeAmount.seconds(1)
     /// While the bus between servers is connected, only so many intervals apart: to find what a lost hint did not tell.
     package var intervalsBetweenComparisons = 5
+    /// How often a server says to the others that it lives.
+    package var presenceBeat = TimeAmount.seconds(5)
+    /// Who was online at a server that says nothing is so for this long: with it, and what the last beat was early, a
+    /// server's death shows within half a minute.
+    package var presenceLease = TimeAmount.seconds(20)
     /// A session that is not used ends after this.
     package var sessionLifetimeMs: Int64 = 30 * 24 * 3_600 * 1_000
 

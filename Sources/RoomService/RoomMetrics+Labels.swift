@@ -62,6 +62,38 @@ extension CommandOutcome {
     }
 }
 
+/// What a member does that no log knows.
+enum LiveKind {
+    case reaction
+    case signal
+}
+
+extension LiveOutcome {
+    /// What became of a reaction or a signal, without the particulars.
+    enum Kind: String, CaseIterable {
+        case done
+        case refused
+        case notFound = "not_found"
+        case rateLimited = "rate_limited"
+        case noSuchRoom = "no_such_room"
+        case unavailable
+        case internalFault = "internal"
+    }
+
+    /// The outcome without its particulars.
+    var kind: Kind {
+        switch self {
+        case .done: .done
+        case .refused(.notFound): .notFound
+        case .refused: .refused
+        case .rateLimited: .rateLimited
+        case .noSuchRoom: .noSuchRoom
+        case .unavailable: .unavailable
+        case .internalFault: .internalFault
+        }
+    }
+}
+
 extension StorageFault {
     /// What failed, without the particulars.
     enum Kind: String, CaseIterable {

@@ -20,6 +20,13 @@ package final class RoomMetrics: Sendable {
         "backline_rooms_evicted_total": "Rooms that left memory because nobody used them.",
         "backline_snapshot_encodings_total": "States of rooms encoded for clients, one for each position.",
         "backline_snapshots_total": "Snapshots of rooms handed to the store, by outcome.",
+        "backline_presence_frames_total": "Changes of presence told to those who follow a room, once for each room.",
+        "backline_reactions_total": "Reactions of members, by outcome.",
+        "backline_signals_total": "Signals between members, by outcome.",
+        "backline_signals_not_arrived_total":
+            "Signals from other servers for members who were no longer connected here.",
+        "backline_other_servers": "Other servers that are heard of.",
+        "backline_other_servers_lost_total": "Times that another server was not heard of for the time of its lease.",
         "backline_bus_messages_sent_total": "Messages to other servers that the bus between servers took.",
         "backline_bus_sent_bytes_total": "Bytes of messages to other servers that the bus took.",
         "backline_bus_notices_received_total": "Notices from other servers that arrived over the bus.",
@@ -55,6 +62,12 @@ package final class RoomMetrics: Sendable {
     private let roomsEvicted: Counter
     private let snapshots: [SnapshotOutcome: Counter]
     private let stateEncodings: Counter
+    private let presenceFrames: Counter
+    private let reactions: [LiveOutcome.Kind: Counter]
+    private let signals: [LiveOutcome.Kind: Counter]
+    private let signalsNotArrived: Counter
+    private let otherServers: Gauge
+    private let otherServersLost: Counter
     private let busMessagesSent: Counter
     private let busBytesSent: Counter
     private let busNoticesReceived: Counter
@@ -85,6 +98,12 @@ package final class RoomMetrics: Sendable {
         roomsEvicted = counter("backline_rooms_evicted_total")
         snapshots = Self.each { counter("backline_snapshots_total", [("outcome", $0)]) }
         stateEncodings = counter("backline_snapshot_encodings_total")
+        presenceFrames = counter("backline_presence_frames_total")
+        reactions = Self.each { counter("backline_reactions_total", [("outcome", $0)]) }
+        signals = Self.each { counter("backline_signals_total", [("outcome", $0)]) }
+        signalsNotArrived = counter("backline_signals_not_arrived_total")
+        otherServers = Gauge(label: "backline_other_servers", factory: factory)
+        otherServersLost = counter("backline_other_servers_lost_total")
         busMessagesSent = counter("backline_bus_messages_sent_total")
         busBytesSent = counter("backline_bus_sent_bytes_total")
         busNoticesReceived = counter("backline_bus_notices_received_total")
@@ -152,7 +171,33 @@ package final class RoomMetrics: Sendable {
         snapshots[outcome]?.increment()
     }
 
+    // MARK: Presence, reactions, signals
+
+    /// A change of presence is told to all who follow a room.
+    func presenceFrameMade() {
+        presenceFrames.increment()
+    }
+
+    /// A reaction or signal was answered.
+    func answered(_ kind: LiveKind, _ outcome: LiveOutcome.Kind) {
+        switch kind {
+        case .reaction: reactions[outcome]?.increment()
+        case .signal: signals[outcome]?.increment()
+        }
+    }
+
+    /// Another server relayed a signal for somebody who is not connected here.
+    func signalNotArrived() {
+        signalsNotArrived.increment()
+    }
+
     // MARK: Other servers
+
+    /// How many other servers are heard of, and how many were no longer since this was called last.
+    func otherServers(_ count: Int, lost: Int) {
+        otherServers.record(count)
+        if lost > 0 { otherServersLost.increment(by: lost) }
+    }
 
     /// The bus took messages to other servers.
     func noticesSent(_ messages: [NodeMessage]) {

@@ -58,6 +58,12 @@ package actor RoomShelf {
         }
     }
 
+    /// Calls `visit` with a room that is in memory; else nothing is done.
+    func visitLive(_ id: RoomID, _ visit: @Sendable (isolated LiveRoom) -> Void) {
+        guard case .live(let room) = places[id] else { return }
+        room.assumeIsolated { visit($0) }
+    }
+
     private func load(_ id: RoomID) {
         let (store, loop, logger) = (surroundings.store, loop, surroundings.logger)
         let isStarted = surroundings.jobs.start {
@@ -74,6 +80,8 @@ package actor RoomShelf {
         case .success(let decoded):
             let room = LiveRoom(decoded, loop: loop, surroundings: surroundings)
             places[id] = .live(room)
+            // In this turn of the loop: what changes later is told to the room.
+            room.assumeIsolated { $0.reviewPresence(of: $0.surroundings.presence.elsewhere(in: id)) }
             codes.set(decoded.state.code, of: id)
             for visit in visits { visit(.success(room)) }
         case .failure(let failure):
@@ -92,6 +100,7 @@ package actor RoomShelf {
             }
             guard let code else { continue }
             places[room.id] = nil
+            surroundings.presence.setCount(nil, of: room.id)
             codes.remove(code, of: room.id)
             surroundings.metrics.roomEvicted()
         }

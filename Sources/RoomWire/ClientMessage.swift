@@ -8,13 +8,19 @@ package enum ClientMessage: Sendable, Equatable {
     case unsubscribe(id: Int64?, room: RoomReference)
     /// Asks something of a room; with a `key` a retry gets the first outcome again.
     case command(id: Int64?, room: RoomReference, key: String?, command: RoomCommand)
+    /// Shows everybody in a room one grapheme.
+    case react(id: Int64?, room: RoomReference, emoji: String)
+    /// Says something to one member of a room alone.
+    case signal(id: Int64?, room: RoomReference, to: MemberID, data: RelayedJSON)
     /// Asks for the server's clock; `t1` is the client's, in fractional milliseconds, and is given back as it came.
     case time(id: Int64?, t1: Double)
 
     /// The number by which the client will know the answer, where it gave one.
     package var id: Int64? {
         switch self {
-        case .subscribe(let id, _, _), .unsubscribe(let id, _), .command(let id, _, _, _), .time(let id, _): id
+        case .subscribe(let id, _, _), .unsubscribe(let id, _), .command(let id, _, _, _), .react(let id, _, _),
+            .signal(let id, _, _, _), .time(let id, _):
+            id
         }
     }
 
@@ -35,7 +41,7 @@ package enum ClientMessage: Sendable, Equatable {
             throw MessageViolation(error)
         }
         do throws(MessageViolation) {
-            return try Self.parse(type, id: id, fields)
+            return try Self.parse(type, id: id, fields, text)
         } catch {
             throw MessageViolation(re: id, code: error.code, message: error.message)
         }
@@ -55,7 +61,7 @@ package enum ClientMessage: Sendable, Equatable {
     }
 
     private static func parse(
-        _ type: String, id: Int64?, _ fields: JSONFields
+        _ type: String, id: Int64?, _ fields: JSONFields, _ text: Span<UInt8>
     ) throws(MessageViolation) -> ClientMessage {
         switch type {
         case "subscribe": return .subscribe(id: id, room: try fields.room(), position: try fields.position())
@@ -63,6 +69,11 @@ package enum ClientMessage: Sendable, Equatable {
         case "command":
             return .command(
                 id: id, room: try fields.room(), key: try fields.key(), command: try CommandJSON.parse(in: fields))
+        case "react":
+            return .react(id: id, room: try fields.room(), emoji: try fields.emoji())
+        case "signal":
+            return .signal(
+                id: id, room: try fields.room(), to: try fields.recipient(), data: try fields.relayed("data", in: text))
         case "time":
             do throws(FieldViolation) {
                 return .time(id: id, t1: try fields.number("t1"))
@@ -96,6 +107,41 @@ extension JSONFields {
         } catch {
             throw MessageViolation(error)
         }
+    }
+
+    /// One grapheme, and no control character: a face, a flag, a family, or a letter.
+    fileprivate func emoji() throws(MessageViolation) -> String {
+        // Of what a person sees as one, the longest has some ten scalars; without a bound it could have any number.
+        guard let emoji = self["emoji"]?.string.flatMap({ TextRule.accepted($0, length: 1...32) }), emoji.count == 1
+        else { throw MessageViolation(self.violation("emoji", "one character")) }
+        return emoji
+    }
+
+    fileprivate func recipient() throws(MessageViolation) -> MemberID {
+        do throws(FieldViolation) {
+            return try self.id("to")
+        } catch {
+            throw MessageViolation(error)
+        }
+    }
+
+    /// The member `name` of the message that is `text`, as it is written there; `null` is a value like any other.
+    fileprivate func relayed(_ name: String, in text: Span<UInt8>) throws(MessageViolation) -> RelayedJSON {
+        let place: Range<Int>?
+        do throws(JSONViolation) {
+            place = try JSONParser.place(of: name, in: text)
+        } catch {
+            throw MessageViolation(error)
+        }
+        guard let place else { throw MessageViolation(self.violation(name, "any JSON")) }
+        guard place.count <= RelayedJSON.sizeLimit else {
+            throw MessageViolation(
+                code: .tooLarge, message: "\(name) may have at most \(RelayedJSON.sizeLimit) bytes")
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(place.count)
+        for index in place { bytes.append(text[index]) }
+        return RelayedJSON(known: bytes)
     }
 
     fileprivate func key() throws(MessageViolation) -> String? {

@@ -10,6 +10,20 @@ package enum NodeNotice: Sendable, Equatable {
     case moved([RoomID: Int])
     /// A session was ended by its owner.
     case sessionEnded(SessionID)
+    /// Members came online at the sender, or went.
+    case presenceChanged([MemberChanges])
+    /// Who is online at the sender, in all rooms: one of several parts, counted from 0.
+    case presenceList(part: Int, isLast: Bool, [OnlineMembers])
+    /// The sender lives, and who is online there has this sum; see ``OnlineMembers/sum(_:in:)``.
+    case presenceBeat(sum: Int64)
+    /// The sender wants to be told who is online at the recipient.
+    case presenceWanted
+    /// The sender stops: nobody is online there any more.
+    case presenceEnded
+    /// A member shows everybody in a room something.
+    case reaction(RoomID, from: MemberID, emoji: String)
+    /// A member says something to another one, who is online at the recipient.
+    case signal(RoomID, from: MemberID, to: MemberID, RelayedJSON)
 
     /// The JSON object.
     package func encoded() -> [UInt8] {
@@ -34,6 +48,50 @@ package enum NodeNotice: Sendable, Equatable {
         case .sessionEnded(let session):
             writer.member("type", "sessionEnded")
             writer.member("session", session.uuid)
+        case .presenceChanged(let changes):
+            writer.member("type", "presenceChanged")
+            writer.name("rooms")
+            writer.beginArray()
+            for change in changes {
+                writer.beginObject()
+                writer.member("room", change.room.uuid)
+                writer.member("on", ids: change.on)
+                writer.member("off", ids: change.off)
+                writer.endObject()
+            }
+            writer.endArray()
+        case .presenceList(let part, let isLast, let rooms):
+            writer.member("type", "presenceList")
+            writer.member("part", part)
+            writer.member("isLast", isLast)
+            writer.name("rooms")
+            writer.beginArray()
+            for online in rooms {
+                writer.beginObject()
+                writer.member("room", online.room.uuid)
+                writer.member("members", ids: online.members)
+                writer.endObject()
+            }
+            writer.endArray()
+        case .presenceBeat(let sum):
+            writer.member("type", "presenceBeat")
+            writer.member("sum", sum)
+        case .presenceWanted:
+            writer.member("type", "presenceWanted")
+        case .presenceEnded:
+            writer.member("type", "presenceEnded")
+        case .reaction(let room, let member, let emoji):
+            writer.member("type", "reaction")
+            writer.member("room", room.uuid)
+            writer.member("from", id: member)
+            writer.member("emoji", emoji)
+        case .signal(let room, let member, let recipient, let data):
+            writer.member("type", "signal")
+            writer.member("room", room.uuid)
+            writer.member("from", id: member)
+            writer.member("to", id: recipient)
+            // As a string: read as part of the notice it would be read as numbers, and nest deeper than it is.
+            writer.member("data", String(decoding: data.text, as: UTF8.self))
         }
     }
 
@@ -42,6 +100,22 @@ package enum NodeNotice: Sendable, Equatable {
         switch try fields.string("type") {
         case "moved": self = .moved(try fields.seqs("rooms"))
         case "sessionEnded": self = .sessionEnded(try fields.sessionID("session"))
+        case "presenceChanged": self = .presenceChanged(try fields.elements("rooms", MemberChanges.init))
+        case "presenceList":
+            self = .presenceList(
+                part: try fields.count("part"), isLast: try fields.bool("isLast"),
+                try fields.elements("rooms", OnlineMembers.init))
+        case "presenceBeat": self = .presenceBeat(sum: try fields.integer("sum"))
+        case "presenceWanted": self = .presenceWanted
+        case "presenceEnded": self = .presenceEnded
+        case "reaction":
+            self = .reaction(try fields.roomID("room"), from: try fields.id("from"), emoji: try fields.string("emoji"))
+        case "signal":
+            guard let data = RelayedJSON(Array(try fields.string("data").utf8)) else {
+                throw fields.violation("data", "JSON")
+            }
+            self = .signal(
+                try fields.roomID("room"), from: try fields.id("from"), to: try fields.id("to"), data)
         default: return nil
         }
     }
@@ -93,6 +167,19 @@ package struct NodeEnvelope: Sendable, Equatable {
 }
 
 extension JSONFields {
+    /// An array of objects.
+    fileprivate func elements<Element>(
+        _ name: StaticString, _ read: (JSONFields) throws(FieldViolation) -> Element
+    ) throws(FieldViolation) -> [Element] {
+        let values = try self.array("\(name)")
+        var elements: [Element] = []
+        elements.reserveCapacity(values.count)
+        for (index, value) in values.enumerated() {
+            elements.append(try read(try JSONFields(value, at: name, element: index)))
+        }
+        return elements
+    }
+
     /// An object whose names are rooms and whose values are numbers of events.
     fileprivate func seqs(_ name: String) throws(FieldViolation) -> [RoomID: Int] {
         guard let members = self[name]?.object?.members else { throw violation(name, "an object") }

@@ -97,7 +97,9 @@ struct LineReader: ~Copyable {
         if descriptor != STDIN_FILENO { _ = close(descriptor) }
     }
 
-    /// The next line without its line feed; nil at the end. A last line without a line feed is one, too.
+    /// The next line without its line feed; nil at the end.
+    ///
+    /// A last line without a line feed is one, too.
     mutating func next() async throws -> ArraySlice<UInt8>? {
         while true {
             if let end = buffer[searched...].firstIndex(of: 0x0A) {

@@ -47,7 +47,8 @@ struct Export: AsyncParsableCommand {
             if let failure { throw failure }
             guard let counts else { throw Failure.unavailable("nobody reads the export any more: it is cut") }
             try await output.finish()
-            Console.error("exported \(counts.rooms) rooms, \(counts.events) events (\(progress.rate(of: counts.events)))")
+            Console.error(
+                "exported \(counts.rooms) rooms, \(counts.events) events (\(progress.rate(of: counts.events)))")
         }
     }
 }

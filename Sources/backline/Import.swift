@@ -55,7 +55,8 @@ extension Failure {
         switch fault {
         case .storage(let fault): self.init(fault)
         case .notEmpty:
-            self = .configuration("the store is not empty: import into a new database or data directory, after 'backline migrate'")
+            self = .configuration(
+                "the store is not empty: import into a new database or data directory, after 'backline migrate'")
         case .line(let number, let message): self = .data("line \(number): \(message)")
         case .cut(let line): self = .data("the export ends after line \(line) without its last line: it was cut")
         }

@@ -40,7 +40,8 @@ extension StoreSettings {
     private static func checkSchema(of opened: OpenStore) async throws {
         switch try await opened.schemaState() {
         case .current: return
-        case .empty: throw Failure.configuration("the event log has no schema: run 'backline migrate' with the same settings")
+        case .empty:
+            throw Failure.configuration("the event log has no schema: run 'backline migrate' with the same settings")
         case .behind(let pending):
             throw Failure.configuration(
                 "the schema lacks \(pending.count) migrations: run 'backline migrate' with the same settings")

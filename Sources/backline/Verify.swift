@@ -40,7 +40,8 @@ struct Verify: AsyncParsableCommand {
             } else {
                 verification = try await verifier.verify()
             }
-            let unsealed = verification.withoutChecksum == 0 ? "" : ", \(verification.withoutChecksum) rows without checksum"
+            let unsealed =
+                verification.withoutChecksum == 0 ? "" : ", \(verification.withoutChecksum) rows without checksum"
             Console.print(
                 """
                 verified \(verification.rooms) rooms, \(verification.events) events\(unsealed): \

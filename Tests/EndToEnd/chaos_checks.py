@@ -1,4 +1,4 @@
-"""What must hold of a room after a run, whatever happened: asked of its log and of everything that clients were told."""
+"""What must hold of a room after a run: asked of its log, and of everything that clients were told."""
 
 import collections
 import json
@@ -7,7 +7,7 @@ from fold import differences, evolve, plain
 
 
 def check_room(room, events):
-    """Compares a room's log with what clients were told; returns what is wrong, one line each.
+    """Compares a room's log with what clients were told; returns what is wrong, one line each, and the log's fold.
 
     Every acknowledged command has its events in the log, no event belongs to two commands, and none to no command.
     """
@@ -59,21 +59,18 @@ def check_room(room, events):
     # What was refused after an attempt without an answer may have been carried out by that one.
     maybe = [command for _, _, command in room.uncertain]
     for event in events:
-        if event["seq"] not in claimed:
-            found = next((
-                (command, own) for command in maybe
-                if (own := _footprint(command, events, event["seq"])) and not any(n in claimed for n in own)), None)
-            if found is None and any(n not in claimed and n > event["seq"] for n in range(event["seq"], event["seq"] + 2)):
-                # It may be the first of two.
-                found = next((
-                    (command, own) for command in maybe
-                    if (own := _footprint(command, events, min(len(events), event["seq"] + 1)))
-                    and event["seq"] in own and not any(n in claimed for n in own)), None)
-            if found is None:
-                problem(f"no acknowledged command is behind the event {event}")
-            else:
-                maybe.remove(found[0])
-                claimed |= {number: found[0] for number in found[1]}
+        seq = event["seq"]
+        if seq in claimed:
+            continue
+        for command in maybe:
+            # The event is its last one, or the one before.
+            own = _footprint(command, events, seq) or _footprint(command, events, min(seq + 1, len(events)))
+            if own is not None and seq in own and not any(number in claimed for number in own):
+                maybe.remove(command)
+                claimed |= {number: command for number in own}
+                break
+        else:
+            problem(f"no acknowledged command is behind the event {event}")
     return wrong, state
 
 
@@ -85,43 +82,60 @@ def _footprint(command, events, seq):
     """The positions of the events, up to `seq`, that a command caused; None where they are not its events."""
     body, member, result = command.body, command.member, (command.answer or {}).get("result") or {}
     event, before = events[seq - 1], events[seq - 2] if seq > 1 else {"type": None}
-    one = {
-        "join": lambda: _fits(event, "memberJoined", name=body["name"]) and result.get("member") in (None, event["member"]),
-        "leave": lambda: _fits(event, "memberLeft", member=member, reason="left"),
-        "rename": lambda: _fits(event, "memberRenamed", member=member, name=body["name"]),
-        "updateRoom": lambda: _fits(event, "roomUpdated", name=body["name"]),
-        "setRole": lambda: _fits(event, "roleChanged", member=body["member"], role=body["role"]),
-        "addTracks": lambda: (
-            _fits(event, "tracksAdded", by=member)
-            and [track["title"] for track in event["tracks"]] == [track["title"] for track in body["tracks"]]
-            and result.get("tracks") in (None, [track["track"] for track in event["tracks"]])),
-        "removeTracks": lambda: _fits(event, "tracksRemoved", by=member, tracks=body["tracks"]),
-        "vote": lambda: _fits(event, "voteCast", by=member, track=body["track"]),
-        "unvote": lambda: _fits(event, "voteWithdrawn", by=member, track=body["track"]),
-        "dequeue": lambda: _fits(event, "entryRemoved", by=member, entry=body["entry"]),
-        "move": lambda: _fits(event, "entryMoved", by=member, entry=body["entry"]),
-        "pause": lambda: _fits(event, "playbackPaused", by=member),
-        "resume": lambda: _fits(event, "playbackResumed", by=member),
-        "seek": lambda: _fits(event, "playbackSeeked", by=member, positionMs=body["positionMs"]),
-    }
+
+    def is_result(name, value):
+        # A command without an answer may have had any result.
+        return result.get(name) in (None, value)
+
+    def is_enqueued(other):
+        return _fits(other, "entryEnqueued", by=member, track=body["track"]) and is_result("entry", other["entry"])
+
+    two = [seq - 1, seq]
     match body["type"]:
+        case "join":
+            own = _fits(event, "memberJoined", name=body["name"]) and is_result("member", event["member"])
+        case "leave":
+            own = _fits(event, "memberLeft", member=member, reason="left")
+        case "rename":
+            own = _fits(event, "memberRenamed", member=member, name=body["name"])
+        case "updateRoom":
+            own = _fits(event, "roomUpdated", name=body["name"])
+        case "setRole":
+            own = _fits(event, "roleChanged", member=body["member"], role=body["role"])
+        case "addTracks":
+            titles = [track["title"] for track in body["tracks"]]
+            own = _fits(event, "tracksAdded", by=member) and [t["title"] for t in event["tracks"]] == titles
+            own = own and is_result("tracks", [track["track"] for track in event["tracks"]])
+        case "removeTracks":
+            own = _fits(event, "tracksRemoved", by=member, tracks=body["tracks"])
+        case "vote":
+            own = _fits(event, "voteCast", by=member, track=body["track"])
+        case "unvote":
+            own = _fits(event, "voteWithdrawn", by=member, track=body["track"])
+        case "dequeue":
+            own = _fits(event, "entryRemoved", by=member, entry=body["entry"])
+        case "move":
+            own = _fits(event, "entryMoved", by=member, entry=body["entry"])
+        case "pause":
+            own = _fits(event, "playbackPaused", by=member)
+        case "resume":
+            own = _fits(event, "playbackResumed", by=member)
+        case "seek":
+            own = _fits(event, "playbackSeeked", by=member, positionMs=body["positionMs"])
         case "enqueue":
-            def is_own(other):
-                return _fits(other, "entryEnqueued", by=member, track=body["track"]) and result.get("entry") in (
-                    None, other["entry"])
-            if is_own(event):
-                return [seq]
-            return [seq - 1, seq] if _fits(event, "votesCleared", track=body["track"]) and is_own(before) else None
+            if _fits(event, "votesCleared", track=body["track"]) and is_enqueued(before):
+                return two
+            own = is_enqueued(event)
         case "play":
-            if not _fits(event, "playbackStarted", by=member, **({"entry": body["entry"]} if "entry" in body else {})):
-                return None
-            return [seq - 1, seq] if _fits(before, "entryFinished", reason="replaced") else [seq]
+            named = {"entry": body["entry"]} if "entry" in body else {}
+            own = _fits(event, "playbackStarted", by=member, **named)
+            if own and _fits(before, "entryFinished", reason="replaced"):
+                return two
         case "skip" | "finish":
-            reason = {"skip": {"reason": "skipped"}, "finish": {"reason": "ended", "entry": body.get("entry")}}
-            ended = event["type"] in ("playbackStarted", "playbackStopped")
-            return [seq - 1, seq] if ended and _fits(before, "entryFinished", **reason[body["type"]]) else None
-        case kind:
-            return [seq] if one[kind]() else None
+            why = {"reason": "skipped"} if body["type"] == "skip" else {"reason": "ended", "entry": body["entry"]}
+            follows = event["type"] in ("playbackStarted", "playbackStopped")
+            return two if follows and _fits(before, "entryFinished", **why) else None
+    return [seq] if own else None
 
 
 def _changes_nothing(command, state, voters):
@@ -170,12 +184,3 @@ def _note_votes(voters, event):
         case "memberLeft":
             for those in voters.values():
                 those.discard(event["member"])
-
-
-LOG = """
-SELECT r.room_id FROM rooms r LEFT JOIN (
-    SELECT room_id, count(*) AS n, min(seq) AS first, max(seq) AS last FROM events GROUP BY room_id
-) e USING (room_id)
-WHERE coalesce(e.n, 0) <> r.seq OR e.first <> 1 OR e.last <> r.seq
-"""
-"""The rooms whose events are not those from the first to their head."""

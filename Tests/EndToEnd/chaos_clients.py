@@ -117,6 +117,8 @@ class Seat:
         self.follower = Follower(room.id)
         #: The client's number as a member; None while it is not one.
         self.member = None
+        #: Whether the server was told where the client is.
+        self.has_told_position = False
         #: Whether the connection was answered that it follows the room.
         self.is_followed = False
         #: Who is online as the client was told; None where it was not told by numbers.
@@ -213,12 +215,14 @@ class Client:
         try:
             self._socket, self.node = opened, node
             for seat in self.seats.values():
+                seat.has_told_position = False
                 if seat is own:
                     continue  # Its snapshot comes by itself.
                 self._ids += 1
                 message = {"type": "subscribe", "id": self._ids, "room": seat.room.id}
                 if seat.follower.seq is not None and self.chance.random() < 0.9:
                     message["position"] = seat.follower.position
+                    seat.has_told_position = True
                 subscriptions[self._ids] = seat
                 await opened.send_json(message)
             leaves_at = time.monotonic() + self.chance.uniform(2, 25)
@@ -289,12 +293,16 @@ class Client:
         if message["epoch"] != seat.room.epoch:
             self.world.problem(f"room {seat.room.id} has the epoch {message['epoch']}, it had {seat.room.epoch}")
         if message["type"] == "snapshot" and seat.follower.seq is not None and message["seq"] < seat.follower.seq:
-            # Without its log a server goes on serving what it has. With it, nobody is sent back.
-            self.world.counts["snapshots behind the client"] += 1
-            if not self.world.is_log_troubled():
+            # A server that does not know how far the client is may be behind for a moment, and one without its log goes
+            # on serving what it has.
+            if not seat.has_told_position:
+                self.world.counts["snapshots behind a client who said nothing"] += 1
+            elif self.world.is_log_troubled():
+                self.world.counts["snapshots behind a client while the log was out of reach"] += 1
+            else:
                 self.world.problem(
-                    f"client {self.number} at {self.node.origin}: a snapshot at {message['seq']}, "
-                    f"the client is at {seat.follower.seq}")
+                    f"client {self.number} at {self.node.origin} resumes at {seat.follower.position} and gets a "
+                    f"snapshot at {message['seq']}")
 
     # Commands
 

@@ -62,7 +62,7 @@ class Cluster:
         return f"postgres://backline@{host}:{self.port}/{name}"
 
     def backends(self):
-        """The processes that serve connections, by what each is doing."""
+        """The processes that serve connections, each with what it is doing."""
         with open(os.path.join(self.data, "postmaster.pid"), encoding="ascii") as file:
             postmaster = int(file.readline())
         with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:

@@ -37,7 +37,7 @@ package enum ConformanceSuite {
     /// All facts.
     package static let checks: [EventStoreCheck] =
         appendChecks + concurrentAppendChecks + readChecks + catchUpChecks + keyChecks + creationChecks
-        + concurrentCreationChecks + directoryChecks + sessionChecks + historyChecks
+        + concurrentCreationChecks + directoryChecks + sessionChecks + historyChecks + archiveChecks
 }
 
 /// What a check works on.

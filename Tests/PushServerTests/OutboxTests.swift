@@ -31,7 +31,7 @@ import Testing
                 model.append(Item(bytes: bytes, delta: nil))
             case 3...6:
                 let room = Int.random(in: 0..<3, using: &generator)
-                outbox.append(ByteBuffer(bytes: bytes), of: rooms[room], from: step)
+                outbox.append(ByteBuffer(bytes: bytes), .delta, of: rooms[room], from: step)
                 model.append(Item(bytes: bytes, delta: (room, step)))
             case 7...8:
                 let chunk = outbox.takeChunk()
@@ -50,7 +50,7 @@ import Testing
                 }
             default:
                 let room = Int.random(in: 0..<3, using: &generator)
-                let dropped = outbox.dropDeltas { $0.followers === rooms[room] }
+                let dropped = outbox.drop { $0.followers === rooms[room] }
                 let kept = model.enumerated().filter { index, item in
                     item.delta?.room != room || index == 0 && begun > 0
                 }
@@ -62,11 +62,11 @@ import Testing
             }
             #expect(outbox.byteCount == model.reduce(-begun) { $0 + $1.bytes.count }, "seed \(seed), step \(step)")
             let droppable = model.enumerated().filter { $1.delta != nil && !($0 == 0 && begun > 0) }
-            #expect(outbox.deltaBytes == droppable.reduce(0) { $0 + $1.element.bytes.count }, "seed \(seed)")
+            #expect(outbox.droppableBytes == droppable.reduce(0) { $0 + $1.element.bytes.count }, "seed \(seed)")
         }
         sent += Array(outbox.takeAll().readableBytesView)
         for (index, item) in model.enumerated() { expected += item.bytes[(index == 0 ? begun : 0)...] }
         #expect(sent == expected, "seed \(seed)")
-        #expect(outbox.isEmpty && outbox.deltaBytes == 0)
+        #expect(outbox.isEmpty && outbox.droppableBytes == 0)
     }
 }

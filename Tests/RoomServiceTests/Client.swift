@@ -19,6 +19,7 @@ final class Client: Sendable {
         var fold = ClientFold()
         var notes: [Note] = []
         var deltas = 0
+        var live = LiveFold()
         var complaints: [String] = []
         /// The connection it has, to whom it is, and whether the room has accepted it.
         var connection: ConnectionID?
@@ -100,8 +101,12 @@ final class Client: Sendable {
     var isConnected: Bool { state.withLock { $0.connection != nil } }
     var isFollowing: Bool { state.withLock { $0.isFollowing } }
     var fold: ClientFold { state.withLock { $0.fold } }
+    /// The signals that came, as they are written.
+    var signalTexts: [String] { live.signalTexts }
+    /// What it knows of who is online, and what else it was shown that is not in the log.
+    var live: LiveFold { state.withLock { $0.live } }
     /// What was wrong with what it was sent.
-    var complaints: [String] { state.withLock { $0.complaints + $0.fold.complaints } }
+    var complaints: [String] { state.withLock { $0.complaints + $0.fold.complaints + $0.live.complaints } }
 
     // MARK: What the feed brings
 
@@ -140,6 +145,14 @@ final class Client: Sendable {
         }
     }
 
+    /// Takes what the log does not know.
+    func shown(_ message: [UInt8], on connection: ConnectionID) {
+        state.withLock { state in
+            guard state.connection == connection, state.isFollowing else { return }
+            state.live.receive(message)
+        }
+    }
+
     func note(_ note: Note) {
         state.withLock { $0.notes.append(note) }
     }
@@ -158,6 +171,7 @@ final class Client: Sendable {
         do {
             try state.fold.receive(bytes)
             guard !bytes.starts(with: Array(#"{"type":"delta""#.utf8)) else { return }
+            state.live.receive(bytes)
             let message = try JSONValue(parsing: bytes).object
             let reached = Int(message?["seq"]?.integer ?? -1)
             switch message?["type"]?.string {

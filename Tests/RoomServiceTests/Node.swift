@@ -20,7 +20,8 @@ final class Node: Sendable {
     private let loops: [any EventLoop]
 
     init(
-        store: FaultyEventStore, settings: RoomHostSettings, clock: ManualClock, bus: (any NodeBus)? = nil, name: String = "node"
+        store: FaultyEventStore, settings: RoomHostSettings, clock: ManualClock, bus: (any NodeBus)? = nil,
+        name: String = "node"
     ) {
         let loops: [any EventLoop] = (0..<2).map { _ in MultiThreadedEventLoopGroup.singleton.next() }
         self.store = store
@@ -110,7 +111,7 @@ final class Answer: Sendable {
 /// Runs processes on one log while `body` lasts, and expects that nobody was shown what they must not be.
 func withNodes(
     _ count: Int = 1, on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
-    bus: (any NodeBus)? = nil, settings change: (inout RoomHostSettings) -> Void = { _ in },
+    bus: (any NodeBus)? = nil, name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in },
     _ body: ([Node]) async throws -> Void
 ) async throws {
     var settings = RoomHostSettings()
@@ -119,7 +120,7 @@ func withNodes(
     settings.comparisonInterval = .hours(1)
     change(&settings)
     let nodes = (0..<count).map { number in
-        Node(store: store, settings: settings, clock: clock, bus: bus, name: "node-\(number)")
+        Node(store: store, settings: settings, clock: clock, bus: bus, name: "\(name)-\(number)")
     }
     try await withThrowingDiscardingTaskGroup { group in
         for node in nodes { group.addTask { await node.host.run() } }
@@ -131,10 +132,12 @@ func withNodes(
 
 /// Runs one process while `body` lasts; see ``withNodes(_:on:clock:settings:_:)``.
 func withNode(
-    on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
-    settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: (Node) async throws -> Void
+    on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(), bus: (any NodeBus)? = nil,
+    name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: (Node) async throws -> Void
 ) async throws {
-    try await withNodes(1, on: store, clock: clock, settings: change) { nodes in try await body(nodes[0]) }
+    try await withNodes(1, on: store, clock: clock, bus: bus, name: name, settings: change) { nodes in
+        try await body(nodes[0])
+    }
 }
 
 extension CreateRoomRequest {

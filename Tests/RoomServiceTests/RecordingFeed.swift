@@ -62,6 +62,16 @@ final class RecordingFeed: RoomFeed {
         }
     }
 
+    func roomShows(_ message: LiveMessage) {
+        for (connection, client) in clients(of: message.room) { client.shown(message.message, on: connection) }
+    }
+
+    func signalArrived(_ signal: RelayedSignal) {
+        for (connection, client) in clients(of: signal.room) where client.person.session == signal.session {
+            client.shown(signal.message, on: connection)
+        }
+    }
+
     func subscriptionBegan(_ subscription: Subscription) {
         if subscription.seq > store.head(of: subscription.room) {
             complain("a subscription began at \(subscription.seq), which is not durable")

@@ -170,9 +170,11 @@ struct JSONDigest {
 
     private mutating func skipWhiteSpace(_ text: Span<UInt8>) {
         // RFC 8259 §2: space, tab, line feed, carriage return
-        while index < text.count, text[index] == 0x20 || text[index] == 0x0A || text[index] == 0x0D || text[index] == 0x09
-        {
-            index += 1
+        while index < text.count {
+            switch text[index] {
+            case 0x20, 0x09, 0x0A, 0x0D: index += 1
+            default: return
+            }
         }
     }
 

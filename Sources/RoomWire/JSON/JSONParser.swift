@@ -21,6 +21,32 @@ struct JSONParser {
         return value
     }
 
+    /// Where the value of an object's member stands in `text`, without the white space around it; the last of several
+    /// of that name counts, and nil means that there is none.
+    static func place(of name: String, in text: Span<UInt8>) throws(JSONViolation) -> Range<Int>? {
+        var parser = JSONParser(maximumDepth: JSONValue.usualMaximumDepth)
+        parser.skipWhiteSpace(text)
+        try parser.expect(UInt8(ascii: "{"), text)
+        parser.depth = 1
+        parser.skipWhiteSpace(text)
+        if parser.take(UInt8(ascii: "}"), text) { return nil }
+        var place: Range<Int>?
+        while true {
+            guard parser.index < text.count else { throw .unexpectedEnd }
+            guard text[parser.index] == UInt8(ascii: "\"") else { throw .unexpectedByte(offset: parser.index) }
+            let isMeant = try parser.string(text) == name
+            parser.skipWhiteSpace(text)
+            try parser.expect(UInt8(ascii: ":"), text)
+            parser.skipWhiteSpace(text)
+            let start = parser.index
+            _ = try parser.value(text)
+            if isMeant { place = start..<parser.index }
+            parser.skipWhiteSpace(text)
+            guard parser.take(UInt8(ascii: ","), text) else { return place }
+            parser.skipWhiteSpace(text)
+        }
+    }
+
     private mutating func value(_ text: Span<UInt8>) throws(JSONViolation) -> JSONValue {
         guard self.index < text.count else { throw .unexpectedEnd }
         switch text[self.index] {

@@ -2,25 +2,27 @@ import NIOCore
 import RoomService
 import WebSocketCodec
 
-/// The deltas of one delivery, framed once for all who get them.
-final class DeltaBatch {
+/// The deltas and live messages of one delivery, framed once for all who get them.
+final class DeliveryBatch {
     let updates: [PublishedEvents]
+    let live: [LiveMessage]
+    /// What both say: first the deltas.
+    private let messages: [[UInt8]]
     private let framing: FrameMaker
     private let plain: [ByteBuffer]
     private let joinedPlain: ByteBuffer
     /// Made when the first follower wants it.
     private var compressed: (frames: [ByteBuffer], joined: ByteBuffer, longest: Int)?
 
-    /// Frames the messages of `updates`, of which there is at least one.
-    init(_ updates: [PublishedEvents], _ framing: FrameMaker) {
+    /// Frames the messages, of which there is at least one.
+    init(_ updates: [PublishedEvents], _ live: [LiveMessage], _ framing: FrameMaker) {
         self.updates = updates
+        self.live = live
         self.framing = framing
-        plain = updates.map { framing.plain($0.message) }
+        messages = updates.map(\.message) + live.map(\.message)
+        plain = messages.map { framing.plain($0) }
         joinedPlain = Self.join(plain)
     }
-
-    /// How many deltas there are.
-    var count: Int { updates.count }
 
     /// How many bytes its frames have, uncompressed.
     var byteCount: Int { joinedPlain.readableBytes }
@@ -32,16 +34,16 @@ final class DeltaBatch {
         return compression.takes(messageOf: compressed.longest) ? compressed.joined : joinedPlain
     }
 
-    /// The frame of one delta.
+    /// The frame of one message: a delta, or behind these a live message.
     func frame(_ index: Int, for compression: SocketCompression) -> ByteBuffer {
-        guard compression.takes(messageOf: updates[index].message.count) else { return plain[index] }
+        guard compression.takes(messageOf: messages[index].count) else { return plain[index] }
         return compressedFrames().frames[index]
     }
 
     private func compressedFrames() -> (frames: [ByteBuffer], joined: ByteBuffer, longest: Int) {
         if let compressed { return compressed }
-        let frames = zip(updates, plain).map { framing.compressed($0.message) ?? $1 }
-        let made = (frames, Self.join(frames), updates.reduce(0) { max($0, $1.message.count) })
+        let frames = zip(messages, plain).map { framing.compressed($0) ?? $1 }
+        let made = (frames, Self.join(frames), messages.reduce(0) { max($0, $1.count) })
         compressed = made
         return made
     }

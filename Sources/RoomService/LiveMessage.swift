@@ -1,0 +1,35 @@
+package import RoomDomain
+
+/// What everybody who follows a room is shown and the log does not know, already encoded.
+package struct LiveMessage: Sendable {
+    /// What it is.
+    package enum Kind: Sendable {
+        /// Who lacks one knows no longer who is online.
+        case presence
+        /// Nobody misses one.
+        case reaction
+    }
+
+    /// The room.
+    package var room: RoomID
+    /// What it is.
+    package var kind: Kind
+    /// One text message.
+    package var message: [UInt8]
+
+    package init(room: RoomID, kind: Kind, message: [UInt8]) {
+        self.room = room
+        self.kind = kind
+        self.message = message
+    }
+}
+
+/// What one member says to another one alone, already encoded.
+package struct RelayedSignal: Sendable {
+    /// The room.
+    package var room: RoomID
+    /// The session of the member it is for.
+    package var session: SessionID
+    /// One text message (a `signal`).
+    package var message: [UInt8]
+}

@@ -1,0 +1,169 @@
+import NIOCore
+package import RoomDomain
+package import RoomWire
+
+extension LiveRoom {
+    // MARK: Presence
+
+    /// Finds out anew whether members are online: they are members, and connected here or elsewhere.
+    func reviewPresence(of members: some Sequence<MemberID>) {
+        var here: [MemberID: Bool] = [:]
+        for member in members {
+            here[member] = confirmed.members[member].map { audience.isConnected($0.session) } ?? false
+        }
+        guard !here.isEmpty else { return }
+        let elsewhere = surroundings.presence.set(here, in: id)
+        let before = presence.online
+        for (member, isHere) in here {
+            presence.set(
+                member, isOnline: isHere || elsewhere.contains(member) && confirmed.members[member] != nil)
+        }
+        if presence.online != before { surroundings.presence.setCount(presence.online, of: id) }
+        tellPresence()
+    }
+
+    /// Finds out anew whether the member is online that a session is, if it is one.
+    func reviewPresence(of session: SessionID) {
+        if let member = confirmed.memberOfSession[session] { reviewPresence(of: CollectionOfOne(member)) }
+    }
+
+    /// Sees to it that what has changed is told to all who follow.
+    private func tellPresence() {
+        guard !presenceIsScheduled, let due = presence.frameDue else { return }
+        guard isFollowed else { return presence.nobodyFollows() }
+        presenceIsScheduled = true
+        let delay = due - loop.now
+        if delay > .zero {
+            loop.scheduleTask(in: delay) { self.assumeIsolated { $0.sendPresence() } }
+        } else {
+            // At the end of the loop's turn, with what else changes in it.
+            loop.execute { self.assumeIsolated { $0.sendPresence() } }
+        }
+    }
+
+    private func sendPresence() {
+        presenceIsScheduled = false
+        guard isFollowed else { return presence.nobodyFollows() }
+        guard let frame = presence.takeFrame(at: loop.now) else { return tellPresence() }
+        surroundings.metrics.presenceFrameMade()
+        let change = frame.isCountOnly ? nil : (on: frame.on, off: frame.off)
+        show(ServerMessage.presence(room: id, online: frame.online, change: change), as: .presence)
+    }
+
+    private func show(_ message: [UInt8], as kind: LiveMessage.Kind) {
+        let message = LiveMessage(room: id, kind: kind, message: message)
+        for feed in audience.feeds { feed.roomShows(message) }
+    }
+
+    // MARK: Reactions
+
+    /// Shows everybody what a member reacts with; `reply` is called once, on the room's loop.
+    package func react(_ emoji: String, by session: SessionID, _ reply: @escaping @Sendable (LiveOutcome) -> Void) {
+        asMember(session, .reaction, reply) { room, member in
+            if let wait = room.reactionLimit.take(member, at: room.loop.now) {
+                // Rounded up: who waits as asked is let.
+                return .rateLimited(retryAfterMs: Int(wait.nanoseconds / 1_000_000) + 1)
+            }
+            room.show(ServerMessage.reaction(room: room.id, from: member, emoji: emoji), as: .reaction)
+            room.surroundings.link?.tell(.reaction(room.id, from: member, emoji: emoji))
+            return .done
+        }
+    }
+
+    /// Shows everybody here what a member reacts with at another server.
+    func heardReaction(_ emoji: String, from member: MemberID) {
+        reactionLimit.count(member, at: loop.now)
+        show(ServerMessage.reaction(room: id, from: member, emoji: emoji), as: .reaction)
+    }
+
+    // MARK: Signals
+
+    /// Brings something to all connections of a member that follow the room, wherever they are; `reply` is called
+    /// once, on the room's loop.
+    package func signal(
+        _ data: RelayedJSON, to recipient: MemberID, by session: SessionID,
+        _ reply: @escaping @Sendable (LiveOutcome) -> Void
+    ) {
+        asMember(session, .signal, reply) { room, member in
+            let servers = room.surroundings.presence.servers(of: recipient, in: room.id)
+            for server in servers {
+                room.surroundings.link?.tell(.signal(room.id, from: member, to: recipient, data), to: server)
+            }
+            let isHere = room.bring(data, from: member, to: recipient)
+            return isHere || !servers.isEmpty ? .done : .refused(.notFound("this member is not connected"))
+        }
+    }
+
+    /// Brings to a member's connections here what another server relays.
+    func heardSignal(_ data: RelayedJSON, from member: MemberID, to recipient: MemberID) {
+        if !bring(data, from: member, to: recipient) { surroundings.metrics.signalNotArrived() }
+    }
+
+    /// Returns whether there is a connection to bring it to.
+    private func bring(_ data: RelayedJSON, from member: MemberID, to recipient: MemberID) -> Bool {
+        guard let session = confirmed.members[recipient]?.session, audience.isConnected(session) else { return false }
+        let signal = RelayedSignal(
+            room: id, session: session, message: ServerMessage.signal(room: id, from: member, data: data))
+        for feed in audience.feeds { feed.signalArrived(signal) }
+        return true
+    }
+
+    // MARK: Members
+
+    /// Lets a member do something, or refuses it; in the log nothing comes of it.
+    ///
+    /// Who was no member a moment ago, or found nobody, may be wrong only because this room does not know the newest
+    /// events: then it is tried once more when it does.
+    private func asMember(
+        _ session: SessionID, _ kind: LiveKind, _ reply: @escaping @Sendable (LiveOutcome) -> Void,
+        _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> LiveOutcome
+    ) {
+        lastUse = loop.now
+        let outcome = attempt(session, act)
+        guard mayBeMistaken(outcome) else { return answer(kind, outcome, reply) }
+        verifications.append {
+            self.assumeIsolated { $0.answer(kind, $0.attempt(session, act), reply) }
+        }
+        reload()
+    }
+
+    private func attempt(
+        _ session: SessionID, _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> LiveOutcome
+    ) -> LiveOutcome {
+        guard condition != .forgotten else { return .noSuchRoom }
+        guard confirmed.bans[session] == nil else { return .refused(.banned) }
+        guard confirmed.isOpen else { return .refused(.roomClosed) }
+        guard let member = confirmed.memberOfSession[session] else { return .refused(.notMember) }
+        return act(self, member)
+    }
+
+    private func mayBeMistaken(_ outcome: LiveOutcome) -> Bool {
+        switch outcome {
+        case .refused:
+            surroundings.settings.logIsShared || condition != .current || inFlight != nil || !gathering.isEmpty
+        case .done, .rateLimited, .noSuchRoom, .unavailable, .internalFault:
+            false
+        }
+    }
+
+    private func answer(_ kind: LiveKind, _ outcome: LiveOutcome, _ reply: @Sendable (LiveOutcome) -> Void) {
+        surroundings.metrics.answered(kind, outcome.kind)
+        reply(outcome)
+    }
+}
+
+/// What became of a reaction or a signal.
+package enum LiveOutcome: Sendable, Equatable {
+    /// On its way.
+    case done
+    /// The room says no.
+    case refused(RoomRefusal)
+    /// Too many; another one is let after so long.
+    case rateLimited(retryAfterMs: Int)
+    /// There is no such room.
+    case noSuchRoom
+    /// The event log is out of reach, and the room not in memory.
+    case unavailable
+    /// The room's log cannot be read.
+    case internalFault
+}

@@ -1,0 +1,68 @@
+internal import FoundationEssentials
+package import RoomDomain
+
+/// Who is online in one room, as far as one server knows.
+package struct OnlineMembers: Sendable, Equatable {
+    /// The room.
+    package var room: RoomID
+    /// The members, each once.
+    package var members: [MemberID]
+
+    package init(room: RoomID, members: [MemberID]) {
+        self.room = room
+        self.members = members
+    }
+
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        room = try fields.roomID("room")
+        members = try fields.ids("members")
+    }
+
+    /// What one member's being online adds to a sum by which two servers compare what they know.
+    ///
+    /// The same everywhere, and the sum does not depend on the order: two lists that differ have different sums, but
+    /// for a chance that is not worth a thought.
+    package static func sum(_ member: MemberID, in room: RoomID) -> Int64 {
+        let id = room.uuid.uuid
+        let bytes: [16 of UInt8] = [
+            id.0, id.1, id.2, id.3, id.4, id.5, id.6, id.7, id.8, id.9, id.10, id.11, id.12, id.13, id.14, id.15,
+        ]
+        var hash = Self.mixed(UInt64(bitPattern: Int64(member.rawValue)))
+        for start in [0, 8] {
+            var word: UInt64 = 0
+            for index in start..<start + 8 { word = word << 8 | UInt64(bytes[index]) }
+            hash = Self.mixed(hash ^ word)
+        }
+        return Int64(bitPattern: hash)
+    }
+
+    /// SplitMix64's step: every bit of the result depends on every bit of the word.
+    private static func mixed(_ word: UInt64) -> UInt64 {
+        var word = word &+ 0x9E37_79B9_7F4A_7C15
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}
+
+/// Who came online in one room at one server, and who went.
+package struct MemberChanges: Sendable, Equatable {
+    /// The room.
+    package var room: RoomID
+    /// Who came.
+    package var on: [MemberID]
+    /// Who went.
+    package var off: [MemberID]
+
+    package init(room: RoomID, on: [MemberID], off: [MemberID]) {
+        self.room = room
+        self.on = on
+        self.off = off
+    }
+
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        room = try fields.roomID("room")
+        on = try fields.ids("on")
+        off = try fields.ids("off")
+    }
+}

@@ -1,0 +1,271 @@
+"""Presence, reactions and signals, through one server and through two on one PostgreSQL."""
+
+import json
+import time
+
+import pytest
+
+import backline
+
+
+@pytest.fixture
+def nodes(servers, cluster, tmp_path):
+    """Two servers on one database."""
+    store = ["--store", "postgres", "--database-url", cluster.database()]
+    return [servers(store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
+
+
+class Who:
+    """What a client makes of presence, by the protocol's page alone."""
+
+    def __init__(self, socket, room):
+        self.socket, self.room, self.frames = socket, room, []
+        answer = socket.subscribe(room)
+        self.online, self.members = answer["presence"]["online"], set(answer["presence"].get("members", []))
+
+    def take(self):
+        """Applies the frames that have come."""
+        for message in [m for m in self.socket.pushed if m["type"] == "presence" and m["room"] == self.room]:
+            self.socket.pushed.remove(message)
+            assert message["on"] == sorted(message["on"]) and message["off"] == sorted(message["off"])
+            self.members = (self.members | set(message["on"])) - set(message["off"])
+            self.online = message["online"]
+            self.frames.append(time.monotonic())
+            assert self.online == len(self.members), message
+
+    def until(self, members, timeout=backline.PATIENCE):
+        """Reads until exactly these are online."""
+        def holds():
+            self.take()
+            return self.members == set(members)
+        self.socket.until(holds, f"{members} online, not {self.members}", timeout)
+
+
+def join(person, room):
+    return person.command(room, "join")["result"]["member"]
+
+
+def on(server, person):
+    """The same session through another server."""
+    return backline.Person(server.address, person.session, person.token, person.name)
+
+
+def listeners(person, room):
+    rooms = person.request("GET", "/v1/rooms?limit=200").expect(200)["rooms"]
+    return next(found["listeners"] for found in rooms if found["id"] == room)
+
+
+def test_presence_follows_connections_and_memberships(server):
+    ana, ben = server.session("Ana"), server.session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    with ana.socket() as first:
+        who = Who(first, room)
+        assert (who.online, who.members) == (1, {1}), "who subscribes is in its own snapshot"
+        with ben.socket() as second:
+            assert second.subscribe(room)["presence"] == {"online": 1, "members": [1]}
+            assert second.command(room, "join")["type"] == "ack"
+            who.until({1, 2})
+            with ben.socket() as third:
+                assert third.subscribe(room)["presence"] == {"online": 2, "members": [1, 2]}
+            # One connection is left.
+            assert ana.room(room)["room"]["presence"] == {"online": 2, "members": [1, 2]}
+            assert second.ask("unsubscribe", room=room) == {"type": "ok", "re": second._id}
+            who.until({1})
+            assert second.subscribe(room)["presence"]["online"] == 2
+            who.until({1, 2})
+            assert listeners(ana, room) == 2
+            ana.command(room, "kick", member=2)
+            who.until({1})
+            assert second.command(room, "join")["result"] == {"member": 3}
+            who.until({1, 3})
+        who.until({1})
+        assert listeners(ana, room) == 1
+
+
+def test_frames_are_at_most_four_a_second(server):
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    people = [server.session(f"Person {number}") for number in range(4)]
+    members = {join(person, room) for person in people}
+    with ana.socket() as watching:
+        who = Who(watching, room)
+        sockets = [person.socket() for person in people]
+        end = time.monotonic() + 3
+        turn = 0
+        while time.monotonic() < end:
+            sockets[turn % 4].ask("subscribe" if turn // 4 % 2 == 0 else "unsubscribe", room=room)
+            turn += 1
+            watching.ask("time", t1=0)
+            who.take()
+        for client in sockets:
+            client.subscribe(room)
+        who.until({1} | members)
+        assert turn > 50 and len(who.frames) > 5, (turn, who.frames)
+        for first, fifth in zip(who.frames, who.frames[4:]):
+            # As this client saw them: a frame may be late, and is then nearer to the next.
+            assert fifth - first > 0.95, who.frames
+        for client in sockets:
+            client.close()
+
+
+def test_reactions_reach_all_subscribers_five_a_second(server):
+    ana, ben, cyd = (server.session(name) for name in ("Ana", "Ben", "Cyd"))
+    room = ana.create_room()["room"]["state"]["id"]
+    code = ana.room(room)["room"]["state"]["code"]
+    join(ben, room)
+    with ana.socket() as first, ben.socket() as second, cyd.socket() as third:
+        for client in (first, third):
+            client.subscribe(room)
+        for emoji in ("👍", "👩🏻‍❤️‍💋‍👨🏿", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", "é"):
+            assert second.ask("react", room=code, emoji=emoji)["type"] == "ok"
+            for client in (first, third):
+                assert client.wait_for("reaction") == {"type": "reaction", "room": room, "from": 2, "emoji": emoji}
+        # Without an id there is no answer: the next one is that of the sixth.
+        second.send({"type": "react", "room": room, "emoji": " 🎉\n"})
+        refused = second.ask("react", room=room, emoji="🎉")
+        assert refused["code"] == "rate_limited" and 0 < refused["retryAfterMs"] <= 1000, refused
+        assert first.wait_for("reaction")["emoji"] == "🎉"
+        time.sleep(refused["retryAfterMs"] / 1000)
+        assert second.ask("react", room=room, emoji="🎉")["type"] == "ok"
+        # Nobody else's reactions are counted with Ben's.
+        assert first.ask("react", room=room, emoji="👋")["type"] == "ok"
+        assert third.ask("react", room=room, emoji="👋")["code"] == "not_member"
+        for emoji in ("", " ", "ab", "👍👍", "\n", "\u0007", 7, None, ["👍"], "e" + "\u0301" * 40):
+            assert first.ask("react", room=room, emoji=emoji)["code"] == "bad_request", emoji
+        assert first.ask("react", room=backline.new_key(), emoji="👍")["code"] == "not_found"
+        assert first.ask("react", emoji="👍")["code"] == "bad_request"
+        assert third.pushed == [] or all(m["type"] != "reaction" or m["from"] != 3 for m in third.pushed)
+
+
+def test_signals_reach_one_member_as_they_are_written(server):
+    ana, ben, cyd = (server.session(name) for name in ("Ana", "Ben", "Cyd"))
+    room = ana.create_room()["room"]["state"]["id"]
+    join(ben, room)
+    join(cyd, room)
+    with ana.socket() as first, ben.socket() as second, ben.socket() as again, cyd.socket() as third:
+        assert first.ask("signal", room=room, to=2, data=1)["code"] == "not_found", "Ben does not follow"
+        for client in (first, second, again, third):
+            client.subscribe(room)
+        for data in ({"sdp": "v=0\r\n", "type": "offer"}, [1, 2.5, 10**30], "text", 0, False, None, {}):
+            assert first.ask("signal", room=room, to=2, data=data)["type"] == "ok"
+            for client in (second, again):
+                assert client.wait_for("signal") == {"type": "signal", "room": room, "from": 1, "data": data}
+        largest = "x" * (65_536 - 2)
+        assert second.ask("signal", room=room, to=1, data=largest)["type"] == "ok"
+        assert first.wait_for("signal")["data"] == largest
+        assert second.ask("signal", room=room, to=1, data=largest + "x")["code"] == "too_large"
+        # To oneself.
+        assert second.ask("signal", room=room, to=2, data="me")["type"] == "ok"
+        assert again.wait_for("signal")["from"] == 2
+        for wrong in ({"to": 0}, {"to": "1"}, {"to": None}, {"to": 1.5}, {"room": 7}):
+            assert first.ask("signal", **{"room": room, "to": 2, "data": 1, **wrong})["code"] == "bad_request", wrong
+        number = first.next_id()
+        first.send({"type": "signal", "id": number, "room": room, "to": 2})
+        assert first.answer_to(number)["code"] == "bad_request"
+        assert first.ask("signal", room=room, to=77, data=1)["code"] == "not_found"
+        ana.command(room, "kick", member=3)
+        assert first.ask("signal", room=room, to=3, data=1)["code"] == "not_found"
+        assert third.ask("signal", room=room, to=1, data=1)["code"] == "not_member"
+        assert all(m["type"] != "signal" for client in (first, third) for m in client.pushed), "nobody else's"
+
+
+def test_who_does_not_read_its_signals_is_sent_away(servers):
+    server = servers().start()
+    ana, ben = server.session("Ana"), server.session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    join(ben, room)
+    with backline.RawSocket(server, ben.token, f"/v1/rooms/{room}/socket", receive_buffer=4096) as deaf:
+        while deaf.receive()["type"] != "snapshot":
+            pass
+        with ana.socket() as client:
+            who = Who(client, room)
+            who.until({1, 2})
+            for _ in range(200):
+                if client.ask("signal", room=room, to=2, data="x" * 60_000)["type"] == "error":
+                    break
+            who.until({1})
+
+
+def test_presence_reactions_and_signals_cross_servers(nodes):
+    ana, ben = nodes[0].session("Ana"), nodes[1].session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    join(ben, room)
+    with ana.socket() as first, ben.socket() as second:
+        here = Who(first, room)
+        there = Who(second, room)
+        for who in (here, there):
+            who.until({1, 2})
+        for person in (ana, ben, on(nodes[1], ana)):
+            assert person.room(room)["room"]["presence"] == {"online": 2, "members": [1, 2]}
+            assert listeners(person, room) == 2
+        # A room that this server never had in memory is listed with all its listeners.
+        other = ben.create_room("Elsewhere")["room"]["state"]["id"]
+        with ben.socket() as third:
+            third.subscribe(other)
+            deadline = time.monotonic() + 10
+            while listeners(ana, other) != 1:
+                assert time.monotonic() < deadline, "the other server's listeners are not counted"
+        assert first.ask("react", room=room, emoji="👍")["type"] == "ok"
+        assert second.ask("react", room=room, emoji="🎉")["type"] == "ok"
+        for client in (first, second):
+            seen = {(m["from"], m["emoji"]) for m in (client.wait_for("reaction"), client.wait_for("reaction"))}
+            assert seen == {(1, "👍"), (2, "🎉")}
+        data = {"sdp": 'v=0\r\no=- 4611 "quoted" \u0000 é 😀', "n": [1e-7, 10**30], "d": json.loads("[" * 30 + "]" * 30)}
+        assert first.ask("signal", room=room, to=2, data=data)["type"] == "ok"
+        assert second.wait_for("signal") == {"type": "signal", "room": room, "from": 1, "data": data}
+        largest = '"\\' * 16_383
+        assert second.ask("signal", room=room, to=1, data=largest)["type"] == "ok"
+        assert first.wait_for("signal")["data"] == largest
+        # One member at both servers: both of its connections get it, and it is online until both are gone.
+        with on(nodes[1], ana).socket() as far:
+            assert far.subscribe(room)["presence"]["online"] == 2
+            deadline = time.monotonic() + 10
+            while True:
+                assert second.ask("signal", room=room, to=1, data="both")["type"] == "ok"
+                first.wait_for("signal")
+                far.ask("time", t1=0)
+                if any(m["type"] == "signal" for m in far.pushed):
+                    break
+                assert time.monotonic() < deadline, "the signal does not reach both"
+            first.ask("unsubscribe", room=room)
+            assert ben.room(room)["room"]["presence"]["online"] == 2
+        there.until({2})
+        assert second.ask("signal", room=room, to=1, data=1)["code"] == "not_found"
+
+
+def test_members_of_a_dead_server_are_offline_within_half_a_minute(nodes):
+    ana, ben = nodes[0].session("Ana"), nodes[1].session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    join(ben, room)
+    with ana.socket() as first:
+        who = Who(first, room)
+        second = ben.socket()
+        second.subscribe(room)
+        who.until({1, 2})
+        nodes[1].kill()
+        killed = time.monotonic()
+        who.until({1}, timeout=35)
+        took = time.monotonic() - killed
+        assert 5 < took < 30, took
+        assert listeners(ana, room) == 1
+        assert first.ask("signal", room=room, to=2, data=1)["code"] == "not_found"
+        # It comes back under another name.
+        nodes[1].start()
+        with ben.socket() as again:
+            again.subscribe(room)
+            who.until({1, 2})
+            there = Who(again, room)
+            there.until({1, 2})
+        who.until({1})
+
+
+def test_members_of_a_server_that_stops_are_offline_at_once(nodes):
+    ana, ben = nodes[0].session("Ana"), nodes[1].session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    join(ben, room)
+    with ana.socket() as first, ben.socket() as second:
+        who = Who(first, room)
+        second.subscribe(room)
+        who.until({1, 2})
+        assert nodes[1].stop() == 0
+        who.until({1}, timeout=5)

@@ -1,0 +1,279 @@
+"""Two servers behind HAProxy, with the configuration that docker-compose.yml uses."""
+
+import collections
+import contextlib
+import http.client
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+import websockets.exceptions
+
+import backline
+from checks import check_followers, check_log, check_once
+
+CONFIGURATION = pathlib.Path(__file__).parents[2] / "Documentation" / "haproxy.cfg"
+OPTIONS = ["--plain", "--trusted-proxies", "127.0.0.1", "--drain-delay-seconds", "3", "--drain-window-seconds", "2"]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Balancer(backline.Address):
+    """HAProxy before some servers."""
+
+    def __init__(self, servers, folder, change=lambda text: text):
+        super().__init__(port=free_port())
+        self.status = backline.Address(port=free_port(), scheme="http")
+        configuration, certificate = folder / "haproxy.cfg", folder / "site.pem"
+        configuration.write_text(change(CONFIGURATION.read_text()))
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+             "-subj", "/CN=localhost", "-out", folder / "certificate.pem", "-keyout", folder / "key.pem"],
+            check=True, capture_output=True)
+        certificate.write_text((folder / "certificate.pem").read_text() + (folder / "key.pem").read_text())
+        settings = {
+            "LISTEN": f"127.0.0.1:{self.port}", "STATUS": f"127.0.0.1:{self.status.port}", "CERTIFICATE": certificate,
+            "SERVER_A": f"127.0.0.1:{servers[0].port}", "SERVER_B": f"127.0.0.1:{servers[1].port}",
+        }
+        self.log = open(folder / "haproxy.log", "w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            ["haproxy", "-db", "-f", configuration], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+            env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin", **{n: str(v) for n, v in settings.items()}})
+        backline.eventually(self.is_up, "HAProxy is up")
+
+    def is_up(self):
+        assert self.process.poll() is None, pathlib.Path(self.log.name).read_text()
+        with contextlib.suppress(OSError):
+            return self.status.request("GET", "/up").status == 200
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        print(f"--- HAProxy\n{pathlib.Path(self.log.name).read_text()[-4000:]}")
+        self.log.close()
+
+
+@pytest.fixture
+def nodes(servers, cluster, tmp_path):
+    store = ["--store", "postgres", "--database-url", cluster.database()]
+    return [servers(*OPTIONS, store=[*store, "--data", str(tmp_path / name)]).start() for name in ("a", "b")]
+
+
+@pytest.fixture
+def balancer(nodes, tmp_path):
+    with contextlib.closing(Balancer(nodes, tmp_path)) as made:
+        yield made
+
+
+def at(server, person):
+    """The same session at another address."""
+    return backline.Person(server, person.session, person.token, person.name)
+
+
+def node_of(client):
+    return client.wait_for("welcome")["server"]["node"]
+
+
+def watch(person, room):
+    return person.socket(f"/v1/rooms/{room}/socket", follow=room)
+
+
+def test_a_room_through_the_load_balancer(nodes, balancer):
+    """What the README's example does."""
+    dj, guest = balancer.session("Ana"), balancer.session("Ben")
+    room = dj.create_room("Kitchen")["room"]["state"]["id"]
+    with watch(guest, room) as client:
+        client.wait_for("snapshot")
+        dj.command(room, "addTracks", tracks=backline.tracks("Blue Monday"))
+        dj.command(room, "vote", track=1)
+        dj.command(room, "enqueue", track=1)
+        last = dj.command(room, "play")["seq"]
+        follower = client.catch_up(room, last)
+    check_followers(dj, room, [follower])
+    # Each server by itself says the same, and what is not for the public stays inside.
+    logs = [check_log(at(node, dj), room) for node in nodes]
+    assert logs[0] == logs[1] == check_log(dj, room)
+    assert balancer.request("GET", "/metrics").status == 404
+    assert nodes[0].request("GET", "/metrics").status == 200
+    assert balancer.request("GET", "/readyz").status == 200
+
+
+def test_the_clients_of_a_room_meet_on_one_server(nodes, balancer):
+    people = [balancer.session(name) for name in ("Ana", "Ben", "Cem")]
+    used = collections.Counter()
+    for _ in range(16):
+        room = people[0].create_room()["room"]["state"]["id"]
+        with contextlib.ExitStack() as stack:
+            found = {node_of(stack.enter_context(watch(person, room))) for person in people}
+        assert len(found) == 1
+        used.update(found)
+    assert len(used) == 2 and min(used.values()) >= 2, f"rooms are on {used}"
+
+
+def test_a_server_that_is_killed_takes_nothing_with_it(nodes, balancer):
+    """Its clients come back through the load balancer, to the other, and miss and repeat nothing."""
+    people = [balancer.session(name) for name in ("Ana", "Ben")]
+    rooms = [people[0].create_room()["room"]["state"]["id"] for _ in range(6)]
+    names = {}
+    for node in nodes:
+        with node.session("Probe").socket() as probe:
+            names[node_of(probe)] = node
+    with contextlib.ExitStack() as stack:
+        sockets, places = {}, {}
+        for room in rooms:
+            people[1].command(room, "join")
+            sockets[room] = stack.enter_context(watch(people[1], room))
+            places[room] = names[node_of(sockets[room])]
+            sockets[room].wait_for("snapshot")
+        victim = places[rooms[0]]
+        acknowledged, stop = [], threading.Event()
+
+        def talk():
+            turn = 0
+            while not stop.is_set():
+                turn += 1
+                room, name, key = rooms[turn % len(rooms)], f"Turn {turn}", backline.new_key()
+                while True:
+                    with contextlib.suppress(OSError, http.client.HTTPException):
+                        answer = people[0].post_command(room, "rename", key, name=name)
+                        if answer.status == 200:
+                            acknowledged.append((room, name, answer.json["seq"]))
+                            break
+                        assert answer.status in (502, 503, 504), answer
+
+        talking = threading.Thread(target=talk, daemon=True)
+        talking.start()
+        backline.eventually(lambda: len(acknowledged) > 60, "commands")
+        victim.kill()
+        followers = {}
+        for room, client in sockets.items():
+            follower = client.rooms[room]
+            if places[room] is victim:
+                with contextlib.suppress(websockets.exceptions.ConnectionClosed):
+                    while True:
+                        client.receive()
+
+                def again(room=room, follower=follower):
+                    with contextlib.suppress(OSError, websockets.exceptions.InvalidStatus):
+                        back = stack.enter_context(people[1].socket())
+                        return back if back.resume(follower)["type"] == "resumed" else None
+
+                sockets[room] = backline.eventually(again, "the client is back")
+            followers[room] = follower
+        backline.eventually(lambda: len(acknowledged) > 200, "commands")
+        stop.set()
+        talking.join()
+        for room in rooms:
+            events = check_log(people[0], room)
+            sockets[room].catch_up(room, events[-1]["seq"])
+            for where, name, seq in acknowledged:
+                if where == room:
+                    event = check_once(events, name, lambda e: e["type"] == "memberRenamed" and e["name"] == name)
+                    assert event["seq"] == seq
+            check_followers(people[0], room, [followers[room]])
+            assert followers[room].snapshots == 1
+
+
+def test_a_server_that_stops_leaves_rotation_before_its_clients_leave_it(nodes, balancer):
+    people = [balancer.session(name) for name in ("Ana", "Ben")]
+    with contextlib.ExitStack() as stack:
+        rooms, clients = [], collections.defaultdict(list)
+        while len(rooms) < 6 or len(clients) < 2:
+            rooms.append(people[0].create_room()["room"]["state"]["id"])
+            client = stack.enter_context(watch(people[1], rooms[-1]))
+            clients[node_of(client)].append((rooms[-1], client))
+        with nodes[0].session("Probe").socket() as probe:
+            leaving = node_of(probe)
+        told, wrong, stop = [], [], threading.Event()
+
+        def ask():
+            """New sockets and requests all the time: none is refused."""
+            while not stop.is_set():
+                for room in rooms:
+                    try:
+                        with watch(people[1], room) as client:
+                            told.append((time.monotonic(), node_of(client)))
+                        people[0].command(room, "rename", name=f"At {time.monotonic()}")
+                    except (AssertionError, OSError, websockets.exceptions.WebSocketException) as error:
+                        wrong.append(error)
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        backline.eventually(
+            lambda: wrong or len({node for _, node in told}) == 2, "both servers answer new sockets")
+        assert wrong == []
+        nodes[0].process.send_signal(signal.SIGTERM)
+        sent_away = []
+        for room, client in clients[leaving]:
+            sent_away.append(client.wait_for("goaway"))
+            arrived = time.monotonic()
+            # Those who come now have come to the other for a while.
+            late = [node for moment, node in told if moment > arrived - 0.3]
+            assert leaving not in late
+            assert client.closed() == 1012
+            with people[1].socket() as back:
+                assert back.resume(client.rooms[room])["type"] == "resumed"
+        assert sent_away and nodes[0].process.wait(backline.PATIENCE) == 0
+        stop.set()
+        asking.join()
+        assert wrong == []
+        for node, those in clients.items():
+            if node != leaving:
+                assert all(client.is_alive() for _, client in those)
+
+        # Back again, it gets its rooms again.
+        nodes[0].start()
+        with nodes[0].session("Probe").socket() as probe:
+            returned = node_of(probe)
+
+        def is_used():
+            with watch(people[1], clients[leaving][0][0]) as client:
+                return node_of(client) == returned
+        backline.eventually(is_used, "its rooms come back")
+
+
+def test_open_sockets_outlive_the_times_of_requests(nodes, tmp_path):
+    shorter = Balancer(nodes, tmp_path, lambda text: text.replace("65s", "1s"))
+    with contextlib.closing(shorter), shorter.session("Ana").socket() as client:
+        with pytest.raises(TimeoutError):
+            while True:
+                client.receive(timeout=3)
+        assert client.is_alive()
+
+
+def test_a_kept_connection_carries_requests_and_then_a_socket(balancer):
+    dj = balancer.session("Ana")
+    for _ in range(10):
+        with contextlib.closing(http.client.HTTPSConnection(
+            balancer.host, balancer.port, timeout=backline.PATIENCE, context=balancer.context()
+        )) as connection:
+            for _ in range(3):
+                connection.request("GET", "/v1/session", headers={"Authorization": f"Bearer {dj.token}"})
+                response = connection.getresponse()
+                assert (response.status, bool(response.read())) == (200, True)
+            connection.request("GET", "/v1/socket", headers={
+                "Authorization": f"Bearer {dj.token}", "Connection": "Upgrade", "Upgrade": "websocket",
+                "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="})
+            stream = connection.sock.makefile("rb")
+            assert stream.readline().split()[1] == b"101"
+
+
+def test_clients_are_told_apart_behind_the_load_balancer(servers, tmp_path):
+    options = ["--plain", "--trusted-proxies", "127.0.0.1", "--max-connections-per-address", "2"]
+    nodes = [servers(*options).start() for _ in "ab"]
+    with contextlib.closing(Balancer([nodes[0], nodes[0]], tmp_path)) as balancer:
+        dj = balancer.session("Ana")
+        forged = {"X-Forwarded-For": "203.0.113.1"}
+        with dj.socket(), dj.socket(headers=forged):
+            with pytest.raises(websockets.exceptions.InvalidStatus) as refused:
+                dj.socket(headers={"X-Forwarded-For": "203.0.113.2"})
+            assert refused.value.response.status_code == 429

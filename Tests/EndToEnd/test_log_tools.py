@@ -1,0 +1,304 @@
+"""What an operator runs on a log: verify, events, export, import, epoch renew."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import tempfile
+
+import pytest
+
+import backline
+
+
+@pytest.fixture
+def stores(cluster, tmp_path):
+    """Makes the options of an empty, migrated store of a kind."""
+    made = []
+
+    def make(kind):
+        options = ["--store", kind, "--data", str(tmp_path / f"data-{len(made)}")]
+        if kind == "postgres":
+            options += ["--database-url", cluster.database()]
+        made.append(options)
+        migrated = backline.run("migrate", *options)
+        assert migrated.returncode == 0, migrated
+        return options
+
+    return make
+
+
+@pytest.fixture
+def sql(cluster):
+    """Runs SQL on a store's database behind everybody's back."""
+
+    def run(store, statement):
+        options = dict(zip(store[::2], store[1::2]))
+        if options["--store"] == "postgres":
+            return cluster.sql(statement, database=options["--database-url"].rpartition("/")[2])
+        with contextlib.closing(sqlite3.connect(options["--data"] + "/backline.sqlite")) as connection, connection:
+            return connection.execute(statement).fetchall()
+
+    return run
+
+
+def write_some(server, songs=5):
+    """Two people in a room, and what they did there; returns the people, the room and keyed commands with answers."""
+    ana, ben = server.session("Ana"), server.session("Ben")
+    made = ana.create_room("Kitchen", key="the-room")
+    room = made["room"]["state"]["id"]
+    ben.command(room, "join")
+    keyed = []
+    for number in range(songs):
+        key = backline.new_key()
+        body = {"tracks": backline.tracks(f"Song {number}", f"Lied {number} „Ü“ 🎧")}
+        keyed.append((key, body, ana.command(room, "addTracks", key=key, **body)))
+    ben.command(room, "vote", track=1)
+    ana.command(room, "enqueue", track=2)
+    ana.command(room, "play")
+    return ana, ben, room, keyed
+
+
+def verify(store, *options):
+    ended = backline.run("verify", *store, *options)
+    assert ended.stdout.splitlines()[-1].startswith("verified "), ended
+    return ended
+
+
+def proven(store):
+    ended = verify(store)
+    assert ended.returncode == 0 and len(ended.stdout.splitlines()) == 1, ended
+    assert ": 0 findings" in ended.stdout and "without checksum" not in ended.stdout, ended
+    return ended
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_verify_proves_what_a_server_wrote_and_finds_a_letter_that_changed(servers, stores, sql, kind):
+    store = stores(kind)
+    server = servers(store=store).start()
+    ana, _, room, _ = write_some(server)
+    other = ana.create_room("Other")["room"]["state"]["id"]
+    proven(store)  # beside the server
+    assert server.stop() == 0
+    proven(store)
+    if kind == "sqlite":
+        sql(store, "UPDATE events SET payload = replace(payload, 'Song 3', 'Sonh 3') WHERE type = 'tracksAdded'")
+    else:
+        sql(store, "UPDATE events SET payload = replace(payload::text, 'Song 3', 'Sonh 3')::jsonb "
+                   "WHERE type = 'tracksAdded'")
+    ended = verify(store)
+    lines = ended.stdout.splitlines()
+    assert ended.returncode == 1 and len(lines) == 2, ended
+    assert lines[0].startswith(f"room {room}: event 7: checksum: expected ") and "restore" in lines[0], lines
+    assert verify(store, "--room", room).returncode == 1
+    assert verify(store, "--room", other).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_verify_finds_what_does_not_follow_from_the_events(servers, stores, sql, kind):
+    store = stores(kind)
+    server = servers(store=store).start()
+    _, _, room, _ = write_some(server)
+    assert server.stop() == 0
+    for change, found in [
+        ("UPDATE rooms SET dj_name = 'Zoe'", "directory: dj_name: expected \"Ana\", found \"Zoe\""),
+        ("UPDATE rooms SET epoch = 'x'", "epoch x: checksum"),
+        ("DELETE FROM memberships", "memberships: expected session"),
+        ("DELETE FROM command_keys WHERE ordinal = 2", "keys: expected ordinal 2"),
+        ("DELETE FROM events WHERE seq = 4", "event 4: expected an event"),
+    ]:
+        sql(store, change)
+        ended = verify(store)
+        assert ended.returncode == 1 and any(
+            line.startswith(f"room {room}: {found}") for line in ended.stdout.splitlines()), ended
+
+
+@pytest.mark.parametrize("source, target", [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite")])
+def test_a_log_moves_and_everybody_goes_on(servers, stores, tmp_path, source, target):
+    old, new = stores(source), stores(target)
+    server = servers(store=old).start()
+    ana, ben, room, keyed = write_some(server, songs=30)
+    closed = ben.create_room("Gone")["room"]["state"]["id"]
+    ben.command(closed, "closeRoom")
+    with ana.socket() as client:
+        position = client.subscribe(room)
+        follower = client.rooms[room]
+    events = ana.events(room)
+    state = ana.room(room)["room"]["state"]
+    assert server.stop() == 0
+
+    file = str(tmp_path / "log.jsonl")
+    exported = backline.run("export", *old, "--out", file)
+    assert exported.returncode == 0 and exported.stdout == "", exported
+    assert os.stat(file).st_mode & 0o777 == 0o600
+    assert backline.run("export", *old, "--out", file).returncode == 64, "a file is never written over"
+    imported = backline.run("import", *new, file)
+    assert imported.returncode == 0 and imported.stdout.startswith("imported 2 rooms, "), imported
+    proven(new)
+    again = backline.run("export", *new)
+    with open(file, encoding="utf-8") as text:
+        lines = [json.loads(line) for line in text]
+    assert [json.loads(line) for line in again.stdout.splitlines()] == lines
+    assert backline.run("import", *new, file).returncode == 78, "a log is not written over"
+
+    ana.server = ben.server = servers(store=new).start()
+    assert ana.events(room) == events
+    assert ana.room(room)["room"]["state"] == state
+    # The same sessions, the same keys, the same positions.
+    for key, body, answer in keyed:
+        assert ana.command(room, "addTracks", key=key, **body) == answer
+    assert ana.create_room("Kitchen", key="the-room")["room"]["state"]["id"] == room
+    with ana.socket() as client:
+        assert client.resume(follower)["type"] == "resumed"
+        seq = ben.command(room, "vote", track=3)["seq"]
+        assert seq == position["seq"] + 1
+        client.catch_up(room, seq)
+        assert client.rooms[room].state == ana.room(room)["room"]["state"]
+    proven(new)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_an_import_that_is_killed_leaves_a_store_that_nobody_takes_for_whole(servers, stores, tmp_path, kind):
+    old, new = stores("sqlite"), stores(kind)
+    server = servers(store=old).start()
+    write_some(server)
+    assert server.stop() == 0
+    lines = backline.run("export", *old).stdout.splitlines()
+    # It waits for the rest of what it reads.
+    with subprocess.Popen(
+        [backline.program(), "import", *new], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as importing:
+        importing.stdin.write("".join(line + "\n" for line in lines[:-1]).encode())
+        importing.stdin.flush()
+        backline.eventually(lambda: verify(new).returncode == 1, "the import has begun")
+        importing.kill()
+    ended = verify(new)
+    assert ended.returncode == 1 and "an import that was not finished" in ended.stdout, ended
+    refused = backline.run("serve", *new, "--port", "0")
+    assert refused.returncode == 78 and "import" in refused.stderr, refused
+    file = tmp_path / "log.jsonl"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert backline.run("import", *new, str(file)).returncode == 78
+    # A store of its own takes it.
+    other = stores(kind)
+    assert backline.run("import", *other, str(file)).returncode == 0
+    proven(other)
+
+
+def test_a_damaged_or_cut_export_is_refused_with_the_line(servers, stores, tmp_path, say):
+    old = stores("sqlite")
+    server = servers(store=old).start()
+    write_some(server)
+    assert server.stop() == 0
+    lines = backline.run("export", *old).stdout.splitlines()
+    seed = random.randrange(1 << 32)
+    say(f"seed {seed}")
+    number = random.Random(seed).choice([n for n, line in enumerate(lines) if line.startswith('{"event"')])
+    for change, complaint in [
+        (lines[:-1], f"ends after line {len(lines) - 1}"),
+        (lines[:number] + lines[number + 1:], f"line {number + 1}: "),
+        (lines[:number] + [lines[number].replace('"seq":', '"seq":1')] + lines[number + 1:], f"line {number + 1}: "),
+        (["{}", *lines], "line 1: "),
+    ]:
+        file = tmp_path / "changed.jsonl"
+        file.write_text("\n".join(change) + "\n", encoding="utf-8")
+        ended = backline.run("import", *stores("sqlite"), str(file))
+        assert ended.returncode == 65 and complaint in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_events_are_printed_and_followed_beside_the_server(servers, stores, kind):
+    store = stores(kind)
+    server = servers(store=store).start()
+    ana, _, room, _ = write_some(server)
+    code = ana.room(room)["room"]["state"]["code"]
+    events = ana.events(room)
+    for name in (room, code.lower()):
+        printed = backline.run("events", *store, name)
+        assert printed.returncode == 0 and [json.loads(line) for line in printed.stdout.splitlines()] == events
+    printed = backline.run("events", *store, room, "--after", str(len(events) - 2))
+    assert [json.loads(line) for line in printed.stdout.splitlines()] == events[-2:]
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(
+        [backline.program(), "events", *store, room, "--after", str(len(events)), "--follow"],
+        stdout=subprocess.PIPE, stderr=errors, text=True,
+    ) as following:
+        for name in ("Ana 1", "Ana 2"):
+            ana.command(room, "rename", name=name)
+            event = json.loads(following.stdout.readline())
+            assert (event["type"], event["name"]) == ("memberRenamed", name)
+        following.send_signal(signal.SIGINT)
+        assert following.wait(backline.PATIENCE) in (0, -signal.SIGINT)
+        errors.seek(0)
+        assert errors.read() == b""
+    # Whoever reads may go.
+    with subprocess.Popen(
+        [backline.program(), "events", *store, room, "--follow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as following:
+        following.stdout.readline()
+        following.stdout.close()
+        assert following.wait(backline.PATIENCE) in (0, -signal.SIGPIPE)
+        assert following.stderr.read() == b""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_nobody_resumes_into_a_renewed_epoch(servers, stores, kind):
+    store = stores(kind)
+    server = servers(store=store).start()
+    ana, _, room, _ = write_some(server)
+    other = ana.create_room("Other")["room"]["state"]["id"]
+    with ana.socket() as client:
+        epochs = {name: client.subscribe(name)["epoch"] for name in (room, other)}
+        followers = dict(client.rooms)
+    if kind == "sqlite":
+        refused = backline.run("epoch", "renew", *store)
+        assert refused.returncode == 69 and "stop it first" in refused.stderr, refused
+    assert server.stop() == 0
+    one = backline.run("epoch", "renew", *store, "--room", room)
+    assert (one.returncode, one.stdout) == (0, "renewed the epoch of 1 room\n"), one
+    ana.server = server = servers(store=store).start()
+    with ana.socket() as client:
+        answer = client.resume(followers[room])
+        assert answer["type"] == "snapshot" and answer["epoch"] != epochs[room]
+        assert client.resume(followers[other])["type"] == "resumed"
+    assert server.stop() == 0
+    every = backline.run("epoch", "renew", *store)
+    assert (every.returncode, every.stdout) == (0, "renewed the epochs of 2 rooms\n"), every
+    proven(store)
+
+
+@pytest.mark.parametrize("arguments, code, word", [
+    (["verify", "--store", "memory"], 64, "memory"),
+    (["verify", "--store", "sqlite", "--data", "./nowhere"], 64, "no event log"),
+    (["events", "--store", "sqlite", "--data", "./nowhere", "7K3M9Q"], 64, "no event log"),
+    (["import", "--store", "sqlite", "--data", "./nowhere", "log.jsonl"], 64, "migrate"),
+    (["export", "--store", "postgres", "--database-url", "postgres://nobody@127.0.0.1:1/none"], 69, "out of reach"),
+], ids=["memory", "verify", "events", "import", "unreachable"])
+def test_a_tool_without_a_log_says_so_in_one_line(arguments, code, word):
+    ended = backline.run(*arguments)
+    assert ended.returncode == code and word in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
+    assert not os.path.exists("./nowhere")
+
+
+def test_tools_name_rooms_that_are_not_there(stores):
+    store = stores("sqlite")
+    for name, word in [("no-room", "its id or its code"), ("7K3M9Q", "no room"), (backline.room_id(), "no room")]:
+        for command in (["events", *store, name], ["verify", *store, "--room", name],
+                        ["epoch", "renew", *store, "--room", name]):
+            ended = backline.run(*command)
+            assert ended.returncode == 64 and word in ended.stderr, ended
+
+
+def test_tools_want_the_schema_that_they_know(cluster, tmp_path):
+    store = ["--store", "postgres", "--database-url", cluster.database(), "--data", str(tmp_path)]
+    for command in (["verify"], ["export"], ["import"], ["epoch", "renew"], ["events", "7K3M9Q"]):
+        ended = backline.run(*command, *store)
+        assert ended.returncode == 78 and "backline migrate" in ended.stderr, ended
+
+
+@pytest.mark.parametrize("command", [["verify"], ["events"], ["export"], ["import"], ["epoch"], ["epoch", "renew"]])
+def test_each_tool_explains_itself(command):
+    shown = backline.run(*command, "--help")
+    assert shown.returncode == 0 and "OVERVIEW" in shown.stdout and "USAGE" in shown.stdout

@@ -1,0 +1,134 @@
+import EventStorage
+import Foundation
+import LogTestSupport
+import RoomDomain
+import RoomService
+import RoomTestSupport
+import RoomWire
+import Testing
+
+@testable import LogMaintenance
+
+struct VerifierTests {
+    @Test func `a log that servers wrote has no findings`() async throws {
+        let store = MemoryEventStore()
+        _ = try await fill(store, seed: printedSeed())
+        let found = try await findings(in: store)
+        #expect(found.isEmpty, "\(found)")
+    }
+
+    @Test func `an empty log has no findings`() async throws {
+        #expect(try await findings(in: MemoryEventStore()).isEmpty)
+    }
+
+    @Test func `one room is looked at alone`() async throws {
+        let store = MemoryEventStore()
+        var filler = LogFiller(store, seed: 1)
+        let room = try await filler.makeRoom(events: 30)
+        try await filler.makeRoom(events: 30)
+        let verifier = LogVerifier(store) { Issue.record("\($0)") }
+        let verification = try #require(try await verifier.verify(room: room.room))
+        #expect(verification.rooms == 1 && verification.events == room.events)
+        #expect(try await verifier.verify(room: UUID()) == nil)
+    }
+
+    @Test func `a snapshot that is not the replay is found, one of another version is not looked into`() async throws {
+        let store = MemoryEventStore()
+        var filler = LogFiller(store, seed: 1)
+        let room = try await filler.makeRoom(events: 30).room
+        try await store.save(StoredSnapshot(seq: 7, reducerVersion: 99, state: [1, 2]), of: room)
+        #expect(try await findings(in: store).isEmpty)
+        let version = StoredStateJSON.reducerVersion
+        try await store.save(StoredSnapshot(seq: 9, reducerVersion: version, state: Array("{}".utf8)), of: room)
+        #expect(try await findings(in: store).map(\.what) == ["snapshot 9"])
+        try await store.save(StoredSnapshot(seq: 99, reducerVersion: version, state: []), of: room)
+        #expect(try await findings(in: store).map(\.what) == ["snapshot 9", "snapshot 99"])
+    }
+
+    @Test func `an epoch that was changed by hand is found, and renewing it is the remedy`() async throws {
+        let store = MemoryEventStore()
+        var filler = LogFiller(store, seed: 1)
+        let rooms = [try await filler.makeRoom(events: 9).room, try await filler.makeRoom(events: 9).room]
+        let before = try await store.heads(of: rooms)
+        try await store.renewEpochs([EpochRenewal(stream: rooms[0], epoch: "mine", checksum: 7)])
+        #expect(try await findings(in: store).map(\.remedy) == [.renewEpoch])
+        var random = SeededRandom(seed: 1)
+        #expect(try await EpochRenewer.renew(rooms[0], in: store, random: &random))
+        #expect(try await EpochRenewer.renew(UUID(), in: store, random: &random) == false)
+        #expect(try await findings(in: store).isEmpty)
+        #expect(try await EpochRenewer.renewAll(in: store, random: &random) { _ in } == 2)
+        #expect(try await findings(in: store).isEmpty)
+        let after = try await store.heads(of: rooms)
+        for room in rooms {
+            #expect(after[room]?.epoch != before[room]?.epoch && after[room]?.version == before[room]?.version)
+        }
+    }
+
+    // MARK: One room
+
+    @Test func `a hole, a double key, a twin and rows beyond the head are found`() async throws {
+        let store = MemoryEventStore()
+        var filler = LogFiller(store, seed: 2)
+        let room = try await filler.makeRoom(events: 40).room
+        let whole = try #require(try await store.archived(room))
+        let events = try await store.read(room, after: 0, limit: 1_000)
+        func found(
+            _ events: [StoredEvent], _ change: (inout ArchivedStream) -> Void = { _ in }
+        ) -> [String] {
+            var archived = whole
+            change(&archived)
+            var proof = RoomProof(archived)
+            for event in events { proof.take(event) }
+            proof.finish()
+            return proof.findings.map(\.what)
+        }
+        #expect(found(events).isEmpty)
+        #expect(found(events.filter { $0.seq != 7 }) == ["event 7"])
+        #expect(found(Array(events.dropLast())) == ["event \(events.count)"])
+        #expect(found(events) { $0.lastEvent += 1 } == ["head: seq"])
+        #expect(found(events) { $0.codeTwin = UUID() } == ["code \(whole.entry.code)"])
+        #expect(found(events) { $0.snapshots = [0, 10_000] } == ["snapshot 0", "snapshot 10000"])
+        #expect(found(events) { $0.members.removeLast() } == ["memberships"])
+        #expect(found(events) { $0.members.append(UUID()) } == ["memberships"])
+        #expect(found(events) { $0.entry.djName = "x" } == ["directory: dj_name"])
+        #expect(found(events) { $0.head.version.keyed += 1 } == ["keys"])
+        #expect(found(events) { $0.keys.removeFirst() } == ["keys"])
+        #expect(found(events) { $0.keys[1].slot += 1 } == ["key 2: slot"])
+        #expect(found(events) { $0.keys[1].key.seq = 10_000 }.contains("key 2: seq"))
+        let double = found(events) {
+            ($0.keys[1].key.session, $0.keys[1].key.key) = ($0.keys[0].key.session, $0.keys[0].key.key)
+            $0.keys[1].key = $0.keys[1].key.sealed(in: RoomID(room))
+        }
+        #expect(double == ["key 2"])
+        #expect(
+            found([]) {
+                $0.head.version.seq = 0; $0.lastEvent = 0
+            }.first == "event 1")
+    }
+
+    @Test func `an event that was written into the past, or that nobody can read, is found without a checksum`()
+        async throws
+    {
+        let store = MemoryEventStore()
+        var filler = LogFiller(store, seed: 2)
+        let room = try await filler.makeRoom(events: 40).room
+        let whole = try #require(try await store.archived(room))
+        let events = try await store.read(room, after: 0, limit: 1_000)
+        func found(_ change: (inout StoredEvent) -> Void) -> [String] {
+            var proof = RoomProof(whole)
+            for (index, event) in events.enumerated() {
+                var event = event
+                event.checksum = nil
+                if index == 19 { change(&event) }
+                proof.take(event)
+            }
+            proof.finish()
+            #expect(proof.withoutChecksum == events.count)
+            return proof.findings.map(\.what)
+        }
+        #expect(found { _ in }.isEmpty)
+        #expect(found { $0.at = 5 } == ["event 20: at"])
+        #expect(found { $0.type = "unheardOf" } == ["event 20"])
+        #expect(found { $0.payload = Array("{".utf8) } == ["event 20"])
+    }
+}

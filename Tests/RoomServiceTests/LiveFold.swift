@@ -1,0 +1,53 @@
+import RoomWire
+
+/// What a client makes of presence, reactions and signals, by the protocol's page alone.
+struct LiveFold: Sendable {
+    private(set) var online = 0
+    /// Who is online; nil where that is not known.
+    private(set) var members: Set<Int64>?
+    private(set) var frames = 0
+    /// From whom each reaction came, and what it was.
+    private(set) var reactions: [String] = []
+    /// From whom each signal came, and its data.
+    private(set) var signals: [String] = []
+    /// The text of each signal.
+    private(set) var signalTexts: [String] = []
+    private(set) var complaints: [String] = []
+
+    /// Takes a text message; deltas say nothing here.
+    mutating func receive(_ bytes: [UInt8]) {
+        guard let message = try? JSONValue(parsing: bytes).object else { return complaints.append("no JSON") }
+        switch message["type"]?.string {
+        case "snapshot", "resumed":
+            let presence = message["presence"]?.object
+            online = Int(presence?["online"]?.integer ?? -1)
+            members = presence?["members"].map(Self.members)
+            expectMembers()
+        case "presence":
+            frames += 1
+            online = Int(message["online"]?.integer ?? -1)
+            guard let on = message["on"], let off = message["off"] else {
+                members = nil
+                return
+            }
+            for list in [on, off] where list.array.map({ $0.compactMap(\.integer) }) != Self.members(list).sorted() {
+                complaints.append("not ascending: \(list)")
+            }
+            members = (members ?? []).union(Self.members(on)).subtracting(Self.members(off))
+            expectMembers()
+        case "reaction":
+            reactions.append("\(message["from"]?.integer ?? 0) \(message["emoji"]?.string ?? "")")
+        case "signal":
+            signalTexts.append(String(decoding: bytes, as: UTF8.self))
+            signals.append("\(message["from"]?.integer ?? 0) \(message["data"]?.string ?? "")")
+        default:
+            break
+        }
+    }
+
+    private mutating func expectMembers() {
+        if let members, members.count != online { complaints.append("\(online) online, and these: \(members)") }
+    }
+
+    private static func members(_ list: JSONValue) -> Set<Int64> { Set((list.array ?? []).compactMap(\.integer)) }
+}

@@ -1,0 +1,142 @@
+import RoomDomain
+import RoomService
+import Synchronization
+
+/// Stands where a node's sockets stand: looks at everything that a room shows at the instant at which it does, and
+/// brings it to the clients.
+final class SimulatedFeed: RoomFeed {
+    /// What happened to who follows.
+    enum News: Sendable {
+        case moved(PublishedEvents)
+        case began(Subscription, SubscriptionRequest)
+        case refused(SubscriptionRequest, SubscriptionRefusal)
+        case banned(SessionID, RoomID)
+        case forgotten(RoomID)
+    }
+
+    private struct Interest {
+        var room: RoomID
+        var request: SubscriptionRequest
+        /// Whether the room owes an answer to `request`.
+        var isWaiting = true
+        /// Whether the connection has gone.
+        var hasGone = false
+    }
+
+    private let truth: Truth
+    private let clock: ServerClock
+    private let resumableEvents: Int
+    private let mustResume: Bool
+    private let tell: @Sendable (News) -> Void
+    private let interests = Mutex<[ConnectionID: Interest]>([:])
+
+    init(
+        truth: Truth, clock: ServerClock, resumableEvents: Int, mustResume: Bool,
+        tell: @escaping @Sendable (News) -> Void
+    ) {
+        self.truth = truth
+        self.clock = clock
+        self.resumableEvents = resumableEvents
+        self.mustResume = mustResume
+        self.tell = tell
+    }
+
+    /// Takes in a connection that is about to follow a room, or to ask once more.
+    func add(_ request: SubscriptionRequest, to room: RoomID) {
+        interests.withLock { $0[request.connection] = Interest(room: room, request: request) }
+    }
+
+    /// The room has heard that a connection follows no more.
+    func gone(_ connection: ConnectionID) {
+        interests.withLock { interests in
+            // What is still to be answered may count it in once more.
+            interests[connection]?.hasGone = true
+            if interests[connection]?.isWaiting == false { interests[connection] = nil }
+        }
+    }
+
+    /// How many questions are not answered.
+    var waiting: Int { interests.withLock { $0.values.count { $0.isWaiting } } }
+
+    /// Notes an answer, and returns what was asked.
+    private func answered(_ request: ConnectionID) -> Interest? {
+        let interest = interests.withLock { interests in
+            let interest = interests[request]
+            interests[request]?.isWaiting = false
+            return interest
+        }
+        if interest?.isWaiting == false { truth.complain("a subscription is answered twice") }
+        return interest
+    }
+
+    // MARK: RoomFeed
+
+    func roomMoved(_ update: PublishedEvents) {
+        truth.check(update)
+        if !interests.withLock({ interests in interests.values.contains { $0.room == update.room } }) {
+            truth.complain("events \(update.from)…\(update.seq) of \(update.room) go where nobody follows")
+        }
+        tell(.moved(update))
+    }
+
+    /// Presence and reactions are no part of the log, and are left out.
+    func roomShows(_ message: LiveMessage) {}
+
+    func signalArrived(_ signal: RelayedSignal) {
+        truth.complain("a signal that nobody sent")
+    }
+
+    func subscriptionBegan(_ subscription: Subscription) {
+        guard let interest = answered(subscription.connection) else {
+            return truth.complain("a subscription begins that nobody asked for")
+        }
+        if subscription.room != interest.room { truth.complain("a subscription to another room") }
+        truth.check(
+            subscription, for: interest.request, at: clock.now, resumableEvents: resumableEvents,
+            mustResume: mustResume)
+        tell(.began(subscription, interest.request))
+    }
+
+    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
+        guard let interest = answered(request.connection) else {
+            return truth.complain("a subscription is refused that nobody asked for")
+        }
+        // Who only asked for what was left out follows all the same.
+        if request.collapsedFrom == nil { interests.withLock { $0[request.connection] = nil } }
+        switch refusal {
+        case .banned:
+            let states = truth.room(interest.room)?.states ?? []
+            if !states.contains(where: { $0.bans[request.session] != nil }) {
+                truth.complain("a subscription to \(interest.room) is refused to who was never banned")
+            }
+        case .noSuchRoom:
+            truth.complain("a subscription to \(interest.room) is refused, as if there were no such room")
+        case .unavailable:
+            break
+        }
+        tell(.refused(request, refusal))
+    }
+
+    func sessionBanned(_ session: SessionID, from room: RoomID) {
+        let states = truth.room(room)?.states ?? []
+        if !states.contains(where: { $0.bans[session] != nil }) {
+            truth.complain("subscriptions to \(room) end for who was never banned")
+        }
+        interests.withLock { interests in
+            interests = interests.filter { interest in
+                // Who waits for an answer gets one.
+                interest.value.room != room || interest.value.request.session != session || interest.value.isWaiting
+            }
+        }
+        tell(.banned(session, room))
+    }
+
+    func roomBegan(_ room: RoomID) {
+        truth.complain("\(room) has another log")
+    }
+
+    func roomForgotten(_ room: RoomID) {
+        truth.complain("\(room) is forgotten")
+        tell(.forgotten(room))
+    }
+}

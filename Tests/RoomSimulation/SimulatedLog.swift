@@ -1,0 +1,55 @@
+import EventStorage
+import Synchronization
+
+/// The log that all servers of a world share: the reference store, watched by the oracle.
+///
+/// It belongs to nobody who crashes. Each call takes effect within one job.
+final class SimulatedLog: Sendable {
+    static let unreachable = StorageFault.unreachable(.init(message: "nobody there"))
+    static let deadlock = StorageFault.transient(.init(message: "a deadlock"))
+    static let answerLost = StorageFault.outcomeUnknown(.init(message: "the answer was lost"))
+
+    let scheduler: Scheduler
+    let dice: Dice
+    let truth: Truth
+    /// Where calls take effect.
+    let lane: Scheduler.Lane
+    /// How many tasks of servers have not ended.
+    let tasks = Atomic(0)
+    private let memory = MemoryEventStore()
+    private let executor = ImmediateExecutor()
+    private let weatherNow = Mutex(Weather.calm)
+    private let over = Mutex(false)
+
+    init(_ scheduler: Scheduler, _ dice: Dice, _ truth: Truth) {
+        self.scheduler = scheduler
+        self.dice = dice
+        self.truth = truth
+        lane = scheduler.makeLane(isOrdered: false)
+    }
+
+    var weather: Weather {
+        get { weatherNow.withLock { $0 } }
+        set { weatherNow.withLock { $0 = newValue } }
+    }
+
+    /// Whether the world has ended: then every call fails, so that whoever is left comes to an end.
+    var isOver: Bool {
+        get { over.withLock { $0 } }
+        set { over.withLock { $0 = newValue } }
+    }
+
+    /// Does something to the log, now.
+    func carryOut<Answer: Sendable>(
+        _ body: @escaping @Sendable (MemoryEventStore) async throws(StorageFault) -> Answer
+    ) -> Result<Answer, StorageFault> {
+        let memory = memory
+        return executor.run { () async -> Result<Answer, StorageFault> in
+            do throws(StorageFault) {
+                return .success(try await body(memory))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}

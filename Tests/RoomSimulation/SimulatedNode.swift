@@ -1,0 +1,106 @@
+import EventStorage
+import Logging
+import NIOCore
+import RoomDomain
+import RoomService
+import Synchronization
+
+/// One life of a server, as far as its rooms go: from its start to its crash or the world's end.
+final class SimulatedNode: Sendable {
+    let name: String
+    let host: RoomHost
+    let feed: SimulatedFeed
+    let store: SimulatedEventStore
+    let executor: SimulatedExecutor
+    private let bus: SimulatedNodeBus?
+    private let scheduler: Scheduler
+    private let lanes: [Scheduler.Lane]
+    private let log: SimulatedLog
+    private let crashed = Atomic(false)
+
+    /// Starts a server.
+    ///
+    /// - Parameter skew: Milliseconds by which its clock is ahead of the world's.
+    init(
+        _ name: String, log: SimulatedLog, network: SimulatedNetwork?, settings: RoomHostSettings, loops count: Int, skew: Double,
+        mustResume: Bool, tell: @escaping @Sendable (SimulatedFeed.News) -> Void
+    ) {
+        self.name = name
+        let (scheduler, dice) = (log.scheduler, log.dice)
+        self.scheduler = scheduler
+        self.log = log
+        let executor = SimulatedExecutor(scheduler)
+        let loops = (0..<count).map { _ in SimulatedEventLoop(scheduler) }
+        self.executor = executor
+        bus = network.map { SimulatedNodeBus($0, node: name, scheduler) }
+        lanes = [executor.lane] + loops.map(\.lane) + (bus.map { [$0.lane] } ?? [])
+        store = SimulatedEventStore(log, node: name)
+        let clock = ServerClock(
+            milliseconds: { Self.beginning + skew + Double(scheduler.now) / 1_000_000 },
+            wait: { await executor.sleep(for: $0) })
+        feed = SimulatedFeed(
+            truth: log.truth, clock: clock, resumableEvents: settings.resumableEvents, mustResume: mustResume,
+            tell: tell)
+        host = RoomHost(
+            store: store, settings: settings, loops: loops, clock: clock,
+            randomness: ServerRandomness { dice.bits() }, bus: bus, node: name,
+            logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() })
+        let host = host
+        run { await host.run() }
+    }
+
+    /// When worlds begin, in milliseconds since the Unix epoch.
+    private static let beginning = 1_732_200_000_000.0
+
+    var hasCrashed: Bool { crashed.load(ordering: .relaxed) }
+
+    /// Runs a task on this server.
+    func run(_ body: @escaping @Sendable () async -> Void) {
+        let log = log
+        log.tasks.add(1, ordering: .relaxed)
+        _ = Task(executorPreference: executor) {
+            await body()
+            log.tasks.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    /// Lets a connection follow a room.
+    func follow(_ request: SubscriptionRequest, _ room: RoomID) {
+        feed.add(request, to: room)
+        host.subscribe(request, to: room)
+    }
+
+    /// Lets a connection follow a room no more.
+    func unfollow(_ connection: ConnectionID, _ room: RoomID) {
+        let feed = feed
+        host.unsubscribe(connection, from: room)
+        // After the room has heard it.
+        host.visit(room) { _ in feed.gone(connection) }
+    }
+
+    /// Stands still, as a stopped process does, or goes on.
+    func pause(_ isPaused: Bool) {
+        guard !hasCrashed else { return }
+        for lane in lanes { scheduler.stop(lane, isPaused) }
+    }
+
+    /// Reaches neither the log nor other servers, or does so again.
+    func cutOff(_ isCutOff: Bool) {
+        store.isCutOff = isCutOff
+        bus?.cutOff(isCutOff)
+    }
+
+    /// Never does anything any more; see ``SimulatedEventStore/crash(writesOutlive:)``.
+    func crash(writesOutlive: Bool) {
+        crashed.store(true, ordering: .relaxed)
+        store.crash(writesOutlive: writesOutlive)
+        bus?.cutOff(true)
+        for lane in lanes { scheduler.stop(lane, true) }
+    }
+
+    /// Lets everything that it has begun come to an end, now that nobody looks.
+    func end() {
+        for lane in lanes { scheduler.stop(lane, false) }
+        host.shutDown()
+    }
+}

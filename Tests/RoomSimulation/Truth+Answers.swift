@@ -1,0 +1,89 @@
+import EventStorage
+import FoundationEssentials
+import RoomDomain
+import RoomService
+import RoomWire
+
+extension Truth {
+    /// An answer to a command, and what the log held when it was asked for and when it came.
+    struct Answer {
+        var wish: Int
+        var command: RoomCommand
+        var actor: Actor
+        var key: String?
+        var room: RoomID
+        var outcome: CommandOutcome
+        /// The head when this was asked for, and when the same wish was for the first time.
+        var head: (asked: Int, firstAsked: Int, answered: Int)
+    }
+
+    /// The most events that one command causes.
+    private static let eventsPerCommand = 4
+
+    /// Complains of an answer that the log does not bear out.
+    ///
+    /// An acknowledgement names the last of the events that the command causes in the state before them, or a state in
+    /// which it causes none; a refusal is what some state says; each between the question and the answer.
+    func judge(_ answer: Answer) {
+        switch answer.outcome {
+        case .acknowledged(let seq, let result):
+            if let problem = problem(of: answer, acknowledgedWith: seq, result) {
+                complain("wish \(answer.wish), \(answer.command), is acknowledged with \(seq): \(problem)")
+            }
+            show(answer.room, seq)
+        case .refused(let refusal):
+            guard let room = room(answer.room) else { return complain("wish \(answer.wish) is refused by no room") }
+            let isRight = (answer.head.asked...max(answer.head.asked, answer.head.answered)).contains { seq in
+                guard room.states.indices.contains(seq) else { return false }
+                do throws(RoomRefusal) {
+                    _ = try room.states[seq].decide(
+                        answer.command, by: answer.actor, at: Timestamp(milliseconds: 0))
+                    return false
+                } catch {
+                    return error == refusal
+                }
+            }
+            if !isRight {
+                complain(
+                    "wish \(answer.wish), \(answer.command), is refused with \(refusal), as no state says from "
+                        + "\(answer.head.asked) to \(answer.head.answered)")
+            }
+        case .keyReused, .noSuchRoom, .internalFault:
+            complain("wish \(answer.wish), \(answer.command), is answered \(answer.outcome)")
+        case .unavailable:
+            break
+        }
+    }
+
+    private func problem(of answer: Answer, acknowledgedWith seq: Int, _ result: CommandResult?) -> String? {
+        guard let room = room(answer.room) else { return "there is no such room" }
+        guard seq <= answer.head.answered else { return "that is not durable" }
+        if let key = answer.key, case .session(let session, _) = answer.actor {
+            guard let row = room.keys[KeyName(session: session.uuid, key: key)] else { return "its key is not kept" }
+            guard row.seq == seq else { return "its key is kept with \(row.seq)" }
+        }
+        if case .addTracks(let tracks) = answer.command, tracks.first?.source == Self.markSource {
+            let times = mark(tracks[0].sourceID)
+            if times != 1 { return "it is in the log \(times) times" }
+        }
+        for count in 1...Self.eventsPerCommand where seq - count >= answer.head.firstAsked {
+            let events = room.events[(seq - count)..<seq]
+            let before = room.states[seq - count]
+            guard let at = events.first?.at,
+                let decided = try? before.decide(answer.command, by: answer.actor, at: at),
+                decided == events.map(\.event),
+                before.result(of: answer.command, by: answer.actor, causing: decided) == result,
+                claim((seq - count + 1)...seq, of: answer.room, by: answer.wish)
+            else { continue }
+            return nil
+        }
+        guard seq >= answer.head.firstAsked else { return "that was before it was asked for" }
+        let state = room.states[seq]
+        let decided = try? state.decide(answer.command, by: answer.actor, at: Timestamp(milliseconds: 0))
+        guard decided == [] else { return "that is neither what it causes nor nothing" }
+        guard state.result(of: answer.command, by: answer.actor, causing: []) == result else {
+            return "with the result \(String(describing: result))"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,98 @@
+import FoundationEssentials
+import RoomDomain
+import RoomService
+import RoomWire
+
+extension Truth {
+    /// Complains of a delta that is not what the log holds.
+    func check(_ update: PublishedEvents) {
+        guard let room = room(update.room), update.from >= 1, update.from <= update.seq, update.seq <= room.head else {
+            return complain("events \(update.from)…\(update.seq) of \(update.room) are shown, and not durable")
+        }
+        show(update.room, update.seq)
+        let events = room.events[(update.from - 1)..<update.seq]
+        if ServerMessage.delta(room: update.room, events: events) != update.message {
+            complain("events \(update.from)…\(update.seq) of \(update.room) are not shown as the log has them")
+        }
+    }
+
+    /// Complains of a subscription that does not begin with the fold of the log, or with all that the client lacks.
+    ///
+    /// - Parameter mustResume: Whether a client that may resume has to get its deltas, and no snapshot.
+    func check(
+        _ subscription: Subscription, for request: SubscriptionRequest, at now: Timestamp,
+        resumableEvents: Int, mustResume: Bool
+    ) {
+        let (id, seq) = (subscription.room, subscription.seq)
+        guard let room = room(id), room.states.indices.contains(seq), seq > 0 else {
+            return complain("a subscription to \(id) begins at \(seq), which is not durable")
+        }
+        show(id, seq)
+        guard let first = subscription.messages.first else { return complain("a subscription without a message") }
+        let (state, none) = (room.states[seq], Presence(online: 0, members: nil))
+        let you = YouJSON.encode(state, request.session)
+        let resumed = ServerMessage.resumed(
+            re: request.id, room: id, epoch: room.epoch, seq: seq, you: you, presence: none)
+        let asked = request.epoch == room.epoch ? request.seq : nil
+        if first.starts(with: resumed.beforePresence) {
+            guard let asked else { return complain("a client resumes that had nothing to resume") }
+            return checkDeltas(subscription, of: room, after: asked)
+        }
+        let snapshot = ServerMessage.snapshot(
+            re: request.id, room: id, epoch: room.epoch, seq: seq, time: now, state: StateJSON.encode(state),
+            you: you, presence: none)
+        guard first.starts(with: snapshot.beforePresence), subscription.messages.count == 1 else {
+            return complain("the subscription to \(id) at \(seq) does not show the fold of its log")
+        }
+        guard let asked else { return }
+        if seq < asked { complain("a snapshot of \(id) goes back from \(asked) to \(seq)") }
+        if mustResume, seq - asked <= resumableEvents, asked <= seq {
+            complain("a snapshot of \(id) at \(seq) for a client at \(asked)")
+        }
+    }
+
+    private func checkDeltas(_ subscription: Subscription, of room: Room, after asked: Int) {
+        var reached = asked
+        for message in subscription.messages.dropFirst() {
+            guard let object = try? JSONValue(parsing: message).object,
+                let from = object["from"]?.integer.map(Int.init), let seq = object["seq"]?.integer.map(Int.init),
+                from == reached + 1, from <= seq, seq <= subscription.seq
+            else { return complain("who resumes \(subscription.room) at \(asked) does not get what follows \(reached)") }
+            let events = room.events[(from - 1)..<seq]
+            guard ServerMessage.delta(room: subscription.room, events: events) == message else {
+                return complain("events \(from)…\(seq) of \(subscription.room) are not resumed as the log has them")
+            }
+            reached = seq
+        }
+        if reached != subscription.seq {
+            complain("who resumes \(subscription.room) at \(asked) gets \(reached) instead of \(subscription.seq)")
+        }
+    }
+
+    /// Complains of a look at a room that does not show the fold of its log.
+    func check(_ view: RoomView, for session: SessionID) {
+        guard let room = room(view.room), room.states.indices.contains(view.seq), view.seq > 0 else {
+            return complain("\(view.room) is looked at as of \(view.seq), which is not durable")
+        }
+        show(view.room, view.seq)
+        let state = room.states[view.seq]
+        if view.epoch != room.epoch || view.state != StateJSON.encode(state)
+            || view.you != YouJSON.encode(state, session)
+        {
+            complain("\(view.room) as of \(view.seq) is not shown as the fold of its log")
+        }
+    }
+}
+
+extension [UInt8] {
+    /// A message up to who is present.
+    fileprivate var beforePresence: ArraySlice<UInt8> {
+        let name = Array(#""presence":"#.utf8)
+        guard count > name.count else { return self[...] }
+        for start in stride(from: count - name.count, through: 0, by: -1)
+        where self[start] == name[0] && self[start..<(start + name.count)].elementsEqual(name) {
+            return self[..<start]
+        }
+        return self[...]
+    }
+}

@@ -1,0 +1,213 @@
+import EventStorage
+import FoundationEssentials
+import RoomDomain
+import RoomWire
+import Synchronization
+
+/// The oracle: what the log holds at every instant, and the fold of it.
+///
+/// Whatever is wrong is noted as a complaint; the first one ends the world.
+final class Truth: Sendable {
+    /// A key as one session gave it.
+    struct KeyName: Hashable {
+        var session: UUID
+        var key: String
+    }
+
+    struct Room {
+        var epoch: String
+        /// The event numbered `seq` is at `seq - 1`.
+        var events: [RecordedEvent] = []
+        /// The room after so many events.
+        var states: [RoomState]
+        var keys: [KeyName: CommandKey] = [:]
+        /// By which wish each event was caused, as far as that was acknowledged.
+        var claims: [Int: Int] = [:]
+        /// The last event that anybody was shown.
+        var shown = 0
+        var entry: DirectoryEntry?
+
+        var head: Int { events.count }
+        var state: RoomState { states[states.count - 1] }
+    }
+
+    private struct State {
+        var rooms: [RoomID: Room] = [:]
+        var order: [RoomID] = []
+        /// How often each marked track was added.
+        var marks: [String: Int] = [:]
+        var creations: [KeyName: RoomID] = [:]
+        var complaints: [String] = []
+        var whenAppended: (@Sendable (RoomID, Int) -> Void)?
+        /// Whether nobody looks any more.
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let scheduler: Scheduler
+    private let trace: (@Sendable (String) -> Void)?
+    /// Tracks of this source are each added by one wish: their ids say by which.
+    static let markSource = "wish"
+
+    init(_ scheduler: Scheduler, trace: (@Sendable (String) -> Void)?) {
+        self.scheduler = scheduler
+        self.trace = trace
+    }
+
+    // MARK: Notes
+
+    /// Notes what must not be.
+    func complain(_ complaint: String) {
+        let time = time
+        note("WRONG: \(complaint)")
+        state.withLock { $0.complaints.append("at \(time): \(complaint)") }
+    }
+
+    /// Looks at nothing any more, and returns what was wrong.
+    func close() -> [String] {
+        state.withLock { state in
+            state.isClosed = true
+            state.whenAppended = nil
+            return state.complaints
+        }
+    }
+
+    /// Tells who reads along what happens.
+    func note(_ text: @autoclosure () -> String) {
+        guard let trace, !state.withLock({ $0.isClosed }) else { return }
+        trace("\(time)  \(text())")
+    }
+
+    private var time: String {
+        let micros = scheduler.now / 1_000
+        return "\(micros / 1_000).\(String(String(1_000 + micros % 1_000).dropFirst())) ms"
+    }
+
+    var hasComplaints: Bool { state.withLock { !$0.complaints.isEmpty } }
+
+    // MARK: What the log is given
+
+    /// A room was made.
+    func created(_ creation: StreamCreation) {
+        let id = RoomID(creation.first.stream)
+        let isNew = state.withLock { state in
+            guard state.rooms[id] == nil else { return false }
+            state.rooms[id] = Room(epoch: creation.epoch, states: [RoomState(id: id)])
+            state.order.append(id)
+            return true
+        }
+        if !isNew { complain("\(id) is made twice") }
+        if let key = creation.key {
+            let name = KeyName(session: creation.creator, key: key)
+            if let other = state.withLock({ $0.creations.updateValue(id, forKey: name) }) {
+                complain("\(other) and \(id) are made under one key")
+            }
+        }
+        appended(creation.first)
+    }
+
+    /// A room's part of a batch became durable.
+    func appended(_ part: StreamAppend) {
+        let id = RoomID(part.stream)
+        let complaints = state.withLock { Self.fold(part, of: id, into: &$0) }
+        for complaint in complaints { complain(complaint) }
+        if !part.events.isEmpty, let tell = state.withLock({ $0.whenAppended }) { tell(id, head(of: id)) }
+    }
+
+    /// Calls `body` whenever a room has new events, with the number of the last.
+    func whenAppended(_ body: @escaping @Sendable (RoomID, Int) -> Void) {
+        state.withLock { $0.whenAppended = body }
+    }
+
+    private static func fold(_ part: StreamAppend, of id: RoomID, into state: inout State) -> [String] {
+        guard var room = state.rooms.removeValue(forKey: id) else { return ["an append to \(id), which is not made"] }
+        defer { state.rooms[id] = room }
+        var complaints: [String] = []
+        for stored in part.events {
+            guard stored.seq == room.head + 1 else {
+                complaints.append("event \(stored.seq) of \(id) after \(room.head)")
+                continue
+            }
+            do {
+                let event = try EventJSON.decodeLog(
+                    type: stored.type, seq: stored.seq, at: stored.at, payload: stored.payload)
+                if stored.at < room.state.lastEventAt.milliseconds {
+                    complaints.append("event \(stored.seq) of \(id) goes back in time")
+                }
+                var next = room.state
+                next.evolve(event)
+                room.events.append(event)
+                room.states.append(next)
+                if case .tracksAdded(let tracks, _) = event.event {
+                    for track in tracks where track.info.source == markSource {
+                        state.marks[track.info.sourceID, default: 0] += 1
+                        if state.marks[track.info.sourceID] == 2 {
+                            complaints.append("wish \(track.info.sourceID) is in the log twice")
+                        }
+                    }
+                }
+            } catch {
+                complaints.append("event \(stored.seq) of \(id) cannot be read: \(error)")
+            }
+        }
+        complaints += room.state.invariantViolations(atCommandBoundary: true).map { "\(id) at \(room.head): \($0)" }
+        for key in part.keys {
+            let name = KeyName(session: key.session, key: key.key)
+            if let first = room.keys.updateValue(key, forKey: name) {
+                complaints.append("key \(key.key) is used at \(first.seq) and at \(key.seq)")
+            }
+        }
+        if let entry = part.directory { room.entry = entry }
+        return complaints
+    }
+
+    /// A snapshot was kept.
+    func kept(_ snapshot: StoredSnapshot, of stream: UUID) {
+        let id = RoomID(stream)
+        guard let states = room(id)?.states, states.indices.contains(snapshot.seq) else {
+            return complain("a snapshot of \(id) at \(snapshot.seq), which is not in the log")
+        }
+        do {
+            if try StoredStateJSON.decode(snapshot.state) != states[snapshot.seq] {
+                complain("the snapshot of \(id) at \(snapshot.seq) is not the fold of its log")
+            }
+        } catch {
+            complain("the snapshot of \(id) at \(snapshot.seq) cannot be read: \(error)")
+        }
+    }
+
+    // MARK: What the log holds
+
+    /// All rooms, in the order in which they were made.
+    var rooms: [RoomID] { state.withLock { $0.order } }
+
+    func room(_ id: RoomID) -> Room? { state.withLock { $0.rooms[id] } }
+
+    /// The number of a room's last event.
+    func head(of id: RoomID) -> Int { state.withLock { $0.rooms[id]?.head ?? 0 } }
+
+    /// A room as it is.
+    func roomState(_ id: RoomID) -> RoomState { state.withLock { $0.rooms[id]?.state ?? RoomState(id: id) } }
+
+    /// How often the track of a wish was added.
+    func mark(_ wish: String) -> Int { state.withLock { $0.marks[wish] ?? 0 } }
+
+    /// The last event of a room that anybody was shown.
+    func shown(of id: RoomID) -> Int { state.withLock { $0.rooms[id]?.shown ?? 0 } }
+
+    /// Notes that somebody was shown a room up to an event.
+    func show(_ id: RoomID, _ seq: Int) {
+        state.withLock { state in
+            if seq > state.rooms[id]?.shown ?? .max { state.rooms[id]?.shown = seq }
+        }
+    }
+
+    /// Notes that a wish caused events; false where another wish did.
+    func claim(_ events: ClosedRange<Int>, of id: RoomID, by wish: Int) -> Bool {
+        state.withLock { state in
+            for seq in events where (state.rooms[id]?.claims[seq] ?? wish) != wish { return false }
+            for seq in events { state.rooms[id]?.claims[seq] = wish }
+            return true
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import RoomDomain
+import RoomService
+
+extension World {
+    /// Loses a connection, or makes one, or stays.
+    func changeConnection(of client: Client, to room: RoomID) {
+        if let connection = client.connections.first(where: { $0.room == room }) {
+            if dice.once(in: 2) { drop(connection.id, of: client) }
+        } else {
+            connect(client, to: room)
+        }
+    }
+
+    /// Follows a room from where the client stands, now and then as if it had never been there, or farther back.
+    func connect(_ client: Client, to room: RoomID) {
+        guard let node = someNode else { return }
+        lastConnection += 1
+        let id = ConnectionID(rawValue: lastConnection)
+        var position = dice.once(in: 8) ? nil : client.positions[room]
+        if let known = position, dice.once(in: 8) { position = (known.epoch, dice.number(in: 0...known.seq)) }
+        client.positions[room] = position
+        client.connections.append(Client.Connection(id: id, node: node, room: room))
+        let from = position.map { "\($0.seq)" } ?? "nothing"
+        truth.note("\(client.session.name) follows \(room) on \(node.name) as \(id.rawValue) from \(from)")
+        node.follow(
+            SubscriptionRequest(
+                connection: id, session: client.session.id, id: Int64(id.rawValue), epoch: position?.epoch,
+                seq: position?.seq, feed: node.feed),
+            room)
+    }
+
+    /// Loses a connection.
+    func drop(_ id: ConnectionID, of client: Client) {
+        guard let place = client.connections.firstIndex(where: { $0.id == id }) else { return }
+        let connection = client.connections.remove(at: place)
+        truth.note("\(client.session.name) loses connection \(id.rawValue)")
+        connection.node.unfollow(id, connection.room)
+    }
+
+    // MARK: What the servers bring
+
+    func heard(_ news: SimulatedFeed.News, from life: Int) {
+        guard lives.indices.contains(life), !lives[life].hasCrashed else { return }
+        let node = lives[life]
+        switch news {
+        case .moved(let update): moved(update, node)
+        case .began(let subscription, let request): began(subscription, request, node)
+        case .refused(let request, let refusal): refused(request, refusal)
+        case .banned(let session, let room):
+            for client in clients where client.session.id == session {
+                client.connections.removeAll { $0.node === node && $0.room == room && $0.isFollowing }
+            }
+        case .forgotten: break
+        }
+    }
+
+    private func moved(_ update: PublishedEvents, _ node: SimulatedNode) {
+        for client in clients {
+            for (place, connection) in client.connections.enumerated().reversed()
+            where connection.node === node && connection.room == update.room && connection.isFollowing {
+                guard let reached = client.positions[update.room]?.seq else { continue }
+                if connection.isCatchingUp { continue }
+                // What began after this moved has it already, and is told of it no more.
+                if update.from != reached + 1 {
+                    truth.complain(
+                        "\(client.session.name) at \(reached) gets \(update.from)…\(update.seq) on \(node.name)")
+                }
+                switch isSettling ? -1 : dice.number(in: 0..<40) {
+                case 0:
+                    drop(connection.id, of: client)
+                case 1:
+                    client.connections[place].isCatchingUp = true
+                    node.follow(
+                        SubscriptionRequest(
+                            connection: connection.id, session: client.session.id, id: nil,
+                            collapsedFrom: update.from, feed: node.feed),
+                        update.room)
+                default:
+                    client.positions[update.room]?.seq = update.seq
+                }
+            }
+        }
+    }
+
+    private func began(_ subscription: Subscription, _ request: SubscriptionRequest, _ node: SimulatedNode) {
+        let (id, room) = (subscription.connection, subscription.room)
+        for client in clients {
+            guard let place = client.connections.firstIndex(where: { $0.id == id }) else { continue }
+            truth.note("\(client.session.name) follows as \(id.rawValue) at \(subscription.seq)")
+            if !client.connections[place].isFollowing { client.connections[place].since = scheduler.now }
+            client.connections[place].isFollowing = true
+            client.connections[place].isCatchingUp = false
+            client.positions[room] = (truth.room(room)?.epoch ?? "", subscription.seq)
+            return
+        }
+        // It has gone while it was waiting: the room may have counted it in after that.
+        node.unfollow(id, room)
+    }
+
+    /// Complains of everybody who has followed a room for so long, and has not been told of an event.
+    func expectAll(of room: RoomID, at seq: Int, since moved: Int64) {
+        for client in clients {
+            for connection in client.connections where connection.room == room && connection.isFollowing {
+                let reached = client.positions[room]?.seq ?? 0
+                guard connection.since < moved, !connection.isCatchingUp, reached < seq else { continue }
+                truth.complain(
+                    "\(client.session.name) on \(connection.node.name) has heard of \(reached), not of \(seq) of \(room)")
+            }
+        }
+    }
+
+    private func refused(_ request: SubscriptionRequest, _ refusal: SubscriptionRefusal) {
+        for client in clients {
+            guard let connection = client.connections.first(where: { $0.id == request.connection }) else { continue }
+            truth.note("\(client.session.name) may not follow as \(request.connection.rawValue): \(refusal)")
+            if plan.isCalm, refusal == .unavailable {
+                truth.complain("\(client.session.name) may not follow, and nothing is wrong")
+            }
+            // What was left out cannot be had: it comes back.
+            drop(connection.id, of: client)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import FoundationEssentials
+import RoomDomain
+import RoomService
+import RoomWire
+
+extension World {
+    /// Looks at a room: it must be the fold of its log, of what was durable when it was asked for or later.
+    func look(at room: RoomID, _ client: Client) {
+        guard let node = someNode else { return }
+        look(at: room, for: client.session.id, on: node, mustWork: plan.isCalm)
+    }
+
+    /// Looks at a room; with the log out of reach it may show what it has.
+    func look(at room: RoomID, for session: SessionID, on node: SimulatedNode, mustWork: Bool) {
+        let (truth, isShared) = (truth, plan.settings.logIsShared)
+        // A server that has the log for itself does not read it: it shows what it knows to be durable.
+        let head = isShared ? truth.head(of: room) : truth.shown(of: room)
+        send(node) {
+            do throws(RoomFailure) {
+                let view = try await node.host.view(room, for: session)
+                truth.check(view, for: session)
+                if view.seq < head, mustWork {
+                    truth.complain("\(room) is looked at as of \(view.seq) on \(node.name), after \(head)")
+                }
+            } catch {
+                if mustWork || error != .unavailable { truth.complain("\(room) cannot be looked at: \(error)") }
+            }
+        }
+    }
+
+    /// Looks at a room as it was.
+    func lookBack(at room: RoomID, _ client: Client) {
+        guard let node = someNode else { return }
+        let head = plan.settings.logIsShared ? truth.head(of: room) : truth.shown(of: room)
+        let (seq, session, truth, isCalm) = (dice.number(in: 1...max(1, head)), client.session.id, truth, plan.isCalm)
+        send(node) {
+            do throws(RoomFailure) {
+                let view = try await node.host.view(room, at: seq, for: session)
+                if view.seq != seq { truth.complain("\(room) at \(seq) is shown at \(view.seq)") }
+                truth.check(view, for: session)
+            } catch {
+                // A room that cannot be compared with its log may lack what others have seen.
+                if isCalm || error == .internalFault {
+                    truth.complain("\(room) cannot be looked at as of \(seq): \(error)")
+                }
+            }
+        }
+    }
+
+    /// Reads a part of a room's log.
+    func readLog(of room: RoomID) {
+        guard let node = someNode else { return }
+        let (after, limit) = (dice.number(in: 0...truth.head(of: room)), dice.number(in: 1...50))
+        let (truth, isCalm) = (truth, plan.isCalm)
+        send(node) {
+            do throws(RoomFailure) {
+                let page = try await node.host.events(of: room, after: after, limit: limit)
+                guard let known = truth.room(room), page.seq <= known.head else {
+                    return truth.complain("the log of \(room) is said to end at \(page.seq)")
+                }
+                let expected = known.events.dropFirst(after).prefix(max(0, min(limit, page.seq - after)))
+                if page.epoch != known.epoch || page.events != Array(expected) {
+                    truth.complain("the log of \(room) after \(after) is not shown as it is")
+                }
+            } catch {
+                if isCalm || error == .internalFault { truth.complain("the log of \(room) cannot be read: \(error)") }
+            }
+        }
+    }
+
+    /// Looks for a room by its code, and in the listing.
+    func find(_ room: RoomID) {
+        guard let node = someNode else { return }
+        let (code, truth, isCalm) = (truth.roomState(room).code, truth, plan.isCalm)
+        send(node) {
+            do throws(RoomFailure) {
+                let found = try await node.host.resolve(.code(code))
+                if found != room { truth.complain("\(code) is \(found), not \(room)") }
+                let listed = try await node.host.list(matching: nil, from: nil, limit: 10)
+                if listed.rooms.contains(where: { truth.room($0.id) == nil }) {
+                    truth.complain("rooms are listed that are none")
+                }
+            } catch {
+                if isCalm { truth.complain("\(room) cannot be found: \(error)") }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import EventStorage
+import FoundationEssentials
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomWire
+import Synchronization
+
+/// One seed's world: servers on one log, people who use them, and what goes wrong; all of it on one thread.
+///
+/// First people act while things go wrong; then nothing goes wrong any more, and everybody must come to the fold of the
+/// log.
+actor World {
+    nonisolated let scheduler: Scheduler
+    nonisolated let loop: SimulatedEventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        // The loop lives as long as the actor, which holds it.
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    nonisolated let dice: Dice
+    nonisolated let truth: Truth
+    nonisolated let log: SimulatedLog
+    nonisolated let network: SimulatedNetwork
+    nonisolated let plan: WorldPlan
+    private nonisolated let over = Atomic(false)
+
+    /// The server at each place; a crashed one until another is started there.
+    var nodes: [SimulatedNode] = []
+    /// All that ever were.
+    private(set) var lives: [SimulatedNode] = []
+    var clients: [Client] = []
+    var rooms: [RoomID] = []
+    var wishes: [Wish] = []
+    /// Sessions that were ended, as far as their owners know.
+    var endedSessions: [SessionID] = []
+    /// What was asked of servers beside commands and is not answered; servers that crashed owe nothing.
+    var errands: [SimulatedNode] = []
+    var actionsLeft: Int
+    var isSettling = false
+    var lastConnection = 0
+
+    init(seed: UInt64, trace: (@Sendable (String) -> Void)?) {
+        dice = Dice(seed: seed)
+        scheduler = Scheduler(seed: dice.bits())
+        truth = Truth(scheduler, trace: trace)
+        log = SimulatedLog(scheduler, dice, truth)
+        network = SimulatedNetwork(log)
+        loop = SimulatedEventLoop(scheduler)
+        plan = WorldPlan(dice)
+        actionsLeft = plan.actions
+        if plan.isPrompt {
+            truth.whenAppended { room, seq in
+                let moved = self.scheduler.now
+                self.later(Self.promptly) { $0.expectAll(of: room, at: seq, since: moved) }
+            }
+        }
+    }
+
+    /// Within how many nanoseconds what is durable has reached everybody, where nothing is slow and nothing is lost.
+    private static let promptly: Int64 = 300_000_000
+
+    /// Whether everything has been looked at.
+    nonisolated var isOver: Bool { over.load(ordering: .relaxed) }
+
+    nonisolated func setOver() { over.store(true, ordering: .relaxed) }
+
+    /// Calls `body` in this world's turn, after so many nanoseconds; not where the world has ended by then.
+    nonisolated func later(_ nanoseconds: Int64, _ body: @escaping @Sendable (isolated World) -> Void) {
+        scheduler.post(loop.lane, after: nanoseconds) {
+            guard !self.log.isOver else { return }
+            self.assumeIsolated { body($0) }
+        }
+    }
+
+    /// Calls `body` in this world's turn, after everything that was handed to it before; not where it has ended by then.
+    nonisolated func next(_ body: @escaping @Sendable (isolated World) -> Void) {
+        loop.execute {
+            guard !self.log.isOver else { return }
+            self.assumeIsolated { body($0) }
+        }
+    }
+
+    // MARK: Servers
+
+    func start(_ place: Int) {
+        let name = "node \(place)\(lives.count < plan.nodes ? "" : " again (\(lives.count))")"
+        let life = lives.count
+        truth.note("\(name) starts")
+        let node = SimulatedNode(
+            name, log: log, network: plan.hasBus ? network : nil, settings: plan.settings, loops: plan.loopsPerNode, skew: plan.skews[place],
+            mustResume: plan.isCalm
+        ) { news in
+            self.next { $0.heard(news, from: life) }
+        }
+        lives.append(node)
+        if nodes.indices.contains(place) { nodes[place] = node } else { nodes.append(node) }
+    }
+
+    /// A server that has not crashed.
+    var someNode: SimulatedNode? { dice.element(of: nodes.filter { !$0.hasCrashed }) }
+
+    /// Asks something of a server, apart from commands.
+    func send(_ node: SimulatedNode, _ errand: @escaping @Sendable () async -> Void) {
+        errands.append(node)
+        node.run {
+            await errand()
+            self.next { world in
+                if let place = world.errands.firstIndex(where: { $0 === node }) { world.errands.remove(at: place) }
+            }
+        }
+    }
+
+    // MARK: Beginning
+
+    /// Starts the servers, makes sessions and rooms, and lets things happen.
+    func begin() {
+        for place in 0..<plan.nodes { start(place) }
+        let (node, plan, dice) = (nodes[0], plan, dice)
+        send(node) {
+            do {
+                var people: [(Session, [UInt8])] = []
+                for number in 1...plan.clients {
+                    let hash = Self.makeHash(dice)
+                    people.append((try await node.host.sessions.create(name: "S\(number)", tokenHash: hash), hash))
+                }
+                var rooms: [RoomID] = []
+                for number in 0..<plan.rooms {
+                    let wanted = try CreateRoomRequest.parse(Array(#"{"name":"Room \#(number)"}"#.utf8))
+                    rooms.append(try await node.host.createRoom(wanted, by: people[number].0, key: "room").room)
+                }
+                let made = (people, rooms)
+                self.next { $0.open(made.0, made.1) }
+            } catch {
+                self.truth.complain("the world cannot begin: \(error)")
+            }
+        }
+    }
+
+    static func makeHash(_ dice: Dice) -> [UInt8] {
+        (0..<32).map { _ in UInt8(truncatingIfNeeded: dice.bits()) }
+    }
+
+    private func open(_ people: [(Session, [UInt8])], _ rooms: [RoomID]) {
+        clients = people.enumerated().map { Client($0.offset, $0.element.0, tokenHash: $0.element.1) }
+        self.rooms = rooms
+        for (number, room) in rooms.enumerated() {
+            // Half of them begin as members.
+            for client in clients where client.number != number && dice.once(in: 2) {
+                wish(client, room, .join(name: nil), key: nil)
+            }
+        }
+        log.weather = plan.weather
+        network.losesOnceIn = plan.losesHintsOnceIn
+        act()
+        if plan.troubles != nil { makeTrouble() }
+    }
+
+    // MARK: Ending
+
+    /// Lets all tasks come to their ends, so that nothing of this world is left; false where some do not.
+    nonisolated func end() -> Bool {
+        next { world in
+            world.log.isOver = true
+            for node in world.lives { node.end() }
+            world.lives = []
+            world.nodes = []
+            world.wishes = []
+            world.clients = []
+            world.errands = []
+        }
+        let log = log
+        let isEmpty = { log.isOver && log.tasks.load(ordering: .relaxed) == 0 }
+        return scheduler.run(until: isEmpty, steps: 1_000_000) == .reached && scheduler.drain(steps: 1_000_000)
+    }
+}

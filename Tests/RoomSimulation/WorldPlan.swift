@@ -1,0 +1,72 @@
+import NIOCore
+import RoomService
+
+/// What a seed makes of its world.
+package struct WorldPlan: Sendable {
+    var nodes: Int
+    var loopsPerNode: Int
+    var rooms: Int
+    var clients: Int
+    /// How often somebody does something.
+    var actions: Int
+    /// Microseconds between two of these, at most.
+    var pace: Int
+    var weather: Weather
+    /// Milliseconds between two crashes, pauses or cuts of a node, at most; nil: there are none.
+    var troubles: Int?
+    /// Whether the servers tell each other what moved.
+    var hasBus: Bool
+    /// Once in so many messages between them one is lost; 0: never.
+    var losesHintsOnceIn: Int
+    var settings: RoomHostSettings
+    /// Milliseconds by which each node's clock is ahead.
+    var skews: [Double]
+
+    /// Whether nothing fails, though it may take its time.
+    var isCalm: Bool { troubles == nil && weather.isHarmless }
+
+    /// Whether everybody hears of everything at once: nothing is slow, and hints arrive.
+    var isPrompt: Bool { troubles == nil && weather == .calm && hasBus && losesHintsOnceIn == 0 }
+
+    init(_ dice: Dice) {
+        nodes = [1, 2, 2, 3][dice.number(in: 0..<4)]
+        loopsPerNode = dice.number(in: 1...2)
+        rooms = dice.number(in: 1...3)
+        clients = dice.number(in: 3...7)
+        actions = dice.number(in: 60...240)
+        pace = [1_000, 10_000, 60_000][dice.number(in: 0..<3)]
+        switch dice.number(in: 0..<5) {
+        case 0:
+            weather = .calm
+        case 1:
+            weather = Weather(staysAwayOnceIn: 8)
+        case 2:
+            weather = Weather(failsOnceIn: 20, staysAwayOnceIn: 20)
+        default:
+            weather = Weather(failsOnceIn: 15, losesAnswerOnceIn: 10, writesLateOnceIn: 20, staysAwayOnceIn: 15)
+        }
+        troubles = dice.once(in: 2) ? dice.number(in: 30...1_000) : nil
+        hasBus = nodes > 1 && !dice.once(in: 4)
+        losesHintsOnceIn = dice.once(in: 2) ? 0 : dice.number(in: 1...20)
+        var settings = RoomHostSettings()
+        settings.logIsShared = nodes > 1 || dice.once(in: 2)
+        settings.locationPrecisionMeters = 0
+        settings.flushesSideBySide = dice.number(in: 1...3)
+        settings.comparisonInterval = .milliseconds(Int64(dice.number(in: 20...1_000)))
+        settings.evictAfter = .milliseconds(Int64([20, 300, 3_000][dice.number(in: 0..<3)]))
+        settings.eventsPerSnapshot = dice.number(in: 2...40)
+        settings.resumableEvents = dice.once(in: 3) ? dice.number(in: 1...40) : 10_000
+        if troubles != nil, dice.once(in: 4) {
+            settings.conflictsInARow = 2
+            settings.waitingCommandsPerRoom = 3
+        }
+        settings.intervalsBetweenComparisons = dice.number(in: 1...6)
+        // So that what a hint did not tell comes late.
+        if troubles == nil, weather == .calm, hasBus, losesHintsOnceIn == 0 {
+            settings.comparisonInterval = .seconds(Int64(dice.number(in: 2...4)))
+        }
+        if !settings.logIsShared { weather.writesLateOnceIn = 0 }
+        self.settings = settings
+        skews = (0..<nodes).map { _ in Double(dice.number(in: -2_000...2_000)) }
+    }
+}

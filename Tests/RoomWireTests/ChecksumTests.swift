@@ -1,0 +1,138 @@
+import FoundationEssentials
+import RoomDomain
+import RoomTestSupport
+import Testing
+
+@testable import RoomWire
+
+@Suite struct ChecksumTests {
+    private func digest(_ text: String) -> UInt64? { JSONDigest.of(Array(text.utf8).span) }
+
+    @Test(arguments: [
+        (#"{"a":1,"b":[true,null]}"#, #" { "b" : [ true , null ] , "a" : 1 } "#),
+        (#"{"a":{"x":1,"y":2}}"#, #"{"a":{"y":2,"x":1}}"#),
+        (#""é\n/""#, #""\u00e9\u000a\/""#),
+        (#""🎹""#, #""\ud83c\udfb9""#),
+        ("1", "1.0"), ("1", "1e0"), ("-17", "-1.7e1"), ("0", "-0.0"), ("0.5", "5e-1"), ("100000", "1E5"),
+        ("9007199254740993", "9007199254740993"), ("1.50", "1.5"), ("[]", "[ ]"), ("{}", "{\n}"),
+    ])
+    func `texts that say the same have one digest`(one: String, other: String) throws {
+        let expected = try #require(digest(one))
+        #expect(expected == digest(other))
+    }
+
+    @Test func `texts that say different things have different digests`() throws {
+        let texts = [
+            "null", "true", "false", "0", "1", "-1", "10", "0.1", "\"\"", "\"1\"", "\"null\"", "[]", "{}", "[[]]",
+            "[{}]",
+            "[1,2]", "[2,1]", "[12]", #"["1,2"]"#, #"{"a":1}"#, #"{"a":2}"#, #"{"b":1}"#, #"{"a":1,"b":1}"#,
+            #"{"a":{"b":1}}"#, #"{"a":"b"}"#, #"{"b":"a"}"#, #"{"a":[]}"#, #"["a","b"]"#, #"["ab"]"#, #"["a",["b"]]"#,
+        ]
+        #expect(Set(try texts.map { try #require(digest($0)) }).count == texts.count)
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "}", "[1", "[1,]", "[,1]", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{a:1}"#, #"{"a" 1}"#, "\"",
+        "\"\\",
+        "\"\\x\"", #""\ud83c""#, "01", "-", "+1", "1.", ".5", "1e", "tru", "nul", "1 2", #"{"a":1}x"#, "'a'",
+        String(repeating: "[", count: 40) + String(repeating: "]", count: 40),
+    ])
+    func `what is no JSON has no digest`(text: String) {
+        #expect(digest(text) == nil)
+    }
+
+    @Test func `a change of one byte in an event's text changes its checksum`() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("seed \(seed)")
+        var random = SeededRandom(seed: seed)
+        let room = Sample.room.uuid
+        for (seq, event) in try Self.history(&random).enumerated() {
+            let type = EventJSON.typeName(event)
+            let payload = EventJSON.encodeLog(event)
+            func checksum(_ payload: [UInt8]) -> Int64? {
+                LogChecksum.event(room: room, seq: seq, at: 1, type: type, payload: payload)
+            }
+            let whole = try #require(checksum(payload))
+            let value = try JSONValue(parsing: payload)
+            for place in payload.indices {
+                var damaged = payload
+                damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                // An exponent's letter may be of either case.
+                guard (try? JSONValue(parsing: damaged)) != value else { continue }
+                #expect(
+                    checksum(damaged) != whole,
+                    "\(String(decoding: payload, as: UTF8.self)) at \(place), seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `everything a row says is in its checksum`() {
+        let (room, other) = (Sample.room.uuid, Sample.session(1).uuid)
+        let events = [
+            LogChecksum.event(room: room, seq: 1, at: 2, type: "t", payload: Array("{}".utf8)),
+            LogChecksum.event(room: other, seq: 1, at: 2, type: "t", payload: Array("{}".utf8)),
+            LogChecksum.event(room: room, seq: 2, at: 2, type: "t", payload: Array("{}".utf8)),
+            LogChecksum.event(room: room, seq: 1, at: 1, type: "t", payload: Array("{}".utf8)),
+            LogChecksum.event(room: room, seq: 1, at: 2, type: "u", payload: Array("{}".utf8)),
+            LogChecksum.event(room: room, seq: 1, at: 2, type: "t", payload: Array("[]".utf8)),
+            LogChecksum.event(room: room, seq: 1, at: 2, type: "t", payload: Array("{".utf8)),
+        ]
+        #expect(Set(events).count == events.count)
+        func key(
+            room: UUID = room, ordinal: Int = 1, session: UUID = other, key: String = "k", fingerprint: Int64 = 3,
+            seq: Int = 4, result: String? = #"{"entry":5}"#
+        ) -> Int64? {
+            LogChecksum.key(
+                room: room, ordinal: ordinal, session: session, key: key, fingerprint: fingerprint, seq: seq,
+                result: result.map { Array($0.utf8) })
+        }
+        let keys = [
+            key(), key(room: other), key(ordinal: 2), key(session: room), key(key: "l"), key(fingerprint: 4),
+            key(seq: 5), key(result: #"{"entry":6}"#), key(result: nil), key(result: "{"),
+        ]
+        #expect(Set(keys).count == keys.count)
+        let snapshots = [
+            LogChecksum.snapshot(room: room, seq: 1, reducerVersion: 1, state: [1]),
+            LogChecksum.snapshot(room: other, seq: 1, reducerVersion: 1, state: [1]),
+            LogChecksum.snapshot(room: room, seq: 2, reducerVersion: 1, state: [1]),
+            LogChecksum.snapshot(room: room, seq: 1, reducerVersion: 2, state: [1]),
+            LogChecksum.snapshot(room: room, seq: 1, reducerVersion: 1, state: [2]),
+        ]
+        #expect(Set(snapshots).count == snapshots.count)
+        #expect(LogChecksum.head(room: room, epoch: "a") != LogChecksum.head(room: room, epoch: "b"))
+        #expect(LogChecksum.head(room: room, epoch: "a") != LogChecksum.head(room: other, epoch: "a"))
+    }
+
+    @Test func `checksums are the same in every release`() {
+        let room = Sample.room.uuid
+        let payload = Array(#"{"member":2,"name":"Zoë","list":[1,-2.5,true,null,{"x":"\n"}]}"#.utf8)
+        let event = LogChecksum.event(room: room, seq: 7, at: 1_732_200_000_000, type: "t", payload: payload)
+        #expect(event == 8_855_895_027_690_479_975)
+        #expect(LogChecksum.head(room: room, epoch: "0123456789abcdef") == 4_090_369_823_607_507_330)
+        let snapshot = LogChecksum.snapshot(room: room, seq: 7, reducerVersion: 1, state: Array("{}".utf8))
+        #expect(snapshot == 7_246_552_412_872_260_942)
+        #expect(
+            LogChecksum.key(
+                room: room, ordinal: 1, session: room, key: "k", fingerprint: -1, seq: 7, result: payload) == 0)
+    }
+
+    /// Events of all kinds that happen in a room by chance.
+    private static func history(_ random: inout SeededRandom) throws -> [RoomEvent] {
+        let sessions = (1...4).map { Sample.session($0) }
+        let founding = RoomFounding(
+            id: Sample.room, code: .zero, name: "Café \"Ω\"", location: Location(latitude: 1.25, longitude: -0.5),
+            visibility: .public, settings: SettingsUpdate(), founder: sessions[0], founderName: "Ana")
+        var events = try RoomState.found(founding)
+        var state = RoomState(id: Sample.room)
+        let now = Timestamp(milliseconds: 1)
+        for event in state.recorded(events, at: now) { state.evolve(event) }
+        var commands = RandomCommands(random: SeededRandom(seed: random.next()), sessions: sessions)
+        while events.count < 150, state.isOpen {
+            let (command, actor) = (commands.command(for: state), commands.actor(in: state))
+            guard let decided = try? state.decide(command, by: actor, at: now) else { continue }
+            for event in state.recorded(decided, at: now) { state.evolve(event) }
+            events += decided
+        }
+        return events
+    }
+}

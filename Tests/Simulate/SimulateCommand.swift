@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import RoomSimulation
+
+/// Runs simulated worlds and tells which of them went wrong.
+@main struct SimulateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate", abstract: "Runs the rooms of several servers in simulated worlds, one a seed.")
+
+    @Option(help: "How many worlds.") var seeds = 1_000
+    @Option(help: "The first seed.") var first: UInt64 = 0
+    @Option(help: "Replays the world of one seed, and prints what happens.") var seed: UInt64?
+    @Flag(help: "Ends with the first world that goes wrong.") var stopAtFirst = false
+
+    func run() throws {
+        Self.fixHashing()
+        if let seed { return try replay(seed) }
+        let start = ContinuousClock.now
+        var (failed, events, steps) = (0, 0, 0)
+        for number in 0..<UInt64(seeds) {
+            let verdict = Simulation.run(seed: first + number)
+            events += verdict.events
+            steps += verdict.steps
+            if !verdict.complaints.isEmpty {
+                failed += 1
+                print("seed \(verdict.seed) after \(number + 1) worlds: \(verdict.complaints[0])")
+                if stopAtFirst { break }
+            }
+            if (number + 1) % 1_000 == 0 { print("\(number + 1) worlds, \(failed) failed, \(Self.speed(number + 1, start))") }
+        }
+        print("\(seeds) worlds, \(failed) failed, \(events) events, \(steps) jobs, \(Self.speed(UInt64(seeds), start))")
+        if failed > 0 { throw ExitCode.failure }
+    }
+
+    private func replay(_ seed: UInt64) throws {
+        let verdict = Simulation.run(seed: seed) { print($0) }
+        print("seed \(seed), \(verdict.steps) jobs, digest \(String(verdict.digest, radix: 16))")
+        for complaint in verdict.complaints { print(complaint) }
+        if !verdict.complaints.isEmpty { throw ExitCode.failure }
+    }
+
+    private static func speed(_ worlds: UInt64, _ start: ContinuousClock.Instant) -> String {
+        let elapsed = (ContinuousClock.now - start).components
+        let seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
+        return String(format: "%.0f worlds/s", Double(worlds) / max(seconds, 0.001))
+    }
+
+    /// Starts this program anew with hashing that is the same in every process: the order of sets and dictionaries is a
+    /// part of what is replayed.
+    private static func fixHashing() {
+        let name = "SWIFT_DETERMINISTIC_HASHING"
+        guard ProcessInfo.processInfo.environment[name] == nil else { return }
+        // No other thread reads the environment or the arguments.
+        unsafe setenv(name, "1", 1)
+        _ = unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
+        fatalError("the program cannot be started anew")
+    }
+}
