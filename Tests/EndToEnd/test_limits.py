@@ -658,7 +658,9 @@ def test_what_a_trusted_proxy_passes_on_counts_by_its_client(servers):
 def test_who_is_no_trusted_proxy_is_not_believed(servers):
     server = servers("--max-connections-per-address", "1", "--trusted-proxies", "192.0.2.1,192.0.2.2").start()
     dj = server.session("Ana")
-    with dj.socket(headers={"X-Forwarded-For": "203.0.113.1"}):
+    with contextlib.ExitStack() as stack:
+        # The place of the request before is free in a moment.
+        backline.eventually(lambda: _socket(stack, dj), "the one connection")
         answer = dj.request("GET", "/v1/session", headers={"X-Forwarded-For": "203.0.113.2"})
         answer.expect_problem(429, "rate_limited")
 
