@@ -102,6 +102,15 @@ let package = Package(
             dependencies: ["EchoSupport", "TLSTransport", "WebSocketCodec", argumentParser, nioCore, nioPosix],
             path: "Tests/EchoClient", swiftSettings: settings),
 
+        // What loads the event log in Benchmarks/event_log.py.
+        .executableTarget(
+            name: "EventLogLoad",
+            dependencies: [
+                "EventStorage", "PostgresEventStore", "RoomDomain", "RoomService", "RoomWire", argumentParser, logging,
+                nioCore, nioPosix,
+            ],
+            path: "Benchmarks/EventLogLoad", swiftSettings: settings),
+
         // Tests. The first three targets are what several test targets share.
         target("EventStoreConformance", ["EventStorage"], path: "Tests/EventStoreConformance"),
         target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
@@ -149,6 +158,7 @@ let package = Package(
             name: "Simulate", dependencies: ["RoomSimulation", argumentParser], path: "Tests/Simulate",
             swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
+        tests("SimulationTests", ["RoomSimulation", "Simulate", nioCore]),
         tests(
             "SQLiteEventStoreTests",
             [

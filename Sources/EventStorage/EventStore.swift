@@ -5,7 +5,13 @@ package import FoundationEssentials
 /// One stream is one room. Payloads are bytes: a store knows neither rooms nor JSON beyond "valid JSON text". All
 /// methods may be called from any task, concurrently. Every method throws ``StorageFault`` when the surroundings fail;
 /// a lost race is not a fault but an outcome.
-package protocol EventStore: Sendable {
+package protocol EventStore: StreamErasure {
+    /// Where the store does its work, if that is a thread of its own: who runs there is called back without a change of
+    /// threads.
+    ///
+    /// What runs there must not block, and delays every other call while it computes.
+    var executor: (any TaskExecutor)? { get }
+
     // MARK: Streams
 
     /// Makes a stream with its first events, its directory entry and its memberships, in one transaction.
@@ -45,6 +51,8 @@ package protocol EventStore: Sendable {
     func snapshot(of stream: UUID, atMost seq: Int, reducerVersion: Int) async throws(StorageFault) -> StoredSnapshot?
 
     /// Keeps a snapshot; one of the same stream and `seq` is replaced.
+    ///
+    /// Throws ``StorageFault/rejected(_:)`` where there is no such stream, or it is to be forgotten.
     func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault)
 
     // MARK: Directory
@@ -95,4 +103,8 @@ package protocol EventStore: Sendable {
 
     /// Returns when the log can be reached and written; throws otherwise. Cheap enough for a health check each second.
     func checkHealth() async throws(StorageFault)
+}
+
+extension EventStore {
+    package var executor: (any TaskExecutor)? { nil }
 }

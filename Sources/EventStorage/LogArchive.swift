@@ -189,6 +189,8 @@ package struct ImportedStream: Sendable {
     package var keys: [CommandKey] = []
     /// Sessions that are its members.
     package var members: [UUID] = []
+    /// ``StreamAppend/forgetAt``; that of a later part takes its place.
+    package var forgetAt: Int64?
 
     package init(stream: UUID, head: StreamHead, checksum: Int64?, entry: DirectoryEntry) {
         self.stream = stream

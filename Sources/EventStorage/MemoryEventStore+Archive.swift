@@ -86,6 +86,7 @@ extension MemoryEventStore: LogArchive {
             let stream = Stream(head: part.head, checksum: part.checksum, entry: part.entry)
             streams[part.stream, default: stream].events += part.events
             streams[part.stream]?.keys += part.keys
+            streams[part.stream]?.forgetAt = part.forgetAt
             list(part.stream, as: part.entry)
             for session in part.members { memberships[session, default: []].insert(part.stream) }
         }

@@ -9,7 +9,7 @@ package actor MemoryEventStore: EventStore {
     var streams: [UUID: Stream] = [:]
     var importIsUnfinished = false
     /// The streams of each code, open or closed.
-    private var streamsByCode: [String: Set<UUID>] = [:]
+    var streamsByCode: [String: Set<UUID>] = [:]
     /// The open streams of each owner.
     private var openStreams: [UUID: Set<UUID>] = [:]
     var creations: [CreationName: Creation] = [:]
@@ -101,8 +101,8 @@ package actor MemoryEventStore: EventStore {
     }
 
     package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
-        guard streams[stream] != nil else {
-            throw .rejected(.init(message: "a snapshot of a stream that does not exist"))
+        guard let stored = streams[stream], stored.forgetAt == nil else {
+            throw .rejected(.init(message: "a snapshot of a stream that does not exist, or is to be forgotten"))
         }
         streams[stream]?.snapshots[snapshot.seq] = snapshot
     }
@@ -233,12 +233,15 @@ extension MemoryEventStore {
         /// The newest keyed commands, ascending.
         var keys: [CommandKey] = []
         var snapshots: [Int: StoredSnapshot] = [:]
+        var forgetAt: Int64?
+        var forgottenAt: Int64?
 
         mutating func write(_ part: StreamAppend) {
             events += part.events
             keys += part.keys
             keys.removeFirst(max(0, keys.count - CommandKey.window))
             head.version = part.resulting
+            forgetAt = part.forgetAt ?? forgetAt
         }
 
         func events(after seq: Int) -> ArraySlice<StoredEvent> {

@@ -59,6 +59,9 @@ package struct StoredEvent: Hashable, Sendable {
 package struct CommandKey: Hashable, Sendable {
     /// How many keyed commands of a stream are remembered, the newest first; older ones are overwritten.
     package static let window = 1_000
+    /// The fingerprint of a command or creation of a stream that was forgotten: a hash would tell who guesses a name
+    /// that the guess is right.
+    package static let forgotten: Int64 = 0
 
     /// Its number among the stream's keyed commands, from 1.
     package var ordinal: Int
@@ -66,7 +69,8 @@ package struct CommandKey: Hashable, Sendable {
     package var session: UUID
     /// The key, as the client chose it.
     package var key: String
-    /// A hash of the command, to tell a retry from another command under the same key.
+    /// A hash of the command, to tell a retry from another command under the same key; ``forgotten`` where the command
+    /// is not known any more.
     package var fingerprint: Int64
     /// The position that was acknowledged.
     package var seq: Int
@@ -108,10 +112,15 @@ package struct StreamAppend: Sendable {
     /// A session in both `joined` and `left` of one append ends as `left` says only where it is not a member after the
     /// last event; the writer gives each session in at most one of the two.
     package var left: [UUID]
+    /// When it was asked that the stream be forgotten, in milliseconds since the Unix epoch; nil where these events do
+    /// not ask for it.
+    ///
+    /// The stream is closed by then: it gets no more events.
+    package var forgetAt: Int64?
 
     package init(
         stream: UUID, expected: StreamVersion, events: [StoredEvent], keys: [CommandKey] = [],
-        directory: DirectoryEntry? = nil, joined: [UUID] = [], left: [UUID] = []
+        directory: DirectoryEntry? = nil, joined: [UUID] = [], left: [UUID] = [], forgetAt: Int64? = nil
     ) {
         self.stream = stream
         self.expected = expected
@@ -120,6 +129,7 @@ package struct StreamAppend: Sendable {
         self.directory = directory
         self.joined = joined
         self.left = left
+        self.forgetAt = forgetAt
     }
 
     /// The version the stream has once this is appended.

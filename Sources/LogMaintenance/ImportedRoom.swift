@@ -78,6 +78,8 @@ struct ImportedRoom {
         }
         var part = part(DirectoryEntry(of: state))
         part.members = state.currentMemberships
+        // Whether the export found its events rewritten or not.
+        if state.isForgotten { part.forgetAt = state.lastEventAt.milliseconds }
         return part
     }
 

@@ -15,10 +15,12 @@ protocol PollingHandler: AnyObject, Sendable {
 
 /// One thread that runs an actor's jobs and waits for the sockets of its connections, with `epoll` and an `eventfd`.
 ///
+/// It also runs tasks that prefer it, so that they talk with the actor without a change of threads.
+///
 /// It exists because SwiftNIO cannot wait for a descriptor that another library owns, and libpq owns its sockets. The
 /// thread sleeps whenever there is nothing to do. It runs until ``stop()``: the actor it serves stops it in its
 /// `deinit`, when no job of that actor can be left.
-final class PollingExecutor: SerialExecutor {
+final class PollingExecutor: SerialExecutor, TaskExecutor {
     /// What wakes a descriptor's handler.
     enum Interest {
         case reading
@@ -189,7 +191,7 @@ final class PollingExecutor: SerialExecutor {
         }
         for job in jobs {
             // The thread holds the executor for as long as it runs.
-            unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+            unsafe job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         }
         let now = ContinuousClock.now
         let deadline = shared.withLock { $0.handler }?.turnEnded(at: now)

@@ -22,43 +22,64 @@ struct Request: Sendable {
     let madeAt: ContinuousClock.Instant
     /// Who waits for its outcome.
     let sender: CheckedContinuation<Outcome, Never>
+
+    /// Whether nothing may be sent behind it before it has ended: an error would leave its transaction open, and a
+    /// script is not sent as part of a line.
+    var endsLine: Bool {
+        switch work {
+        case .calls(let calls): calls.contains(where: \.statement.opensTransaction)
+        case .script: true
+        }
+    }
 }
 
 /// One of the pool's connections, from its first attempt to its loss.
 ///
-/// It belongs to the pool's executor and serves one request at a time. All of a request's calls are sent at once, with
-/// what is not prepared yet on this connection prepared before it.
+/// It belongs to the pool's executor. All of a request's calls are sent at once, with what is not prepared yet on this
+/// connection prepared before them and a Sync behind them, up to which an error skips what was sent. Further requests
+/// are sent while earlier ones are under way: the server carries them out in order, and none is touched by the failure
+/// of another. Only one whose statements are all prepared follows another, so that none relies on what an error may have
+/// skipped.
 final class PooledConnection {
     /// What the connection is at.
     enum State {
         /// Connecting, then fitting the session.
         case connecting
-        /// Waiting for a request.
-        case idle
-        /// Serving a request.
-        case serving(Request)
+        /// Serving requests, or waiting for one.
+        case ready
+        /// Serving what was sent, and nothing more: it is not worth keeping.
+        case leaving(StorageFault.Cause)
         /// Rolling back the transaction that a request left open.
         case rollingBack
         /// Nothing any more.
         case lost(StorageFault.Cause)
     }
 
-    /// What a call to this connection brought about.
-    enum Event {
-        /// Nothing to be told.
-        case none
-        /// It is connected, and ready for its first request.
-        case connected
-        /// A request has its outcome.
-        case answered(Request, Request.Outcome)
-        /// The connection is lost, with the request it was serving, if any.
-        case lost(StorageFault.Cause, Request?)
+    /// A request that has ended.
+    struct Ended {
+        /// The request.
+        var request: Request
+        /// What its sender is told.
+        var outcome: Request.Outcome
+        /// Whether the server said so, and not the loss of the connection.
+        var wasAnswered: Bool
     }
 
     /// What the next answers belong to.
     private enum Expected {
         case preparation(name: String)
         case execution
+    }
+
+    /// What was sent up to a Sync, and what was answered of it.
+    private struct Sent {
+        /// The request; nil for what the connection itself has to ask.
+        var request: Request?
+        var expected: ArraySlice<Expected>
+        var results: [PostgresResult] = []
+        var error: StorageFault.Cause?
+        /// Whether something was answered that belongs to the first of `expected`.
+        var hasBegun = false
     }
 
     /// Under what the executor watches its socket.
@@ -77,9 +98,9 @@ final class PooledConnection {
     private var watched: (descriptor: Int32, interest: PollingExecutor.Interest)?
     private var isConnected = false
     private var prepared: Set<String> = []
-    private var expected: ArraySlice<Expected> = []
-    private var results: [PostgresResult] = []
-    private var error: StorageFault.Cause?
+    /// What was sent and has not ended, in order.
+    private var line: [Sent] = []
+    private var ended: [Ended] = []
 
     /// Begins to connect, and to listen to `channels` then; nil where there is no memory for it.
     init?(
@@ -100,60 +121,72 @@ final class PooledConnection {
     }
 
     /// Whether it waits for a request.
-    var isIdle: Bool {
-        if case .idle = state { true } else { false }
-    }
+    var isIdle: Bool { isReady && line.isEmpty }
 
     /// Whether it is connected and not lost.
     var isEstablished: Bool {
         switch state {
-        case .idle, .serving, .rollingBack: true
+        case .ready, .leaving, .rollingBack: true
         case .connecting, .lost: false
         }
     }
 
+    /// How many requests are under way.
+    var load: Int { line.count }
+
+    private var isReady: Bool {
+        if case .ready = state { true } else { false }
+    }
+
+    /// Whether a request may be sent, behind those under way.
+    func accepts(_ request: Request) -> Bool {
+        guard isReady else { return false }
+        guard let last = line.last else { return true }
+        guard line.count < configuration.requestsPerConnection, last.request?.endsLine == false,
+            case .calls(let calls) = request.work
+        else { return false }
+        return calls.allSatisfy { prepared.contains($0.statement.name) }
+    }
+
+    /// The requests that have ended since this was last called, in order.
+    func takeEnded() -> [Ended] {
+        defer { ended = [] }
+        return ended
+    }
+
     /// Waits for the socket of an attempt that has just begun.
-    func start() -> Event {
+    func start() {
         // libpq wants the first call when the socket is writable.
-        connection.isLost ? lose(connection.cause) : watch(.writing)
+        if connection.isLost { lose(connection.cause) } else { watch(.writing) }
     }
 
     /// Serves the socket, which is ready.
-    func serve(at now: ContinuousClock.Instant) -> Event {
+    func serve(at now: ContinuousClock.Instant) {
         switch state {
-        case .connecting where !isConnected: return connect()
-        case .connecting, .idle, .serving, .rollingBack:
+        case .connecting where !isConnected: connect()
+        case .connecting, .ready, .leaving, .rollingBack:
             let isAlive = connection.receive()
-            let event = takeAnswers(at: now)
-            switch event {
-            case .lost: return event
-            case .answered:
-                // What was answered before the loss stands.
-                if !isAlive { _ = lose(connection.cause) }
-                return event
-            case .none, .connected:
-                guard isAlive else { return lose(connection.cause) }
-                if case .lost(let cause, let request) = flush() { return .lost(cause, request) }
-                return event
-            }
-        case .lost: return .none
+            // What was answered before a loss stands.
+            takeAnswers(at: now)
+            if isAlive { flush() } else { lose(connection.cause) }
+        case .lost: break
         }
     }
 
     /// Looks whether the server has ended an idle connection, so that no request is sent into the void.
-    func probe() -> Event {
+    func probe() {
         // The first look may find the server's farewell, the second then the end.
-        connection.receive() && connection.receive() ? .none : lose(connection.cause)
+        if !connection.receive() || !connection.receive() { lose(connection.cause) }
     }
 
-    /// Begins to serve a request; the connection is idle.
-    func begin(_ request: Request, at now: ContinuousClock.Instant) -> Event {
-        state = .serving(request)
+    /// Sends a request that it ``accepts(_:)``.
+    func begin(_ request: Request, at now: ContinuousClock.Instant) {
+        let deadline = now + configuration.answerTimeout
         switch request.work {
-        case .calls(let calls): return send(calls, until: now + configuration.answerTimeout)
+        case .calls(let calls): send(calls, of: request, until: deadline)
         case .script(let sql):
-            reset(deadline: now + configuration.answerTimeout)
-            return connection.sendScript(sql) ? flush() : lose(connection.cause)
+            append(Sent(request: request, expected: []), until: deadline)
+            if connection.sendScript(sql) { flush() } else { lose(connection.cause) }
         }
     }
 
@@ -162,37 +195,40 @@ final class PooledConnection {
         isEstablished ? connection.takeNotification() : nil
     }
 
-    /// Gives the connection up.
-    func lose(_ cause: StorageFault.Cause) -> Event {
-        var request: Request?
-        if case .serving(let served) = state { request = served }
+    /// Gives the connection up; what was sent may have been carried out or not.
+    func lose(_ cause: StorageFault.Cause) {
+        if case .lost = state { return }
+        for request in line.compactMap(\.request) {
+            let fault = request.isWrite ? StorageFault.outcomeUnknown(cause) : .unreachable(cause)
+            ended.append(Ended(request: request, outcome: .failure(fault), wasAnswered: false))
+        }
+        line = []
         state = .lost(cause)
         deadline = nil
         if let watched { executor.unwatch(watched.descriptor) }
         watched = nil
-        return .lost(cause, request)
     }
 
     // MARK: Connecting
 
-    private func connect() -> Event {
+    private func connect() {
         // The next step may close the socket and open another one.
         if let watched { executor.unwatch(watched.descriptor) }
         watched = nil
         switch connection.advance() {
-        case .reading: return watch(.reading)
-        case .writing: return watch(.writing)
-        case .failed(let cause): return lose(cause)
+        case .reading: watch(.reading)
+        case .writing: watch(.writing)
+        case .failed(let cause): lose(cause)
         case .connected:
             isConnected = true
             let timeout = Int((configuration.statementTimeout / .milliseconds(1)).rounded(.up))
             var calls = [Call(.prepareSession, String(timeout))]
             if !channels.isEmpty { calls += [Call(.prepareBus)] + channels.map { Call(Statement(listening: $0)) } }
-            return send(calls, until: deadline)
+            send(calls, of: nil, until: deadline)
         }
     }
 
-    private func watch(_ interest: PollingExecutor.Interest) -> Event {
+    private func watch(_ interest: PollingExecutor.Interest) {
         let descriptor = connection.descriptor
         do throws(SystemError) {
             switch watched {
@@ -201,36 +237,37 @@ final class PooledConnection {
             case .some, .none: try executor.watch(descriptor, token: token, for: interest)
             }
             watched = (descriptor, interest)
-            return .none
         } catch {
-            return lose(StorageFault.Cause(code: error.name, message: "no descriptor or thread for a connection"))
+            lose(StorageFault.Cause(code: error.name, message: "no descriptor or thread for a connection"))
         }
     }
 
-    // MARK: Requests
+    // MARK: Sending
 
-    private func send(_ calls: [Call], until deadline: ContinuousClock.Instant?) -> Event {
-        reset(deadline: deadline)
+    private func send(_ calls: [Call], of request: Request?, until deadline: ContinuousClock.Instant?) {
+        var expected: [Expected] = []
         var isPrepared = prepared
-        for call in calls {
+        var isSent = true
+        for call in calls where isSent {
             if isPrepared.insert(call.statement.name).inserted {
-                guard connection.sendPreparation(call) else { return lose(connection.cause) }
                 expected.append(.preparation(name: call.statement.name))
+                isSent = connection.sendPreparation(call)
             }
-            guard connection.sendExecution(call) else { return lose(connection.cause) }
             expected.append(.execution)
+            isSent = isSent && connection.sendExecution(call)
         }
-        return connection.sendSync() ? flush() : lose(connection.cause)
+        append(Sent(request: request, expected: expected[...]), until: deadline)
+        if isSent, connection.sendSync() { flush() } else { lose(connection.cause) }
     }
 
-    private func reset(deadline: ContinuousClock.Instant?) {
-        self.deadline = deadline
-        expected = []
-        results = []
-        error = nil
+    /// Puts what is sent at the line's end; its time begins when it is the first there.
+    private func append(_ sent: Sent, until deadline: ContinuousClock.Instant?) {
+        if line.isEmpty { self.deadline = deadline }
+        line.append(sent)
     }
 
-    private func flush() -> Event {
+    private func flush() {
+        if case .lost = state { return }
         switch connection.flush() {
         case .done: watch(.reading)
         case .pending: watch(.both)
@@ -238,70 +275,78 @@ final class PooledConnection {
         }
     }
 
-    private func takeAnswers(at now: ContinuousClock.Instant) -> Event {
-        while true {
+    // MARK: Receiving
+
+    private func takeAnswers(at now: ContinuousClock.Instant) {
+        while !line.isEmpty {
             switch connection.takeAnswer() {
-            case .nothing: return connection.isLost ? lose(connection.cause) : .none
+            case .nothing:
+                if connection.isLost { lose(connection.cause) }
+                return
             case .endOfStatement:
                 if connection.isLost { return lose(connection.cause) }
-                switch state {
-                case .idle: return .none
-                case .serving(let request):
-                    if case .script = request.work { return endScript(at: now) }
-                case .connecting, .rollingBack, .lost: break
+                if case .script = line[0].request?.work {
+                    guard connection.endScript() else { return lose(connection.cause) }
+                    end(at: now)
+                    continue
                 }
-                guard expected.popFirst() != nil else { return lose(Self.outOfStep) }
-            case .result(let result):
-                switch result.status {
-                case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
-                    if case .preparation(let name) = expected.first {
-                        prepared.insert(name)
-                    } else {
-                        results.append(result)
-                    }
-                case PGRES_PIPELINE_ABORTED: break
-                case PGRES_FATAL_ERROR:
-                    guard !result.endsConnection else { return lose(result.cause) }
-                    // The errors that follow a request's first are its consequences.
-                    error = error ?? result.cause
-                case PGRES_PIPELINE_SYNC: return end(at: now)
-                default: return lose(Self.outOfStep)
-                }
+                // The end of nothing: libpq has no more, while we expect more.
+                guard line[0].hasBegun, line[0].expected.popFirst() != nil else { return lose(Self.outOfStep) }
+                line[0].hasBegun = false
+            case .result(let result): take(result, at: now)
             }
         }
     }
 
-    private func endScript(at now: ContinuousClock.Instant) -> Event {
-        connection.endScript() ? end(at: now) : lose(connection.cause)
+    private func take(_ result: PostgresResult, at now: ContinuousClock.Instant) {
+        line[0].hasBegun = true
+        switch result.status {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+            if case .preparation(let name) = line[0].expected.first {
+                prepared.insert(name)
+            } else {
+                line[0].results.append(result)
+            }
+        case PGRES_PIPELINE_ABORTED: break
+        case PGRES_FATAL_ERROR:
+            guard !result.endsConnection else { return lose(result.cause) }
+            // The errors that follow a request's first are its consequences.
+            line[0].error = line[0].error ?? result.cause
+        case PGRES_PIPELINE_SYNC: end(at: now)
+        default: lose(Self.outOfStep)
+        }
     }
 
-    /// Ends what was sent last.
-    private func end(at now: ContinuousClock.Instant) -> Event {
-        deadline = nil
-        let (answers, error) = (results, error)
-        results = []
-        switch state {
-        case .serving(let request):
-            state = .idle
-            guard let error else { return .answered(request, .success(answers)) }
-            let meaning = SQLState(error.code).meaning
-            if meaning.renewsConnection {
-                _ = lose(error)
-            } else if connection.isInTransaction {
-                state = .rollingBack
-                _ = send([Call(.rollback)], until: now + configuration.answerTimeout)
-            }
-            return .answered(request, .failure(meaning.kind.fault(error)))
-        case .connecting:
-            if let error { return lose(error) }
-            state = .idle
+    /// Ends the first of the line.
+    private func end(at now: ContinuousClock.Instant) {
+        let sent = line.removeFirst()
+        deadline = line.isEmpty ? nil : now + configuration.answerTimeout
+        if let request = sent.request {
+            end(request, sent.results, sent.error, at: now)
+        } else if let error = sent.error {
+            lose(error)
+        } else {
+            state = .ready
             wasEstablished = true
-            return .connected
-        case .rollingBack:
-            if let error { return lose(error) }
-            state = .idle
-            return .none
-        case .idle, .lost: return .none
+        }
+        if case .leaving(let cause) = state, line.isEmpty { lose(cause) }
+    }
+
+    private func end(
+        _ request: Request, _ results: [PostgresResult], _ error: StorageFault.Cause?, at now: ContinuousClock.Instant
+    ) {
+        guard let error else {
+            ended.append(Ended(request: request, outcome: .success(results), wasAnswered: true))
+            return
+        }
+        let meaning = SQLState(error.code).meaning
+        ended.append(Ended(request: request, outcome: .failure(meaning.kind.fault(error)), wasAnswered: true))
+        if meaning.renewsConnection {
+            state = .leaving(error)
+        } else if line.isEmpty, connection.isInTransaction {
+            // What opens a transaction has nothing behind it.
+            state = .rollingBack
+            send([Call(.rollback)], of: nil, until: now + configuration.answerTimeout)
         }
     }
 

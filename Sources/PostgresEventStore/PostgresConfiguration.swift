@@ -9,8 +9,12 @@ package struct PostgresConfiguration: Sendable {
 
     /// How many connections the store keeps.
     ///
-    /// Each serves one request at a time; few suffice where appends of many streams are gathered into one batch.
+    /// Few suffice where appends of many streams are gathered into one batch.
     package var connections = 4
+    /// How many requests are under way on one connection, where none is idle; the server carries them out in turn.
+    ///
+    /// Two keep it busy while an answer and the next request travel. A request waits for those before it, so few more.
+    package var requestsPerConnection = 4
     /// How long one attempt to connect may take, over all hosts of the connection string.
     ///
     /// It stands in place of libpq's own `connect_timeout`, which libpq heeds only where it blocks.
@@ -24,7 +28,7 @@ package struct PostgresConfiguration: Sendable {
     ///
     /// The request then fails with ``StorageFault/transient(_:)``, and nothing was done. Zero: without limit.
     package var statementTimeout: Duration = .seconds(4)
-    /// How long a request waits for a free connection, and how long, once sent, for its answer.
+    /// How long a request waits for a free connection, and how long, once sent and the first in its line, for its answer.
     ///
     /// Longer than ``statementTimeout``, it finds out servers that are frozen or cut off.
     package var answerTimeout: Duration = .seconds(5)

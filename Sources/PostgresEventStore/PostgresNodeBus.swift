@@ -113,7 +113,13 @@ package actor PostgresNodeBus: NodeBus, NotificationListener {
 
 extension Statement {
     /// Fits a session to a bus: what it sends need not outlive the server, so nobody waits for a disk.
-    static let prepareBus = Statement("prepare_bus", "SELECT set_config('synchronous_commit', 'off', false)")
+    ///
+    /// Its name lets operators tell it from the connections of the log.
+    static let prepareBus = Statement(
+        "prepare_bus",
+        """
+        SELECT set_config('synchronous_commit', 'off', false), set_config('application_name', 'backline bus', false)
+        """)
 
     /// Sends notifications, in the order given.
     fileprivate static let notify = Statement(

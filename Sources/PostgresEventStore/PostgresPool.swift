@@ -9,8 +9,8 @@ import EventStorage
 actor PostgresPool: PollingHandler {
     nonisolated let executor: PollingExecutor
     private let configuration: PostgresConfiguration
-    private var connections: [PooledConnection] = []
-    private var waiting: [Request] = []
+    private(set) var connections: [PooledConnection] = []
+    private(set) var waiting: [Request] = []
     /// Why the last attempt failed; nil before the first one, and where it succeeded.
     private var failure: StorageFault.Cause?
     private var nextAttempt = ContinuousClock.now
@@ -48,7 +48,7 @@ actor PostgresPool: PollingHandler {
 
     // MARK: Requests
 
-    /// Sends a request over the next free connection; gives the answers in the order of its calls.
+    /// Sends a request over the connection that has least to do; gives the answers in the order of its calls.
     ///
     /// `isWrite` says whether the request may change anything: then a lost connection throws
     /// ``StorageFault/outcomeUnknown(_:)``, else ``StorageFault/unreachable(_:)``.
@@ -79,7 +79,7 @@ actor PostgresPool: PollingHandler {
     func listen(to channels: [NotificationChannel], _ listener: (any NotificationListener)?) {
         let now = ContinuousClock.now
         for connection in connections {
-            handle(connection.lose(StorageFault.Cause(message: "the connection is replaced")), of: connection, at: now)
+            tend(connection, at: now) { $0.lose(StorageFault.Cause(message: "the connection is replaced")) }
         }
         self.channels = channels
         self.listener = listener
@@ -93,7 +93,7 @@ actor PostgresPool: PollingHandler {
         assumeIsolated { pool in
             guard let connection = pool.connections.first(where: { $0.token == token }) else { return }
             let now = ContinuousClock.now
-            pool.handle(connection.serve(at: now), of: connection, at: now)
+            pool.tend(connection, at: now) { $0.serve(at: now) }
             while let notification = connection.takeNotification() {
                 pool.listener?.notified(notification.payload, from: notification.sender)
             }
@@ -111,22 +111,21 @@ actor PostgresPool: PollingHandler {
         }
     }
 
-    private func handle(
-        _ event: PooledConnection.Event, of connection: PooledConnection, at now: ContinuousClock.Instant
+    /// Lets a connection do something, and sees to what came of it.
+    private func tend(
+        _ connection: PooledConnection, at now: ContinuousClock.Instant, _ body: (PooledConnection) -> Void
     ) {
-        switch event {
-        case .none: break
-        case .connected:
+        let wasEstablished = connection.wasEstablished
+        body(connection)
+        if connection.wasEstablished, !wasEstablished {
             failure = nil
             nextAttempt = now
             if !channels.isEmpty { listener?.listeningBegan() }
-        case .answered(let request, let outcome):
+        }
+        for ended in connection.takeEnded() {
             // A server that takes connections and drops them does not come so far.
-            backoff.reset()
-            request.sender.resume(returning: outcome)
-        case .lost(let cause, let request):
-            guard let request else { break }
-            request.sender.resume(returning: .failure(request.isWrite ? .outcomeUnknown(cause) : .unreachable(cause)))
+            if ended.wasAnswered { backoff.reset() }
+            ended.request.sender.resume(returning: ended.outcome)
         }
         guard case .lost(let cause) = connection.state, let index = connections.firstIndex(where: { $0 === connection })
         else { return }
@@ -140,7 +139,7 @@ actor PostgresPool: PollingHandler {
         for connection in connections {
             guard let deadline = connection.deadline, deadline <= now else { continue }
             let cause = StorageFault.Cause(code: "ETIMEDOUT", message: "the server does not answer")
-            handle(connection.lose(cause), of: connection, at: now)
+            tend(connection, at: now) { $0.lose(cause) }
             // A server that does not answer is not likely to do so on the next connection.
             failure = cause
         }
@@ -159,7 +158,7 @@ actor PostgresPool: PollingHandler {
                 return
             }
             connections.append(connection)
-            handle(connection.start(), of: connection, at: now)
+            tend(connection, at: now) { $0.start() }
         }
     }
 
@@ -173,12 +172,21 @@ actor PostgresPool: PollingHandler {
     }
 
     private func beginRequests(at now: ContinuousClock.Instant) {
-        while let request = waiting.first, let connection = connections.first(where: { $0.isIdle }) {
-            handle(connection.probe(), of: connection, at: now)
-            guard connection.isIdle else { continue }
+        while let request = waiting.first, let connection = leastLoadedConnection(for: request) {
+            if connection.isIdle {
+                tend(connection, at: now) { $0.probe() }
+                guard connection.isIdle else { continue }
+            }
             waiting.removeFirst()
-            handle(connection.begin(request, at: now), of: connection, at: now)
+            tend(connection, at: now) { $0.begin(request, at: now) }
         }
+    }
+
+    /// An idle connection, else one that takes the request behind others.
+    ///
+    /// Where there is none, the requests behind this one wait too: so its turn comes.
+    private func leastLoadedConnection(for request: Request) -> PooledConnection? {
+        connections.filter { $0.accepts(request) }.min { $0.load < $1.load }
     }
 
     /// Fails the requests that have waited for a connection long enough.

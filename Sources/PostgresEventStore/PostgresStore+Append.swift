@@ -5,12 +5,14 @@ extension PostgresStore {
     package func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
         batch.checkPreconditions()
         guard !batch.isEmpty else { return [] }
-        let answer = try await execute(Call(.append, with: Self.appendParameters(of: batch)))
-        var matched: Set<UUID> = []
+        let answer = try await execute(Self.appendCall(for: batch))
+        // A stream is in a batch once, and in the answer once where it moved.
+        guard answer.rows.count < batch.count else { return Array(repeating: .appended, count: batch.count) }
+        var moved: Set<UUID> = []
         for row in answer.rows {
-            try matched.insert(answer.uuid(row, 0))
+            try moved.insert(answer.uuid(row, 0))
         }
-        return batch.map { matched.contains($0.stream) ? .appended : .conflict }
+        return batch.map { moved.contains($0.stream) ? .appended : .conflict }
     }
 
     package func create(_ creation: StreamCreation) async throws(StorageFault) -> CreationOutcome {
@@ -33,26 +35,40 @@ extension PostgresStore {
         return try answer.int(row, 3) < creation.ownerLimit ? .codeTaken : .ownerLimitReached
     }
 
-    /// The parameters of ``Statement/append``: one array per column.
-    static func appendParameters(of batch: [StreamAppend]) -> Parameters {
-        let entries = batch.map(\.directory)
+    /// The statement that appends a batch.
+    static func appendCall(for batch: [StreamAppend]) -> Call {
+        let parts = AppendParts(of: batch)
+        return Call(.append(parts), with: appendParameters(of: batch, parts))
+    }
+
+    /// The parameters of ``Statement/append(_:)``: one array per column, in the order of the streams' ids.
+    static func appendParameters(of batch: [StreamAppend], _ parts: AppendParts) -> Parameters {
+        let batch = batch.sortedByStream
         var parameters = Parameters(
             batch.map(\.stream), batch.map(\.expected.seq), batch.map(\.expected.keyed),
-            batch.map(\.resulting.seq), batch.map(\.resulting.keyed),
-            entries.map { $0 != nil }, entries.map(\.?.code), entries.map(\.?.name), entries.map(\.?.isPublic),
-            entries.map { $0?.latitude }, entries.map { $0?.longitude }, entries.map(\.?.createdAt),
-            entries.map { $0?.closedAt }, entries.map { $0?.owner }, entries.map { $0?.djName },
-            entries.map { $0?.nowPlayingTitle }, entries.map { $0?.nowPlayingArtist })
-        parameters.add(batch.flatMap { part in part.events.map { _ in part.stream } })
-        parameters.add(events: batch.lazy.flatMap(\.events))
-        parameters.add(batch.flatMap { part in part.newestKeys.map { _ in part.stream } })
-        parameters.add(keys: batch.lazy.flatMap(\.newestKeys))
-        parameters.add(batch.flatMap { part in part.joined.map { _ in part.stream } })
-        parameters.add(batch.flatMap(\.joined))
-        parameters.add(batch.flatMap { part in part.left.map { _ in part.stream } })
-        parameters.add(batch.flatMap(\.left))
-        parameters.add(batch.flatMap { $0.events.map(\.checksum) })
-        parameters.add(batch.flatMap { $0.newestKeys.map(\.checksum) })
+            batch.map(\.resulting.seq), batch.map(\.resulting.keyed))
+        if parts.contains(.directory) {
+            parameters.add(entries: batch.map(\.directory))
+            parameters.add(batch.map(\.forgetAt))
+        }
+        if parts.contains(.events) {
+            parameters.add(batch.flatMap { part in part.events.map { _ in part.stream } })
+            let events = batch.flatMap(\.events)
+            parameters.add(events: events)
+            parameters.add(events.map(\.checksum))
+        }
+        if parts.contains(.keys) {
+            parameters.add(batch.flatMap { part in part.newestKeys.map { _ in part.stream } })
+            let keys = batch.flatMap(\.newestKeys)
+            parameters.add(keys: keys)
+            parameters.add(keys.map(\.checksum))
+        }
+        if parts.contains(.memberships) {
+            parameters.add(batch.flatMap { part in part.joined.map { _ in part.stream } })
+            parameters.add(batch.flatMap(\.joined))
+            parameters.add(batch.flatMap { part in part.left.map { _ in part.stream } })
+            parameters.add(batch.flatMap(\.left))
+        }
         return parameters
     }
 
@@ -74,6 +90,28 @@ extension PostgresStore {
     }
 }
 
+extension [StreamAppend] {
+    /// In the order in which the database sorts the streams' ids: by their bytes.
+    fileprivate var sortedByStream: [StreamAppend] {
+        guard count > 1 else { return self }
+        let places = indices.map { (halves: self[$0].stream.halves, index: $0) }
+        return places.sorted { $0.halves < $1.halves }.map { self[$0.index] }
+    }
+}
+
+extension UUID {
+    /// Its bytes as two numbers that sort as they do.
+    fileprivate var halves: (UInt64, UInt64) {
+        // The 16 bytes are read during the call only; any bits are numbers.
+        unsafe withUnsafeBytes(of: uuid) { bytes in
+            unsafe (
+                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+    }
+}
+
 extension StreamAppend {
     /// The keys that are not overwritten by later ones of the same append.
     fileprivate var newestKeys: ArraySlice<CommandKey> {
@@ -82,6 +120,22 @@ extension StreamAppend {
 }
 
 extension Parameters {
+    /// Adds arrays of `is_listed` and the directory's columns.
+    fileprivate mutating func add(entries: [DirectoryEntry?]) {
+        add(entries.map { $0 != nil })
+        add(entries.map(\.?.code))
+        add(entries.map(\.?.name))
+        add(entries.map(\.?.isPublic))
+        add(entries.map { $0?.latitude })
+        add(entries.map { $0?.longitude })
+        add(entries.map(\.?.createdAt))
+        add(entries.map { $0?.closedAt })
+        add(entries.map { $0?.owner })
+        add(entries.map { $0?.djName })
+        add(entries.map { $0?.nowPlayingTitle })
+        add(entries.map { $0?.nowPlayingArtist })
+    }
+
     /// Adds arrays of `seq`, `at`, `type` and `payload`.
     mutating func add(events: some Sequence<StoredEvent>) {
         add(events.map(\.seq))

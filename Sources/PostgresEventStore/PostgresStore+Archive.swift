@@ -108,7 +108,7 @@ extension PostgresStore: LogArchive {
             parts.map(\.head.version.keyed), parts.map(\.checksum), entries.map(\.code), entries.map(\.name),
             entries.map(\.isPublic), entries.map(\.latitude), entries.map(\.longitude), entries.map(\.createdAt),
             entries.map(\.closedAt), entries.map(\.owner), entries.map(\.djName), entries.map(\.nowPlayingTitle),
-            entries.map(\.nowPlayingArtist))
+            entries.map(\.nowPlayingArtist), parts.map(\.forgetAt))
         var events = Parameters(parts.flatMap { part in part.events.map { _ in part.stream } })
         events.add(events: parts.lazy.flatMap(\.events))
         events.add(parts.flatMap { $0.events.map(\.checksum) })

@@ -54,7 +54,7 @@ extension PostgresStore {
                 .saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state),
                 snapshot.checksum))
         guard answer.affectedRows == 1 else {
-            throw .rejected(.init(message: "a snapshot of a stream that does not exist"))
+            throw .rejected(.init(message: "a snapshot of a stream that does not exist, or is to be forgotten"))
         }
     }
 

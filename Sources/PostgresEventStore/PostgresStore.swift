@@ -21,6 +21,8 @@ package final class PostgresStore: EventStore {
         pool = try PostgresPool(configuration)
     }
 
+    package var executor: (any TaskExecutor)? { pool.executor }
+
     /// Refuses further requests, waits for those under way, and closes the connections.
     package func close() async {
         await pool.close()

@@ -17,10 +17,13 @@ extension Statement {
             sql: """
                 WITH RECURSIVE found AS (
                     (SELECT room_id FROM \(table) WHERE room_id > coalesce($1, '00000000-0000-0000-0000-000000000000')
+                        AND NOT EXISTS (SELECT FROM removals WHERE removals.room_id = \(table).room_id)
                         ORDER BY room_id LIMIT 1)
                     UNION ALL
                     SELECT next.room_id FROM found, LATERAL (
-                        SELECT room_id FROM \(table) WHERE room_id > found.room_id ORDER BY room_id LIMIT 1) AS next
+                        SELECT room_id FROM \(table) WHERE room_id > found.room_id
+                            AND NOT EXISTS (SELECT FROM removals WHERE removals.room_id = \(table).room_id)
+                            ORDER BY room_id LIMIT 1) AS next
                 )
                 SELECT room_id FROM found LIMIT $2
                 """)
@@ -115,13 +118,13 @@ extension Statement {
         """
         INSERT INTO rooms (
             room_id, epoch, seq, keyed, checksum, code, name, is_public, lat, lon, created_at, closed_at, owner,
-            dj_name, now_playing_title, now_playing_artist)
-        SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            dj_name, now_playing_title, now_playing_artist, forget_at)
+        SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
         ON CONFLICT (room_id) DO UPDATE SET
             code = excluded.code, name = excluded.name, is_public = excluded.is_public, lat = excluded.lat,
             lon = excluded.lon, created_at = excluded.created_at, closed_at = excluded.closed_at,
             owner = excluded.owner, dj_name = excluded.dj_name, now_playing_title = excluded.now_playing_title,
-            now_playing_artist = excluded.now_playing_artist
+            now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at
         """)
 
     static let importEvents = Statement(

@@ -1,72 +1,4 @@
 extension Statement {
-    /// Appends to many streams.
-    ///
-    /// `matched` locks the heads whose version is the expected one, in the order of their ids, so that batches that
-    /// overlap wait for each other and never in a circle. A head that moved while its lock was waited for is compared
-    /// again as it then is (READ COMMITTED re-evaluates the condition on the newest row version) and is left out. Every
-    /// other part writes for the rooms of `matched` alone. Since a matched head has not moved, neither have the room's
-    /// events, keys and memberships: what the statement's snapshot shows of them is their newest state.
-    ///
-    /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: it probes a hash table, whose cost does
-    /// not depend on what the planner guesses of the sizes.
-    static let append = Statement(
-        "append",
-        """
-        WITH matched AS MATERIALIZED (
-            SELECT part.*
-            FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS part (
-                room_id, expected_seq, expected_keyed, new_seq, new_keyed, is_listed, code, name, is_public, lat, lon,
-                created_at, closed_at, owner, dj_name, now_playing_title, now_playing_artist)
-            JOIN rooms USING (room_id)
-            WHERE rooms.seq = part.expected_seq AND rooms.keyed = part.expected_keyed
-            ORDER BY part.room_id
-            FOR NO KEY UPDATE OF rooms
-        ), moved AS (
-            UPDATE rooms SET
-                seq = new_seq,
-                keyed = new_keyed,
-                code = CASE WHEN is_listed THEN matched.code ELSE rooms.code END,
-                name = CASE WHEN is_listed THEN matched.name ELSE rooms.name END,
-                is_public = CASE WHEN is_listed THEN matched.is_public ELSE rooms.is_public END,
-                lat = CASE WHEN is_listed THEN matched.lat ELSE rooms.lat END,
-                lon = CASE WHEN is_listed THEN matched.lon ELSE rooms.lon END,
-                created_at = CASE WHEN is_listed THEN matched.created_at ELSE rooms.created_at END,
-                closed_at = CASE WHEN is_listed THEN matched.closed_at ELSE rooms.closed_at END,
-                owner = CASE WHEN is_listed THEN matched.owner ELSE rooms.owner END,
-                dj_name = CASE WHEN is_listed THEN matched.dj_name ELSE rooms.dj_name END,
-                now_playing_title = CASE WHEN is_listed THEN matched.now_playing_title
-                    ELSE rooms.now_playing_title END,
-                now_playing_artist = CASE WHEN is_listed THEN matched.now_playing_artist
-                    ELSE rooms.now_playing_artist END
-            FROM matched
-            WHERE rooms.room_id = matched.room_id
-        ), recorded AS (
-            INSERT INTO events (room_id, seq, at, type, payload, checksum)
-            SELECT * FROM unnest($18, $19, $20, $21, $22, $34) AS event (room_id, seq, at, type, payload, checksum)
-            WHERE (room_id IN (SELECT room_id FROM matched)) IS TRUE
-        ), remembered AS (
-            INSERT INTO command_keys (room_id, slot, ordinal, session_id, key, fingerprint, seq, result, checksum)
-            SELECT room_id, ordinal % 1000, ordinal, session_id, key, fingerprint, seq, result, checksum
-            FROM unnest($23, $24, $25, $26, $27, $28, $29, $35)
-                AS command (room_id, ordinal, session_id, key, fingerprint, seq, result, checksum)
-            WHERE (room_id IN (SELECT room_id FROM matched)) IS TRUE
-            ON CONFLICT (room_id, slot) DO UPDATE SET
-                ordinal = excluded.ordinal, session_id = excluded.session_id, key = excluded.key,
-                fingerprint = excluded.fingerprint, seq = excluded.seq, result = excluded.result,
-                checksum = excluded.checksum
-        ), joined AS (
-            INSERT INTO memberships (room_id, session_id)
-            SELECT * FROM unnest($30, $31) AS member (room_id, session_id)
-            WHERE (room_id IN (SELECT room_id FROM matched)) IS TRUE
-            ON CONFLICT DO NOTHING
-        ), departed AS (
-            DELETE FROM memberships USING unnest($32, $33) AS member (room_id, session_id)
-            WHERE memberships.session_id = member.session_id AND memberships.room_id = member.room_id
-                AND (member.room_id IN (SELECT room_id FROM matched)) IS TRUE
-        )
-        SELECT room_id FROM matched
-        """)
-
     // MARK: Creation
 
     /// Lets one creation of a session at a time decide, until its transaction ends.
@@ -155,12 +87,13 @@ extension Statement {
         ORDER BY seq DESC LIMIT 1
         """)
 
-    /// Keeps a snapshot of a stream that exists.
+    /// Keeps a snapshot of a stream that exists and is not to be forgotten, and keeps it from being so meanwhile.
     static let saveSnapshot = Statement(
         "save_snapshot",
         """
         INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum)
-        SELECT room_id, $2, $3, $4, $5 FROM rooms WHERE room_id = $1
+        SELECT room_id, $2, $3, $4, $5 FROM rooms WHERE room_id = $1 AND forget_at IS NULL
+        FOR KEY SHARE
         ON CONFLICT (room_id, seq) DO UPDATE SET
             reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum
         """)

@@ -4,22 +4,27 @@ struct Statement: Sendable {
     let name: String
     /// Its text, a constant: values are bound, never spliced in.
     let sql: String
+    /// Whether it begins a transaction that lasts until another statement ends it.
+    let opensTransaction: Bool
 
-    init(_ name: StaticString, _ sql: StaticString) {
+    init(_ name: StaticString, _ sql: StaticString, opensTransaction: Bool = false) {
         self.name = name.description
         self.sql = sql.description
+        self.opensTransaction = opensTransaction
     }
 
     /// A statement that is put together from constants.
     init(name: String, sql: String) {
         self.name = name
         self.sql = sql
+        opensTransaction = false
     }
 
     /// The one statement that is no constant: LISTEN takes no parameters, and a channel's name cannot end its quotes.
     init(listening channel: NotificationChannel) {
         self.name = "listen \(channel.name)"
         self.sql = "LISTEN \"\(channel.name)\""
+        opensTransaction = false
     }
 }
 
@@ -42,16 +47,18 @@ struct Call: Sendable {
 }
 
 extension Statement {
-    static let begin = Statement("begin", "BEGIN ISOLATION LEVEL READ COMMITTED")
-    static let beginReading = Statement("begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    static let begin = Statement("begin", "BEGIN ISOLATION LEVEL READ COMMITTED", opensTransaction: true)
+    static let beginReading = Statement(
+        "begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", opensTransaction: true)
     static let commit = Statement("commit", "COMMIT")
     static let rollback = Statement("rollback", "ROLLBACK")
 
     /// Fits a new session to this store.
     ///
     /// Waits for locks end with the statement, not before. Plans are made once per connection, and may be made while a
-    /// table is empty: since every statement finds its rows by key, none may scan a table that has grown since. An
-    /// acknowledgement means durable, whatever the database's own default is.
+    /// table is empty: since every statement finds its rows by key, none may scan a table that has grown since, and rows
+    /// are looked up, and locked, in the order in which they are asked for. An acknowledgement means durable, whatever
+    /// the database's own default is.
     static let prepareSession = Statement(
         "prepare_session",
         """
@@ -59,6 +66,7 @@ extension Statement {
             set_config('default_transaction_isolation', 'read committed', false),
             set_config('default_transaction_deferrable', 'off', false),
             set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false),
+            set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
             set_config('jit', 'off', false),
             set_config('synchronous_commit', CASE setting WHEN 'off' THEN 'on' ELSE setting END, false)
         FROM current_setting('synchronous_commit') AS setting

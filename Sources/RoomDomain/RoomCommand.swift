@@ -7,7 +7,9 @@ package enum RoomCommand: Sendable, Equatable {
     case leave
     case rename(name: String)
     case updateRoom(RoomUpdate)
-    case closeRoom
+    /// Where `forget` is true, the room's location and its members' names go from the log as well; that may be asked of
+    /// a room that is closed already.
+    case closeRoom(forget: Bool)
     case setRole(member: MemberID, role: Role)
     case transferOwnership(member: MemberID)
     case kick(member: MemberID, ban: Bool, note: String?)
@@ -29,6 +31,9 @@ package enum RoomCommand: Sendable, Equatable {
     case finish(entry: EntryID)
     /// The session is over: only the server asks for this.
     case endMembership(session: SessionID, reason: LeaveReason)
+
+    /// Closing alone.
+    package static var closeRoom: RoomCommand { .closeRoom(forget: false) }
 }
 
 /// What an owner wants changed; nil: leave as it is.

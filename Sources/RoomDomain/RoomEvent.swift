@@ -8,7 +8,9 @@ package enum RoomEvent: Sendable, Equatable {
     case memberLeft(MemberLeft)
     case memberRenamed(member: MemberID, name: String)
     case roomUpdated(RoomChanges)
-    case roomClosed
+    /// Where `forget` is true, the room has dropped its location and its members' names; of a room that was closed
+    /// before, that is all it says.
+    case roomClosed(forget: Bool)
     case roleChanged(member: MemberID, role: Role)
     /// The session is kept in the log and never shown to clients.
     case memberBanned(member: MemberID, by: MemberID?, session: SessionID)
@@ -28,6 +30,9 @@ package enum RoomEvent: Sendable, Equatable {
     case playbackStopped
     /// It ended at the instant the event was recorded.
     case entryFinished(entry: EntryID, track: TrackID, reason: FinishReason, startedAt: Timestamp, playedMs: Int64)
+
+    /// Closing alone.
+    package static var roomClosed: RoomEvent { .roomClosed(forget: false) }
 }
 
 /// An event in its place in the room's log.

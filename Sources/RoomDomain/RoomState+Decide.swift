@@ -26,7 +26,7 @@ extension RoomState {
         case .leave: return membershipEnd(of: try asker.memberOnly, .left)
         case .rename(let name): return try rename(try asker.memberOnly, to: name)
         case .updateRoom(let update): return try updateRoom(update)
-        case .closeRoom: return [.roomClosed]
+        case .closeRoom(let forget): return isForgotten ? [] : [.roomClosed(forget: forget)]
         case .setRole(let member, let role): return try setRole(of: member, to: role)
         case .transferOwnership(let member): return try transferOwnership(to: member)
         case .kick(let member, let ban, let note): return try kick(member, ban: ban, note: note, by: asker)
@@ -110,6 +110,8 @@ extension RoomState {
     /// Refuses the banned, a closed room, who is no member, and the wrong role, in this order.
     private func admit(_ actor: Actor, for command: RoomCommand) throws(RoomRefusal) -> Asker {
         var asker = Asker()
+        // Only a room that was made and is closed is neither open nor new.
+        let isOpen = isOpen || (seq > 0 && command == .closeRoom(forget: true))
         switch actor {
         case .server:
             guard isOpen else { throw .roomClosed }

@@ -19,7 +19,7 @@ extension RoomState {
         case .memberLeft(let left): foldMemberLeft(left.member)
         case .memberRenamed(let member, let name): members[member]?.name = name
         case .roomUpdated(let changes): foldRoomUpdated(changes)
-        case .roomClosed: closedAt = closedAt ?? recorded.at
+        case .roomClosed(let forget): foldRoomClosed(forget: forget, at: recorded.at)
         case .roleChanged(let member, let role): members[member]?.role = role
         case .memberBanned(let member, _, let session): foldMemberBanned(member, session)
         case .memberUnbanned(let member, _): bans = bans.filter { $0.value != member }
@@ -75,6 +75,13 @@ extension RoomState {
         if let location = changes.location { self.location = location }
         if let visibility = changes.visibility { self.visibility = visibility }
         if let settings = changes.settings { self.settings = settings }
+    }
+
+    private mutating func foldRoomClosed(forget: Bool, at instant: Timestamp) {
+        closedAt = closedAt ?? instant
+        guard forget else { return }
+        isForgotten = true
+        dropPersonalData()
     }
 
     private mutating func foldMemberJoined(_ member: Member) {

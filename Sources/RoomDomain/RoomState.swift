@@ -17,6 +17,8 @@ package struct RoomState: Sendable, Equatable {
     package var createdAt = Timestamp(milliseconds: 0)
     /// When it was closed; nil while open.
     package var closedAt: Timestamp?
+    /// Whether its owner closed it to be forgotten: then it knows no location and nobody's name.
+    package var isForgotten = false
     /// Who may find it.
     package var visibility: Visibility = .unlisted
     /// Where it is, already rounded.

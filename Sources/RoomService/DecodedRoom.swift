@@ -24,7 +24,8 @@ struct DecodedRoom: Sendable {
         self.head = loaded.head
         self.state = state
         self.keys = keys
-        self.recent = Array(events.suffix(LiveRoom.recentEvents))
+        // What is to be forgotten may still be in the log: nobody gets it from here.
+        self.recent = state.isForgotten ? [] : Array(events.suffix(LiveRoom.recentEvents))
         self.snapshotSeq = loaded.snapshot?.seq ?? 0
     }
 }
@@ -54,7 +55,7 @@ extension DirectoryEntry {
             code: state.code.description, name: state.name, isPublic: state.visibility == .public,
             latitude: state.location?.latitude, longitude: state.location?.longitude,
             createdAt: state.createdAt.milliseconds, closedAt: state.closedAt?.milliseconds,
-            owner: owner?.session.uuid, djName: owner?.name,
+            owner: owner?.session.uuid, djName: state.isForgotten ? nil : owner?.name,
             nowPlayingTitle: playing?.title, nowPlayingArtist: playing?.artist)
     }
 }

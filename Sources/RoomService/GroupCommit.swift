@@ -60,7 +60,7 @@ final class GroupCommit: Sendable {
     func run(flushes: Int) async {
         await withDiscardingTaskGroup { group in
             for _ in 0..<flushes {
-                group.addTask {
+                group.addTask(executorPreference: store.executor) {
                     while let batch = await self.next() { await self.flush(batch) }
                 }
             }

@@ -48,7 +48,7 @@ extension LiveRoom {
     }
 
     private static func outcome(of first: CommandKey, fingerprint: Int64) -> CommandOutcome {
-        guard first.fingerprint == fingerprint else { return .keyReused }
+        guard [fingerprint, CommandKey.forgotten].contains(first.fingerprint) else { return .keyReused }
         return .acknowledged(seq: first.seq, result: first.result.flatMap { try? ResultJSON.decode($0) })
     }
 
@@ -124,9 +124,10 @@ extension LiveRoom {
             case nil: break
             }
         }
-        // Who is in a room that is closed is a member of nothing that could be left.
-        if pending.events.contains(where: { $0.event == .roomClosed }) {
+        for case .roomClosed(let forget) in pending.events.map(\.event) {
+            // Who is in a room that is closed is a member of nothing that could be left.
             touched.formUnion(projected.memberOfSession.keys)
+            if forget { append.forgetAt = projected.lastEventAt.milliseconds }
         }
         for session in touched {
             if projected.isOpen, projected.memberOfSession[session] != nil {

@@ -8,7 +8,11 @@ extension LiveRoom {
     // MARK: Durable events
 
     /// Takes in events that are durable and shows them to everybody who follows.
-    func fold(_ events: [RecordedEvent]) {
+    ///
+    /// Where they end with the room's forgetting, nobody is shown any more what that takes away.
+    func fold(_ durable: [RecordedEvent]) {
+        let forget = durable.contains { $0.event == .roomClosed(forget: true) }
+        let events = forget ? durable.map(\.withoutPersonalData) : durable
         var touched: Set<MemberID> = []
         for event in events {
             confirmed.evolve(event)
@@ -20,6 +24,7 @@ extension LiveRoom {
         }
         version.seq = confirmed.seq
         recent += events
+        if forget { recent = [] }
         if recent.count > 2 * Self.recentEvents { recent.removeFirst(recent.count - Self.recentEvents) }
         publish(events)
         // Behind the events: who is named in presence is a member by then.
@@ -164,6 +169,12 @@ extension LiveRoom {
         for callback in callbacks { callback() }
     }
 
+    /// Reads the log, whatever is known of it, once what is under way has ended.
+    func readAgain() {
+        verifications.append {}
+        reload()
+    }
+
     /// Reads the log if it stands elsewhere than this room, or if an earlier read failed.
     func compare(with head: StreamHead) {
         if condition == .stale || head.epoch != epoch || head.version != version { reload() }
@@ -180,7 +191,7 @@ extension LiveRoom {
     ///
     /// A failure costs time later, nothing else.
     func saveSnapshot() {
-        guard !isSavingSnapshot, confirmed.seq > snapshotSeq else { return }
+        guard !isSavingSnapshot, !confirmed.isForgotten, confirmed.seq > snapshotSeq else { return }
         isSavingSnapshot = true
         snapshotSeq = confirmed.seq
         let (state, id, loop) = (confirmed, id, loop)

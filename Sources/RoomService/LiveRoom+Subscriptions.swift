@@ -37,7 +37,7 @@ extension LiveRoom {
             return request.feed.subscriptionRefused(request, because: .unavailable)
         }
         join(request)
-        guard let seq = request.seq, request.epoch == epoch, seq >= 0, seq <= confirmed.seq,
+        guard let seq = request.seq, request.epoch == epoch, seq >= 0, seq <= confirmed.seq, !confirmed.isForgotten,
             confirmed.seq - seq <= surroundings.settings.resumableEvents
         else { return begin(request, with: [snapshotMessage(for: request)]) }
         let missing = confirmed.seq - seq

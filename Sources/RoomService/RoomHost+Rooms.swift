@@ -84,7 +84,7 @@ extension RoomHost {
                     you: YouJSON.encode(state, session.id), presence: Presence(online: 0, members: []))
             case .codeTaken: continue
             case .existing(let stream, let fingerprint):
-                guard fingerprint == wanted.fingerprint else { throw .keyReused }
+                guard [wanted.fingerprint, CommandKey.forgotten].contains(fingerprint) else { throw .keyReused }
                 do {
                     return try await view(RoomID(stream), for: session.id)
                 } catch {
@@ -129,7 +129,7 @@ extension RoomHost {
 
     /// A room as it was when its event `seq` had just happened; nobody's presence is in it.
     package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        let position = try await withRoom(room) { $0.position }
+        let (position, isForgotten) = try await withRoom(room) { ($0.position, $0.confirmed.isForgotten) }
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
         do {
             var state = RoomState(id: room)
@@ -141,6 +141,8 @@ extension RoomHost {
                 let events = try await store.read(room.uuid, after: state.seq, limit: last - state.seq)
                 for event in try events.recorded(after: state.seq, through: last) { state.evolve(event) }
             }
+            // The log may still have what is to be forgotten.
+            if isForgotten { state.dropPersonalData() }
             return RoomView(
                 room: room, epoch: position.epoch, seq: seq, time: clock.now, state: StateJSON.encode(state),
                 you: YouJSON.encode(state, session), presence: nil)
@@ -161,7 +163,7 @@ extension RoomHost {
 
     /// At most `limit` events after `seq`.
     package func events(of room: RoomID, after seq: Int, limit: Int) async throws(RoomFailure) -> LogPage {
-        let position = try await withRoom(room) { $0.position }
+        let (position, isForgotten) = try await withRoom(room) { ($0.position, $0.confirmed.isForgotten) }
         guard seq >= 0, seq < position.seq, limit > 0 else {
             return LogPage(epoch: position.epoch, events: [], seq: position.seq)
         }
@@ -169,7 +171,9 @@ extension RoomHost {
             let count = min(limit, position.seq - seq)
             let stored = try await store.read(room.uuid, after: seq, limit: count)
             let events = try stored.recorded(after: seq, through: seq + count)
-            return LogPage(epoch: position.epoch, events: events, seq: position.seq)
+            return LogPage(
+                epoch: position.epoch, events: isForgotten ? events.map(\.withoutPersonalData) : events,
+                seq: position.seq)
         } catch {
             throw Self.failure(error)
         }

@@ -75,13 +75,14 @@ package final class RoomHost: Sendable {
                 group.addTask { await self.jobs.run() }
                 await withDiscardingTaskGroup { house in
                     house.addTask { await self.keepHouse() }
+                    house.addTask { await self.keepErasing() }
                     if let link {
                         house.addTask { await link.run { self.heard($0) } }
                         house.addTask { await self.keepPresence() }
                     }
                     await groupCommit.run(flushes: settings.flushesSideBySide)
-                    await link?.tellLast(.presenceEnded)
                     house.cancelAll()
+                    await link?.tellLast(.presenceEnded)
                 }
                 // Not cancelled: somebody waits for what each job reads.
                 jobs.close()
@@ -192,6 +193,12 @@ package final class RoomHost: Sendable {
         return try result.get()
     }
 
+    /// Lets a room that is in memory read its log again, whatever is known of it.
+    func readAgain(_ id: RoomID) {
+        let shelf = shelf(of: id)
+        shelf.loop.execute { shelf.assumeIsolated { $0.readAgain(id) } }
+    }
+
     // MARK: Housekeeping
 
     /// Whether hints of other servers arrive, so that comparing with the log is only for those that are lost.
@@ -219,7 +226,7 @@ package final class RoomHost: Sendable {
         var followed: [UUID] = []
         for shelf in shelves { followed += await shelf.followedRooms().map(\.uuid) }
         guard !followed.isEmpty, let heads = try? await store.heads(of: followed) else { return }
-        for shelf in shelves { await shelf.compare(with: heads) }
+        for shelf in shelves { await shelf.compare(with: heads, of: followed) }
     }
 
     private func removeFinishedSessions() async {

@@ -27,6 +27,8 @@ package struct RoomHostSettings: Sendable {
     /// Who was online at a server that says nothing is so for this long: with it, and what the last beat was early, a
     /// server's death shows within half a minute.
     package var presenceLease = TimeAmount.seconds(20)
+    /// Rooms that were closed longer ago than this are removed; nil: never.
+    package var retainClosedRoomsMs: Int64?
     /// A session that is not used ends after this.
     package var sessionLifetimeMs: Int64 = 30 * 24 * 3_600 * 1_000
 

@@ -52,7 +52,11 @@ package actor RoomShelf {
             visit(.success(room))
         case .loading(let visits):
             places[id] = .loading(visits + [visit])
-        case .live, nil:
+        case .live(let room):
+            codes.remove(room.assumeIsolated { $0.confirmed.code }, of: id)
+            places[id] = .loading([visit])
+            load(id)
+        case nil:
             places[id] = .loading([visit])
             load(id)
         }
@@ -152,11 +156,26 @@ package actor RoomShelf {
         }
     }
 
-    /// Lets live rooms read what the log has beyond them.
-    func compare(with heads: [UUID: StreamHead]) {
-        for (stream, head) in heads {
+    /// Lets those of `streams` that are live rooms read what the log has beyond them, also that it has them no more.
+    func compare(with heads: [UUID: StreamHead], of streams: [UUID]) {
+        for stream in streams {
             guard case .live(let room) = places[RoomID(stream)] else { continue }
-            room.assumeIsolated { $0.compare(with: head) }
+            room.assumeIsolated { room in
+                if let head = heads[stream] { room.compare(with: head) } else { room.readAgain() }
+            }
+        }
+    }
+
+    /// Lets a room read its log again where it is live, or as soon as it is.
+    func readAgain(_ id: RoomID) {
+        switch places[id] {
+        case .live(let room):
+            room.assumeIsolated { $0.readAgain() }
+        case .loading(let visits):
+            places[id] = .loading(
+                visits + [{ result in if case .success(let room) = result { room.assumeIsolated { $0.readAgain() } } }])
+        case nil:
+            break
         }
     }
 }

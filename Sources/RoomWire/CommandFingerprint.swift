@@ -73,7 +73,10 @@ struct Fingerprint {
         case .updateRoom(let update):
             self.combine("updateRoom")
             self.combine(update)
-        case .closeRoom: self.combine("closeRoom")
+        case .closeRoom(let forget):
+            self.combine("closeRoom")
+            // A closing alone keeps the hash that it has had since before there was the field.
+            if forget { self.combine(isPresent: true) }
         case .setRole(let member, let role):
             self.combine("setRole")
             self.combine(member)

@@ -44,7 +44,7 @@ package enum CommandJSON {
         case "leave": .leave
         case "rename": .rename(name: try fields.string("name"))
         case "updateRoom": .updateRoom(try Self.update(fields))
-        case "closeRoom": .closeRoom
+        case "closeRoom": .closeRoom(forget: try fields.boolIfPresent("forget") ?? false)
         case "setRole": .setRole(member: try fields.id("member"), role: try Self.role(fields))
         case "transferOwnership": .transferOwnership(member: try fields.id("member"))
         case "kick":

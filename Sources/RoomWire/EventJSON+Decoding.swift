@@ -30,7 +30,7 @@ extension JSONFields {
         case .memberLeft: .memberLeft(try self.memberLeft())
         case .memberRenamed: .memberRenamed(member: try self.id("member"), name: try self.string("name"))
         case .roomUpdated: .roomUpdated(try self.roomChanges())
-        case .roomClosed: .roomClosed
+        case .roomClosed: .roomClosed(forget: try self.boolIfPresent("forget") ?? false)
         case .roleChanged: .roleChanged(member: try self.id("member"), role: try self.choice("role"))
         case .memberBanned:
             .memberBanned(

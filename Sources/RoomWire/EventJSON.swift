@@ -90,7 +90,8 @@ extension JSONWriter {
             self.member("member", id: member)
             self.member("name", name)
         case .roomUpdated(let changes): self.members(of: changes)
-        case .roomClosed, .playbackStopped: break
+        case .roomClosed(let forget): if forget { self.member("forget", true) }
+        case .playbackStopped: break
         case .roleChanged(let member, let role):
             self.member("member", id: member)
             self.member("role", choice: role)

@@ -21,6 +21,7 @@ package enum StoredStateJSON {
         writer.member("name", state.name)
         writer.member("createdAt", state.createdAt)
         writer.member("closedAt", state.closedAt)
+        if state.isForgotten { writer.member("isForgotten", true) }
         writer.member("visibility", choice: state.visibility)
         writer.member("location", state.location)
         writer.member("settings", state.settings)
@@ -115,6 +116,7 @@ extension JSONFields {
         state.name = try self.string("name")
         state.createdAt = try self.instant("createdAt")
         state.closedAt = try self.instantIfPresent("closedAt")
+        state.isForgotten = try self.boolIfPresent("isForgotten") ?? false
         state.visibility = try self.choice("visibility")
         state.location = try self.locationIfPresent("location", at: "location")
         state.settings = try self.settings("settings", at: "settings")

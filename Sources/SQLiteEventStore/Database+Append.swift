@@ -18,6 +18,9 @@ extension Database {
                 WHERE room_id = ?
                 """, entry.columns + [part.stream])
         }
+        if let forgetAt = part.forgetAt {
+            try run("UPDATE rooms SET forget_at = ? WHERE room_id = ?", [forgetAt, part.stream])
+        }
         try insertRows(of: part)
         return .appended
     }

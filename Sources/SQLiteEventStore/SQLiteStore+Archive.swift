@@ -6,7 +6,10 @@ extension SQLiteStore: LogArchive {
     // MARK: Reading
 
     package func streams(in part: LogPart, after: UUID?, limit: Int) async throws(StorageFault) -> [UUID] {
-        let sql = "SELECT room_id FROM \(part.table) WHERE room_id > ? ORDER BY room_id LIMIT 1"
+        let sql = """
+            SELECT room_id FROM \(part.table) WHERE room_id > ? AND room_id NOT IN (SELECT room_id FROM removals)
+            ORDER BY room_id LIMIT 1
+            """
         return try await read { db in
             // An empty blob is before every other.
             var bound = after?.databaseValue ?? Data().databaseValue
@@ -178,16 +181,16 @@ extension Database {
         try run(
             """
             INSERT INTO rooms (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
-            now_playing_title, now_playing_artist, room_id, epoch, seq, keyed, checksum)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            now_playing_title, now_playing_artist, room_id, epoch, seq, keyed, checksum, forget_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (room_id) DO UPDATE SET
             code = excluded.code, name = excluded.name, is_public = excluded.is_public, latitude = excluded.latitude,
             longitude = excluded.longitude, created_at = excluded.created_at, closed_at = excluded.closed_at,
             owner = excluded.owner, dj_name = excluded.dj_name, now_playing_title = excluded.now_playing_title,
-            now_playing_artist = excluded.now_playing_artist
+            now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at
             """,
             part.entry.columns
-                + [part.stream, part.head.epoch, part.head.version.seq, part.head.version.keyed, part.checksum])
+                + [part.stream, part.head.epoch, part.head.version.seq, part.head.version.keyed, part.checksum, part.forgetAt])
         for event in part.events { try insert(event, of: part.stream) }
         for key in part.keys { try insert(key, of: part.stream) }
         for session in part.members {

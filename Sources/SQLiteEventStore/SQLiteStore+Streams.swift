@@ -65,10 +65,15 @@ extension SQLiteStore {
         try await write { db in
             try db.run(
                 """
-                INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum) VALUES (?, ?, ?, ?, ?)
+                INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum)
+                SELECT room_id, ?, ?, ?, ? FROM rooms WHERE room_id = ? AND forget_at IS NULL
                 ON CONFLICT (room_id, seq) DO UPDATE SET
                 reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum
-                """, [stream, snapshot.seq, snapshot.reducerVersion, Data(snapshot.state), snapshot.checksum])
+                """, [snapshot.seq, snapshot.reducerVersion, Data(snapshot.state), snapshot.checksum, stream])
+            guard db.changesCount == 1 else {
+                throw StorageFault.rejected(
+                    .init(message: "a snapshot of a stream that does not exist, or is to be forgotten"))
+            }
         }
     }
 }

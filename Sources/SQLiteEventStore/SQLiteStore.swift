@@ -63,6 +63,9 @@ package final class SQLiteStore: EventStore {
         configuration.label = "backline.sqlite"
         configuration.busyMode = .timeout(lockTimeout)
         configuration.maximumReaderCount = 4
+        // A room that is removed goes before its events do.
+        configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
         do {
             let pool = try DatabasePool(path: path, configuration: configuration)
             // DatabasePool sets NORMAL, with which the last commits are lost when the machine stops.
@@ -130,6 +133,15 @@ package final class SQLiteStore: EventStore {
     ) async throws(StorageFault) -> Value {
         try await perform { pool, finish in
             pool.asyncWriteWithoutTransaction { db in finish(db.transaction(body)) }
+        }
+    }
+
+    /// Does what cannot be done in a transaction, on the connection that writes.
+    func outsideTransaction(_ body: @escaping @Sendable (Database) throws -> Void) async throws(StorageFault) {
+        try await perform { pool, finish in
+            pool.asyncWriteWithoutTransaction { db in
+                finish(Result { try body(db) }.mapError { StorageFault($0) })
+            }
         }
     }
 

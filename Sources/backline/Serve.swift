@@ -56,6 +56,12 @@ struct Serve: AsyncParsableCommand {
     var locationPrecisionMeters: Double?
 
     @Option(
+        help: ArgumentHelp(
+            "Rooms that were closed longer ago than this are removed, with all that the log has of them. [BACKLINE_RETAIN_CLOSED_ROOMS; default: never]",
+            valueName: "days"))
+    var retainClosedRooms: Double?
+
+    @Option(
         help:
             "The least severe messages that are logged: trace, debug, info, notice, warning, error, critical. [BACKLINE_LOG_LEVEL; default: info]"
     )
@@ -115,6 +121,12 @@ struct Serve: AsyncParsableCommand {
                 throw Failure.usage("--location-precision-meters: '\(precision)' is not valid; expected 0 to 1000000")
             }
             settings.locationPrecisionMeters = precision
+        }
+        if let days = try retainClosedRooms ?? Environment.value("BACKLINE_RETAIN_CLOSED_ROOMS") {
+            guard (0.0...36_500.0).contains(days) else {
+                throw Failure.usage("--retain-closed-rooms: '\(days)' is not valid; expected 0 to 36500 days")
+            }
+            settings.retainClosedRoomsMs = Int64(days * 86_400_000)
         }
         return settings
     }
@@ -213,12 +225,13 @@ struct Serve: AsyncParsableCommand {
         var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
         roomSettings.flushesSideBySide = opened.isShared ? 2 : 1
+        let bus = try opened.makeNodeBus()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         let registry = PrometheusRegistry()
         registry.describe(RoomMetrics.help)
         let rooms = RoomHost(
             store: opened.eventStore, settings: roomSettings, loops: group.makeIterator().map { $0 },
-            clock: .system(), metrics: registry, logger: logger)
+            clock: .system(), bus: bus, node: settings.node, metrics: registry, logger: logger)
         let scheme = settings.tls == nil ? "http" : "https"
         let server = RoomServer(
             settings: settings, rooms: rooms, group: group, registry: registry, logger: logger

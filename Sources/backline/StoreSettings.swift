@@ -128,6 +128,16 @@ enum OpenStore {
         if case .postgres = self { true } else { false }
     }
 
+    /// The way to the other servers on the same log; nil where there can be none.
+    func makeNodeBus() throws -> (any NodeBus)? {
+        guard case .postgres(let store) = self else { return nil }
+        do {
+            return try store.makeNodeBus()
+        } catch {
+            throw Failure.unavailable("PostgreSQL cannot be used: \(error.explanation)")
+        }
+    }
+
     /// How its schema stands; memory has none.
     func schemaState() async throws(StorageFault) -> SchemaState {
         switch self {

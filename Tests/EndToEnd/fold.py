@@ -52,7 +52,11 @@ def evolve(state, event):
         if event.get("locationCleared"):
             state.pop("location", None)
     elif kind == "roomClosed":
-        state["closedAt"] = at
+        state.setdefault("closedAt", at)
+        if event.get("forget"):
+            state.pop("location", None)
+            for member in state["members"]:
+                member["name"] = "-"
     elif kind == "tracksAdded":
         for track in event["tracks"]:
             state["pool"].append({**track, "addedBy": by, "votes": 0})

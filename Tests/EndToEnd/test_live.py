@@ -90,9 +90,8 @@ def test_frames_are_at_most_four_a_second(server):
     with ana.socket() as watching:
         who = Who(watching, room)
         sockets = [person.socket() for person in people]
-        end = time.monotonic() + 3
-        turn = 0
-        while time.monotonic() < end:
+        start, turn = time.monotonic(), 0
+        while time.monotonic() < start + 3:
             sockets[turn % 4].ask("subscribe" if turn // 4 % 2 == 0 else "unsubscribe", room=room)
             turn += 1
             watching.ask("time", t1=0)
@@ -101,9 +100,10 @@ def test_frames_are_at_most_four_a_second(server):
             client.subscribe(room)
         who.until({1} | members)
         assert turn > 50 and len(who.frames) > 5, (turn, who.frames)
-        for first, fifth in zip(who.frames, who.frames[4:]):
-            # As this client saw them: a frame may be late, and is then nearer to the next.
-            assert fifth - first > 0.95, who.frames
+        assert len(who.frames) <= 4 * (time.monotonic() - start), who.frames
+        for first, sixth in zip(who.frames, who.frames[5:]):
+            # As this client read them: one may be read late, and is then nearer to the next.
+            assert sixth - first > 1, who.frames
         for client in sockets:
             client.close()
 

@@ -116,18 +116,23 @@ struct AppendTests {
         let session = try await TestDatabase.migrated().session()
         let id = UUID()
         let calls = [
-            Call(.append, with: PostgresStore.appendParameters(of: [])),
             Call(.create, with: PostgresStore.creationParameters(of: creation())),
             Call(.forgetCreations, id, 0), Call(.head, id), Call(.heads, [id]), Call(.events, id, 0, 1),
             Call(.eventsAfterSnapshot, id, 1), Call(.newestSnapshot, id, 1), Call(.snapshot, id, 1, 1),
-            Call(.saveSnapshot, id, 1, 1, Binary([])), Call(.keys, id, 0), Call(.roomByCode, ""),
+            Call(.saveSnapshot, id, 1, 1, Binary([]), 0), Call(.keys, id, 0), Call(.roomByCode, ""),
             Call(.directory, [id]), Call(.openPublicRooms, "", 1), Call(.openPublicRoomsBefore, "", 1, id),
             Call(.sessionByToken, Binary([])), Call(.renameSession, id, ""), Call(.extendSession, id, 0),
             Call(.endSession, id, 0), Call(.liveSessions, [id]), Call(.sessionsToRemove, 0, 1),
             Call(.deleteSession, id),
             Call(.memberships, id),
+            Call(.removeRooms, 0, 1), Call(.sweep, 1), Call(.roomsToForget, 1), Call(.rewrite, id, [1], [JSONText([])], [0]),
+            Call(.lockRoomToForget, id), Call(.forgetSnapshots, id), Call(.forgetCommands, id, 0),
+            Call(.forgetCreation, id, 0), Call(.endForgetting, id, "", 0, 0),
         ]
-        for call in calls {
+        let appends = AppendParts.combinations.map {
+            Call(.append($0), with: PostgresStore.appendParameters(of: [], $0))
+        }
+        for call in calls + appends {
             let types = call.parameters.values.map { "\($0.type)::regtype::text" }
             let names = try await session.script("SELECT concat_ws(', ', \(types.joined(separator: ", ")))")
             // A null id would rule out every partition beforehand.
@@ -136,6 +141,8 @@ struct AppendTests {
             let plan = try await session.script("EXPLAIN EXECUTE sample (\(values.joined(separator: ", ")))")
             #expect(plan.contains("Index"), "\(call.statement.name): \(plan)")
             #expect(!plan.contains("Seq Scan"), "\(call.statement.name): \(plan)")
+            // Rows are looked up, and locked, in the order in which they are asked for.
+            #expect(!plan.contains("Hash Join") && !plan.contains("Merge Join"), "\(call.statement.name): \(plan)")
             try await session.script("DEALLOCATE sample")
         }
         await session.close()

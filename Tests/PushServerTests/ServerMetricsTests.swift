@@ -71,7 +71,7 @@ import Testing
             lines.filter { $0.hasPrefix("# \(kind) ") }.map { $0.split(separator: " ")[2] }
         }
         #expect(names("HELP") == names("TYPE"))
-        #expect(names("TYPE").count(where: { $0.hasPrefix("backline_") }) == 17)
+        #expect(names("TYPE").count(where: { $0.hasPrefix("backline_") }) == 20)
         let deadline = ContinuousClock.now + .seconds(20)
         while samples(registry.exposition())[#"backline_event_loop_lag_seconds_count{loop="0"}"#] ?? 0 < 3,
             .now < deadline

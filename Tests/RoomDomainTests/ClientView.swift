@@ -80,7 +80,11 @@ struct ClientView: Equatable {
             location = changes.locationCleared ? nil : changes.location ?? location
             visibility = changes.visibility ?? visibility
             settings = changes.settings ?? settings
-        case .roomClosed: closedAt = recorded.at
+        case .roomClosed(let forget):
+            closedAt = closedAt ?? recorded.at
+            guard forget else { return }
+            location = nil
+            members = members.mapValues { Person(name: "-", role: $0.role, joinedAt: $0.joinedAt) }
         case .roleChanged(let member, let role): members[member]?.role = role
         case .memberBanned, .memberUnbanned: break
         case .tracksAdded(let tracks, let by):

@@ -62,7 +62,7 @@ struct RandomInput {
         case 6: random.once(in: 3) ? .leave : .skip
         case 7: .rename(name: text())
         case 8: .updateRoom(update())
-        case 9: random.once(in: 9) ? .closeRoom : .pause
+        case 9: random.once(in: 9) ? .closeRoom(forget: random.once(in: 2)) : .pause
         case 10..<13: .setRole(member: member(room), role: random.pick(Role.allCases, or: .dj))
         case 13: .transferOwnership(member: member(room))
         case 14 where random.once(in: 2):

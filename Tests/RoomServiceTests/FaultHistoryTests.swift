@@ -34,7 +34,7 @@ import Testing
                 case 2, 3: .losesAnswer
                 default: .works
                 }
-            case .load, .catchUp, .read, .heads, .snapshot, .save, .directory, .sessions, .create:
+            case .load, .catchUp, .read, .heads, .snapshot, .save, .directory, .sessions, .create, .erasure:
                 dice.once(in: 8) ? .fails(FaultyEventStore.unreachable) : .works
             }
         }

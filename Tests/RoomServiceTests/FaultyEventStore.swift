@@ -9,7 +9,7 @@ import Synchronization
 /// It knows at every instant, without suspension, what is durable: all that was written, or read, by anybody.
 final class FaultyEventStore: EventStore {
     enum Method: CaseIterable {
-        case create, append, load, catchUp, read, heads, snapshot, save, directory, sessions
+        case create, append, load, catchUp, read, heads, snapshot, save, directory, sessions, erasure
     }
 
     /// What becomes of one call.
@@ -345,6 +345,38 @@ final class FaultyEventStore: EventStore {
 
     func deleteSession(_ session: UUID) async throws(StorageFault) {
         try await perform(.sessions) { () async throws(StorageFault) in try await log.deleteSession(session) }
+    }
+
+    // MARK: Erasure
+
+    func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
+        try await perform(.erasure) { () async throws(StorageFault) in
+            let removed = try await log.removeStreams(closedBefore: instant, limit: limit)
+            state.withLock { state in for stream in removed { state.durable[stream] = nil } }
+            return removed
+        }
+    }
+
+    func sweep(limit: Int) async throws(StorageFault) -> Bool {
+        try await perform(.erasure) { () async throws(StorageFault) in try await log.sweep(limit: limit) }
+    }
+
+    func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
+        try await perform(.erasure) { () async throws(StorageFault) in try await log.streamsToForget(limit: limit) }
+    }
+
+    func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
+        try await perform(.erasure) { () async throws(StorageFault) in
+            try await log.rewrite(events, of: stream)
+            note(events, of: stream)
+        }
+    }
+
+    func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
+        try await perform(.erasure) { () async throws(StorageFault) in
+            try await log.endForgetting(renewal, at: now)
+            state.withLock { $0.snapshots[renewal.stream] = nil }
+        }
     }
 
     // MARK: Health

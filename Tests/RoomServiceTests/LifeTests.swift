@@ -45,6 +45,24 @@ import Testing
         }
     }
 
+    @Test func `a snapshot of another version is ignored, and replaced when the room leaves memory`() async throws {
+        let store = FaultyEventStore()
+        var made: RoomID?
+        try await withNode(on: store) { node in made = try await node.makeRoom(tracks: 3).room }
+        let (room, ours) = (try #require(made), StoredStateJSON.reducerVersion)
+        let foreign = StoredSnapshot(seq: 3, reducerVersion: ours + 1, state: Array("what another fold made".utf8))
+        try await store.save(foreign, of: room.uuid)
+        try await withNode(on: store, settings: housekeeping) { node in
+            try await expectFoldOfLog(of: room, on: [node])
+            try await eventually("a snapshot of our own") {
+                store.snapshots(of: room).contains { $0.reducerVersion == ours }
+            }
+        }
+        let kept = try #require(try await store.snapshot(of: room.uuid, atMost: 3, reducerVersion: ours))
+        #expect(try StoredStateJSON.decode(kept.state) == store.room(room))
+        #expect(try await store.snapshot(of: room.uuid, atMost: 3, reducerVersion: ours + 1) == nil)
+    }
+
     @Test func `a room that somebody follows stays in memory`() async throws {
         try await withNode(settings: housekeeping) { node in
             let (room, _) = try await node.makeRoom()

@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt64(1)...300)
+    @Test(arguments: UInt64(1)...100)
     func `whatever is lost, repeated and late, all servers agree with the truth after the leases`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var cluster = Cluster()
@@ -203,14 +203,14 @@ import Testing
         #expect(cluster.servers.indices.map { cluster.servers[$0].table.count(of: Self.rooms[0]) } == [0, 0, 0])
     }
 
-    @Test func `a hundred thousand members are told in notices that any bus takes`() throws {
+    @Test func `fifty thousand members are told in notices that any bus takes`() throws {
         var cluster = Cluster()
         cluster.start()
         for number in 1...10_000 {
             // As large as numbers of members get.
             for room in Self.rooms { _ = cluster.set(id(Int.max - number), true, in: room, at: 0) }
         }
-        let many = (0..<60_000).map { _ in RoomID(UUID()) }
+        let many = (0..<10_000).map { _ in RoomID(UUID()) }
         for room in many { _ = cluster.set(id(1), true, in: room, at: 0) }
         cluster.start()
         // What was lost before it started.
@@ -220,12 +220,12 @@ import Testing
         let lists = effects.tellings.count { telling in
             if case .presenceList = telling.notice { true } else { false }
         }
-        #expect(lists > 30)
+        #expect(lists > 5)
         cluster.send(effects.tellings, from: 0)
         cluster.pass(1)
         expectTruth(&cluster, "after the list")
-        #expect(cluster.servers[1].table.count(of: many[59_999]) == 1)
-        #expect(cluster.servers[1].table.counts().count == 60_004)
+        #expect(cluster.servers[1].table.count(of: many[9_999]) == 1)
+        #expect(cluster.servers[1].table.counts().count == 10_004)
     }
 
     @Test(arguments: UInt64(1)...50)

@@ -20,6 +20,7 @@ package final class SimulatedEventLoop: NIOSerialEventLoopExecutor {
         scheduler.post(lane, task)
     }
 
+    @discardableResult
     package func scheduleTask<Value>(
         deadline: NIODeadline, _ task: @escaping @Sendable () throws -> Value
     ) -> Scheduled<Value> {
@@ -36,6 +37,7 @@ package final class SimulatedEventLoop: NIOSerialEventLoopExecutor {
         return Scheduled(promise: promise) { flag.isCancelled.store(true, ordering: .relaxed) }
     }
 
+    @discardableResult
     package func scheduleTask<Value>(
         in time: TimeAmount, _ task: @escaping @Sendable () throws -> Value
     ) -> Scheduled<Value> {

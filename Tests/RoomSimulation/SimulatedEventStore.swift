@@ -223,6 +223,36 @@ final class SimulatedEventStore: EventStore {
         }
     }
 
+    // MARK: Erasure
+
+    func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
+        try await perform("remove", isWrite: true) { log throws(StorageFault) in
+            try await log.removeStreams(closedBefore: instant, limit: limit)
+        }
+    }
+
+    func sweep(limit: Int) async throws(StorageFault) -> Bool {
+        try await perform("sweep", isWrite: true) { log throws(StorageFault) in try await log.sweep(limit: limit) }
+    }
+
+    func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
+        try await perform("streams to forget") { log throws(StorageFault) in
+            try await log.streamsToForget(limit: limit)
+        }
+    }
+
+    func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
+        try await perform("rewrite", isWrite: true) { log throws(StorageFault) in
+            try await log.rewrite(events, of: stream)
+        }
+    }
+
+    func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
+        try await perform("end forgetting", isWrite: true) { log throws(StorageFault) in
+            try await log.endForgetting(renewal, at: now)
+        }
+    }
+
     // MARK: Health
 
     func checkHealth() async throws(StorageFault) {

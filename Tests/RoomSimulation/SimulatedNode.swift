@@ -18,11 +18,10 @@ final class SimulatedNode: Sendable {
     private let log: SimulatedLog
     private let crashed = Atomic(false)
 
-    /// Starts a server.
-    ///
-    /// - Parameter skew: Milliseconds by which its clock is ahead of the world's.
+    /// Starts a server whose clock is ahead of the world's by `skew` milliseconds.
     init(
-        _ name: String, log: SimulatedLog, network: SimulatedNetwork?, settings: RoomHostSettings, loops count: Int, skew: Double,
+        _ name: String, log: SimulatedLog, network: SimulatedNetwork?, settings: RoomHostSettings, loops count: Int,
+        skew: Double,
         mustResume: Bool, tell: @escaping @Sendable (SimulatedFeed.News) -> Void
     ) {
         self.name = name

@@ -17,9 +17,7 @@ package enum Simulation {
     /// The most jobs that a world may take: many times what any has been seen to take.
     private static let steps = 5_000_000
 
-    /// Runs the world of a seed.
-    ///
-    /// - Parameter trace: Is told what happens.
+    /// Runs the world of a seed; `trace` is told what happens.
     package static func run(seed: UInt64, trace: (@Sendable (String) -> Void)? = nil) -> Verdict {
         let world = World(seed: seed, trace: trace)
         let (scheduler, truth) = (world.scheduler, world.truth)

@@ -18,7 +18,7 @@ extension Truth {
 
     /// Complains of a subscription that does not begin with the fold of the log, or with all that the client lacks.
     ///
-    /// - Parameter mustResume: Whether a client that may resume has to get its deltas, and no snapshot.
+    /// Where it `mustResume`, a client that may resume has to get its deltas, and no snapshot.
     func check(
         _ subscription: Subscription, for request: SubscriptionRequest, at now: Timestamp,
         resumableEvents: Int, mustResume: Bool
@@ -57,7 +57,9 @@ extension Truth {
             guard let object = try? JSONValue(parsing: message).object,
                 let from = object["from"]?.integer.map(Int.init), let seq = object["seq"]?.integer.map(Int.init),
                 from == reached + 1, from <= seq, seq <= subscription.seq
-            else { return complain("who resumes \(subscription.room) at \(asked) does not get what follows \(reached)") }
+            else {
+                return complain("who resumes \(subscription.room) at \(asked) does not get what follows \(reached)")
+            }
             let events = room.events[(from - 1)..<seq]
             guard ServerMessage.delta(room: subscription.room, events: events) == message else {
                 return complain("events \(from)…\(seq) of \(subscription.room) are not resumed as the log has them")

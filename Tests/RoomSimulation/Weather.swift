@@ -3,11 +3,11 @@ import Synchronization
 
 /// What goes wrong between the servers and their log, and how often.
 package struct Weather: Sendable, Equatable {
-    /// Once in so many calls nothing is done; 0: never. So for the others.
+    /// Nothing is done; once in so many calls, as all of these, and never where it is 0.
     var failsOnceIn = 0
     /// It is done, or not, and nobody hears of it.
     var losesAnswerOnceIn = 0
-    /// Nobody hears of a write, and it is done later. Not where only one process writes the log: it would wait.
+    /// Nobody hears of a write, and it is done later; not where only one process writes the log: it would wait.
     var writesLateOnceIn = 0
     /// Takes a hundred times as long.
     var staysAwayOnceIn = 0

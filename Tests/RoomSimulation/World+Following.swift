@@ -104,7 +104,8 @@ extension World {
                 let reached = client.positions[room]?.seq ?? 0
                 guard connection.since < moved, !connection.isCatchingUp, reached < seq else { continue }
                 truth.complain(
-                    "\(client.session.name) on \(connection.node.name) has heard of \(reached), not of \(seq) of \(room)")
+                    "\(client.session.name) on \(connection.node.name) has heard of \(reached), not of \(seq) of \(room)"
+                )
             }
         }
     }

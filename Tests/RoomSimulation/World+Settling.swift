@@ -88,7 +88,8 @@ extension World {
                 let state = truth.roomState(room)
                 return state.isOpen && state.memberOfSession[session] != nil
             }
-            let kept = try? log.carryOut { log throws(StorageFault) in try await log.memberships(of: session.uuid) }.get()
+            let kept = try? log.carryOut { log throws(StorageFault) in try await log.memberships(of: session.uuid) }
+                .get()
             if Set(kept ?? []) != Set(expected.map(\.uuid)) {
                 truth.complain("\(client.session.name) is kept as a member of \(kept ?? []), not of \(expected)")
             }

@@ -88,7 +88,8 @@ actor World {
         let life = lives.count
         truth.note("\(name) starts")
         let node = SimulatedNode(
-            name, log: log, network: plan.hasBus ? network : nil, settings: plan.settings, loops: plan.loopsPerNode, skew: plan.skews[place],
+            name, log: log, network: plan.hasBus ? network : nil, settings: plan.settings, loops: plan.loopsPerNode,
+            skew: plan.skews[place],
             mustResume: plan.isCalm
         ) { news in
             self.next { $0.heard(news, from: life) }

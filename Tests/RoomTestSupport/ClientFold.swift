@@ -83,7 +83,7 @@ package struct ClientFold {
             for name in ["name", "location", "visibility", "settings"] {
                 if let value = event[name] { self.state[name] = value }
             }
-        case "roomClosed": self.state["closedAt"] = at
+        case "roomClosed": self.foldClosing(event, at)
         case "memberBanned", "memberUnbanned": break
         case "tracksAdded", "tracksRemoved", "voteCast", "voteWithdrawn", "votesCleared": self.foldPool(event)
         case "entryEnqueued", "entryRemoved", "entryMoved": self.foldQueue(event)
@@ -92,6 +92,13 @@ package struct ClientFold {
             self.foldPlayback(event)
         default: self.complaints.append("an event of type \(String(describing: event["type"]))")
         }
+    }
+
+    private mutating func foldClosing(_ event: Object, _ at: JSONValue) {
+        self.state["closedAt"] = self.state["closedAt"] ?? at
+        guard event["forget"] == .bool(true) else { return }
+        self.state["location"] = nil
+        self.set("members", self.objects("members").map { $0.merging(["name": .string("-")]) { $1 } })
     }
 
     private mutating func foldPool(_ event: Object) {

@@ -64,14 +64,14 @@ import Testing
         }
     }
 
-    @Test func `commits are on the disk when they return`() async throws {
+    @Test func `commits are on the disk when they return, and what is deleted is overwritten`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
             let settings = try await store.write { db in
                 [
                     try String.fetchOne(db, sql: "PRAGMA journal_mode"),
                     try String.fetchOne(db, sql: "PRAGMA synchronous"),
-                    try String.fetchOne(db, sql: "PRAGMA foreign_keys"),
+                    try String.fetchOne(db, sql: "PRAGMA secure_delete"),
                 ]
             }
             // synchronous is FULL.

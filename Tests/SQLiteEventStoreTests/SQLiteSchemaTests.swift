@@ -7,7 +7,10 @@ import Testing
 @testable import SQLiteEventStore
 
 @Suite struct SQLiteSchemaTests {
-    private let second = Migration(number: 2, name: "later", file: Array("CREATE TABLE later (x INTEGER);".utf8))
+    private let next = Schema.sqlite.count + 1
+    private var later: Migration {
+        Migration(number: next, name: "later", file: Array("CREATE TABLE later (x INTEGER);".utf8))
+    }
 
     @Test func `an empty file is brought to the schema once`() async throws {
         try await withScratchDirectory { directory in
@@ -43,8 +46,8 @@ import Testing
     @Test func `a file of a newer program is refused and left as it is`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
-            #expect(try await store.migrate(to: Schema.sqlite + [second]) == .success([second]))
-            let refusal = SchemaRefusal.unknownMigration(number: 2, name: "later")
+            #expect(try await store.migrate(to: Schema.sqlite + [later]) == .success([later]))
+            let refusal = SchemaRefusal.unknownMigration(number: next, name: "later")
             #expect(try await store.schemaState() == .refused(refusal))
             #expect(try await store.migrate() == .failure(refusal))
             try await store.close()
@@ -54,7 +57,7 @@ import Testing
     @Test func `an edited migration is refused`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
-            try await store.write { try $0.execute(sql: "UPDATE schema_migrations SET checksum = 'x'") }
+            try await store.write { try $0.execute(sql: "UPDATE schema_migrations SET checksum = 'x' WHERE number = 1") }
             let refusal = SchemaRefusal.editedMigration(
                 number: 1, name: "event_log", applied: "x", known: Schema.sqlite[0].checksum)
             #expect(try await store.schemaState() == .refused(refusal))
@@ -67,7 +70,8 @@ import Testing
         try await withScratchDirectory { directory in
             let store = try await SQLiteStore.open(directory: directory)
             let broken = Migration(
-                number: 2, name: "broken", file: Array("CREATE TABLE half (x INTEGER); SELECT * FROM nowhere;".utf8))
+                number: next, name: "broken",
+                file: Array("CREATE TABLE half (x INTEGER); SELECT * FROM nowhere;".utf8))
             let fault = await #expect(throws: StorageFault.self) {
                 try await store.migrate(to: Schema.sqlite + [broken])
             }
@@ -94,6 +98,11 @@ import Testing
             "SELECT payload FROM events WHERE room_id = ? AND seq > 5 ORDER BY seq",
             "SELECT state FROM snapshots WHERE room_id = ? AND seq <= 5 ORDER BY seq DESC LIMIT 1",
             "SELECT room_id FROM memberships WHERE session = ?",
+            "SELECT session FROM memberships WHERE room_id = ?",
+            "SELECT key FROM creations WHERE room_id = ?",
+            "SELECT room_id FROM rooms WHERE closed_at < ? ORDER BY closed_at, room_id LIMIT 5",
+            "SELECT room_id FROM rooms WHERE forget_at IS NOT NULL AND forgotten_at IS NULL AND ?1 IS NOT NULL "
+                + "ORDER BY forget_at, room_id LIMIT 5",
             "SELECT 1 FROM sessions WHERE token_hash = ?",
             "SELECT name FROM sessions WHERE has_ended = 1 UNION ALL "
                 + "SELECT name FROM sessions WHERE has_ended = 0 AND expires_at <= ? LIMIT 5",

@@ -26,9 +26,12 @@ import RoomSimulation
                 print("seed \(verdict.seed) after \(number + 1) worlds: \(verdict.complaints[0])")
                 if stopAtFirst { break }
             }
-            if (number + 1) % 1_000 == 0 { print("\(number + 1) worlds, \(failed) failed, \(Self.speed(number + 1, start))") }
+            if (number + 1) % 1_000 == 0, number + 1 < seeds {
+                print("\(number + 1) worlds, \(failed) failed, \(Self.speed(number + 1, since: start))")
+            }
         }
-        print("\(seeds) worlds, \(failed) failed, \(events) events, \(steps) jobs, \(Self.speed(UInt64(seeds), start))")
+        let speed = Self.speed(UInt64(seeds), since: start)
+        print("\(seeds) worlds, \(failed) failed, \(events) events, \(steps) jobs, \(speed)")
         if failed > 0 { throw ExitCode.failure }
     }
 
@@ -39,7 +42,7 @@ import RoomSimulation
         if !verdict.complaints.isEmpty { throw ExitCode.failure }
     }
 
-    private static func speed(_ worlds: UInt64, _ start: ContinuousClock.Instant) -> String {
+    private static func speed(_ worlds: UInt64, since start: ContinuousClock.Instant) -> String {
         let elapsed = (ContinuousClock.now - start).components
         let seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
         return String(format: "%.0f worlds/s", Double(worlds) / max(seconds, 0.001))

@@ -57,31 +57,26 @@ struct JSONDigest {
                 skipWhiteSpace(text)
                 guard let value = value(text) else { return nil }
                 skipWhiteSpace(text)
-                var member = Fingerprint()
-                member.combine(bits: name)
-                member.combine(bits: value)
-                sum &+= Self.mixed(member.value)
+                sum &+= Self.mixed(Self.mixed(name) &+ value)
                 count += 1
             } while take(UInt8(ascii: ","), text)
             guard take(UInt8(ascii: "}"), text) else { return nil }
         }
-        return Self.tagged(UInt8(ascii: "{"), sum, count)
+        return Self.tagged(UInt8(ascii: "{"), sum &+ Self.mixed(count))
     }
 
     private mutating func array(_ text: Span<UInt8>) -> UInt64? {
-        var elements = Fingerprint()
-        var count: UInt64 = 0
+        var elements: UInt64 = 0
         if !take(UInt8(ascii: "]"), text) {
             repeat {
                 skipWhiteSpace(text)
                 guard let value = value(text) else { return nil }
                 skipWhiteSpace(text)
-                elements.combine(bits: value)
-                count += 1
+                elements = Self.mixed(elements &+ value)
             } while take(UInt8(ascii: ","), text)
             guard take(UInt8(ascii: "]"), text) else { return nil }
         }
-        return Self.tagged(UInt8(ascii: "["), elements.value, count)
+        return Self.tagged(UInt8(ascii: "["), elements)
     }
 
     // MARK: Scalars
@@ -94,7 +89,7 @@ struct JSONDigest {
             let byte = text[index]
             index += 1
             switch byte {
-            case UInt8(ascii: "\""): return Self.tagged(byte, hash.value, 0)
+            case UInt8(ascii: "\""): return Self.tagged(byte, hash.value)
             case UInt8(ascii: "\\"): return escapedString(text, from: start)
             default: hash.combine(byte)
             }
@@ -114,7 +109,7 @@ struct JSONDigest {
         guard let value = try? JSONValue(parsing: text.extracting(start..<index)).string else { return nil }
         var hash = Fingerprint()
         for byte in value.utf8 { hash.combine(byte) }
-        return Self.tagged(UInt8(ascii: "\""), hash.value, 0)
+        return Self.tagged(UInt8(ascii: "\""), hash.value)
     }
 
     private mutating func number(_ text: Span<UInt8>) -> UInt64? {
@@ -145,13 +140,13 @@ struct JSONDigest {
         switch try? JSONValue(parsing: token) {
         case .integer(let value): return integer(value)
         // −0 is what some databases make 0 of.
-        case .number(let value): return value == 0 ? integer(0) : tagged(UInt8(ascii: "."), value.bitPattern, 0)
+        case .number(let value): return value == 0 ? integer(0) : tagged(UInt8(ascii: "."), value.bitPattern)
         case .null, .bool, .string, .array, .object, nil: return nil
         }
     }
 
     private static func integer(_ value: Int64) -> UInt64 {
-        tagged(UInt8(ascii: "1"), UInt64(bitPattern: value), 0)
+        tagged(UInt8(ascii: "1"), UInt64(bitPattern: value))
     }
 
     private mutating func word(_ word: StaticString, _ text: Span<UInt8>) -> UInt64? {
@@ -163,7 +158,7 @@ struct JSONDigest {
         guard matches else { return nil }
         let first = text[index]
         index += word.utf8CodeUnitCount
-        return Self.tagged(first, 0, 0)
+        return Self.tagged(first, 0)
     }
 
     // MARK: Parts
@@ -184,15 +179,13 @@ struct JSONDigest {
         return true
     }
 
-    private static func tagged(_ tag: UInt8, _ value: UInt64, _ count: UInt64) -> UInt64 {
-        var hash = Fingerprint()
-        hash.combine(tag)
-        hash.combine(bits: value)
-        hash.combine(bits: count)
-        return hash.value
+    /// The hash of a value of a kind; values of one kind that differ have different ones.
+    private static func tagged(_ kind: UInt8, _ value: UInt64) -> UInt64 {
+        // 2^64 over the golden ratio: an odd number, so that kinds are far apart.
+        mixed(value &+ UInt64(kind) &* 0x9E37_79B9_7F4A_7C15)
     }
 
-    /// Spreads a hash's bits, one to one, so that sums of hashes are as good as the hashes (MurmurHash3's finalizer).
+    /// Spreads a number's bits, one to one, so that sums of hashes are as good as the hashes (MurmurHash3's finalizer).
     private static func mixed(_ value: UInt64) -> UInt64 {
         var value = value
         value = (value ^ (value >> 33)) &* 0xFF51_AFD7_ED55_8CCD

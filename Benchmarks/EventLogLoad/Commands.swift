@@ -1,0 +1,221 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Logging
+import NIOCore
+import NIOPosix
+import PostgresEventStore
+import RoomDomain
+import RoomService
+import RoomWire
+import Synchronization
+
+/// Voters in rooms: decided, appended and acknowledged as the server does it, without sockets.
+struct Commands: AsyncParsableCommand {
+    @OptionGroup var log: LogOptions
+
+    @Option(help: "Rooms.")
+    var rooms = 1
+
+    @Option(help: "Voters in each room.")
+    var voters = 200
+
+    @Option(help: "Votes in flight of one voter.")
+    var window = 1
+
+    @Option(help: "Votes a second in all, each at its time; 0: each voter's next vote when its last is acknowledged.")
+    var rate = 0.0
+
+    @Option(help: "Appends side by side.")
+    var flushes = 2
+
+    @Option(help: "Event loops.")
+    var threads = 1
+
+    func run() async throws {
+        let store = try await log.open()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        var settings = RoomHostSettings()
+        settings.logIsShared = true
+        settings.flushesSideBySide = flushes
+        let host = RoomHost(
+            store: store, settings: settings, loops: group.makeIterator().map { $0 }, clock: .system(),
+            logger: Logger(label: "load") { StreamLogHandler.standardError(label: $0) })
+        async let isOver: Void = host.run()
+        let electorate = Electorate(host: host, window: window)
+        try await electorate.gather(rooms: rooms, voters: voters)
+        let pacing = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let figures = rate > 0 ? try await vote(electorate, from: pacing.next()) : await vote(electorate)
+        host.shutDown()
+        await isOver
+        await store.close()
+        try await group.shutdownGracefully()
+        try await pacing.shutdownGracefully()
+        if let defect = electorate.tally.defect { throw Defect(defect) }
+        report(figures)
+    }
+
+    /// Closed loop.
+    private func vote(_ electorate: Electorate) async -> [(name: String, value: Double)] {
+        electorate.start()
+        try? await Task.sleep(for: .seconds(log.warmup))
+        let before = Usage.processorSeconds
+        electorate.tally.reset()
+        try? await Task.sleep(for: .seconds(log.seconds))
+        let times = electorate.tally.take()
+        let processor = Usage.processorSeconds - before
+        await electorate.stop()
+        return figures(times, processor: processor)
+    }
+
+    /// Open loop: each vote at its time, from a thread of its own.
+    private func vote(
+        _ electorate: Electorate, from loop: any EventLoop
+    ) async throws -> [(name: String, value: Double)] {
+        let (rate, warmup, seconds) = (rate, log.warmup, log.seconds)
+        let before = try await loop.submit {
+            let start = ContinuousClock.now
+            let (first, count) = (Int(rate * warmup), Int(rate * (warmup + seconds)))
+            var before = 0.0
+            for number in 0..<count {
+                let due = start + .seconds(Double(number) / rate)
+                while ContinuousClock.now < due { usleep(20) }
+                if number == first {
+                    before = Usage.processorSeconds
+                    electorate.tally.reset()
+                }
+                electorate.vote(number, at: due)
+            }
+            return before
+        }.get()
+        let processor = Usage.processorSeconds - before
+        await electorate.stop()
+        return figures(electorate.tally.take(), processor: processor)
+    }
+
+    private func figures(_ times: [Duration], processor: Double) -> [(name: String, value: Double)] {
+        [
+            ("votes_per_s", Double(times.count) / log.seconds),
+            ("client_cpu_us_per_vote", processor / Double(max(1, times.count)) * 1e6),
+        ] + times.percentiles("ack")
+    }
+}
+
+/// Everybody who votes.
+final class Electorate: Sendable {
+    private struct Voter {
+        let room: RoomID
+        let actor: Actor
+        let track: TrackID
+    }
+
+    let tally = Tally()
+    private let host: RoomHost
+    private let window: Int
+    private let voters = Mutex<[Voter]>([])
+    private let votes = Mutex<[Int]>([])
+    private let isStopped = Atomic<Bool>(false)
+
+    init(host: RoomHost, window: Int) {
+        self.host = host
+        self.window = window
+    }
+
+    /// Makes rooms with a pool, and lets voters join them.
+    func gather(rooms: Int, voters count: Int) async throws {
+        let tracks = (0..<50).map { TrackInfo(source: "load", sourceID: "\($0)", title: "Track \($0)") }
+        for number in 0..<rooms {
+            let owner = try await session(number % 99)
+            let room = try await host.createRoom(
+                CreateRoomRequest.parse(Array(#"{"name": "Room"}"#.utf8)), by: owner, key: nil
+            ).room
+            try await expectDone(.addTracks(tracks), in: room, by: .session(owner.id, name: owner.name))
+            for voter in 0..<count {
+                let actor = Actor.session(SessionID(UUID()), name: "Voter \(voter)")
+                try await expectDone(.join(name: nil), in: room, by: actor)
+                voters.withLock { voters in
+                    voters.append(Voter(room: room, actor: actor, track: TrackID(rawValue: voter % 50 + 1)))
+                }
+            }
+        }
+        let all = voters.withLock { $0.count }
+        votes.withLock { $0 = Array(repeating: 0, count: all) }
+    }
+
+    /// A session that owns fewer than a hundred rooms.
+    private func session(_ number: Int) async throws -> Session {
+        try await host.sessions.create(name: "Owner", tokenHash: (0..<32).map { _ in UInt8.random(in: 0...255) })
+    }
+
+    private func expectDone(_ command: RoomCommand, in room: RoomID, by actor: Actor) async throws {
+        guard case .acknowledged = try await host.command(command, to: room, by: actor, key: nil) else {
+            throw Defect("a room could not be prepared")
+        }
+    }
+
+    /// Lets everybody vote, and vote again when that is acknowledged.
+    func start() {
+        let count = voters.withLock { $0.count }
+        for voter in 0..<count {
+            for _ in 0..<window { voteForEver(voter) }
+        }
+    }
+
+    /// Sends no more, and returns when all that was sent is acknowledged.
+    func stop() async {
+        isStopped.store(true, ordering: .relaxed)
+        while tally.inFlight > 0, tally.defect == nil { try? await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    private func voteForEver(_ voter: Int) {
+        guard !isStopped.load(ordering: .relaxed) else { return }
+        vote(voter, at: .now) { self.voteForEver(voter) }
+    }
+
+    /// Lets one voter vote, or withdraw its vote where it voted last time, as due at an instant.
+    func vote(_ number: Int, at due: ContinuousClock.Instant, then: @escaping @Sendable () -> Void = {}) {
+        let voter = voters.withLock { $0[number % $0.count] }
+        let count = votes.withLock { votes in
+            votes[number % votes.count] += 1
+            return votes[number % votes.count]
+        }
+        let command: RoomCommand = count % 2 == 1 ? .vote(track: voter.track) : .unvote(track: voter.track)
+        tally.sent()
+        let request = CommandRequest(actor: voter.actor, key: "vote-\(count)", command: command) { outcome in
+            self.tally.answered(outcome, after: .now - due)
+            then()
+        }
+        host.submit(request, to: voter.room)
+    }
+}
+
+/// How long votes took until they were durable.
+final class Tally: Sendable {
+    private struct State {
+        var times: [Duration] = []
+        var inFlight = 0
+        var defect: String?
+    }
+
+    private let state = Mutex(State())
+
+    var defect: String? { state.withLock { $0.defect } }
+    var inFlight: Int { state.withLock { $0.inFlight } }
+
+    func sent() { state.withLock { $0.inFlight += 1 } }
+
+    func answered(_ outcome: CommandOutcome, after time: Duration) {
+        state.withLock { state in
+            state.inFlight -= 1
+            switch outcome {
+            case .acknowledged: state.times.append(time)
+            case .refused, .keyReused, .noSuchRoom, .unavailable, .internalFault:
+                state.defect = "a vote came to \(outcome)"
+            }
+        }
+    }
+
+    func reset() { state.withLock { $0.times.removeAll(keepingCapacity: true) } }
+
+    func take() -> [Duration] { state.withLock { $0.times } }
+}

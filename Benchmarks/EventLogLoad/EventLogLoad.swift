@@ -1,0 +1,64 @@
+import ArgumentParser
+import Glibc
+import PostgresEventStore
+
+/// What `Benchmarks/event_log.py` measures inside of a process, without sockets; each command prints one JSON object.
+@main
+struct EventLogLoad: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "EventLogLoad", abstract: "Loads an event log for Benchmarks/event_log.py.",
+        subcommands: [Appends.self, Commands.self, Loading.self])
+}
+
+/// Where the log is, and for how long it is loaded.
+struct LogOptions: ParsableArguments {
+    @Option(help: "The database, which is given its schema where it has none.")
+    var databaseURL: String
+
+    @Option(help: "Seconds to measure.")
+    var seconds: Double = 5
+
+    @Option(help: "Seconds before that.")
+    var warmup: Double = 1
+
+    /// Opens the log.
+    func open(connections: Int = 4) async throws -> PostgresStore {
+        var configuration = try PostgresConfiguration(url: databaseURL, environment: [:])
+        configuration.connections = connections
+        let store = try PostgresStore(configuration)
+        _ = try await store.migrate().get()
+        return store
+    }
+}
+
+/// A measurement that is no measurement: something went wrong in it.
+struct Defect: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// What this process uses of the machine.
+enum Usage {
+    /// Seconds of CPU time so far.
+    static var processorSeconds: Double {
+        // POSIX: a million clocks a second, whatever the machine's resolution.
+        Double(clock()) / 1e6
+    }
+}
+
+/// Prints one JSON object of numbers.
+func report(_ figures: [(name: String, value: Double)]) {
+    print("{" + figures.map { #""\#($0.name)": \#($0.value)"# }.joined(separator: ", ") + "}")
+}
+
+extension [Duration] {
+    /// Percentiles of times, in microseconds.
+    func percentiles(_ prefix: String) -> [(name: String, value: Double)] {
+        guard !isEmpty else { return [] }
+        let sorted = sorted()
+        return [50, 90, 99].map { part in
+            ("\(prefix)_us_p\(part)", sorted[Swift.min(count - 1, count * part / 100)] / .microseconds(1))
+        }
+    }
+}

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""The event log on PostgreSQL: appends, one hot room, latency and loading, beside pgbench and bare inserts.
+
+    swift build -c release --product backline
+    swift build -c release --product EventLogLoad
+    Benchmarks/event_log.py [--runs 3] [--seconds 5] [--only appends,light,hot,sockets,loading] [--out FILE]
+
+Starts a PostgreSQL of its own (fsync and synchronous_commit on) and measures, each beside its peer and in turn with it:
+
+appends   1,000 rooms through raw store calls, every position checked, beside the same rows with nothing checked
+light     few writers, one vote in flight each, beside as many pgbench clients that commit single rows
+hot       200 voters of one room, decided and appended as the server does it, without sockets
+sockets   the same through the server: how many votes, and at a tenth of that when the vote's delta arrives elsewhere
+loading   a room of 10,000 tracks and 100,000 events, from its snapshot and from its first event
+
+Exits with 1 where an append was lost, refused or not shown; a line that is missed is told in the table.
+"""
+
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+
+import servers
+
+LOAD = os.path.join(servers.TREE, ".build", "release", "EventLogLoad")
+INSERTS = os.path.join(servers.HERE, "load", "inserts")
+VOTES = os.path.join(servers.HERE, "load", "votes")
+VOTERS = 200
+BATCHES = ((250, 1, False), (250, 4, False), (250, 1, True))
+"""Rooms of a batch, events for each, whether each event comes of a command with a key."""
+
+
+def add_options(parser):
+    parser.add_argument("--runs", type=int, default=3, help="runs whose median is told")
+    parser.add_argument("--seconds", type=float, default=5, help="measured time of each load")
+    parser.add_argument("--lanes", type=int, default=4, help="batches in flight side by side, of both peers")
+    parser.add_argument("--only", default="appends,light,hot,sockets,loading", help="what is measured")
+
+
+class Log:
+    """A PostgreSQL, and what is run against it."""
+
+    def __init__(self, options, out):
+        from postgres import Cluster
+
+        self.seconds, self.lanes, self.out = options.seconds, options.lanes, out
+        self.cluster = Cluster()
+        self.rounds = 0
+        # No checkpoint falls into one measurement and not into its peer's.
+        for setting in ("max_wal_size = '8GB'", "checkpoint_timeout = '1h'", "shared_buffers = '512MB'"):
+            self.cluster.sql(f"ALTER SYSTEM SET {setting}", "postgres")
+        self.cluster.stop("fast")
+        self.cluster.start()
+        self.folder = tempfile.TemporaryDirectory(prefix="benchmark-")
+        with open(self._path("commit.sql"), "w", encoding="utf-8") as file:
+            file.write("INSERT INTO single VALUES (1);\n")
+        self.bare = self.cluster.database()
+        self._sql(
+            "CREATE TABLE single (value bigint)",
+            "CREATE TABLE log (room_id uuid NOT NULL, seq bigint NOT NULL, at bigint NOT NULL, type text NOT NULL,"
+            " payload jsonb NOT NULL, checksum bigint, PRIMARY KEY (room_id, seq)) PARTITION BY HASH (room_id)",
+            *(f"CREATE TABLE log_{n} PARTITION OF log FOR VALUES WITH (MODULUS 16, REMAINDER {n})" for n in range(16)),
+            "CREATE TABLE heap (room_id uuid, seq bigint, at bigint, type text, payload jsonb, checksum bigint)",
+            "CREATE TABLE keys (room_id uuid, slot integer, ordinal bigint, session_id uuid, key text,"
+            " fingerprint bigint, seq bigint, result jsonb, checksum bigint, PRIMARY KEY (room_id, slot))",
+        )
+
+    def close(self):
+        self.folder.cleanup()
+        self.cluster.close()
+
+    def _path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def _sql(self, *statements):
+        for statement in statements:
+            self.cluster.sql(statement, self.bare.rpartition("/")[2])
+
+    def _run(self, name, command):
+        """Runs a load; returns the JSON object that it prints."""
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        if done.returncode not in (0, 1) or not done.stdout.strip():
+            raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
+        figures = json.loads(done.stdout.splitlines()[-1])
+        if done.returncode:
+            self.out.fail(f"{name}: {done.stderr.strip()[-500:] or figures}")
+        self.out.keep({"name": name, **figures})
+        return figures
+
+    def load(self, name, kind, *arguments, seconds=None):
+        """Loads a log of its own, in a process without sockets."""
+        seconds = () if kind == "loading" else ("--seconds", str(seconds or self.seconds))
+        return self._run(name, [LOAD, kind, "--database-url", self.cluster.database(), *seconds, *arguments])
+
+    def inserts(self, name, table, batch, events, keyed):
+        self._sql("TRUNCATE log, heap, keys", "CHECKPOINT")
+        keys = ("--keys", "keys") if keyed else ()
+        return self._run(name, [
+            INSERTS, "--table", table, *keys, "--batch", str(batch), "--events", str(events),
+            "--connections", str(self.lanes), "--seconds", str(self.seconds), self.bare,
+        ])
+
+    def commits(self, clients):
+        """Single-row commits: how many a second, and how long one takes."""
+        prefix = self._path(f"log-{clients}-{self.rounds}")
+        self.rounds += 1
+        subprocess.run(
+            [os.path.join(self.cluster.programs, "pgbench"), "-n", "-M", "prepared", "-c", str(clients), "-j", "1",
+             "-T", str(max(1, round(self.seconds))), "-f", self._path("commit.sql"), "-l", "--log-prefix", prefix,
+             self.bare],
+            capture_output=True, text=True, check=True,
+        )
+        times = []
+        for name in os.listdir(self.folder.name):
+            if name.startswith(os.path.basename(prefix) + "."):
+                with open(self._path(name), encoding="ascii") as file:
+                    times += [int(line.split()[2]) for line in file]
+                os.unlink(self._path(name))
+        times.sort()
+        figures = {
+            "commits_per_s": len(times) / max(1, round(self.seconds)), "commit_us": statistics.mean(times),
+            "commit_us_p50": times[len(times) // 2], "commit_us_p99": times[len(times) * 99 // 100],
+        }
+        self.out.keep({"name": f"pgbench, {clients} clients", **figures})
+        return figures
+
+    @contextlib.contextmanager
+    def server(self):
+        """The server without TLS, which what is measured here does not need."""
+        from backline import Server
+
+        with Server(
+            "--plain", "--log-level", "warning", *servers.supported(*servers.UNLIMITED), *servers.extra,
+            store=("--store", "postgres", "--database-url", self.cluster.database()),
+        ) as server:
+            yield server
+
+    def votes(self, name, server, room, tokens, *arguments):
+        path = self._path("tokens")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"{token}\n" for token in tokens)
+        return self._run(
+            name, [VOTES, "--tokens", path, "--seconds", str(self.seconds), *arguments, str(server.port), room])
+
+
+class Findings:
+    """What the runs found, by what was measured."""
+
+    def __init__(self):
+        self._found = {}
+
+    def note(self, name, value):
+        self._found.setdefault(name, []).append(value)
+
+    def __getitem__(self, name):
+        return statistics.median(self._found[name])
+
+    def __contains__(self, name):
+        return name in self._found
+
+
+def measure_appends(log, found):
+    for batch, events, keyed in BATCHES:
+        what = name_of(batch, events, keyed)
+        arguments = ["--batch", str(batch), "--events", str(events), "--lanes", str(log.lanes)]
+        appended = log.load(f"appends, {what}", "appends", *arguments, *(["--keyed"] if keyed else []))
+        bare = log.inserts(f"bare, {what}", "log", batch, events, keyed)
+        heap = log.inserts(f"heap, {what}", "heap", batch, events, keyed)
+        found.note(f"appends {what}", appended["events_per_s"])
+        found.note(f"bare {what}", bare["events_per_s"])
+        found.note(f"heap {what}", heap["events_per_s"])
+        found.note(f"appends/bare {what}", appended["events_per_s"] / bare["events_per_s"])
+        found.note(f"appends/heap {what}", appended["events_per_s"] / heap["events_per_s"])
+
+
+def name_of(batch, events, keyed):
+    return f"{batch} rooms × {events}" + (", keyed" if keyed else "")
+
+
+def measure_light(log, found):
+    for writers in (1, 8, 32):
+        single = log.commits(writers)["commits_per_s"]
+        votes = log.load(f"light, {writers}", "commands", "--rooms", str(writers), "--voters", "1")["votes_per_s"]
+        found.note(f"single {writers}", single)
+        found.note(f"light {writers}", votes)
+        found.note(f"light/single {writers}", votes / single)
+
+
+def measure_hot(log, found):
+    commit = log.commits(1)
+    hot = log.load("hot", "commands", "--rooms", "1", "--voters", str(VOTERS))
+    rate = hot["votes_per_s"] / 10
+    calm = log.load("hot, a tenth", "commands", "--rooms", "1", "--voters", str(VOTERS), "--rate", str(rate))
+    note_hot(found, "hot", commit, hot, calm)
+
+
+def measure_sockets(log, found):
+    commit = log.commits(1)
+    with log.server() as server:
+        owner, subscriber = server.session("Owner"), server.session("Subscriber")
+        room = servers.make_room(owner, 50)
+        voters = [server.session(f"Voter {number}") for number in range(VOTERS)]
+        for voter in voters:
+            voter.command(room, "join")
+        tokens = [voter.token for voter in voters]
+        before = servers.cpu_seconds(server.process.pid)
+        hot = log.votes("sockets", server, room, tokens)
+        used = servers.cpu_seconds(server.process.pid) - before
+        found.note("sockets server CPU us", used / max(1, hot["acknowledged"]) * 1e6)
+        calm = log.votes(
+            "sockets, a tenth", server, room, tokens, "--rate", str(hot["votes_per_s"] / 10), "--subscriber",
+            subscriber.token)
+    note_hot(found, "sockets", commit, hot, calm)
+    found.note("sockets delta p50", calm["delta_us_p50"])
+    found.note("sockets delta p50 over a commit", calm["delta_us_p50"] - commit["commit_us"])
+
+
+def note_hot(found, name, commit, hot, calm):
+    found.note("commit us", commit["commit_us"])
+    found.note("commit us p99", commit["commit_us_p99"])
+    found.note("commits", commit["commits_per_s"])
+    found.note(f"{name} votes", hot["votes_per_s"])
+    found.note(f"{name} votes/commits", hot["votes_per_s"] / commit["commits_per_s"])
+    found.note(f"{name} busy p99", hot["ack_us_p99"])
+    found.note(f"{name} rate", calm["votes_per_s"])
+    found.note(f"{name} ack p50", calm["ack_us_p50"])
+    found.note(f"{name} ack p99", calm["ack_us_p99"])
+    found.note(f"{name} ack p99/commit", calm["ack_us_p99"] / commit["commit_us"])
+    found.note(f"{name} ack p99/commit p99", calm["ack_us_p99"] / commit["commit_us_p99"])
+
+
+def measure_loading(log, found):
+    for name, value in log.load("loading", "loading").items():
+        found.note(name, value)
+
+
+def rows(found):
+    """The table's rows: what, measured, its peer, the ratio, the line to beat, whether it is beaten."""
+
+    def row(what, measured, peer, ratio, line=None, met=None):
+        return (what, measured, peer, ratio, line or "", "" if met is None else "yes" if met else "**no**")
+
+    for batch, events, keyed in BATCHES:
+        what = name_of(batch, events, keyed)
+        if f"appends {what}" in found:
+            for peer, words in (("bare", "bare, same table and key"), ("heap", "bare, no index")):
+                ratio = found[f"appends/{peer} {what}"]
+                line, met = ("≥ 0.5", ratio >= 0.5) if peer == "bare" else (None, None)
+                yield row(f"appends, {what}: events/s", f"{found[f'appends {what}']:,.0f}",
+                          f"{found[f'{peer} {what}']:,.0f} ({words})", f"{ratio:.2f}", line, met)
+    for writers in (1, 8, 32):
+        if f"light {writers}" in found:
+            ratio = found[f"light/single {writers}"]
+            yield row(f"{writers} writers, one vote in flight each: votes/s", f"{found[f'light {writers}']:,.0f}",
+                      f"{found[f'single {writers}']:,.0f} (pgbench, {writers} clients)", f"{ratio:.2f}", "≥ 1",
+                      ratio >= 1)
+    for name, words in (("hot", "no sockets"), ("sockets", "through the server")):
+        if f"{name} votes" not in found:
+            continue
+        ratio = found[f"{name} votes/commits"]
+        yield row(f"hot room, {words}: votes/s", f"{found[f'{name} votes']:,.0f}",
+                  f"{found['commits']:,.0f} (pgbench, 1 client)", f"{ratio:.1f}", "≥ 10", ratio >= 10)
+        ratio = found[f"{name} ack p99/commit"]
+        yield row(f"… at {found[f'{name} rate']:,.0f} votes/s: acknowledged, p50 and p99 µs",
+                  f"{found[f'{name} ack p50']:,.0f}, {found[f'{name} ack p99']:,.0f}",
+                  f"{found['commit us']:,.0f}, p99 {found['commit us p99']:,.0f} (one commit)",
+                  f"{ratio:.1f} of p99 to a commit, {found[f'{name} ack p99/commit p99']:.1f} to its p99", "≤ 4",
+                  ratio <= 4)
+    if "sockets delta p50" in found:
+        over = found["sockets delta p50 over a commit"]
+        yield row("… delta at another subscriber, p50 µs", f"{found['sockets delta p50']:,.0f}",
+                  f"{found['commit us']:,.0f} (one commit)", f"{over:+,.0f} µs", "≤ +2,000 µs", over <= 2_000)
+        yield row("… server CPU µs a vote, all voters busy", f"{found['sockets server CPU us']:.1f}", "", "")
+    if "events" in found:
+        yield row("load from its snapshot, ms", f"{found['load_from_snapshot_ms']:.1f}", "", "", "≤ 50",
+                  found["load_from_snapshot_ms"] <= 50)
+        yield row("replay, events/s", f"{found['replay_events_per_s']:,.0f}", "", "", "≥ 500,000",
+                  found["replay_events_per_s"] >= 500_000)
+        yield row("load without a snapshot, events/s", f"{found['load_without_snapshot_events_per_s']:,.0f}", "", "")
+
+
+def main():
+    options = servers.options(__doc__.splitlines()[0], add_options)
+    servers.enter()
+    # Nothing here has a CPU for itself: the database works on all of them.
+    os.sched_setaffinity(0, range(servers.cpus()))
+    if not os.access(LOAD, os.X_OK):
+        raise SystemExit(f"there is no {LOAD}: swift build -c release --product EventLogLoad")
+    out, found = servers.Results(options.out), Findings()
+    parts = {
+        "appends": measure_appends, "light": measure_light, "hot": measure_hot, "sockets": measure_sockets,
+        "loading": measure_loading,
+    }
+    log = Log(options, out)
+    try:
+        for number in range(1, options.runs + 1):
+            for part in options.only.split(","):
+                servers.say(f"run {number} of {options.runs}: {part}")
+                parts[part](log, found)
+    finally:
+        log.close()
+    servers.table(("load", "measured", "beside it", "ratio", "line", "beaten"), rows(found))
+    out.end()
+
+
+if __name__ == "__main__":
+    main()

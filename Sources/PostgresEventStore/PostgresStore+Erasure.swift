@@ -1,0 +1,32 @@
+package import EventStorage
+package import FoundationEssentials
+
+extension PostgresStore {
+    package func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
+        let answer = try await execute(Call(.removeRooms, instant, max(0, limit)))
+        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+    }
+
+    package func sweep(limit: Int) async throws(StorageFault) -> Bool {
+        try await !execute(Call(.sweep, max(1, limit))).rows.isEmpty
+    }
+
+    package func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
+        let answer = try await query(Call(.roomsToForget, max(0, limit)))
+        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+    }
+
+    package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
+        _ = try await execute(
+            Call(.rewrite, stream, events.map(\.seq), events.map { JSONText($0.payload) }, events.map(\.checksum)))
+    }
+
+    package func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
+        let stream = renewal.stream
+        _ = try await write([
+            Call(.begin), Call(.lockRoomToForget, stream), Call(.forgetSnapshots, stream),
+            Call(.forgetCommands, stream, CommandKey.forgotten), Call(.forgetCreation, stream, CommandKey.forgotten),
+            Call(.endForgetting, stream, renewal.epoch, renewal.checksum, now), Call(.commit),
+        ])
+    }
+}

@@ -1,0 +1,146 @@
+import EventStorage
+
+/// What a batch of appends holds: what it holds none of, its statement has no part for.
+///
+/// Most batches hold events and keys alone; every part costs time on the server even where there is nothing for it.
+struct AppendParts: OptionSet, Sendable {
+    let rawValue: Int
+
+    /// A directory entry, or a wish to be forgotten.
+    static let directory = AppendParts(rawValue: 1)
+    /// An event.
+    static let events = AppendParts(rawValue: 2)
+    /// A keyed command.
+    static let keys = AppendParts(rawValue: 4)
+    /// A membership that began or ended.
+    static let memberships = AppendParts(rawValue: 8)
+
+    /// Every combination, each at the index that is its raw value.
+    static let combinations = (0..<16).map(AppendParts.init(rawValue:))
+
+    init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// What is in a batch.
+    init(of batch: [StreamAppend]) {
+        self = []
+        for part in batch {
+            if part.directory != nil || part.forgetAt != nil { insert(.directory) }
+            if !part.events.isEmpty { insert(.events) }
+            if !part.keys.isEmpty { insert(.keys) }
+            if !part.joined.isEmpty || !part.left.isEmpty { insert(.memberships) }
+        }
+    }
+}
+
+extension Statement {
+    /// Appends to many streams; the parameters are one array per column, those of the parts in the order below.
+    ///
+    /// `moved` updates the heads whose version is the expected one, in the order of the arrays, which is that of the
+    /// rooms' ids (joins are nested loops, ``prepareSession``): so batches that overlap wait for each other and never in
+    /// a circle. A head that moved while its lock was waited for is compared again as it then is (READ COMMITTED re-evaluates the condition on the newest row
+    /// version) and is left out. Every other part writes for the rooms of `moved` alone. Since their heads had not
+    /// moved, neither had the rooms' events, keys and memberships: what the statement's snapshot shows of them is their
+    /// newest state.
+    ///
+    /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: it probes a hash table, whose cost does
+    /// not depend on what the planner guesses of the sizes.
+    static func append(_ parts: AppendParts) -> Statement {
+        appends[parts.rawValue]
+    }
+
+    private static let appends = AppendParts.combinations.map { parts in
+        Statement(name: "append_\(parts.rawValue)", sql: text(of: parts))
+    }
+
+    private static func text(of parts: AppendParts) -> String {
+        var parameters = 0
+        /// The next arrays, side by side.
+        func unnest(_ columns: Int) -> String {
+            defer { parameters += columns }
+            return "unnest(\((1...columns).map { "$\(parameters + $0)" }.joined(separator: ", ")))"
+        }
+        let heads = "room_id, expected_seq, expected_keyed, new_seq, new_keyed"
+        var text: String
+        if parts.contains(.directory) {
+            text = """
+                WITH moved AS (
+                    UPDATE rooms SET
+                        seq = new_seq,
+                        keyed = new_keyed,
+                        code = CASE WHEN is_listed THEN part.code ELSE rooms.code END,
+                        name = CASE WHEN is_listed THEN part.name ELSE rooms.name END,
+                        is_public = CASE WHEN is_listed THEN part.is_public ELSE rooms.is_public END,
+                        lat = CASE WHEN is_listed THEN part.lat ELSE rooms.lat END,
+                        lon = CASE WHEN is_listed THEN part.lon ELSE rooms.lon END,
+                        created_at = CASE WHEN is_listed THEN part.created_at ELSE rooms.created_at END,
+                        closed_at = CASE WHEN is_listed THEN part.closed_at ELSE rooms.closed_at END,
+                        owner = CASE WHEN is_listed THEN part.owner ELSE rooms.owner END,
+                        dj_name = CASE WHEN is_listed THEN part.dj_name ELSE rooms.dj_name END,
+                        now_playing_title = CASE WHEN is_listed THEN part.now_playing_title
+                            ELSE rooms.now_playing_title END,
+                        now_playing_artist = CASE WHEN is_listed THEN part.now_playing_artist
+                            ELSE rooms.now_playing_artist END,
+                        forget_at = coalesce(part.forget_at, rooms.forget_at)
+                    FROM \(unnest(18)) AS part (
+                        \(heads), is_listed, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name,
+                        now_playing_title, now_playing_artist, forget_at)
+
+                """
+        } else {
+            text = """
+                WITH moved AS (
+                    UPDATE rooms SET seq = new_seq, keyed = new_keyed
+                    FROM \(unnest(5)) AS part (\(heads))
+
+                """
+        }
+        text += """
+                WHERE rooms.room_id = part.room_id AND rooms.seq = part.expected_seq
+                    AND rooms.keyed = part.expected_keyed
+                RETURNING rooms.room_id
+            )
+            """
+        if parts.contains(.events) {
+            text += """
+                , recorded AS (
+                    INSERT INTO events (room_id, seq, at, type, payload, checksum)
+                    SELECT * FROM \(unnest(6)) AS event (room_id, seq, at, type, payload, checksum)
+                    WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
+                )
+                """
+        }
+        if parts.contains(.keys) {
+            text += """
+                , remembered AS (
+                    INSERT INTO command_keys (
+                        room_id, slot, ordinal, session_id, key, fingerprint, seq, result, checksum)
+                    SELECT room_id, ordinal % 1000, ordinal, session_id, key, fingerprint, seq, result, checksum
+                    FROM \(unnest(8)) AS command (
+                        room_id, ordinal, session_id, key, fingerprint, seq, result, checksum)
+                    WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
+                    ON CONFLICT (room_id, slot) DO UPDATE SET
+                        ordinal = excluded.ordinal, session_id = excluded.session_id, key = excluded.key,
+                        fingerprint = excluded.fingerprint, seq = excluded.seq, result = excluded.result,
+                        checksum = excluded.checksum
+                )
+                """
+        }
+        if parts.contains(.memberships) {
+            text += """
+                , joined AS (
+                    INSERT INTO memberships (room_id, session_id)
+                    SELECT * FROM \(unnest(2)) AS member (room_id, session_id)
+                    WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
+                    ON CONFLICT DO NOTHING
+                ), departed AS (
+                    DELETE FROM memberships USING \(unnest(2)) AS member (room_id, session_id)
+                    WHERE memberships.session_id = member.session_id AND memberships.room_id = member.room_id
+                        AND (member.room_id IN (SELECT room_id FROM moved)) IS TRUE
+                )
+                """
+        }
+        return text + "\nSELECT room_id FROM moved"
+    }
+}

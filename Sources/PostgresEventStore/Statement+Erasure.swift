@@ -1,0 +1,101 @@
+// Whoever writes rows of a room holds a lock on its row in `rooms` that `FOR UPDATE` waits for: an append
+// `FOR NO KEY UPDATE`, the keeping of a snapshot `FOR KEY SHARE`. So what comes behind such a lock, in a statement of its
+// own, sees all that was written, and nothing is written after it.
+extension Statement {
+    /// Deletes the heads of rooms that were closed before an instant; rooms that another process is at are left to it.
+    static let removeRooms = Statement(
+        "remove_rooms",
+        """
+        WITH old AS MATERIALIZED (
+            SELECT room_id FROM rooms WHERE closed_at < $1 ORDER BY closed_at, room_id LIMIT $2
+            FOR UPDATE SKIP LOCKED
+        ), noted AS (
+            INSERT INTO removals (room_id) SELECT room_id FROM old
+        )
+        DELETE FROM rooms WHERE (room_id = ANY (ARRAY(SELECT room_id FROM old)))
+        RETURNING room_id
+        """)
+
+    /// Deletes events of a room that was removed, and the rest of it with the last of them; gives a row where there was
+    /// such a room that no other process is at.
+    static let sweep = Statement(
+        "sweep",
+        """
+        WITH removed AS MATERIALIZED (
+            SELECT room_id FROM removals ORDER BY room_id LIMIT 1 FOR UPDATE SKIP LOCKED
+        ), last AS MATERIALIZED (
+            SELECT max(seq) AS seq, count(*) AS events FROM (
+                SELECT seq FROM events WHERE room_id = (SELECT room_id FROM removed) ORDER BY seq LIMIT $1
+            ) AS page
+        ), swept AS (
+            DELETE FROM events
+            WHERE room_id = (SELECT room_id FROM removed) AND seq <= (SELECT seq FROM last)
+        ), rest AS MATERIALIZED (
+            SELECT room_id FROM removed WHERE (SELECT events FROM last) < $1
+        ), images AS (
+            DELETE FROM snapshots WHERE room_id = (SELECT room_id FROM rest)
+        ), keys AS (
+            DELETE FROM command_keys WHERE room_id = (SELECT room_id FROM rest)
+        ), creations AS (
+            DELETE FROM creation_keys WHERE room_id = (SELECT room_id FROM rest)
+        ), members AS (
+            DELETE FROM memberships WHERE room_id = (SELECT room_id FROM rest)
+        ), ended AS (
+            DELETE FROM removals WHERE room_id = (SELECT room_id FROM rest)
+        )
+        SELECT room_id FROM removed
+        """)
+
+    static let roomsToForget = Statement(
+        "rooms_to_forget",
+        """
+        SELECT room_id FROM rooms WHERE forget_at IS NOT NULL AND forgotten_at IS NULL
+        ORDER BY forget_at, room_id LIMIT $1
+        """)
+
+    /// Puts payloads in the place of others, and deletes the room's snapshots.
+    static let rewrite = Statement(
+        "rewrite",
+        """
+        WITH room AS MATERIALIZED (
+            SELECT room_id FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL
+        ), images AS (
+            DELETE FROM snapshots WHERE room_id = $1 AND EXISTS (SELECT FROM room)
+        )
+        UPDATE events SET payload = other.payload, checksum = other.checksum
+        FROM unnest($2, $3, $4) AS other (seq, payload, checksum)
+        WHERE events.room_id = $1 AND events.seq = other.seq AND EXISTS (SELECT FROM room)
+        """)
+
+    /// Waits for whoever keeps a snapshot of the room.
+    static let lockRoomToForget = Statement(
+        "lock_room_to_forget", "SELECT FROM rooms WHERE room_id = $1 FOR UPDATE")
+
+    static let forgetSnapshots = Statement(
+        "forget_snapshots",
+        """
+        DELETE FROM snapshots WHERE room_id = $1
+            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
+        """)
+
+    static let forgetCommands = Statement(
+        "forget_commands",
+        """
+        UPDATE command_keys SET fingerprint = $2, checksum = NULL WHERE room_id = $1
+            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
+        """)
+
+    static let forgetCreation = Statement(
+        "forget_creation",
+        """
+        UPDATE creation_keys SET fingerprint = $2 WHERE room_id = $1
+            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
+        """)
+
+    static let endForgetting = Statement(
+        "end_forgetting",
+        """
+        UPDATE rooms SET epoch = $2, checksum = $3, forgotten_at = $4
+        WHERE room_id = $1 AND forget_at IS NOT NULL AND forgotten_at IS NULL
+        """)
+}

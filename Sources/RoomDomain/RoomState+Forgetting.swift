@@ -1,0 +1,49 @@
+/// Forgetting: what a room says of people's names and whereabouts, taken out of it and of its events.
+///
+/// The fold of events without personal data is the fold of the events as they were, without personal data: so a log may
+/// be rewritten, at once or little by little, and stays the log of the same room.
+extension RoomState {
+    /// What stands for every member's name in a room that is forgotten.
+    package static let forgottenName = "-"
+
+    /// Drops the location and all names of members.
+    package mutating func dropPersonalData() {
+        location = nil
+        for id in members.keys { members[id]?.name = Self.forgottenName }
+    }
+}
+
+extension RoomEvent {
+    /// The event without a location, members' names, and what was said about somebody who was kicked.
+    ///
+    /// Sessions stay: they are random, and know nobody once they are deleted.
+    package var withoutPersonalData: RoomEvent {
+        switch self {
+        case .roomCreated(var room):
+            room.location = nil
+            return .roomCreated(room)
+        case .memberJoined(let member, _, let role, let session):
+            return .memberJoined(member: member, name: RoomState.forgottenName, role: role, session: session)
+        case .memberLeft(var left):
+            left.note = nil
+            return .memberLeft(left)
+        case .memberRenamed(let member, _):
+            return .memberRenamed(member: member, name: RoomState.forgottenName)
+        case .roomUpdated(var changes):
+            changes.location = nil
+            changes.locationCleared = false
+            return .roomUpdated(changes)
+        case .roomClosed, .roleChanged, .memberBanned, .memberUnbanned, .tracksAdded, .tracksRemoved, .voteCast,
+            .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackStarted,
+            .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .entryFinished:
+            return self
+        }
+    }
+}
+
+extension RecordedEvent {
+    /// The event in its place, as ``RoomEvent/withoutPersonalData`` has it.
+    package var withoutPersonalData: RecordedEvent {
+        RecordedEvent(seq: seq, at: at, event: event.withoutPersonalData)
+    }
+}

@@ -1,0 +1,90 @@
+import EventStorage
+import FoundationEssentials
+import Logging
+import NIOCore
+import RoomDomain
+import RoomWire
+
+// Each server on a log does this. Nothing is claimed: what two do at once is done once, or is the same twice.
+extension RoomHost {
+    /// How many rounds of forgetting there are to one of removing.
+    private static let roundsPerRemoval = 10
+    /// How many rooms are removed in one transaction, and forgotten in one round.
+    private static let roomsPerRound = 100
+    /// How many events are rewritten or deleted in one transaction, so that no append waits long.
+    private static let eventsPerPage = 500
+
+    /// Forgets rooms whose owners want it and removes those that were closed long ago, until cancelled.
+    func keepErasing() async {
+        var rounds = 0
+        var unreadable: Set<UUID> = []
+        while !Task.isCancelled {
+            await clock.sleep(for: settings.comparisonInterval)
+            rounds += 1
+            await forgetRooms(except: &unreadable)
+            if rounds % Self.roundsPerRemoval == 0 { await removeClosedRooms() }
+        }
+    }
+
+    // MARK: Forgetting
+
+    /// Rooms whose log this program cannot read are told of once and tried no more.
+    private func forgetRooms(except unreadable: inout Set<UUID>) async {
+        guard let streams = try? await store.streamsToForget(limit: Self.roomsPerRound) else { return }
+        for stream in streams where !Task.isCancelled && !unreadable.contains(stream) {
+            let room = RoomID(stream)
+            do {
+                try await forget(room)
+                logger.debug("A room was forgotten", metadata: ["room": "\(room)"])
+            } catch let fault as StoredEventFault {
+                unreadable.insert(stream)
+                logger.error(
+                    "A room cannot be forgotten: its log cannot be read",
+                    metadata: ["room": "\(room)", "fault": "\(fault)"])
+            } catch {
+                logger.debug("A room could not be forgotten", metadata: ["room": "\(room)", "fault": "\(error)"])
+            }
+        }
+    }
+
+    /// Rewrites the log of a room that is closed for good; cut off anywhere, it is done again from the beginning.
+    private func forget(_ room: RoomID) async throws {
+        var seq = 0
+        while true {
+            let page = try await store.read(room.uuid, after: seq, limit: Self.eventsPerPage)
+            guard let last = page.last else { break }
+            seq = last.seq
+            let rewritten = try page.compactMap { stored in
+                let recorded = try EventJSON.recorded(stored)
+                let bare = recorded.withoutPersonalData
+                return bare == recorded ? nil : EventJSON.stored(bare, in: room)
+            }
+            if !rewritten.isEmpty { try await store.rewrite(rewritten, of: room.uuid) }
+            guard !Task.isCancelled else { return }
+        }
+        try await store.endForgetting(
+            EpochRenewal(of: room, random: randomness.next()), at: clock.now.milliseconds)
+        readAgain(room)
+    }
+
+    // MARK: Removing
+
+    private func removeClosedRooms() async {
+        do {
+            if let age = settings.retainClosedRoomsMs {
+                var removed: Int
+                repeat {
+                    let streams = try await store.removeStreams(
+                        closedBefore: clock.now.milliseconds - age, limit: Self.roomsPerRound)
+                    for stream in streams { readAgain(RoomID(stream)) }
+                    removed = streams.count
+                    if removed > 0 { logger.info("Closed rooms were removed", metadata: ["rooms": "\(removed)"]) }
+                } while removed == Self.roomsPerRound && !Task.isCancelled
+            }
+            // Also what another process has left, when it was stopped.
+            while try await store.sweep(limit: Self.eventsPerPage), !Task.isCancelled {}
+        } catch {
+            logger.debug("Closed rooms could not be removed", metadata: ["fault": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package import EventStorage
+package import Foundation
+import GRDB
+
+// What is deleted or overwritten is zeroed in its page (`secure_delete`), and the write-ahead log, which holds pages as
+// they were, is emptied afterwards. Pages that SQLite put in order at another time may hold pieces of rows that have
+// moved on: only `VACUUM`, which writes the whole file anew, is rid of them.
+extension SQLiteStore {
+    package func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
+        try await write { db in
+            let streams: [UUID] = try db.all(
+                "SELECT room_id FROM rooms WHERE closed_at < ? ORDER BY closed_at, room_id LIMIT ?",
+                [instant, max(0, limit)]
+            ) { try $0.decode(atIndex: 0) }
+            for stream in streams {
+                try db.run("INSERT INTO removals (room_id) VALUES (?)", [stream])
+                try db.run("DELETE FROM rooms WHERE room_id = ?", [stream])
+            }
+            return streams
+        }
+    }
+
+    package func sweep(limit: Int) async throws(StorageFault) -> Bool {
+        let swept = try await write { try $0.sweep(limit: max(1, limit)) }
+        if swept == .last { await emptyWriteAheadLog() }
+        return swept != .nothing
+    }
+
+    package func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
+        try await read { db in
+            try db.all(
+                """
+                SELECT room_id FROM rooms WHERE forget_at IS NOT NULL AND forgotten_at IS NULL
+                ORDER BY forget_at, room_id LIMIT ?
+                """, [max(0, limit)]
+            ) { try $0.decode(atIndex: 0) }
+        }
+    }
+
+    package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
+        try await write { db in
+            let asked = "SELECT 1 FROM rooms WHERE room_id = ? AND forget_at IS NOT NULL"
+            guard try db.first(asked, [stream], { _ in true }) != nil else { return }
+            for event in events {
+                try db.run(
+                    "UPDATE events SET payload = ?, checksum = ? WHERE room_id = ? AND seq = ?",
+                    [String(decoding: event.payload, as: UTF8.self), event.checksum, stream, event.seq])
+            }
+            try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
+        }
+    }
+
+    package func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
+        let stream = renewal.stream
+        let ended = try await write { db in
+            try db.run(
+                """
+                UPDATE rooms SET epoch = ?, checksum = ?, forgotten_at = ?
+                WHERE room_id = ? AND forget_at IS NOT NULL AND forgotten_at IS NULL
+                """, [renewal.epoch, renewal.checksum, now, stream])
+            guard db.changesCount == 1 else { return false }
+            try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
+            try db.run(
+                "UPDATE command_keys SET fingerprint = ?, checksum = NULL WHERE room_id = ?",
+                [CommandKey.forgotten, stream])
+            try db.run("UPDATE creations SET fingerprint = ? WHERE room_id = ?", [CommandKey.forgotten, stream])
+            return true
+        }
+        if ended { await emptyWriteAheadLog() }
+    }
+
+    /// Brings the write-ahead log into the database's file and leaves it empty; where somebody reads for too long, the
+    /// next time does it.
+    private func emptyWriteAheadLog() async {
+        try? await outsideTransaction { _ = try $0.checkpoint(.truncate) }
+    }
+}
+
+/// What a sweep found.
+private enum Sweep {
+    /// No stream was removed.
+    case nothing
+    /// More than it deleted.
+    case some
+    /// Nothing is left of one removed stream.
+    case last
+}
+
+extension Database {
+    /// Deletes at most `limit` events of the first stream that was removed, and the rest of it with the last of them.
+    fileprivate func sweep(limit: Int) throws -> Sweep {
+        let stream: UUID? = try first("SELECT room_id FROM removals ORDER BY room_id LIMIT 1", []) {
+            try $0.decode(atIndex: 0)
+        }
+        guard let stream else { return .nothing }
+        try run(
+            """
+            DELETE FROM events WHERE room_id = ?1 AND seq IN
+            (SELECT seq FROM events WHERE room_id = ?1 ORDER BY seq LIMIT ?2)
+            """, [stream, limit])
+        if changesCount == limit { return .some }
+        // A snapshot may be as large as many events.
+        try run(
+            "DELETE FROM snapshots WHERE rowid IN (SELECT rowid FROM snapshots WHERE room_id = ? LIMIT ?)",
+            [stream, max(1, limit / 100)])
+        if changesCount > 0 { return .some }
+        for table in ["command_keys", "creations", "memberships"] {
+            try run("DELETE FROM \(table) WHERE room_id = ?", [stream])
+        }
+        try run("DELETE FROM removals WHERE room_id = ?", [stream])
+        return .last
+    }
+}

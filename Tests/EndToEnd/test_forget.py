@@ -1,0 +1,252 @@
+"""Rooms that are forgotten, and rooms that are removed: what is left of them in the database."""
+
+import contextlib
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+
+import pytest
+
+import backline
+from checks import check_log
+
+NAMES = ["Zacharias Quint", "Ottoline Mauve"]
+PLACE = {"lat": 47.123, "lon": 8.456}
+SECRETS = [*NAMES, "47.12", "8.45", "sang out of tune"]
+
+
+class Database:
+    """A store's database, looked at behind the server's back."""
+
+    def __init__(self, options, request):
+        self.options = dict(zip(options[::2], options[1::2]))
+        self.is_sqlite = self.options["--store"] == "sqlite"
+        if not self.is_sqlite:
+            self.cluster = request.getfixturevalue("cluster")
+            self.name = self.options["--database-url"].rpartition("/")[2]
+
+    @property
+    def path(self):
+        return os.path.join(self.options["--data"], "backline.sqlite")
+
+    def dump(self):
+        """All rows as text, but those of sessions, which live as long as they are used."""
+        if self.is_sqlite:
+            with contextlib.closing(sqlite3.connect(self.path)) as connection:
+                lines = [line for line in connection.iterdump() if not line.startswith('INSERT INTO "sessions"')]
+                # A blob is text in hexadecimal.
+                return re.sub(
+                    r"X'([0-9A-F]*)'", lambda blob: bytes.fromhex(blob[1]).decode(errors="replace"), "\n".join(lines))
+        dump = subprocess.run(
+            ["pg_dump", "--data-only", "--inserts", "--exclude-table=sessions", self.options["--database-url"]],
+            capture_output=True, text=True, check=True).stdout
+        return re.sub(
+            r"'\\x([0-9a-f]*)'", lambda blob: bytes.fromhex(blob[1]).decode(errors="replace"), dump)
+
+    def found(self, texts=SECRETS):
+        dump = self.dump()
+        return [text for text in texts if text in dump]
+
+    def count(self, table, room):
+        if self.is_sqlite:
+            with contextlib.closing(sqlite3.connect(self.path)) as connection:
+                return connection.execute(
+                    f"SELECT count(*) FROM {table} WHERE room_id = ?", [bytes.fromhex(room.replace("-", ""))]
+                ).fetchone()[0]
+        table = {"creations": "creation_keys"}.get(table, table)
+        return int(self.cluster.sql(f"SELECT count(*) FROM {table} WHERE room_id = '{room}'", database=self.name))
+
+    def in_file(self, texts):
+        """What is in the bytes of the embedded store's files, rows or not."""
+        with open(self.path, "rb") as file:
+            stored = file.read()
+        if os.path.exists(self.path + "-wal"):
+            with open(self.path + "-wal", "rb") as file:
+                stored += file.read()
+        return [text for text in texts if text.encode() in stored]
+
+
+@pytest.fixture
+def database(storage, request):
+    return Database(storage, request)
+
+
+def play(people, renames=0):
+    """A room with names wherever a name can be; returns it."""
+    ana, ben = people
+    room = ana.create_room("Kitchen", key="kitchen", location=PLACE)["room"]["state"]["id"]
+    member = ben.command(room, "join", "join", name="Ottoline Mauve")["result"]["member"]
+    ana.command(room, "updateRoom", location={"lat": 47.124, "lon": 8.456})
+    ana.command(room, "addTracks", tracks=backline.tracks("Song"))
+    ben.command(room, "vote", track=1)
+    ana.command(room, "kick", member=member, reason="Ottoline Mauve sang out of tune")
+    ben.command(room, "join")
+    with ana.socket() as client:
+        for number in range(renames):
+            client.send({"type": "command", "id": 10_000 + number, "room": room, "key": backline.new_key(), "command": {
+                "type": "rename", "name": f"Zacharias Quint {number}"}})
+        for number in range(renames):
+            assert client.answer_to(10_000 + number)["type"] == "ack"
+    ana.command(room, "rename", "rename", name="Zacharias Quint")
+    return room
+
+
+def both(server):
+    return [server.session(name) for name in ("Zacharias Quint", "Ottoline Mauve")]
+
+
+def check_forgotten(person, room, last, epoch):
+    """The room is what it was, but for names and places."""
+    events = check_log(person, room)
+    assert len(events) == last and events[-1]["type"] == "roomClosed" and events[-1]["forget"] is True
+    snapshot = person.room(room)["room"]
+    assert snapshot["epoch"] != epoch and "location" not in snapshot["state"]
+    assert {member["name"] for member in snapshot["state"]["members"]} == {"-"}
+    assert snapshot["state"]["name"] == "Kitchen" and snapshot["state"]["pool"][0]["votes"] == 0
+    for text in SECRETS:
+        assert text not in str(events) and text not in str(snapshot)
+        for seq in (1, 3, last - 1, last):
+            assert text not in person.request("GET", f"/v1/rooms/{room}?at={seq}").body.decode()
+
+
+def test_what_is_forgotten_is_in_no_table(server, database):
+    people = both(server)
+    # Enough events for a snapshot.
+    room = play(people, renames=600)
+    other = play(people)
+    last, epoch = (people[0].room(room)["room"][name] for name in ("seq", "epoch"))
+    assert database.found() == SECRETS
+    with people[1].socket() as watcher:
+        before = watcher.subscribe(room)
+        assert "Zacharias Quint" in str(before)
+        assert people[0].command(room, "closeRoom", "close", forget=True) == {"seq": last + 1}
+        # Whoever watches sees it in the room, and then in its new epoch.
+        watcher.catch_up(room, last + 1)
+        assert watcher.rooms[room].events[last + 1]["forget"] is True
+        assert "Zacharias" not in str(watcher.rooms[room].state)
+        watcher.until(lambda: watcher.rooms[room].position["epoch"] != epoch, "the new epoch")
+        assert watcher.rooms[room].position["seq"] == last + 1 and watcher.rooms[room].ended is None
+        assert watcher.ask("subscribe", room=room, position={"epoch": epoch, "seq": last})["type"] == "snapshot"
+    check_forgotten(people[0], room, last + 1, epoch)
+    assert database.count("snapshots", room) == 0
+    assert people[0].command(room, "closeRoom", "close", forget=True) == {"seq": last + 1}
+    people[0].post_command(room, "rename", name="A").expect_problem(410, "room_closed")
+    # The other room has kept its names until it is forgotten, too.
+    assert database.found() == SECRETS
+    people[0].command(other, "closeRoom")
+    people[0].command(other, "closeRoom", forget=True)
+    backline.eventually(lambda: database.found() == [], "the end of all names")
+    check_log(people[0], other)
+    assert server.stop() == 0
+    verified = backline.run("verify", *server.options)
+    assert verified.returncode == 0, verified
+    if database.is_sqlite:
+        with contextlib.closing(sqlite3.connect(database.path)) as connection:
+            connection.execute("DELETE FROM sessions")
+            connection.commit()
+            connection.execute("VACUUM")
+        assert database.in_file(["Zacharias", "Ottoline", "out of tune"]) == []
+
+
+def test_forgetting_survives_a_kill_at_any_moment(server, database):
+    people = both(server)
+    room = play(people, renames=1_500)
+    last, epoch = (people[0].room(room)["room"][name] for name in ("seq", "epoch"))
+    assert people[0].command(room, "closeRoom", forget=True) == {"seq": last + 1}
+    for _ in range(5):
+        server.kill()
+        server.start()
+        # From the acknowledgement on nobody sees a name, however far the rewriting is.
+        for text in SECRETS:
+            assert text not in str(people[0].events(room)) + str(people[0].room(room))
+    backline.eventually(lambda: database.found() == [], "the end of all names")
+    backline.eventually(lambda: people[0].room(room)["room"]["epoch"] != epoch, "the new epoch")
+    check_forgotten(people[0], room, last + 1, epoch)
+
+
+def test_only_the_owner_has_a_room_forgotten(server):
+    ana, ben = both(server)
+    room = play([ana, ben])
+    ben.post_command(room, "closeRoom", forget=True).expect_problem(403, "forbidden")
+    ana.post_command(room, "closeRoom", forget="yes").expect_problem(400, "bad_request")
+    ana.command(room, "closeRoom")
+    ben.post_command(room, "closeRoom", forget=True).expect_problem(403, "forbidden")
+    ana.post_command(room, "closeRoom").expect_problem(410, "room_closed")
+    ana.command(room, "closeRoom", forget=True)
+
+
+# Two seconds.
+RETAIN = ["--retain-closed-rooms", str(2 / 86_400)]
+
+
+def test_a_room_that_was_closed_long_ago_is_removed_whole(servers, storage, database):
+    server = servers(*RETAIN, store=storage).start()
+    people = both(server)
+    kept, room = play(people), play(people, renames=1_200)
+    code = people[0].room(room)["room"]["state"]["code"]
+    with people[1].socket() as many, people[1].socket(f"/v1/rooms/{room}/socket", follow=room) as one:
+        many.subscribe(room)
+        one.wait_for("snapshot")
+        people[0].command(room, "closeRoom")
+        assert many.wait_for("ended", 30)["code"] == "not_found"
+        assert one.closed() == 4404
+    for place in (room, code):
+        people[0].request("GET", f"/v1/rooms/{place}").expect_problem(404, "not_found")
+    people[0].post_command(room, "closeRoom", forget=True).expect_problem(404, "not_found")
+    tables = ("events", "command_keys", "snapshots", "memberships", "creations", "rooms", "removals")
+    backline.eventually(lambda: all(database.count(table, room) == 0 for table in tables), "nothing is left")
+    assert room.replace("-", "") not in database.dump().replace("-", "").lower()
+    check_log(people[0], kept)
+    assert server.stop() == 0
+    verified = backline.run("verify", *storage)
+    assert verified.returncode == 0, verified
+
+
+def test_a_removal_survives_a_kill_at_any_moment(servers, storage, database):
+    server = servers(*RETAIN, store=storage).start()
+    people = both(server)
+    rooms = [play(people, renames=600) for _ in range(4)]
+    for room in rooms:
+        people[0].command(room, "closeRoom")
+    # Removals come every ten seconds.
+    backline.eventually(lambda: database.count("rooms", rooms[0]) == 0, "the removal", 40)
+    server.kill()
+    # It is finished by a server that removes nothing itself.
+    server = servers(store=storage).start()
+    for room in rooms:
+        people[0].server = server.address
+        people[0].request("GET", f"/v1/rooms/{room}").expect_problem(404, "not_found")
+    backline.eventually(
+        lambda: all(database.count(table, room) == 0 for table in ("events", "snapshots", "command_keys")
+                    for room in rooms), "nothing is left", 40)
+
+
+def test_two_servers_forget_and_remove_at_once(servers, cluster, tmp_path, request):
+    store = ["--store", "postgres", "--database-url", cluster.database()]
+    nodes = [servers(*RETAIN, store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
+    database = Database(store, request)
+    people = both(nodes[0])
+    there = backline.Person(nodes[1].address, people[0].session, people[0].token, people[0].name)
+    room = play(people, renames=300)
+    with there.socket() as watcher:
+        watcher.subscribe(room)
+        epoch, last = watcher.rooms[room].position["epoch"], watcher.rooms[room].position["seq"]
+        people[0].command(room, "closeRoom", forget=True)
+        for text in SECRETS:
+            assert text not in there.request("GET", f"/v1/rooms/{room}/events?limit=1000").body.decode()
+        watcher.until(lambda: watcher.rooms[room].position["epoch"] != epoch, "the new epoch")
+        assert watcher.rooms[room].position["seq"] == last + 1
+        assert database.found() == []
+        assert watcher.wait_for("ended", 40)["code"] == "not_found"
+    for person in (people[0], there):
+        person.request("GET", f"/v1/rooms/{room}").expect_problem(404, "not_found")
+    verified = backline.run("verify", *store)
+    assert verified.returncode == 0, verified
+
+
+@pytest.mark.parametrize("days", ["-1", "soon", "nan", "36501"])
+def test_a_retention_that_cannot_be_is_one_line(days, tmp_path):
+    ended = backline.run("serve", "--port", "0", "--data", str(tmp_path), f"--retain-closed-rooms={days}")
+    assert ended.returncode == 64 and "retain-closed-rooms" in ended.stderr, ended

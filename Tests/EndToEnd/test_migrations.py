@@ -1,0 +1,149 @@
+"""What a released program left is brought to this one's schema, and goes on: nothing of it is lost or changed.
+
+`Migrations/` has the rows of one log for each release with a new schema, and what that release served of them.
+"""
+
+import contextlib
+import glob
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+import backline
+from checks import check_log
+from fold import differences
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCHEMA = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Schema")
+LOGS = sorted(glob.glob(os.path.join(HERE, "Migrations", "*.sql")))
+
+
+def _schema(store):
+    """The files of a store's migrations, in order."""
+    return sorted(glob.glob(os.path.join(SCHEMA, store, f"*.{store}.sql")))
+
+
+def _read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+@pytest.fixture(params=LOGS, ids=[os.path.basename(path) for path in LOGS])
+def log(request, tmp_path):
+    """A database as a release left it."""
+    number, store, _ = os.path.basename(request.param).split(".")
+    statements = [_read(path) for path in _schema(store)[:int(number)]] + [_read(request.param)]
+    # A session lives for 30 days without use: these were used yesterday.
+    statements.append(f"UPDATE sessions SET expires_at = {int((time.time() + 29 * 86_400) * 1_000)}")
+    made = Log(int(number), store, json.loads(_read(request.param.removesuffix(".sql") + ".json")))
+    data = str(tmp_path / "data")
+    if store == "sqlite":
+        os.mkdir(data)
+        path = os.path.join(data, "backline.sqlite")
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            for statement in statements:
+                connection.executescript(statement)
+        made.options = ["--store", "sqlite", "--data", data]
+    else:
+        cluster = request.getfixturevalue("cluster")
+        url = cluster.database()
+        made.sql = lambda statement: cluster.sql(statement, database=url.rpartition("/")[2])
+        for statement in statements:
+            made.sql(statement)
+        made.options = ["--store", "postgres", "--database-url", url, "--data", data]
+    return made
+
+
+class Log:
+    def __init__(self, number, store, served):
+        self.number, self.store, self.served = number, store, served
+        self.pending = [os.path.basename(path).split(".")[0] for path in _schema(store)[number:]]
+        self.options = []
+        self.sql = None
+
+    def files(self):
+        """Where PostgreSQL keeps the rows: another file for a table means that it was written anew."""
+        return self.sql(
+            "SELECT relname, pg_relation_filenode(oid) FROM pg_class WHERE relkind = 'r' "
+            "AND relnamespace = 'public'::regnamespace AND relname <> ALL (ARRAY['removals', 'unfinished_imports']) "
+            "ORDER BY relname")
+
+
+def test_there_is_a_log_of_a_release_for_each_store():
+    assert {os.path.basename(path).split(".")[1] for path in LOGS} == {"postgres", "sqlite"}
+
+
+def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
+    if log.pending:
+        refused = backline.run("serve", "--port", "0", *log.options)
+        assert refused.returncode == 78 and "run 'backline migrate'" in refused.stderr, refused
+    before = log.files() if log.store == "postgres" else None
+
+    # Several at once: each migration is applied by one of them.
+    command = [backline.program(), "migrate", *log.options]
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(4)]
+    printed = [process.communicate(timeout=60)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0] * len(processes), printed
+    applied = sorted(re.findall(r"^applied (\d+) (\S+)$", "".join(printed), re.M))
+    assert [f"{int(number):04}_{name}" for number, name in applied] == log.pending
+    if before:
+        known = set(before.splitlines())
+        assert known <= set(log.files().splitlines()), "a table was written anew"
+
+    server = servers(store=log.options).start()
+    people = [
+        backline.Person(server.address, session["session"], session["token"], session["name"])
+        for session in log.served["sessions"]]
+    ana, ben, cyd, dan = people
+    for person in people:
+        assert person.request("GET", "/v1/session").expect(200)["session"]["name"] == person.name
+    for room in log.served["rooms"]:
+        snapshot = ana.room(room["room"])["room"]
+        assert (snapshot["epoch"], snapshot["seq"]) == (room["epoch"], room["seq"])
+        assert differences(snapshot["state"], room["state"]) == []
+        assert ana.events(room["room"]) == room["events"]
+        check_log(ana, room["room"])
+        for seq in range(1, room["seq"] + 1):
+            ana.request("GET", f"/v1/rooms/{room['room']}?at={seq}").expect(200)
+    kitchen, garden, attic = (room["room"] for room in log.served["rooms"])
+
+    # What was acknowledged before is acknowledged again, and done once.
+    seq = log.served["rooms"][0]["seq"]
+    assert ben.command(kitchen, "vote", "after the snapshot", track=2) == {"seq": seq}
+    assert ben.command(kitchen, "join", "join 0")["result"] == {"member": 2}
+    assert ana.create_room("Kitchen", key="kitchen", location={"lat": 52.52, "lon": 13.405})["room"]["seq"] == seq
+    dan.post_command(attic, "join").expect_problem(410, "room_closed")
+    cyd.post_command(kitchen, "join").expect_problem(403, "banned")
+
+    # A client that was away comes back with its position; the rooms go on.
+    with ana.socket() as client:
+        position = {"epoch": log.served["rooms"][0]["epoch"], "seq": seq - 3}
+        assert client.ask("subscribe", room=kitchen, position=position)["type"] == "resumed"
+        assert client.wait_for("delta")["seq"] == seq
+    assert ana.command(kitchen, "rename", name="Anna")["seq"] == seq + 1
+    ana.command(garden, "closeRoom", forget=True)
+    epoch = log.served["rooms"][1]["epoch"]
+    backline.eventually(lambda: ana.room(garden)["room"]["epoch"] != epoch, "the end of the forgetting")
+    for room in (kitchen, garden, attic):
+        check_log(ana, room)
+    assert server.stop() == 0
+    verified = backline.run("verify", *log.options)
+    assert verified.returncode == 0, verified
+
+
+def test_every_migration_is_applied_to_an_empty_database(storage, servers):
+    store = storage[1]
+    done = backline.run("migrate", *storage)
+    assert done.returncode == 0, done
+    applied = re.findall(r"^applied (\d+) (\S+)$", done.stdout, re.M)
+    assert [f"{int(number):04}_{name}.{store}.sql" for number, name in applied] == [
+        os.path.basename(path) for path in _schema(store)]
+    server = servers(store=storage).start()
+    ana = server.session("Ana")
+    check_log(ana, ana.create_room("Kitchen")["room"]["state"]["id"])

@@ -1,0 +1,104 @@
+import RoomDomain
+import Testing
+
+/// A room whose owner wants it forgotten.
+@Suite struct ForgettingTests {
+    private let here = Location(latitude: 52.5, longitude: 13.4)
+
+    private var placed: RoomScenario {
+        var update = RoomUpdate()
+        update.location = here
+        return RoomScenario.given(RoomScenario.playing).after(.updateRoom(update))
+    }
+
+    @Test func `closing a room to be forgotten takes its location and its members' names`() {
+        let forgotten = placed.when(.closeRoom(forget: true), after: 5, then: .roomClosed(forget: true)).room
+        #expect(forgotten.closedAt == .start(plus: 5))
+        #expect(forgotten.isForgotten)
+        #expect(forgotten.location == nil)
+        #expect(Set(forgotten.members.values.map(\.name)) == ["-"])
+        #expect(forgotten.members.count == 4)
+    }
+
+    @Test func `closing alone takes nothing`() {
+        let closed = placed.when(.closeRoom, then: .roomClosed).room
+        #expect(!closed.isForgotten)
+        #expect(closed.location == here)
+        #expect(closed.members[1]?.name != "-")
+    }
+
+    @Test func `the owner may have a closed room forgotten, once`() {
+        let closed = placed.after(.closeRoom)
+        let forgotten = closed.when(.closeRoom(forget: true), after: 9, then: .roomClosed(forget: true))
+        #expect(forgotten.room.closedAt == closed.room.closedAt)
+        #expect(forgotten.room.isForgotten)
+        forgotten.changesNothing(.closeRoom(forget: true))
+        forgotten.refuses(.closeRoom, with: .roomClosed)
+        forgotten.refuses(.rename(name: "Ana"), with: .roomClosed)
+    }
+
+    @Test func `nobody else may`() {
+        for room in [placed, placed.after(.closeRoom), placed.after(.closeRoom(forget: true))] {
+            room.refuses(.closeRoom(forget: true), by: .bob, with: .forbidden)
+            room.refuses(.closeRoom(forget: true), by: .cyd, with: .forbidden)
+            room.refuses(.closeRoom(forget: true), by: .eve, with: .notMember)
+        }
+        RoomScenario.given([]).refuses(.closeRoom(forget: true), by: .server, with: .roomClosed)
+    }
+
+    @Test func `an event without personal data keeps all else`() {
+        let location = here
+        var settings = RoomSettings()
+        settings.skipRatio = 0.25
+        var room = RoomCreated(
+            id: .sample, code: .zero, name: "Kitchen", location: location, visibility: .public, settings: settings)
+        var changes = RoomChanges()
+        changes.name = "Cellar"
+        changes.location = location
+        let left = MemberLeft(
+            member: 2, reason: .kicked, by: 1, note: "Bob sang", votes: [.init(track: 1, votes: 0, requestedSeq: nil)])
+        let bare = [
+            .roomCreated(room), .memberJoined(member: 2, name: "Bob", role: .dj, session: .bob),
+            .memberRenamed(member: 2, name: "Bobby"), .roomUpdated(changes), .memberLeft(left), RoomEvent.playbackStopped,
+        ].map(\.withoutPersonalData)
+        room.location = nil
+        changes.location = nil
+        #expect(
+            bare == [
+                .roomCreated(room), .memberJoined(member: 2, name: "-", role: .dj, session: .bob),
+                .memberRenamed(member: 2, name: "-"), .roomUpdated(changes),
+                .memberLeft(MemberLeft(member: 2, reason: .kicked, by: 1, votes: left.votes)), .playbackStopped,
+            ])
+    }
+
+    @Test(arguments: 0..<20)
+    func `at any position, the fold of what is left is what is left of the fold`(block: Int) {
+        for seed in UInt64(block * 20)..<UInt64(block * 20 + 20) {
+            print("a room that is forgotten, seed \(seed)")
+            var input = RandomInput(random: SeededRandom(seed: seed))
+            var (room, bare) = (RoomState(id: .sample), RoomState(id: .sample))
+            func fold(_ events: [RoomEvent], at now: Timestamp) {
+                for event in room.recorded(events, at: now) {
+                    room.evolve(event)
+                    bare.evolve(event.withoutPersonalData)
+                    var expected = room
+                    expected.dropPersonalData()
+                    #expect(bare == expected, "seed \(seed), \(event)")
+                }
+            }
+            fold(RoomScenario.founded, at: RoomScenario.start)
+            for _ in 0..<80 {
+                let command = input.command(for: room)
+                let now = input.instant(after: room.lastEventAt)
+                let actor = input.actor(for: command, in: room)
+                if let events = try? room.decide(command, by: actor, at: now) { fold(events, at: now) }
+            }
+            if let events = try? room.decide(.closeRoom(forget: true), by: .server, at: room.lastEventAt) {
+                fold(events, at: room.lastEventAt)
+            }
+            #expect(room.isForgotten)
+            // Rewritten or not, the log folds into one room.
+            #expect(bare == room, "seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import EventStorage
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomWire
+import Testing
+
+/// Rooms that were closed long ago.
+@Suite(.timeLimit(.minutes(5))) struct RetentionTests {
+    private func housekeeping(_ settings: inout RoomHostSettings) {
+        settings.comparisonInterval = .milliseconds(1)
+        settings.retainClosedRoomsMs = 60_000
+    }
+
+    @Test func `a room is removed when it has been closed for long enough, and no other`() async throws {
+        let clock = ManualClock()
+        try await withNode(clock: clock, settings: housekeeping) { node in
+            let (open, _) = try await node.makeRoom()
+            let (old, owner) = try await node.makeRoom()
+            let (young, other) = try await node.makeRoom()
+            #expect(try await node.tell(.closeRoom, in: old, by: owner).seq == 3)
+            clock.advance(milliseconds: 30_000)
+            #expect(try await node.tell(.closeRoom, in: young, by: other).seq == 3)
+            clock.advance(milliseconds: 30_001)
+            try await eventually("the removal") { try await node.store.heads(of: [old.uuid]).isEmpty }
+            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(old, for: owner.session) }
+            #expect(try await node.tell(.closeRoom(forget: true), in: old, by: owner) == .noSuchRoom)
+            #expect(Set(try await node.store.heads(of: [open.uuid, young.uuid]).keys) == [open.uuid, young.uuid])
+            try await expectFoldOfLog(of: young, on: [node])
+            try await expectFoldOfLog(of: open, on: [node])
+        }
+    }
+
+    @Test func `without a setting no room is ever removed`() async throws {
+        let clock = ManualClock()
+        try await withNode(clock: clock, settings: { $0.comparisonInterval = .milliseconds(1) }) { node in
+            let (room, owner) = try await node.makeRoom()
+            #expect(try await node.tell(.closeRoom, in: room, by: owner).seq == 3)
+            clock.advance(milliseconds: 100 * 365 * 86_400_000)
+            let rounds = node.store.calls(.erasure)
+            try await eventually("some rounds") { node.store.calls(.erasure) > rounds + 30 }
+            try await expectFoldOfLog(of: room, on: [node])
+        }
+    }
+
+    @Test func `who follows a room that is removed is told, on every server`() async throws {
+        let clock = ManualClock()
+        try await withNodes(2, clock: clock, settings: housekeeping) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            let code = try nodes[0].store.room(room).code
+            let clients = nodes.map { node in
+                let client = Client(.bob)
+                client.connect(to: node, following: room)
+                return client
+            }
+            for client in clients { try await eventually("the subscription") { client.isFollowing } }
+            #expect(try await nodes[0].tell(.closeRoom, in: room, by: owner).seq == 3)
+            for client in clients { try await eventually("the closing") { client.seq == 3 } }
+            clock.advance(milliseconds: 60_001)
+            for client in clients { try await eventually("the end") { client.notes.last == .forgotten } }
+            for (node, client) in zip(nodes, clients) {
+                client.connect(to: node, following: room)
+                try await eventually("an answer") { client.notes.last == .refused(.noSuchRoom) }
+                await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: owner.session) }
+                #expect(try await node.tell(.rename(name: "A"), in: room, by: owner) == .noSuchRoom)
+                await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.resolve(.code(code)) }
+            }
+        }
+    }
+
+    @Test func `a removal that is cut off is finished, also by a server that removes nothing itself`() async throws {
+        let store = FaultyEventStore()
+        let clock = ManualClock()
+        let dice = Dice(seed: 3)
+        try await withNode(on: store, clock: clock, settings: housekeeping) { node in
+            var rooms: [RoomID] = []
+            for _ in 0..<20 {
+                let (room, owner) = try await node.makeRoom()
+                #expect(try await node.tell(.closeRoom, in: room, by: owner).seq == 3)
+                rooms.append(room)
+            }
+            store.plan { method in
+                guard method == .erasure else { return .works }
+                return dice.once(in: 2) ? .losesAnswer : .fails(FaultyEventStore.unreachable)
+            }
+            clock.advance(milliseconds: 60_001)
+            try await eventually("the removal") { try await store.heads(of: rooms.map(\.uuid)).isEmpty }
+        }
+    }
+}
