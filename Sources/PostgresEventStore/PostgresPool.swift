@@ -53,11 +53,13 @@ actor PostgresPool: PollingHandler {
     /// `isWrite` says whether the request may change anything: then a lost connection throws
     /// ``StorageFault/outcomeUnknown(_:)``, else ``StorageFault/unreachable(_:)``.
     func run(_ work: Request.Work, isWrite: Bool) async throws(StorageFault) -> [PostgresResult] {
-        guard !isClosing else { throw .closed }
-        guard waiting.count < configuration.waitingLimit else {
-            throw .exhausted(StorageFault.Cause(message: "too many requests wait for a connection"))
-        }
         let outcome: Request.Outcome = await withCheckedContinuation { sender in
+            // Looked at here and not before: on the way into the continuation other calls may come in between.
+            guard !isClosing else { return sender.resume(returning: .failure(.closed)) }
+            guard waiting.count < configuration.waitingLimit else {
+                let cause = StorageFault.Cause(message: "too many requests wait for a connection")
+                return sender.resume(returning: .failure(.exhausted(cause)))
+            }
             isStarted = true
             waiting.append(Request(work: work, isWrite: isWrite, madeAt: .now, sender: sender))
         }
