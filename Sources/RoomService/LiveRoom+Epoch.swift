@@ -38,8 +38,9 @@ extension LiveRoom {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
         }
         for feed in audience.feeds { feed.roomBegan(id) }
-        // A member's number may be another one's now.
-        reviewPresence(of: presence.members.union(audience.sessions.compactMap { confirmed.memberOfSession[$0] }))
+        let connected = audience.sessions.compactMap { confirmed.memberOfSession[$0] }
+        reviewPresence(
+            of: presence.members.union(connected).union(surroundings.presence.elsewhere(in: id)))
         becomeCurrent()
     }
 

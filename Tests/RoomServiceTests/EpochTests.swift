@@ -1,6 +1,8 @@
 import EventStorage
+import NIOCore
 import RoomDomain
 import RoomService
+import RoomTestSupport
 import RoomWire
 import Testing
 
