@@ -142,6 +142,10 @@ final class SimulatedFeed: RoomFeed {
         tell(.banned(session, room))
     }
 
+    func roomBegan(_ room: RoomID) {
+        truth.complain("\(room) has another log")
+    }
+
     func roomForgotten(_ room: RoomID) {
         truth.complain("\(room) is forgotten")
         tell(.forgotten(room))
