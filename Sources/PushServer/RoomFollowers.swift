@@ -142,8 +142,8 @@ final class RoomFollowers {
         // Whoever is added meanwhile stands at the end and has these events.
         while place < followers.count {
             defer { place += 1 }
-            guard isShort, range.map({ followers[place].seq == $0.lowerBound - 1 }) ?? true, !followers[place].isWaiting,
-                followers[place].leftOutFrom == nil, let tls = followers[place].tls
+            guard isShort, range.map({ followers[place].seq == $0.lowerBound - 1 }) ?? true,
+                !followers[place].isWaiting, followers[place].leftOutFrom == nil, let tls = followers[place].tls
             else {
                 if !followers[place].isGone { queue(batch, at: place) }
                 continue

@@ -135,7 +135,7 @@ extension LiveRoom {
         lastUse = loop.now
         return RoomView(
             room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now, state: stateBytes(),
-            you: YouJSON.encode(confirmed, session), presence: presence.told())
+            you: YouJSON.encode(confirmed, session), presence: presence.current)
     }
 
     /// Whether the room has banned a session.
