@@ -36,7 +36,8 @@ extension Statement {
             now_playing_artist, epoch, seq, keyed, checksum,
             (SELECT seq FROM events WHERE room_id = $1 ORDER BY seq DESC LIMIT 1),
             (SELECT room_id FROM rooms AS twin WHERE twin.code = rooms.code AND twin.closed_at IS NULL
-                AND rooms.closed_at IS NULL AND twin.room_id <> $1)
+                AND rooms.closed_at IS NULL AND twin.room_id <> $1),
+            forget_at, forgotten_at IS NOT NULL
         FROM rooms WHERE room_id = $1
         """)
 
