@@ -330,8 +330,6 @@ async def _judge(stage, world, clients):
 
 async def _judge_presence(world, clients, ask):
     """Who is online is told truly by both servers, and to every client."""
-    if not world.counts["presence"]:
-        return []
     truth = {
         room.id: sorted(
             seat.member for client in clients if (seat := client.seats.get(room.id)) and seat.member is not None)

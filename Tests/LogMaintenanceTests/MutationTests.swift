@@ -109,6 +109,8 @@ struct MutationTests {
             let isEmpty = "SELECT NOT EXISTS (SELECT FROM \(table) WHERE \(name) IS NOT NULL)"
             if try cluster.query(isEmpty, in: database) == "t" { return nil }
         }
+        // In a full ring every other slot is taken: its constraints let nothing be changed.
+        if (table, name) == ("command_keys", "slot") { return nil }
         throw StorageFault.rejected(.init(message: "\(table).\(name) could not be changed"))
     }
 }

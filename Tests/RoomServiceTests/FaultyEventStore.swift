@@ -33,6 +33,8 @@ final class FaultyEventStore: EventStore {
         case lacks(seq: Int)
         /// It was restored from a backup.
         case epoch(String)
+        /// It was restored from a backup that holds no more than so many events.
+        case restored(epoch: String, seq: Int)
         /// There is no such stream.
         case gone
     }
@@ -241,6 +243,9 @@ final class FaultyEventStore: EventStore {
         switch damage(of: stream) {
         case .lacks(let seq): loaded.events.removeAll { $0.seq == seq }
         case .epoch(let epoch): loaded.head.epoch = epoch
+        case .restored(let epoch, let seq):
+            loaded.head = StreamHead(epoch: epoch, version: StreamVersion(seq: seq, keyed: loaded.head.version.keyed))
+            loaded.events.removeAll { $0.seq > seq }
         case .gone: return nil
         case nil: break
         }
@@ -262,7 +267,13 @@ final class FaultyEventStore: EventStore {
         try await perform(.heads) { () async throws(StorageFault) in
             var heads = try await log.heads(of: streams)
             for stream in streams {
-                if case .epoch(let epoch) = damage(of: stream) { heads[stream]?.epoch = epoch }
+                switch damage(of: stream) {
+                case .epoch(let epoch): heads[stream]?.epoch = epoch
+                case .restored(let epoch, let seq):
+                    heads[stream] = StreamHead(epoch: epoch, version: StreamVersion(seq: seq, keyed: 0))
+                case .gone: heads[stream] = nil
+                case .lacks, nil: break
+                }
             }
             return heads
         }

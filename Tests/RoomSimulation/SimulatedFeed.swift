@@ -8,6 +8,7 @@ final class SimulatedFeed: RoomFeed {
     /// What happened to who follows.
     enum News: Sendable {
         case moved(PublishedEvents)
+        case shown(LiveMessage)
         case began(Subscription, SubscriptionRequest)
         case refused(SubscriptionRequest, SubscriptionRefusal)
         case banned(SessionID, RoomID)
@@ -55,6 +56,11 @@ final class SimulatedFeed: RoomFeed {
         }
     }
 
+    /// Forgets everybody: what a connection asked for holds this feed.
+    func end() {
+        interests.withLock { $0 = [:] }
+    }
+
     /// How many questions are not answered.
     var waiting: Int { interests.withLock { $0.values.count { $0.isWaiting } } }
 
@@ -69,21 +75,26 @@ final class SimulatedFeed: RoomFeed {
         return interest
     }
 
+    private func expectFollower(of room: RoomID, _ what: @autoclosure () -> String) {
+        guard !interests.withLock({ interests in interests.values.contains { $0.room == room } }) else { return }
+        truth.complain("\(what()) of \(room) come where nobody follows")
+    }
+
     // MARK: RoomFeed
 
     func roomMoved(_ update: PublishedEvents) {
         truth.check(update)
-        if !interests.withLock({ interests in interests.values.contains { $0.room == update.room } }) {
-            truth.complain("events \(update.from)…\(update.seq) of \(update.room) go where nobody follows")
-        }
+        expectFollower(of: update.room, "events \(update.from)…\(update.seq)")
         tell(.moved(update))
     }
 
-    /// Presence and reactions are no part of the log, and are left out.
-    func roomShows(_ message: LiveMessage) {}
+    func roomShows(_ message: LiveMessage) {
+        expectFollower(of: message.room, "a message")
+        tell(.shown(message))
+    }
 
     func signalArrived(_ signal: RelayedSignal) {
-        truth.complain("a signal that nobody sent")
+        expectFollower(of: signal.room, "a signal")
     }
 
     func subscriptionBegan(_ subscription: Subscription) {
@@ -129,6 +140,10 @@ final class SimulatedFeed: RoomFeed {
             }
         }
         tell(.banned(session, room))
+    }
+
+    func roomBegan(_ room: RoomID) {
+        truth.complain("a room's log becomes another one")
     }
 
     func roomForgotten(_ room: RoomID) {

@@ -100,6 +100,7 @@ final class SimulatedNode: Sendable {
     /// Lets everything that it has begun come to an end, now that nobody looks.
     func end() {
         for lane in lanes { scheduler.stop(lane, false) }
+        feed.end()
         host.shutDown()
     }
 }

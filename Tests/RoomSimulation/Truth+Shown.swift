@@ -88,7 +88,7 @@ extension Truth {
 
 extension [UInt8] {
     /// A message up to who is present.
-    fileprivate var beforePresence: ArraySlice<UInt8> {
+    var beforePresence: ArraySlice<UInt8> {
         let name = Array(#""presence":"#.utf8)
         guard count > name.count else { return self[...] }
         for start in stride(from: count - name.count, through: 0, by: -1)

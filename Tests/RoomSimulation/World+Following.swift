@@ -44,6 +44,7 @@ extension World {
         let node = lives[life]
         switch news {
         case .moved(let update): moved(update, node)
+        case .shown(let message): shown(message, node)
         case .began(let subscription, let request): began(subscription, request, node)
         case .refused(let request, let refusal): refused(request, refusal)
         case .banned(let session, let room):
@@ -82,6 +83,24 @@ extension World {
         }
     }
 
+    /// Who is online changes as a frame says.
+    private func shown(_ message: LiveMessage, _ node: SimulatedNode) {
+        guard case .presence = message.kind, let frame = PresenceFrame(message.message) else { return }
+        for client in clients {
+            for place in client.connections.indices
+            where client.connections[place].node === node && client.connections[place].room == message.room
+                && client.connections[place].isFollowing
+            {
+                client.connections[place].online.formUnion(frame.on)
+                client.connections[place].online.subtract(frame.off)
+                let online = client.connections[place].online
+                if frame.online != online.count, !client.connections[place].isCatchingUp {
+                    truth.complain("\(frame.online) are said to be online, and \(online.sorted()) are")
+                }
+            }
+        }
+    }
+
     private func began(_ subscription: Subscription, _ request: SubscriptionRequest, _ node: SimulatedNode) {
         let (id, room) = (subscription.connection, subscription.room)
         for client in clients {
@@ -90,6 +109,7 @@ extension World {
             if !client.connections[place].isFollowing { client.connections[place].since = scheduler.now }
             client.connections[place].isFollowing = true
             client.connections[place].isCatchingUp = false
+            client.connections[place].online = PresenceFrame(endOf: subscription.messages[0])?.on ?? []
             client.positions[room] = (truth.room(room)?.epoch ?? "", subscription.seq)
             return
         }

@@ -60,6 +60,8 @@ package struct WorldPlan: Sendable {
             settings.conflictsInARow = 2
             settings.waitingCommandsPerRoom = 3
         }
+        settings.presenceBeat = .milliseconds(Int64(dice.number(in: 200...2_000)))
+        settings.presenceLease = settings.presenceBeat * 3
         settings.intervalsBetweenComparisons = dice.number(in: 1...6)
         // So that what a hint did not tell comes late.
         if troubles == nil, weather == .calm, hasBus, losesHintsOnceIn == 0 {
