@@ -287,6 +287,22 @@ def test_nobody_resumes_into_a_renewed_epoch(servers, stores, kind):
     proven(store)
 
 
+def test_who_watches_through_a_running_server_gets_a_snapshot_of_the_renewed_epoch(servers, stores):
+    store = stores("postgres")
+    server = servers(store=store).start()
+    ana, _, room, _ = write_some(server)
+    with ana.socket() as client:
+        snapshot = client.subscribe(room)
+        renewed = backline.run("epoch", "renew", *store)
+        assert renewed.returncode == 0, renewed
+        fresh = client.wait_for("snapshot")
+        assert fresh["epoch"] != snapshot["epoch"] and fresh["seq"] == snapshot["seq"]
+        seq = ana.command(room, "rename", name="Ana 2")["seq"]
+        assert seq == snapshot["seq"] + 1
+        assert client.catch_up(room, seq).state == ana.room(room)["room"]["state"]
+    proven(store)
+
+
 @pytest.mark.parametrize("arguments, code, word", [
     (["verify", "--store", "memory"], 64, "memory"),
     (["verify", "--store", "sqlite", "--data", "./nowhere"], 64, "no event log"),
