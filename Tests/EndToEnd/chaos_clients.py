@@ -162,15 +162,12 @@ class Client:
         return self.seats.setdefault(room.id, Seat(room))
 
     async def run(self):
-        connecting = asyncio.create_task(self._stay_connected())
-        try:
+        async with asyncio.TaskGroup() as tasks:
+            connecting = tasks.create_task(self._stay_connected())
             await self._want_things()
             while not self.world.is_over:
                 await asyncio.sleep(0.1)
-        finally:
             connecting.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await connecting
 
     # The socket
 
@@ -240,8 +237,9 @@ class Client:
                 if not self._take(json.loads(received.data), subscriptions):
                     return
             if self.chance.random() < 0.5:
-                # Gone without a word.
-                opened.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+                # Gone without a word, unless the other was quicker.
+                if (connection := opened.get_extra_info("socket")) is not None:
+                    connection.shutdown(socket.SHUT_RDWR)
         finally:
             with contextlib.suppress(*LOST):
                 await opened.close()
