@@ -1,6 +1,7 @@
 import EventStorage
 import FoundationEssentials
 import RoomDomain
+import RoomService
 import RoomWire
 import Synchronization
 

@@ -71,25 +71,27 @@ import Testing
                 rooms.append(try await nodes[0].makeRoom())
                 _ = try await nodes[1].state(of: rooms[rooms.count - 1].room)
             }
-            let (store, host) = (nodes[1].store, nodes[1].host)
+            let store = nodes[1].store
             let gate = Gate()
             defer { gate.open() }
+            for (room, owner) in rooms[2...] {
+                #expect(try await nodes[1].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
+            }
             // Two queries are under way; the next one is for the other two rooms, and is asked again for each of them.
             let unreadable = StorageFault.corrupt(.init(message: "a value is not of the expected type"))
             store.next(.catchUp, .waits(gate), .waits(gate), .fails(unreadable), .fails(unreadable))
             let reads = store.calls(.catchUp)
-            async let first = host.view(rooms[0].room, for: rooms[0].owner.session)
-            try await eventually("a query") { gate.arrived == 1 }
-            async let second = host.view(rooms[1].room, for: rooms[1].owner.session)
-            try await eventually("another") { gate.arrived == 2 }
-            let answers = rooms[2...].map { nodes[1].ask(.rename(name: "Anna"), in: $0.room, by: $0.owner.actor) }
-            for answer in answers { #expect(try await answer.outcome().seq == 3) }
-            async let third = host.view(rooms[2].room, for: rooms[2].owner.session)
-            async let fourth = host.view(rooms[3].room, for: rooms[3].owner.session)
+            let clients = rooms.map { _ in Client(.bob) }
+            for number in 0..<2 {
+                clients[number].connect(to: nodes[1], following: rooms[number].room)
+                try await eventually("a query") { gate.arrived == number + 1 }
+            }
+            for number in 2..<4 { clients[number].connect(to: nodes[1], following: rooms[number].room) }
             try await nodes[1].turnLoops()
             gate.open()
-            #expect(try await [first, second, third, fourth].map(\.seq) == [2, 2, 3, 3])
-            #expect(store.calls(.catchUp) - reads >= 5)
+            for client in clients { try await eventually("a snapshot") { client.isFollowing } }
+            #expect(clients.map(\.seq) == [2, 2, 3, 3])
+            #expect(store.calls(.catchUp) - reads == 5)
         }
     }
 
