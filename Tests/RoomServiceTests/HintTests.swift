@@ -36,8 +36,9 @@ import Testing
         }
     }
 
-    @Test func `what moved in many rooms at once is read by few queries`() async throws {
-        try await withLinkedNodes { nodes in
+    @Test func `what moved in many rooms at once is told in few messages and read by few queries`() async throws {
+        let bus = SwitchedBus()
+        try await withLinkedNodes(bus) { nodes in
             var rooms: [(room: RoomID, owner: Person, client: Client)] = []
             for _ in 0..<50 {
                 let (room, owner) = try await nodes[0].makeRoom()
@@ -59,6 +60,36 @@ import Testing
             for answer in answers { #expect(try await answer.outcome().seq == 3) }
             for (_, _, client) in rooms { try await eventually("the delta") { client.seq == 3 } }
             #expect(store.calls(.catchUp) - reads < 25)
+            #expect(bus.sent.count < 10)
+        }
+    }
+
+    @Test func `a room that cannot be read keeps no other from being read`() async throws {
+        try await withLinkedNodes { nodes in
+            var rooms: [(room: RoomID, owner: Person)] = []
+            for _ in 0..<4 {
+                rooms.append(try await nodes[0].makeRoom())
+                _ = try await nodes[1].state(of: rooms[rooms.count - 1].room)
+            }
+            let (store, host) = (nodes[1].store, nodes[1].host)
+            let gate = Gate()
+            defer { gate.open() }
+            // Two queries are under way; the next one is for the other two rooms, and is asked again for each of them.
+            let unreadable = StorageFault.corrupt(.init(message: "a value is not of the expected type"))
+            store.next(.catchUp, .waits(gate), .waits(gate), .fails(unreadable), .fails(unreadable))
+            let reads = store.calls(.catchUp)
+            async let first = host.view(rooms[0].room, for: rooms[0].owner.session)
+            try await eventually("a query") { gate.arrived == 1 }
+            async let second = host.view(rooms[1].room, for: rooms[1].owner.session)
+            try await eventually("another") { gate.arrived == 2 }
+            let answers = rooms[2...].map { nodes[1].ask(.rename(name: "Anna"), in: $0.room, by: $0.owner.actor) }
+            for answer in answers { #expect(try await answer.outcome().seq == 3) }
+            async let third = host.view(rooms[2].room, for: rooms[2].owner.session)
+            async let fourth = host.view(rooms[3].room, for: rooms[3].owner.session)
+            try await nodes[1].turnLoops()
+            gate.open()
+            #expect(try await [first, second, third, fourth].map(\.seq) == [2, 2, 3, 3])
+            #expect(store.calls(.catchUp) - reads >= 5)
         }
     }
 
