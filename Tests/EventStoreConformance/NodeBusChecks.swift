@@ -197,7 +197,7 @@ final class BusServer: Sendable {
         let deadline = ContinuousClock.now + .seconds(60)
         while !condition() {
             guard ContinuousClock.now < deadline else { throw CheckFailure("\(name) waited for \(what) in vain") }
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
     }
 }

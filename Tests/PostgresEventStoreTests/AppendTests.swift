@@ -88,7 +88,7 @@ struct AppendTests {
         await store.close()
         // The sessions' counts are complete when they have ended.
         while try database.query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") != "1" {
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
         #expect(try database.query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == "0")
     }

@@ -79,7 +79,7 @@ struct TestDatabase {
         while true {
             let process = try query(sql)
             if !process.isEmpty { return process }
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
     }
 
