@@ -152,7 +152,10 @@ let package = Package(
             swiftSettings: settings),
         target(
             "RoomSimulation",
-            ["EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", nioCore, logging],
+            [
+                "EventStorage", "LogMaintenance", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", nioCore,
+                logging,
+            ],
             path: "Tests/RoomSimulation"),
         .executableTarget(
             name: "Simulate", dependencies: ["RoomSimulation", argumentParser], path: "Tests/Simulate",

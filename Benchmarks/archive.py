@@ -7,6 +7,7 @@ Build first: swift build -c release --product backline --product LogFiller. Need
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -60,7 +61,7 @@ def move(options, cluster, folder, steps):
 
     def step(name, *command):
         ended = run([program, *command], folder)
-        counts = [word for word in ended["said"].replace(",", "").split()]
+        counts = [word for word in re.sub("[,:]", "", ended["said"]).split()]
         events = int(counts[counts.index("events") - 1]) if "events" in counts else 0
         ended |= {"step": name, "events": events, "rate": events / ended["seconds"]}
         steps.append(ended)

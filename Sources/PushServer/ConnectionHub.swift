@@ -201,6 +201,16 @@ final class ConnectionHub {
         }
     }
 
+    /// A room's log is another one: nothing of before is shown any more, and everybody begins with a snapshot.
+    func roomBegan(_ room: RoomID) {
+        guard let followers = followers[room] else { return }
+        followers.beginAnew()
+        for connection in followers.connections {
+            connection.dropQueued(of: followers)
+            connection.catchUp()
+        }
+    }
+
     /// A room is no more.
     func roomForgotten(_ room: RoomID) {
         deliver()

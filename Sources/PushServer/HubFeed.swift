@@ -48,5 +48,7 @@ final class HubFeed: RoomFeed {
 
     func sessionBanned(_ session: SessionID, from room: RoomID) { onLoop { $0.sessionBanned(session, from: room) } }
 
+    func roomBegan(_ room: RoomID) { onLoop { $0.roomBegan(room) } }
+
     func roomForgotten(_ room: RoomID) { onLoop { $0.roomForgotten(room) } }
 }

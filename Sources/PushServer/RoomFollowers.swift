@@ -21,6 +21,8 @@ final class RoomFollowers {
         let compression: SocketCompression
         /// The first event that was left out because the peer did not keep up; nil while it keeps up.
         var leftOutFrom: Int?
+        /// Whether what it has is of another log, so that nothing but a snapshot joins it.
+        var beginsAnew = false
         /// Whether it follows no longer and is only here because a delivery is under way.
         var isGone = false
     }
@@ -60,7 +62,22 @@ final class RoomFollowers {
     func restart(_ place: Int, seq: Int) {
         followers[place].seq = seq
         followers[place].leftOutFrom = nil
+        followers[place].beginsAnew = false
     }
+
+    /// Drops what waits to be delivered: everybody must be given the room anew.
+    func beginAnew() {
+        pending.removeAll(keepingCapacity: true)
+        pendingLive.removeAll(keepingCapacity: true)
+        pendingCount = 0
+        for place in followers.indices {
+            leaveOut(from: followers[place].seq + 1, at: place)
+            followers[place].beginsAnew = true
+        }
+    }
+
+    /// Whether the connection at `place` must be given the room anew.
+    func beginsAnew(at place: Int) -> Bool { followers[place].beginsAnew }
 
     /// Notes whether something waits to be sent to the connection at `place`.
     func setWaiting(_ isWaiting: Bool, at place: Int) {
@@ -125,8 +142,8 @@ final class RoomFollowers {
         // Whoever is added meanwhile stands at the end and has these events.
         while place < followers.count {
             defer { place += 1 }
-            guard isShort, range.map({ followers[place].seq == $0.lowerBound - 1 }) ?? true, !followers[place].isWaiting,
-                followers[place].leftOutFrom == nil, let tls = followers[place].tls
+            guard isShort, range.map({ followers[place].seq == $0.lowerBound - 1 }) ?? true,
+                !followers[place].isWaiting, followers[place].leftOutFrom == nil, let tls = followers[place].tls
             else {
                 if !followers[place].isGone { queue(batch, at: place) }
                 continue

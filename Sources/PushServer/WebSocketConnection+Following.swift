@@ -85,7 +85,7 @@ extension WebSocketConnection {
                 re: request.id, code: code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
         // The room that the socket was opened for, asked for by nobody's message.
         if request.id == nil, let ownRoom, !follows(ownRoom) { closeOwnRoom(because: code) }
-        guard request.collapsedFrom == nil else {
+        guard !request.isCatchUp else {
             // Tried again by the next event, or when the room is found ended.
             catchingUp = nil
             return
@@ -123,9 +123,11 @@ extension WebSocketConnection {
         for place in followed {
             guard let from = place.followers.leftOutFrom(at: place.place) else { continue }
             catchingUp = place.followers.room
+            let beginsAnew = place.followers.beginsAnew(at: place.place)
             hub.rooms.subscribe(
                 SubscriptionRequest(
-                    connection: id, session: session.id, id: nil, collapsedFrom: from, feed: hub.feed),
+                    connection: id, session: session.id, id: nil, collapsedFrom: beginsAnew ? nil : from,
+                    beginsAnew: beginsAnew, feed: hub.feed),
                 to: place.followers.room)
             return
         }

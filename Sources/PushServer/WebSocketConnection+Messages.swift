@@ -152,7 +152,8 @@ extension ClientMessage {
             case .command(let id, _, let key, let command):
                 .command(id: id, room: .id(room), key: key, command: command)
             case .react(let id, _, let emoji): .react(id: id, room: .id(room), emoji: emoji)
-            case .signal(let id, _, let recipient, let data): .signal(id: id, room: .id(room), to: recipient, data: data)
+            case .signal(let id, _, let recipient, let data):
+                .signal(id: id, room: .id(room), to: recipient, data: data)
             case .time: self
             }
         }

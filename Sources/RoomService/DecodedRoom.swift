@@ -1,5 +1,6 @@
 package import EventStorage
 import FoundationEssentials
+import Logging
 package import RoomDomain
 package import RoomWire
 
@@ -12,6 +13,23 @@ struct DecodedRoom: Sendable {
     var recent: [RecordedEvent]
     /// The position of the newest snapshot in the store.
     var snapshotSeq: Int
+
+    /// Reads a room from its log.
+    static func load(
+        _ id: RoomID, from store: any EventStore, logger: Logger
+    ) async -> Result<DecodedRoom, RoomShelf.LookupFailure> {
+        do {
+            let loaded = try await store.load(id.uuid, reducerVersion: StoredStateJSON.reducerVersion, after: nil)
+            guard let loaded else { return .failure(.noSuchRoom) }
+            return .success(try DecodedRoom(loaded, id: id))
+        } catch let fault as LogFault {
+            logger.error("A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
+            return .failure(.corrupt)
+        } catch {
+            logger.warning("A room could not be loaded", metadata: ["room": "\(id)", "fault": "\(error)"])
+            return .failure(.unavailable)
+        }
+    }
 
     /// Folds what was read; throws where the log holds what this program cannot read.
     init(_ loaded: LoadedStream, id: RoomID) throws(LogFault) {

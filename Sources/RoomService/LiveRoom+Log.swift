@@ -92,14 +92,8 @@ extension LiveRoom {
                     "A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(error)"])
                 giveUpReading(as: .stale, .internalFault)
             }
-        case .success:
-            // Gone, or restored from a backup: whoever follows must begin anew.
-            let feeds = Array(audience.feeds)
-            audience = RoomAudience()
-            for feed in feeds { feed.roomForgotten(id) }
-            reviewPresence(of: presence.members)
-            surroundings.presence.setCount(nil, of: id)
-            giveUpReading(as: .forgotten, .noSuchRoom)
+        case .success(.some): loadAnew()
+        case .success(nil): forget()
         case .failure(let fault):
             surroundings.logger.debug("A room could not be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
             giveUpReading(as: .stale, .unavailable)
@@ -112,6 +106,11 @@ extension LiveRoom {
         version.keyed = loaded.head.version.keyed
         // What comes of showing the events waits until commands are decided against them.
         fold(events)
+        becomeCurrent()
+    }
+
+    /// Goes on with what was read: decides what waited, and answers those who asked for it.
+    func becomeCurrent() {
         projected = confirmed
         condition = .current
         let requests = waiting
@@ -123,7 +122,8 @@ extension LiveRoom {
         verifyRest()
     }
 
-    private func giveUpReading(as condition: Condition, _ outcome: CommandOutcome) {
+    /// Answers whoever waits for a read that gave nothing.
+    func giveUpReading(as condition: Condition, _ outcome: CommandOutcome) {
         self.condition = condition
         let requests = waiting
         waiting = []

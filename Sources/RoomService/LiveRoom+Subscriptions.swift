@@ -56,16 +56,18 @@ extension LiveRoom {
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
         let (id, loop, store) = (id, loop, surroundings.store)
-        let last = confirmed.seq
+        let (last, epoch) = (confirmed.seq, epoch)
         let isStarted = surroundings.jobs.start {
             let stored = try? await store.read(id.uuid, after: seq, limit: last - seq)
             let events = try? stored?.recorded(after: seq, through: last)
-            loop.execute { self.assumeIsolated { $0.finishResuming(request, through: last, with: events) } }
+            loop.execute { self.assumeIsolated { $0.finishResuming(request, in: epoch, through: last, with: events) } }
         }
-        if !isStarted { finishResuming(request, through: last, with: nil) }
+        if !isStarted { finishResuming(request, in: epoch, through: last, with: nil) }
     }
 
-    private func finishResuming(_ request: SubscriptionRequest, through last: Int, with events: [RecordedEvent]?) {
+    private func finishResuming(
+        _ request: SubscriptionRequest, in epoch: String, through last: Int, with events: [RecordedEvent]?
+    ) {
         guard audience.follows(request.connection) else {
             // It was banned, or the room forgotten, while the log was read; or it has gone and does not listen.
             let refusal: SubscriptionRefusal =
@@ -79,7 +81,7 @@ extension LiveRoom {
             return request.feed.subscriptionRefused(request, because: refusal)
         }
         // Never partial: what was read must join what is in memory, else it is a snapshot.
-        guard let events, confirmed.seq - last <= recent.count else {
+        guard let events, epoch == self.epoch, confirmed.seq - last <= recent.count else {
             return begin(request, with: [snapshotMessage(for: request)])
         }
         resume(request, with: events + recent.suffix(confirmed.seq - last))
@@ -102,7 +104,7 @@ extension LiveRoom {
         request.feed.subscriptionBegan(
             Subscription(
                 connection: request.connection, room: id, seq: confirmed.seq,
-                isCatchUp: request.collapsedFrom != nil, messages: messages))
+                isCatchUp: request.isCatchUp, messages: messages))
     }
 
     private func snapshotMessage(for request: SubscriptionRequest) -> [UInt8] {
@@ -133,7 +135,7 @@ extension LiveRoom {
         lastUse = loop.now
         return RoomView(
             room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now, state: stateBytes(),
-            you: YouJSON.encode(confirmed, session), presence: presence.told())
+            you: YouJSON.encode(confirmed, session), presence: presence.current)
     }
 
     /// Whether the room has banned a session.

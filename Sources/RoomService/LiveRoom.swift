@@ -33,7 +33,7 @@ package actor LiveRoom {
         case stale
         /// It is being read.
         case reloading
-        /// The log is no more, or is another than this room's: who comes later gets the room loaded anew.
+        /// The log is no more: who comes later gets the room looked for anew.
         case forgotten
     }
 
@@ -46,7 +46,7 @@ package actor LiveRoom {
     }
 
     let surroundings: Surroundings
-    let epoch: String
+    var epoch: String
     var confirmed: RoomState
     var projected: RoomState
     /// The version of `confirmed`.

@@ -57,8 +57,9 @@ struct PresenceTable {
         var arriving: (parts: Int, rooms: [RoomID: Set<MemberID>])?
     }
 
-    /// What goes into one notice, in members; a room counts as eight. At most 20 bytes each, some hundred thousand in
-    /// most cases: well below what a message may have.
+    /// What goes into one notice, in members; a room counts as eight.
+    ///
+    /// A member has at most 20 bytes, six in most cases: that is well below what a message may have.
     static let noticeSize = 16_000
     /// A list that was asked for is waited for so long.
     private static let askInterval = TimeAmount.seconds(2)

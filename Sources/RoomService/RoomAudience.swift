@@ -19,6 +19,9 @@ struct RoomAudience {
     /// Whether any connection of a session follows.
     func isConnected(_ session: SessionID) -> Bool { connectionsOfSession[session] != nil }
 
+    /// Every session that has at least one connection that follows.
+    var sessions: [SessionID] { Array(connectionsOfSession.keys) }
+
     /// Every feed that has at least one follower.
     var feeds: some Sequence<any RoomFeed> { feedsByIdentity.values.lazy.map(\.feed) }
 

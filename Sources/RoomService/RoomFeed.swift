@@ -17,6 +17,9 @@ package protocol RoomFeed: AnyObject, Sendable {
     func subscriptionRefused(_ request: SubscriptionRequest, because: SubscriptionRefusal)
     /// Subscriptions of a session ended because the room banned it.
     func sessionBanned(_ session: SessionID, from room: RoomID)
+    /// The room's log is another one: what was shown before is worth nothing, and every connection that follows must
+    /// ask to begin anew before it is shown what comes later.
+    func roomBegan(_ room: RoomID)
     /// All subscriptions ended because there is no such room any more.
     func roomForgotten(_ room: RoomID)
 }
@@ -47,12 +50,14 @@ package struct SubscriptionRequest: Sendable {
     package var seq: Int?
     /// The first event that was left out for this connection, if it did not keep up.
     package var collapsedFrom: Int?
+    /// Whether the connection follows already and what it has is of another log: ``RoomFeed/roomBegan(_:)``.
+    package var beginsAnew: Bool
     /// Told what comes of it.
     package var feed: any RoomFeed
 
     package init(
         connection: ConnectionID, session: SessionID, id: Int64?, epoch: String? = nil, seq: Int? = nil,
-        collapsedFrom: Int? = nil, feed: any RoomFeed
+        collapsedFrom: Int? = nil, beginsAnew: Bool = false, feed: any RoomFeed
     ) {
         self.connection = connection
         self.session = session
@@ -60,8 +65,12 @@ package struct SubscriptionRequest: Sendable {
         self.epoch = epoch
         self.seq = seq
         self.collapsedFrom = collapsedFrom
+        self.beginsAnew = beginsAnew
         self.feed = feed
     }
+
+    /// Whether the connection asks by itself, for no message of the client's.
+    package var isCatchUp: Bool { beginsAnew || collapsedFrom != nil }
 }
 
 /// An accepted subscription.
@@ -72,7 +81,7 @@ package struct Subscription: Sendable {
     package var room: RoomID
     /// The last event that `messages` hold.
     package var seq: Int
-    /// Whether it only stands for deltas that were left out: the connection followed already.
+    /// Whether it only stands for what was left out: the connection followed already.
     package var isCatchUp: Bool
     /// The answer and, where the client resumes, the deltas it lacks: text messages in order.
     package var messages: [[UInt8]]

@@ -32,6 +32,8 @@ struct RoomPresence {
     /// The time between two frames: a little more than a quarter of a second, so that four a second remain four where
     /// one of them is delivered late and the next at once.
     static let frameInterval = TimeAmount.milliseconds(300)
+    /// The time after a frame that has only a number: nobody looks at it that closely, and many get it.
+    static let countInterval = TimeAmount.seconds(1)
 
     private(set) var members: Set<MemberID> = []
     private var untold: [MemberID: Untold] = [:]
@@ -58,16 +60,22 @@ struct RoomPresence {
         return true
     }
 
-    /// What somebody who begins to follow, or looks, is told.
+    /// How things stand.
+    var current: Presence {
+        let isListed = members.count <= Self.listedMembers
+        return Presence(online: members.count, members: isListed ? members.sorted() : nil)
+    }
+
+    /// How things stand, for somebody who follows from now on.
     mutating func told() -> Presence {
-        guard members.count <= Self.listedMembers else {
+        if members.count > Self.listedMembers {
             hasUnlisted = true
-            return Presence(online: members.count, members: nil)
+        } else {
+            for (member, known) in untold where known.wasOnline != members.contains(member) {
+                untold[member]?.isAmbiguous = true
+            }
         }
-        for (member, known) in untold where known.wasOnline != members.contains(member) {
-            untold[member]?.isAmbiguous = true
-        }
-        return Presence(online: members.count, members: members.sorted())
+        return current
     }
 
     /// Takes what is to be told to all who follow; nil where there is nothing, or it is too early.
@@ -77,6 +85,7 @@ struct RoomPresence {
         let changed = untold.keys
         defer { untold = [:] }
         guard members.count <= Self.listedMembers else {
+            nextFrame = now + Self.countInterval
             hasUnlisted = true
             return Frame(online: members.count, on: [], off: [], isCountOnly: true)
         }

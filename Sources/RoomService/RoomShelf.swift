@@ -71,21 +71,7 @@ package actor RoomShelf {
     private func load(_ id: RoomID) {
         let (store, loop, logger) = (surroundings.store, loop, surroundings.logger)
         let isStarted = surroundings.jobs.start {
-            let result: Result<DecodedRoom, LookupFailure>
-            do {
-                let loaded = try await store.load(id.uuid, reducerVersion: StoredStateJSON.reducerVersion, after: nil)
-                if let loaded {
-                    result = .success(try DecodedRoom(loaded, id: id))
-                } else {
-                    result = .failure(.noSuchRoom)
-                }
-            } catch let fault as LogFault {
-                logger.error("A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
-                result = .failure(.corrupt)
-            } catch {
-                logger.warning("A room could not be loaded", metadata: ["room": "\(id)", "fault": "\(error)"])
-                result = .failure(.unavailable)
-            }
+            let result = await DecodedRoom.load(id, from: store, logger: logger)
             loop.execute { self.assumeIsolated { $0.loaded(id, result) } }
         }
         if !isStarted { loaded(id, .failure(.unavailable)) }

@@ -12,7 +12,7 @@ package struct RelayedJSON: Sendable {
     }
 
     /// Takes a text; nil where it is no JSON, or too long.
-    init?(_ text: [UInt8]) {
+    package init?(_ text: [UInt8]) {
         guard text.count <= Self.sizeLimit, (try? JSONValue(parsing: text)) != nil else { return nil }
         self.text = text
     }

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+import backline
 from backline import eventually
 
 # Without hints a server would see what another wrote when it next compares, every 5 s.
@@ -76,3 +77,39 @@ def test_a_session_that_ends_closes_its_sockets_on_every_server(nodes):
         assert client.subscribe(room)["type"] == "snapshot"
         person.request("DELETE", "/v1/session").expect(204)
         assert client.closed() == 4401
+
+
+def test_a_room_with_a_new_epoch_is_shown_anew_to_who_follows(nodes, database):
+    dj, watchers = nodes[0].session("Ana"), [node.session("Ben") for node in nodes]
+    room = dj.create_room()["room"]["state"]["id"]
+    dj.command(room, "rename", name="Anna")
+    with watchers[0].socket(f"/v1/rooms/{room}/socket") as here, watchers[1].socket() as there:
+        before = here.wait_for("snapshot")
+        there.subscribe(room)
+        renewed = backline.run("epoch", "renew", "--store", "postgres", "--database-url", database)
+        assert renewed.returncode == 0, renewed.stderr
+        for client in (here, there):
+            shown = client.wait_for("snapshot", timeout=30)
+            assert shown["epoch"] != before["epoch"]
+            assert shown["seq"] == before["seq"] and shown["state"] == before["state"]
+            assert "collapsed" not in shown and "re" not in shown
+        for name in ("Anne", "Ana"):
+            seq = dj.command(room, "rename", name=name)["seq"]
+            for client in (here, there):
+                delta = client.wait_for("delta")
+                assert (delta["from"], delta["seq"]) == (seq, seq)
+        # A position of the epoch that is no more is answered with a snapshot.
+        old = {"epoch": before["epoch"], "seq": before["seq"]}
+        assert there.subscribe(room, old)["type"] == "snapshot"
+
+
+def test_a_room_that_is_gone_still_ends(nodes, cluster, database):
+    dj, watcher = nodes[0].session("Ana"), nodes[1].session("Ben")
+    room = dj.create_room()["room"]["state"]["id"]
+    with watcher.socket(f"/v1/rooms/{room}/socket") as client:
+        client.wait_for("snapshot")
+        cluster.sql(f"DELETE FROM rooms WHERE room_id = '{room}'", database.rsplit("/", 1)[1])
+        # Somebody asks, and the room is looked for.
+        watcher.request("GET", f"/v1/rooms/{room}").expect_problem(404, "not_found")
+        assert client.wait_for("ended")["code"] == "not_found"
+        assert client.closed() == 4404

@@ -121,6 +121,15 @@ final class Client: Sendable {
         }
     }
 
+    /// Shows nothing until the room is shown anew; false where it does not follow.
+    func mustBeginAnew(on connection: ConnectionID) -> Bool {
+        state.withLock { state in
+            guard state.connection == connection, state.isFollowing else { return false }
+            state.isFollowing = false
+            return true
+        }
+    }
+
     /// Takes a delta; false where the connection is lost at it.
     func moved(_ update: PublishedEvents, on connection: ConnectionID) -> Bool {
         state.withLock { state in

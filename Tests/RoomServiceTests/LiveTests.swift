@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Presence, reactions and signals, at one server and across several.
-@Suite(.timeLimit(.minutes(5))) struct LiveTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct LiveTests {
     private func quickly(_ settings: inout RoomHostSettings) {
         settings.presenceBeat = .milliseconds(100)
     }
@@ -27,12 +27,7 @@ import Testing
     }
 
     private func relayed(_ json: String) throws -> RelayedJSON {
-        let room = "0193503f-1234-7abc-8def-0123456789ab"
-        let text = #"{"type":"signal","room":"\#(room)","to":1,"data":\#(json)}"#
-        guard case .signal(_, _, _, let data) = try ClientMessage.parse(Array(text.utf8)) else {
-            throw NeverHappened(description: "a signal")
-        }
-        return data
+        try #require(RelayedJSON(Array(json.utf8)))
     }
 
     private func react(_ emoji: String, by person: Person, in room: RoomID, at node: Node) async -> LiveOutcome {
@@ -262,7 +257,8 @@ import Testing
 
     // MARK: Signals
 
-    @Test func `a signal reaches all connections of the one it is for, at every server, and nobody else`() async throws {
+    @Test func `a signal reaches all connections of the one it is for, at every server, and nobody else`() async throws
+    {
         try await withNodes(2, bus: MemoryNodeBus(), settings: quickly) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let (bob, number) = try await member(2, of: room, at: nodes[0])
@@ -320,7 +316,9 @@ import Testing
 
     // MARK: Everything
 
-    @Test(arguments: 1...6) func `after any comings and goings all servers agree with the truth`(seed: UInt64) async throws {
+    @Test(arguments: 1...6) func `after any comings and goings all servers agree with the truth`(seed: UInt64)
+        async throws
+    {
         print("comings and goings, seed \(seed)")
         var random = SeededRandom(seed: seed)
         let bus = DeafeningBus()
@@ -368,6 +366,7 @@ private final class DeafFeed: RoomFeed {
     func subscriptionBegan(_ subscription: Subscription) {}
     func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {}
     func sessionBanned(_ session: SessionID, from room: RoomID) {}
+    func roomBegan(_ room: RoomID) {}
     func roomForgotten(_ room: RoomID) {}
 }
 

@@ -133,7 +133,8 @@ func withNodes(
 /// Runs one process while `body` lasts; see ``withNodes(_:on:clock:settings:_:)``.
 func withNode(
     on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(), bus: (any NodeBus)? = nil,
-    name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: (Node) async throws -> Void
+    name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in },
+    _ body: (Node) async throws -> Void
 ) async throws {
     try await withNodes(1, on: store, clock: clock, bus: bus, name: name, settings: change) { nodes in
         try await body(nodes[0])

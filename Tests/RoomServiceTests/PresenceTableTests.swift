@@ -235,9 +235,7 @@ import Testing
             (0..<Int.random(in: 0...5, using: &random)).map { _ in id(.random(in: 1...Int.max, using: &random)) }
         }
         let room = Self.rooms[0]
-        let data = try ClientMessage.parse(
-            Array(#"{"type":"signal","room":"\#(room)","to":1,"data":{"a":[1e2,"\u0000\" é"],"b":null}}"#.utf8))
-        guard case .signal(_, _, _, let relayed) = data else { throw NeverHappened(description: "a signal") }
+        let relayed = try #require(RelayedJSON(Array(#"{"a":[1e2,"\u0000\" é"],"b":null}"#.utf8)))
         let notices: [NodeNotice] = [
             .presenceChanged([MemberChanges(room: room, on: ids(), off: ids())]), .presenceChanged([]),
             .presenceList(part: 3, isLast: true, [OnlineMembers(room: room, members: ids())]),

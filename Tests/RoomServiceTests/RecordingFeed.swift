@@ -99,6 +99,15 @@ final class RecordingFeed: RoomFeed {
         }
     }
 
+    func roomBegan(_ room: RoomID) {
+        for (connection, client) in clients(of: room) where client.mustBeginAnew(on: connection) {
+            host.withLock { $0 }?.subscribe(
+                SubscriptionRequest(
+                    connection: connection, session: client.person.session, id: nil, beginsAnew: true, feed: self),
+                to: room)
+        }
+    }
+
     func roomForgotten(_ room: RoomID) {
         for (connection, client) in clients(of: room) {
             remove(connection)

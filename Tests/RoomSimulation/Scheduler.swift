@@ -41,7 +41,9 @@ package final class Scheduler: Sendable {
                 jobs.swapAt(choice, jobs.count - 1)
                 return jobs.removeLast()
             }
-            let job = jobs[done]
+            // What is left behind holds nothing: whoever is let go here may come back to the scheduler.
+            var job: Job = {}
+            swap(&job, &jobs[done])
             done += 1
             if done == jobs.count || done == 64 {
                 jobs.removeFirst(done)
@@ -140,7 +142,12 @@ package final class Scheduler: Sendable {
 
     /// Runs what is left without waiting for any timer; false where that is more than so many jobs.
     package func drain(steps limit: Int) -> Bool {
-        state.withLock { $0.timers = [] }
+        // What a timer holds may post something when it is let go.
+        let timers = state.withLock { state in
+            defer { state.timers = [] }
+            return state.timers
+        }
+        withExtendedLifetime(timers) {}
         return run(until: { false }, steps: limit) == .idle
     }
 

@@ -24,17 +24,17 @@ package final class SimulatedEventLoop: NIOSerialEventLoopExecutor {
     package func scheduleTask<Value>(
         deadline: NIODeadline, _ task: @escaping @Sendable () throws -> Value
     ) -> Scheduled<Value> {
-        let promise = makePromise(of: Value.self)
-        let flag = Cancellation()
+        let promised = Promised(makePromise(of: Value.self))
         scheduler.post(lane, after: (deadline - now).nanoseconds) {
-            guard !flag.isCancelled.load(ordering: .relaxed) else { return }
+            guard !promised.isCancelled.load(ordering: .relaxed) else { return }
             do {
-                promise.assumeIsolated().succeed(try task())
+                promised.promise.assumeIsolated().succeed(try task())
             } catch {
-                promise.fail(error)
+                promised.promise.fail(error)
             }
         }
-        return Scheduled(promise: promise) { flag.isCancelled.store(true, ordering: .relaxed) }
+        let cancel = { @Sendable [weak promised] () -> Void in promised?.isCancelled.store(true, ordering: .relaxed) }
+        return Scheduled(promise: promised.promise, cancellationTask: cancel)
     }
 
     @discardableResult
@@ -49,7 +49,14 @@ package final class SimulatedEventLoop: NIOSerialEventLoopExecutor {
     }
 }
 
-/// Whether a task of a loop is to be left out.
-private final class Cancellation: Sendable {
+/// What a task of a loop owes: kept, or broken when the task is let go without having run.
+private final class Promised<Value>: Sendable {
+    let promise: EventLoopPromise<Value>
     let isCancelled = Atomic(false)
+
+    init(_ promise: EventLoopPromise<Value>) {
+        self.promise = promise
+    }
+
+    deinit { promise.fail(EventLoopError.cancelled) }
 }

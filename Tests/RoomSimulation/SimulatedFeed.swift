@@ -8,10 +8,11 @@ final class SimulatedFeed: RoomFeed {
     /// What happened to who follows.
     enum News: Sendable {
         case moved(PublishedEvents)
-        case began(Subscription, SubscriptionRequest)
+        case shown(LiveMessage)
+        case began(Subscription, epoch: String)
         case refused(SubscriptionRequest, SubscriptionRefusal)
         case banned(SessionID, RoomID)
-        case forgotten(RoomID)
+        case anew(RoomID)
     }
 
     private struct Interest {
@@ -55,6 +56,11 @@ final class SimulatedFeed: RoomFeed {
         }
     }
 
+    /// Forgets everybody: what a connection asked for holds this feed.
+    func end() {
+        interests.withLock { $0 = [:] }
+    }
+
     /// How many questions are not answered.
     var waiting: Int { interests.withLock { $0.values.count { $0.isWaiting } } }
 
@@ -69,21 +75,26 @@ final class SimulatedFeed: RoomFeed {
         return interest
     }
 
+    private func expectFollower(of room: RoomID, _ what: @autoclosure () -> String) {
+        guard !interests.withLock({ interests in interests.values.contains { $0.room == room } }) else { return }
+        truth.complain("\(what()) of \(room) come where nobody follows")
+    }
+
     // MARK: RoomFeed
 
     func roomMoved(_ update: PublishedEvents) {
         truth.check(update)
-        if !interests.withLock({ interests in interests.values.contains { $0.room == update.room } }) {
-            truth.complain("events \(update.from)…\(update.seq) of \(update.room) go where nobody follows")
-        }
+        expectFollower(of: update.room, "events \(update.from)…\(update.seq)")
         tell(.moved(update))
     }
 
-    /// Presence and reactions are no part of the log, and are left out.
-    func roomShows(_ message: LiveMessage) {}
+    func roomShows(_ message: LiveMessage) {
+        expectFollower(of: message.room, "a message")
+        tell(.shown(message))
+    }
 
     func signalArrived(_ signal: RelayedSignal) {
-        truth.complain("a signal that nobody sent")
+        expectFollower(of: signal.room, "a signal")
     }
 
     func subscriptionBegan(_ subscription: Subscription) {
@@ -91,10 +102,10 @@ final class SimulatedFeed: RoomFeed {
             return truth.complain("a subscription begins that nobody asked for")
         }
         if subscription.room != interest.room { truth.complain("a subscription to another room") }
-        truth.check(
+        let epoch = truth.check(
             subscription, for: interest.request, at: clock.now, resumableEvents: resumableEvents,
             mustResume: mustResume)
-        tell(.began(subscription, interest.request))
+        tell(.began(subscription, epoch: epoch))
     }
 
     func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
@@ -102,7 +113,7 @@ final class SimulatedFeed: RoomFeed {
             return truth.complain("a subscription is refused that nobody asked for")
         }
         // Who only asked for what was left out follows all the same.
-        if request.collapsedFrom == nil { interests.withLock { $0[request.connection] = nil } }
+        if !request.isCatchUp { interests.withLock { $0[request.connection] = nil } }
         switch refusal {
         case .banned:
             let states = truth.room(interest.room)?.states ?? []
@@ -131,8 +142,12 @@ final class SimulatedFeed: RoomFeed {
         tell(.banned(session, room))
     }
 
+    func roomBegan(_ room: RoomID) {
+        expectFollower(of: room, "another log")
+        tell(.anew(room))
+    }
+
     func roomForgotten(_ room: RoomID) {
         truth.complain("\(room) is forgotten")
-        tell(.forgotten(room))
     }
 }

@@ -1,4 +1,5 @@
 import EventStorage
+import LogMaintenance
 import Synchronization
 
 /// The log that all servers of a world share: the reference store, watched by the oracle.
@@ -37,6 +38,21 @@ final class SimulatedLog: Sendable {
     var isOver: Bool {
         get { over.withLock { $0 } }
         set { over.withLock { $0 = newValue } }
+    }
+
+    /// What a verification of the whole log finds, one line each.
+    func verify() -> [String] {
+        let memory = memory
+        return executor.run { () async -> [String] in
+            let findings = Mutex<[String]>([])
+            let verifier = LogVerifier(memory) { finding in findings.withLock { $0.append("\(finding)") } }
+            do throws(StorageFault) {
+                _ = try await verifier.verify()
+            } catch {
+                return ["it cannot be read: \(error)"]
+            }
+            return findings.withLock { $0 }
+        }
     }
 
     /// Does something to the log, now.

@@ -33,7 +33,7 @@ final class SimulatedNode: Sendable {
         self.executor = executor
         bus = network.map { SimulatedNodeBus($0, node: name, scheduler) }
         lanes = [executor.lane] + loops.map(\.lane) + (bus.map { [$0.lane] } ?? [])
-        store = SimulatedEventStore(log, node: name)
+        store = SimulatedEventStore(log, node: name, executor: executor)
         let clock = ServerClock(
             milliseconds: { Self.beginning + skew + Double(scheduler.now) / 1_000_000 },
             wait: { await executor.sleep(for: $0) })
@@ -100,6 +100,7 @@ final class SimulatedNode: Sendable {
     /// Lets everything that it has begun come to an end, now that nobody looks.
     func end() {
         for lane in lanes { scheduler.stop(lane, false) }
+        feed.end()
         host.shutDown()
     }
 }

@@ -39,6 +39,8 @@ final class Client {
         var isFollowing = false
         /// Since when, in nanoseconds.
         var since: Int64 = 0
+        /// The members that it was told are online.
+        var online: Set<MemberID> = []
         /// Whether it left out a delta, and waits for a snapshot instead.
         var isCatchingUp = false
     }

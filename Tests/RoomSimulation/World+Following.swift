@@ -44,13 +44,14 @@ extension World {
         let node = lives[life]
         switch news {
         case .moved(let update): moved(update, node)
-        case .began(let subscription, let request): began(subscription, request, node)
+        case .shown(let message): shown(message, node)
+        case .began(let subscription, let epoch): began(subscription, epoch: epoch, node)
         case .refused(let request, let refusal): refused(request, refusal)
         case .banned(let session, let room):
             for client in clients where client.session.id == session {
                 client.connections.removeAll { $0.node === node && $0.room == room && $0.isFollowing }
             }
-        case .forgotten: break
+        case .anew(let room): beganAnew(room, node)
         }
     }
 
@@ -82,7 +83,43 @@ extension World {
         }
     }
 
-    private func began(_ subscription: Subscription, _ request: SubscriptionRequest, _ node: SimulatedNode) {
+    /// Who is online changes as a frame says.
+    private func shown(_ message: LiveMessage, _ node: SimulatedNode) {
+        guard case .presence = message.kind, let frame = PresenceFrame(message.message) else { return }
+        for client in clients {
+            for place in client.connections.indices
+            where client.connections[place].node === node && client.connections[place].room == message.room
+                && client.connections[place].isFollowing
+            {
+                client.connections[place].online.formUnion(frame.on)
+                client.connections[place].online.subtract(frame.off)
+                let online = client.connections[place].online
+                if frame.online != online.count, !client.connections[place].isCatchingUp {
+                    truth.complain("\(frame.online) are said to be online, and \(online.sorted()) are")
+                }
+            }
+        }
+    }
+
+    /// What was shown before is worth nothing: everybody asks to begin anew.
+    private func beganAnew(_ room: RoomID, _ node: SimulatedNode) {
+        for client in clients {
+            for (place, connection) in client.connections.enumerated()
+            // Who waits for a snapshot gets one of the other log.
+            where connection.node === node && connection.room == room && connection.isFollowing
+                && !connection.isCatchingUp
+            {
+                client.connections[place].isCatchingUp = true
+                node.follow(
+                    SubscriptionRequest(
+                        connection: connection.id, session: client.session.id, id: nil, beginsAnew: true,
+                        feed: node.feed),
+                    room)
+            }
+        }
+    }
+
+    private func began(_ subscription: Subscription, epoch: String, _ node: SimulatedNode) {
         let (id, room) = (subscription.connection, subscription.room)
         for client in clients {
             guard let place = client.connections.firstIndex(where: { $0.id == id }) else { continue }
@@ -90,7 +127,8 @@ extension World {
             if !client.connections[place].isFollowing { client.connections[place].since = scheduler.now }
             client.connections[place].isFollowing = true
             client.connections[place].isCatchingUp = false
-            client.positions[room] = (truth.room(room)?.epoch ?? "", subscription.seq)
+            client.connections[place].online = PresenceFrame(endOf: subscription.messages[0])?.on ?? []
+            client.positions[room] = (epoch, subscription.seq)
             return
         }
         // It has gone while it was waiting: the room may have counted it in after that.

@@ -26,7 +26,7 @@ extension World {
     }
 
     private func awaitAgreement(until deadline: Int64) {
-        guard let missing = missingAgreement() else { return compare(until: deadline) }
+        guard let missing = missingAgreement() else { return awaitPresence(until: deadline) }
         guard scheduler.now < deadline else { return truth.complain("there is no agreement: \(missing)") }
         later(100_000_000) { $0.awaitAgreement(until: deadline) }
     }
@@ -65,11 +65,41 @@ extension World {
         guard connection.isFollowing, !connection.isCatchingUp else {
             return "\(client.session.name) waits for \(room) on \(connection.node.name)"
         }
+        guard client.positions[room]?.epoch == truth.room(room)?.epoch else {
+            return "\(client.session.name) follows another log of \(room) on \(connection.node.name)"
+        }
         let reached = client.positions[room]?.seq ?? 0
         guard reached == state.seq else {
             return "\(client.session.name) has \(reached) of \(state.seq) of \(room) on \(connection.node.name)"
         }
         return nil
+    }
+
+    /// The members of a room that are online: those who follow it, as far as a server can know.
+    private func online(in room: RoomID, as node: SimulatedNode) -> Set<MemberID> {
+        let state = truth.roomState(room)
+        let following = clients.filter { client in
+            client.connections.contains { $0.room == room && $0.isFollowing && (plan.hasBus || $0.node === node) }
+        }
+        return Set(following.compactMap { state.memberOfSession[$0.session.id] })
+    }
+
+    private func awaitPresence(until deadline: Int64) {
+        var missing: String?
+        for room in rooms {
+            for client in clients {
+                for connection in client.connections where connection.room == room {
+                    let expected = online(in: room, as: connection.node)
+                    guard connection.online != expected else { continue }
+                    missing =
+                        "\(client.session.name) on \(connection.node.name) takes \(connection.online.numbers) for online "
+                        + "in \(room), not \(expected.numbers)"
+                }
+            }
+        }
+        guard let missing else { return compare(until: deadline) }
+        guard scheduler.now < deadline else { return truth.complain("there is no agreement: \(missing)") }
+        later(200_000_000) { $0.awaitPresence(until: deadline) }
     }
 
     // MARK: Comparing
@@ -82,6 +112,7 @@ extension World {
             for node in nodes { look(at: room, for: session, on: node, mustWork: true) }
             compareDirectory(room, state)
         }
+        for finding in log.verify() { truth.complain("the log is not sound: \(finding)") }
         for client in clients {
             let session = client.session.id
             let expected = truth.rooms.filter { room in

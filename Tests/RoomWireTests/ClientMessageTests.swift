@@ -111,6 +111,52 @@ import Testing
         }
     }
 
+    @Test func `a reaction is one grapheme`() throws {
+        func text(_ emoji: String) -> String {
+            #"{"type":"react","id":2,"room":"7K3M9Q","emoji":\#(emoji)}"#
+        }
+        for emoji in ["👍", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", "👩🏻‍❤️‍💋‍👨🏿", "e\u{301}", "x", "🇦🇶", "각"] {
+            #expect(
+                try ClientMessage.parse(Array(text("\" \(emoji)\\n\"").utf8))
+                    == .react(id: 2, room: .code(Sample.code), emoji: emoji))
+        }
+        let tower = "e" + String(repeating: "\u{301}", count: 32)
+        let wrong = ["null", "7", "[]", #""""#, #"" ""#, #""ab""#, #""👍👍""#, #""\u0007""#, #""\r\n""#]
+        for emoji in wrong + ["\"\(tower)\""] {
+            self.expectViolation(text(emoji), re: 2, "emoji must be one character")
+        }
+    }
+
+    @Test func `a signal carries its data as it is written`() throws {
+        func text(_ data: String, to: String = "2") -> String {
+            #"{"type":"signal","data":1,"id":2,"room":"7K3M9Q","to":\#(to),"d\u0061ta": \#(data) , "x":{"data":3}}"#
+        }
+        let largest = "\"" + String(repeating: "é", count: 32_767) + "\""
+        for data in ["null", "0", "-0.0", "1.50e1", "{ }", #"{"data":1,"data":2}"#, #""\/\u0000""#, "[[ ]]", largest] {
+            let message = try ClientMessage.parse(Array(text(data).utf8))
+            guard case .signal(2, .code(Sample.code), to: Sample.member(2), let relayed) = message else {
+                Issue.record("\(data) is not read as a signal")
+                continue
+            }
+            #expect(String(decoding: relayed.text, as: UTF8.self) == data)
+        }
+        let tooLarge = text("\(largest.dropLast())x\"")
+        self.expectViolation(tooLarge, re: 2, "data may have at most 65536 bytes", code: .tooLarge)
+        for to in ["0", "-1", "1.5", "null", #""2""#] {
+            self.expectViolation(text("1", to: to), re: 2, "to must be a positive integer")
+        }
+        self.expectViolation(#"{"type":"signal","id":2,"room":"7K3M9Q","to":2}"#, re: 2, "data must be any JSON")
+        let deep = String(repeating: "[", count: 31) + String(repeating: "]", count: 31)
+        #expect(self.violation(text(deep)) == nil)
+        self.expectViolation(text("[\(deep)]"), re: nil, "not JSON: nested deeper than 32 levels")
+    }
+
+    @Test func `two ways to write the same data are equal`() {
+        #expect(RelayedJSON(Array(#"{"a":1.0,"b":"\u0041"}"#.utf8)) == RelayedJSON(Array(#"{"b":"A", "a":1}"#.utf8)))
+        #expect(RelayedJSON(Array("[1,2]".utf8)) != RelayedJSON(Array("[2,1]".utf8)))
+        #expect(RelayedJSON(Array("[1,2".utf8)) == nil)
+    }
+
     @Test func `a time needs its t1`() {
         for t1 in ["", #","t1":null"#, #","t1":"1""#, #","t1":[]"#, #","t1":true"#] {
             self.expectViolation(#"{"type":"time","id":9\#(t1)}"#, re: 9, "t1 must be a number")

@@ -52,6 +52,20 @@ import Testing
                         seq: 60, at: Timestamp(milliseconds: Sample.start + 1), event: .roomClosed),
                 ])
         ),
+        (
+            "presence",
+            ServerMessage.presence(
+                room: Sample.room, online: 3, change: ([Sample.member(1), Sample.member(3)], [Sample.member(2)]))
+        ),
+        ("presence-nobody", ServerMessage.presence(room: Sample.room, online: 0, change: ([], [Sample.member(3)]))),
+        ("presence-many", ServerMessage.presence(room: Sample.room, online: 1_001, change: nil)),
+        ("reaction", ServerMessage.reaction(room: Sample.room, from: Sample.member(2), emoji: "👍")),
+        (
+            "signal",
+            ServerMessage.signal(
+                room: Sample.room, from: Sample.member(1),
+                data: Sample.relayed(#"{ "a" : [1.0,12345678901234567890123] }"#))
+        ),
         ("ok", ServerMessage.ok(re: 2)),
         ("ack", ServerMessage.ack(re: 3, seq: 58, result: nil)),
         ("ack-member", ServerMessage.ack(re: .max, seq: 58, result: .member(Sample.member(3)))),
@@ -142,6 +156,17 @@ import Testing
         ("unsubscribe", .unsubscribe(id: 2, room: .id(Sample.room))),
         ("command", .command(id: 3, room: .id(Sample.room), key: "k-1", command: .vote(track: Sample.track(7)))),
         ("command-unkeyed", .command(id: nil, room: .id(Sample.room), key: nil, command: .skip)),
+        ("react", .react(id: 7, room: .id(Sample.room), emoji: "👩🏻‍❤️‍💋‍👨🏿")),
+        (
+            "signal",
+            .signal(
+                id: 8, room: .code(Sample.code), to: Sample.member(2),
+                data: Sample.relayed(#"{"sdp":"v=0\r\n", "n":[1.0]}"#))
+        ),
+        (
+            "signal-null",
+            .signal(id: nil, room: .id(Sample.room), to: Sample.member(2), data: Sample.relayed("null"))
+        ),
         ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
     ]
 

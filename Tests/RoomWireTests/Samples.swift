@@ -33,6 +33,11 @@ enum Sample {
         return settings
     }
 
+    static func relayed(_ json: String) -> RelayedJSON {
+        guard let data = RelayedJSON(Array(json.utf8)) else { preconditionFailure("not JSON: \(json)") }
+        return data
+    }
+
     static func member(_ number: Int) -> MemberID { MemberID(rawValue: number) }
     static func track(_ number: Int) -> TrackID { TrackID(rawValue: number) }
     static func entry(_ number: Int) -> EntryID { EntryID(rawValue: number) }

@@ -23,7 +23,7 @@ import RoomSimulation
             steps += verdict.steps
             if !verdict.complaints.isEmpty {
                 failed += 1
-                print("seed \(verdict.seed) after \(number + 1) worlds: \(verdict.complaints[0])")
+                if failed <= 20 { print("seed \(verdict.seed) after \(number + 1) worlds: \(verdict.complaints[0])") }
                 if stopAtFirst { break }
             }
             if (number + 1) % 1_000 == 0, number + 1 < seeds {

@@ -1,0 +1,56 @@
+import EventStorage
+import NIOCore
+import RoomDomain
+
+extension LiveRoom {
+    /// Loads the whole room: its log is another one than it was, because a backup was restored or it was rewritten.
+    ///
+    /// The room stays the one that it is, with those who follow it and those who wait; all that it knew of the other log
+    /// goes.
+    func loadAnew() {
+        let (id, loop, surroundings) = (id, loop, surroundings)
+        let isStarted = surroundings.jobs.start {
+            let result = await DecodedRoom.load(id, from: surroundings.store, logger: surroundings.logger)
+            loop.execute { self.assumeIsolated { $0.loadedAnew(result) } }
+        }
+        if !isStarted { giveUpReading(as: .stale, .unavailable) }
+    }
+
+    private func loadedAnew(_ result: Result<DecodedRoom, RoomShelf.LookupFailure>) {
+        switch result {
+        case .success(let loaded): begin(anew: loaded)
+        case .failure(.noSuchRoom): forget()
+        case .failure(.unavailable): giveUpReading(as: .stale, .unavailable)
+        case .failure(.corrupt): giveUpReading(as: .stale, .internalFault)
+        }
+    }
+
+    /// Shows everybody who follows the room as it is, and decides what waited.
+    private func begin(anew loaded: DecodedRoom) {
+        epoch = loaded.head.epoch
+        version = loaded.head.version
+        confirmed = loaded.state
+        keys = loaded.keys
+        recent = loaded.recent
+        snapshotSeq = loaded.snapshotSeq
+        encodedState = nil
+        for session in audience.sessions where confirmed.bans[session] != nil {
+            for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
+        }
+        for feed in audience.feeds { feed.roomBegan(id) }
+        let connected = audience.sessions.compactMap { confirmed.memberOfSession[$0] }
+        reviewPresence(
+            of: presence.members.union(connected).union(surroundings.presence.elsewhere(in: id)))
+        becomeCurrent()
+    }
+
+    /// Ends the room: there is no such log any more.
+    func forget() {
+        let feeds = Array(audience.feeds)
+        audience = RoomAudience()
+        for feed in feeds { feed.roomForgotten(id) }
+        reviewPresence(of: presence.members)
+        surroundings.presence.setCount(nil, of: id)
+        giveUpReading(as: .forgotten, .noSuchRoom)
+    }
+}

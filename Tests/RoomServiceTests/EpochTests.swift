@@ -1,0 +1,130 @@
+import EventStorage
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomTestSupport
+import RoomWire
+import Testing
+
+/// A room's log becomes another one while people follow it: a backup was restored, or the room rewritten.
+@Suite(.timeLimit(.minutes(5))) struct EpochTests {
+    @Test func `who follows is shown the room anew, and then what happens in it`() async throws {
+        try await withNodes(2, settings: { $0.comparisonInterval = .milliseconds(1) }) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            let clients = [Client(.bob), Client(.cyd)]
+            for client in clients { client.connect(to: nodes[0], following: room) }
+            for client in clients { try await eventually("a snapshot") { client.isFollowing } }
+            let renewed = try await nodes[0].store.renewEpoch(of: room)
+            for client in clients { try await eventually("the other log") { client.epoch == renewed } }
+            #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
+            #expect(try await nodes[1].tell(.rename(name: "Anne"), in: room, by: owner).seq == 4)
+            try await expectFoldOfLog(of: room, on: nodes, for: clients)
+            for client in clients { #expect(client.notes == [.snapshot(seq: 2), .snapshot(seq: 2)]) }
+        }
+    }
+
+    @Test func `a log that ends earlier is shown as it is, and what was after it nowhere`() async throws {
+        try await withNode(settings: { $0.comparisonInterval = .milliseconds(1) }) { node in
+            let (room, owner) = try await node.makeRoom()
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            for name in ["Anna", "Anne", "Ana"] {
+                _ = try await node.tell(.rename(name: name), in: room, by: owner)
+            }
+            try await eventually("the deltas") { client.seq == 5 }
+            let epoch = client.epoch
+            node.store.damage(room, .restored(epoch: "restored", seq: 3))
+            try await eventually("the other log") { client.epoch == "restored" }
+            #expect(client.seq == 3)
+            #expect(client.fold.stateValue == (try JSONValue(parsing: StateJSON.encode(node.store.room(room, at: 3)))))
+            // A position of the log that is no more is no position.
+            let late = Client(.cyd)
+            late.connect(to: node, following: room, at: (epoch, 5))
+            try await eventually("a snapshot") { late.isFollowing }
+            #expect(late.notes == [.snapshot(seq: 3)])
+        }
+    }
+
+    @Test func `commands that wait for the other log are decided against it`() async throws {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            let client = Client(.bob)
+            client.connect(to: nodes[0], following: room)
+            try await eventually("a snapshot") { client.isFollowing }
+            let renewed = try await nodes[0].store.renewEpoch(of: room)
+            let gate = Gate()
+            defer { gate.open() }
+            nodes[0].store.next(.load, .waits(gate))
+            async let view = nodes[0].host.view(room, for: owner.session)
+            try await eventually("the load") { gate.arrived == 1 }
+            let answers = ["1", "2", "3"].map { nodes[0].ask(.rename(name: $0), in: room, by: owner.actor) }
+            try await nodes[0].turnLoops()
+            #expect(answers.allSatisfy { $0.outcomeSoFar == nil })
+            gate.open()
+            #expect(try await view.epoch == renewed)
+            for (place, answer) in answers.enumerated() { #expect(try await answer.outcome().seq == 3 + place) }
+            try await eventually("the deltas") { client.seq == 5 }
+            #expect(client.notes == [.snapshot(seq: 2), .snapshot(seq: 2)])
+        }
+    }
+
+    @Test func `while the other log cannot be read, commands are told so and followers wait`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("a snapshot") { client.isFollowing }
+            let renewed = try await node.store.renewEpoch(of: room)
+            node.store.next(.append, .fails(FaultyEventStore.unreachable))
+            node.store.next(.load, .fails(FaultyEventStore.unreachable))
+            // The room does not know whether it was written: it reads before the next command.
+            #expect(try await node.tell(.rename(name: "1"), in: room, by: owner) == .unavailable)
+            #expect(try await node.tell(.rename(name: "2"), in: room, by: owner) == .unavailable)
+            #expect(client.notes == [.snapshot(seq: 2)])
+            #expect(try await node.tell(.rename(name: "3"), in: room, by: owner).seq == 3)
+            try await eventually("the delta") { client.seq == 3 }
+            #expect(client.epoch == renewed)
+        }
+    }
+
+    @Test func `a read for resuming that began in one log does not end in another`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            // More than the room keeps in memory.
+            for _ in 0..<21 {
+                for number in 0..<100 { _ = node.ask(.rename(name: "\(number)"), in: room, by: owner.actor) }
+                _ = try await node.tell(.rename(name: "end"), in: room, by: owner)
+            }
+            let epoch = try await node.host.view(room, for: owner.session).epoch
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.read, .answersLate(gate))
+            let client = Client(.bob)
+            client.connect(to: node, following: room, at: (epoch, 1))
+            try await eventually("the read") { gate.arrived == 1 }
+            let renewed = try await node.store.renewEpoch(of: room)
+            node.store.next(.append, .fails(FaultyEventStore.unreachable))
+            #expect(try await node.tell(.rename(name: "1"), in: room, by: owner) == .unavailable)
+            _ = try await node.tell(.rename(name: "2"), in: room, by: owner)
+            gate.open()
+            try await eventually("a snapshot") { client.isFollowing }
+            #expect(client.notes == [.snapshot(seq: node.store.head(of: room))])
+            #expect(client.epoch == renewed)
+        }
+    }
+
+    @Test func `a command that was decided against the log of before is decided against the one that is`() async throws
+    {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            for node in nodes { _ = try await node.state(of: room) }
+            let renewed = try await nodes[0].store.renewEpoch(of: room)
+            // Nobody follows, and nothing tells the room but the append itself.
+            let appends = nodes[0].store.batches.count
+            #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
+            #expect(nodes[0].store.batches.count == appends + 2)
+            #expect(try await nodes[1].tell(.rename(name: "Anne"), in: room, by: owner).seq == 4)
+            #expect(try await nodes[1].host.view(room, for: owner.session).epoch == renewed)
+        }
+    }
+}
