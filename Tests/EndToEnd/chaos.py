@@ -101,8 +101,9 @@ class Stage:
                 server.start()
             case "kill backends":
                 self._trouble(30)
-                backends = self.cluster.backends()
-                chosen = self.chance.sample(sorted(backends), self.chance.randint(1, max(1, len(backends) // 2)))
+                # After a restart the servers are connected again in a moment.
+                backends = backline.eventually(self.cluster.backends, "a server is connected to PostgreSQL")
+                chosen = self.chance.sample(sorted(backends), self.chance.randint(1, (len(backends) + 1) // 2))
                 self.tell(f"kill -9 {len(chosen)} of {len(backends)} of PostgreSQL's backends")
                 for process in chosen:
                     with contextlib.suppress(ProcessLookupError):
