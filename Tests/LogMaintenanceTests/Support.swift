@@ -17,6 +17,13 @@ func fill(_ store: any EventStore, seed: UInt64) async throws -> [UUID] {
     ]
 }
 
+/// Runs what blocks on a thread that may: those of tasks are few, and other tests'.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+}
+
 /// What a verification finds.
 func findings(in archive: any LogArchive) async throws -> [Finding] {
     let found = Mutex<[Finding]>([])

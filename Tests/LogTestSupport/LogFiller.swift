@@ -15,11 +15,12 @@ package struct LogFiller {
 
     /// Events that one append holds at most, some more where a command causes several.
     private static let eventsPerAppend = 500
-    private static let eventsPerSnapshot = 500
+    private let eventsPerSnapshot: Int
 
     /// Makes a filler that fills any store with the same by the same seed.
-    package init(_ store: any EventStore, seed: UInt64) {
+    package init(_ store: any EventStore, seed: UInt64, eventsPerSnapshot: Int = 500) {
         self.store = store
+        self.eventsPerSnapshot = eventsPerSnapshot
         random = SeededRandom(seed: seed)
     }
 
@@ -42,7 +43,7 @@ package struct LogFiller {
             var append = StreamAppend(
                 stream: id.uuid, expected: StreamVersion(seq: state.seq, keyed: keyed), events: [])
             let members = members(of: state)
-            while append.events.count < Self.eventsPerAppend, state.seq < events {
+            while append.events.count < min(Self.eventsPerAppend, eventsPerSnapshot), state.seq < events {
                 let (command, actor) = (commands.command(for: state), commands.actor(in: state))
                 carryOut(command, by: actor, in: &state, into: &append)
             }
@@ -55,7 +56,7 @@ package struct LogFiller {
             append.left = Array(members.subtracting(self.members(of: state)))
             guard try await store.append([append]) == [.appended] else { throw LogFillerError.conflict }
             keyed += append.keys.count
-            if state.seq - snapshotSeq >= Self.eventsPerSnapshot {
+            if state.seq - snapshotSeq >= eventsPerSnapshot, !state.isForgotten {
                 snapshotSeq = state.seq
                 try await store.save(StoredSnapshot(of: state), of: id.uuid)
             }
