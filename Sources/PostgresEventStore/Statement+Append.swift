@@ -39,10 +39,10 @@ extension Statement {
     ///
     /// `moved` updates the heads whose version and epoch are the expected ones, in the order of the arrays, which is that of the
     /// rooms' ids (joins are nested loops, ``prepareSession``): so batches that overlap wait for each other and never in
-    /// a circle. A head that moved while its lock was waited for is compared again as it then is (READ COMMITTED re-evaluates the condition on the newest row
-    /// version) and is left out. Every other part writes for the rooms of `moved` alone. Since their heads had not
-    /// moved, neither had the rooms' events, keys and memberships: what the statement's snapshot shows of them is their
-    /// newest state.
+    /// a circle. A head that moved while its lock was waited for is compared again as it then is (READ COMMITTED
+    /// re-evaluates the condition on the newest row version) and is left out. Every other part writes for the rooms of
+    /// `moved` alone. Since their heads had not moved, neither had the rooms' events, keys and memberships: what the
+    /// statement's snapshot shows of them is their newest state.
     ///
     /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: it probes a hash table, whose cost does
     /// not depend on what the planner guesses of the sizes.
