@@ -9,7 +9,8 @@ package protocol EventStore: StreamErasure {
     /// Where the store does its work, if that is a thread of its own: who runs there is called back without a change of
     /// threads.
     ///
-    /// What runs there must not block, and delays every other call while it computes.
+    /// What runs there must not block, delays every other call while it computes, and keeps the store until it has
+    /// ended.
     var executor: (any TaskExecutor)? { get }
 
     // MARK: Streams

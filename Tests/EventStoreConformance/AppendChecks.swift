@@ -14,7 +14,8 @@ extension ConformanceSuite {
             #expect(stream.events == (events(after: 0, count: 2) + part.events).map(ParsedEvent.init))
             #expect(stream.keys == part.keys.map(ParsedKey.init))
         },
-        EventStoreCheck("a stream of another epoch is reported alone, and the epoch is compared only where it is given") {
+        EventStoreCheck("a stream of another epoch is reported alone, and the epoch is compared only where it is given")
+        {
             (test) async throws in
             try await test.store.makeStreams(1...3)
             let before = try await test.store.whole(id(2))

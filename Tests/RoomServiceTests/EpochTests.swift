@@ -113,7 +113,8 @@ import Testing
         }
     }
 
-    @Test func `a command that was decided against the log of before is decided against the one that is`() async throws {
+    @Test func `a command that was decided against the log of before is decided against the one that is`() async throws
+    {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             for node in nodes { _ = try await node.state(of: room) }
