@@ -36,7 +36,7 @@ BATCHES = ((250, 1, False), (250, 4, False), (250, 1, True))
 def add_options(parser):
     parser.add_argument("--runs", type=int, default=3, help="runs whose median is told")
     parser.add_argument("--seconds", type=float, default=5, help="measured time of each load")
-    parser.add_argument("--lanes", type=int, default=4, help="batches in flight side by side, of both peers")
+    parser.add_argument("--lanes", type=int, default=3, help="batches in flight side by side, of both peers; as the server has them")
     parser.add_argument("--only", default="appends,light,hot,sockets,loading", help="what is measured")
 
 

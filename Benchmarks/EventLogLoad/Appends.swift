@@ -20,7 +20,7 @@ struct Appends: AsyncParsableCommand {
     var keyed = false
 
     @Option(help: "Batches in flight side by side.")
-    var lanes = 2
+    var lanes = 3
 
     func run() async throws {
         let store = try await log.open()

@@ -26,8 +26,8 @@ struct Commands: AsyncParsableCommand {
     @Option(help: "Votes a second in all, each at its time; 0: each voter's next vote when its last is acknowledged.")
     var rate = 0.0
 
-    @Option(help: "Appends side by side.")
-    var flushes = 2
+    @Option(help: "Appends side by side, as the server has them.")
+    var flushes = 3
 
     @Option(help: "Event loops.")
     var threads = 1

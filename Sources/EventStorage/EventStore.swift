@@ -9,7 +9,8 @@ package protocol EventStore: StreamErasure {
     /// Where the store does its work, if that is a thread of its own: who runs there is called back without a change of
     /// threads.
     ///
-    /// What runs there must not block, and delays every other call while it computes.
+    /// What runs there must not block, delays every other call while it computes, and keeps the store until it has
+    /// ended.
     var executor: (any TaskExecutor)? { get }
 
     // MARK: Streams
@@ -21,7 +22,7 @@ package protocol EventStore: StreamErasure {
 
     /// Appends to many streams in one transaction; outcomes are in the order of `batch`.
     ///
-    /// A stream whose version is not the expected one is reported ``AppendOutcome/conflict`` alone: none of its parts is
+    /// A stream whose version or epoch is not the expected one is reported ``AppendOutcome/conflict`` alone: none of its parts is
     /// written, the others are. When this returns, all that was appended is durable. When it throws a fault whose
     /// ``StorageFault/outcomeIsUnknown`` is true, the whole batch was committed or none of it.
     ///

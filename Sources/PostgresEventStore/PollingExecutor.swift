@@ -19,7 +19,7 @@ protocol PollingHandler: AnyObject, Sendable {
 ///
 /// It exists because SwiftNIO cannot wait for a descriptor that another library owns, and libpq owns its sockets. The
 /// thread sleeps whenever there is nothing to do. It runs until ``stop()``: the actor it serves stops it in its
-/// `deinit`, when no job of that actor can be left.
+/// `deinit`, when no job of that actor can be left. Who lets tasks run here keeps the actor until they have ended.
 final class PollingExecutor: SerialExecutor, TaskExecutor {
     /// What wakes a descriptor's handler.
     enum Interest {

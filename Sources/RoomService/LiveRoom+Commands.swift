@@ -111,7 +111,7 @@ extension LiveRoom {
     private func streamAppend(_ pending: PendingAppend) -> StreamAppend {
         var append = StreamAppend(
             stream: id.uuid, expected: version, events: pending.events.map { EventJSON.stored($0, in: id) },
-            keys: pending.keys.map { $0.sealed(in: id) })
+            keys: pending.keys.map { $0.sealed(in: id) }, epoch: epoch)
         // Nothing gathers yet, so `projected` is what the room is once this is durable.
         if pending.events.contains(where: \.event.concernsDirectory) {
             append.directory = DirectoryEntry(of: projected)

@@ -224,7 +224,8 @@ struct Serve: AsyncParsableCommand {
         }
         var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
-        roomSettings.flushesSideBySide = opened.isShared ? 2 : 1
+        // One connection fewer than the store has: the last one is for whoever reads.
+        roomSettings.flushesSideBySide = opened.isShared ? 3 : 1
         let bus = try opened.makeNodeBus()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         let registry = PrometheusRegistry()

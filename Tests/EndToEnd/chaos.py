@@ -135,7 +135,7 @@ class Stage:
             assert server.running, f"a server ended by itself with {server.process.returncode}:\n{server.said()}"
 
     def _trouble(self, seconds):
-        self._troubled_until = max(time.monotonic() + seconds, self._troubled_until if seconds > 30 else 0)
+        self._troubled_until = time.monotonic() + seconds
 
 
 async def run(plan, say):

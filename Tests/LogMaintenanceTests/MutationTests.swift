@@ -87,7 +87,9 @@ struct MutationTests {
                     """
                     encode(set_byte(uuid_send(\(name)), \(byte), get_byte(uuid_send(\(name)), \(byte)) # \(bit)), 'hex')::uuid
                     """
-                case "bigint", "integer": "\(name) # \(bit)"
+                case "bigint": "\(name) # \(bit)"
+                // A slot of the ring: those from 128 on are free in rooms with few keys.
+                case "integer": "\(name) # \(1 << Int.random(in: 7..<10, using: &random))"
                 case "boolean": "NOT \(name)"
                 case "double precision": "\(name) * (1 + 1e-15 * \(1 + byte))"
                 case "bytea": "set_byte(\(name), (\(place)))::int, get_byte(\(name), (\(place)))::int) # \(bit))"
@@ -96,9 +98,10 @@ struct MutationTests {
             // A partitioned table's rows are addressed in their partition.
             let number = Int.random(in: 0..<16, using: &random)
             let partition = table == "events" ? String(format: "events_%02d", number) : table
+            let isFew = name == "slot" ? "AND ordinal < 128" : ""
             let sql = """
                 UPDATE \(table) SET \(name) = \(value)
-                WHERE (tableoid, ctid) = (SELECT tableoid, ctid FROM \(partition) WHERE \(name) IS NOT NULL
+                WHERE (tableoid, ctid) = (SELECT tableoid, ctid FROM \(partition) WHERE \(name) IS NOT NULL \(isFew)
                     ORDER BY md5(ctid::text || '\(random.next())') LIMIT 1) AND (\(value))::text <> \(name)::text
                 RETURNING \(name)::text
                 """
@@ -109,8 +112,6 @@ struct MutationTests {
             let isEmpty = "SELECT NOT EXISTS (SELECT FROM \(table) WHERE \(name) IS NOT NULL)"
             if try cluster.query(isEmpty, in: database) == "t" { return nil }
         }
-        // In a full ring every other slot is taken: its constraints let nothing be changed.
-        if (table, name) == ("command_keys", "slot") { return nil }
         throw StorageFault.rejected(.init(message: "\(table).\(name) could not be changed"))
     }
 }

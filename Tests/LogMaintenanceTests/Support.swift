@@ -13,6 +13,7 @@ func fill(_ store: any EventStore, seed: UInt64) async throws -> [UUID] {
     return [
         try await filler.makeRoom(events: 1_100).room, try await filler.makeRoom(events: 120).room,
         try await filler.makeRoom(events: 60, closes: true).room,
+        try await filler.makeRoom(events: 30, forgets: true).room,
     ]
 }
 

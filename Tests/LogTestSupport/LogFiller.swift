@@ -25,9 +25,11 @@ package struct LogFiller {
 
     /// Makes a room of `events` events or some more; returns its id and how many they are.
     ///
-    /// It is open at the end unless it `closes`.
+    /// At the end it is open, or closed, or closed to be forgotten.
     @discardableResult
-    package mutating func makeRoom(events: Int, closes: Bool = false) async throws -> (room: UUID, events: Int) {
+    package mutating func makeRoom(
+        events: Int, closes: Bool = false, forgets: Bool = false
+    ) async throws -> (room: UUID, events: Int) {
         try await makePeople()
         let id = RoomID(UUID.makeV7(at: Timestamp(milliseconds: clock), random: (random.next(), random.next())))
         let owner = people[Int.random(in: 0..<people.count, using: &random)]
@@ -44,7 +46,10 @@ package struct LogFiller {
                 let (command, actor) = (commands.command(for: state), commands.actor(in: state))
                 carryOut(command, by: actor, in: &state, into: &append)
             }
-            if closes, state.seq >= events { carryOut(.closeRoom, by: .server, ends: true, in: &state, into: &append) }
+            if closes || forgets, state.seq >= events {
+                carryOut(.closeRoom(forget: forgets), by: .server, ends: true, in: &state, into: &append)
+                if forgets { append.forgetAt = state.lastEventAt.milliseconds }
+            }
             append.directory = DirectoryEntry(of: state)
             append.joined = Array(self.members(of: state).subtracting(members))
             append.left = Array(members.subtracting(self.members(of: state)))

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Presence, reactions and signals, at one server and across several.
-@Suite(.timeLimit(.minutes(5))) struct LiveTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct LiveTests {
     private func quickly(_ settings: inout RoomHostSettings) {
         settings.presenceBeat = .milliseconds(100)
     }
