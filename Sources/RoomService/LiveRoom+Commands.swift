@@ -31,6 +31,7 @@ extension LiveRoom {
     }
 
     private func decide(_ request: CommandRequest) {
+        guard gathering.weight < surroundings.settings.gatheringBytes else { return request.reply(.unavailable) }
         guard let key = request.key, case .session(let session, _) = request.actor else {
             decide(request, name: nil)
             return
@@ -65,6 +66,7 @@ extension LiveRoom {
         let recorded = projected.recorded(events, at: now)
         for event in recorded { projected.evolve(event) }
         gathering.events += recorded
+        gathering.weight += recorded.weight
         if let (name, fingerprint) = name {
             let pendingKeys = (inFlight?.keys.count ?? 0) + gathering.keys.count
             let key = CommandKey(
