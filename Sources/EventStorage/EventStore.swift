@@ -22,7 +22,7 @@ package protocol EventStore: StreamErasure {
 
     /// Appends to many streams in one transaction; outcomes are in the order of `batch`.
     ///
-    /// A stream whose version is not the expected one is reported ``AppendOutcome/conflict`` alone: none of its parts is
+    /// A stream whose version or epoch is not the expected one is reported ``AppendOutcome/conflict`` alone: none of its parts is
     /// written, the others are. When this returns, all that was appended is durable. When it throws a fault whose
     /// ``StorageFault/outcomeIsUnknown`` is true, the whole batch was committed or none of it.
     ///

@@ -93,10 +93,14 @@ package struct ArchivedStream: Hashable, Sendable {
     package var snapshots: [Int]
     /// Another open stream with its code, where it is open itself.
     package var codeTwin: UUID?
+    /// ``StreamAppend/forgetAt``.
+    package var forgetAt: Int64?
+    /// Whether its forgetting has ended.
+    package var isForgotten: Bool
 
     package init(
         stream: UUID, head: StreamHead, checksum: Int64?, entry: DirectoryEntry, lastEvent: Int, keys: [ArchivedKey],
-        members: [UUID], snapshots: [Int], codeTwin: UUID?
+        members: [UUID], snapshots: [Int], codeTwin: UUID? = nil, forgetAt: Int64? = nil, isForgotten: Bool = false
     ) {
         self.stream = stream
         self.head = head
@@ -107,6 +111,8 @@ package struct ArchivedStream: Hashable, Sendable {
         self.members = members
         self.snapshots = snapshots
         self.codeTwin = codeTwin
+        self.forgetAt = forgetAt
+        self.isForgotten = isForgotten
     }
 }
 

@@ -24,7 +24,8 @@ extension MemoryEventStore: LogArchive {
             keys: stored.keys.map { ArchivedKey(slot: $0.ordinal % CommandKey.window, key: $0) },
             members: memberships.filter { $0.value.contains(stream) }.map(\.key),
             snapshots: stored.snapshots.keys.sorted(),
-            codeTwin: stored.entry.closedAt == nil && twin != stream ? twin : nil)
+            codeTwin: stored.entry.closedAt == nil && twin != stream ? twin : nil, forgetAt: stored.forgetAt,
+            isForgotten: stored.forgottenAt != nil)
     }
 
     package func events(

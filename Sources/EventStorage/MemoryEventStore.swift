@@ -44,7 +44,10 @@ package actor MemoryEventStore: EventStore {
 
     package func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
         batch.checkPreconditions()
-        let matching = batch.filter { streams[$0.stream]?.head.version == $0.expected }
+        let matching = batch.filter { part in
+            guard let head = streams[part.stream]?.head else { return false }
+            return head.version == part.expected && head.epoch == part.epoch ?? head.epoch
+        }
         for part in matching {
             guard let entry = part.directory, entry.closedAt == nil else { continue }
             if let other = openStream(code: entry.code), other != part.stream {

@@ -99,6 +99,8 @@ package struct StreamAppend: Sendable {
     package var stream: UUID
     /// The version the writer decided against.
     package var expected: StreamVersion
+    /// The epoch of the log that the writer decided against; nil where any will do.
+    package var epoch: String?
     /// The events, numbered from `expected.seq + 1`; may be empty.
     package var events: [StoredEvent]
     /// The keyed commands, numbered from `expected.keyed + 1`; may be empty.
@@ -120,10 +122,12 @@ package struct StreamAppend: Sendable {
 
     package init(
         stream: UUID, expected: StreamVersion, events: [StoredEvent], keys: [CommandKey] = [],
-        directory: DirectoryEntry? = nil, joined: [UUID] = [], left: [UUID] = [], forgetAt: Int64? = nil
+        directory: DirectoryEntry? = nil, joined: [UUID] = [], left: [UUID] = [], forgetAt: Int64? = nil,
+        epoch: String? = nil
     ) {
         self.stream = stream
         self.expected = expected
+        self.epoch = epoch
         self.events = events
         self.keys = keys
         self.directory = directory
@@ -142,7 +146,7 @@ package struct StreamAppend: Sendable {
 package enum AppendOutcome: Hashable, Sendable {
     /// It is durable.
     case appended
-    /// The stream's version was not the expected one, or there is no such stream; nothing of it was written.
+    /// The stream's version or epoch was not the expected one, or there is no such stream; nothing of it was written.
     case conflict
 }
 

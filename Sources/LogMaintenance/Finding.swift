@@ -14,6 +14,7 @@ package struct Finding: Hashable, Sendable {
         case deleteKeys =
             "delete the room's rows of command_keys, and renew its epoch: retries of its last commands are then refused"
         case deleteRows = "restore the room from a backup, or delete these rows"
+        case forget = "set forgotten_at of this row of rooms to null: a server forgets the room again"
         case importAgain = "empty the database, run 'backline migrate', and import again"
     }
 

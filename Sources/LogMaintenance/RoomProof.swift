@@ -81,6 +81,11 @@ struct RoomProof {
                 "event \(event.seq): at", expected: "\(state.lastEventAt.milliseconds) or later",
                 found: event.at.milliseconds, .restore)
         }
+        if archived.isForgotten, event.withoutPersonalData != event {
+            find(
+                "event \(event.seq)", expected: "no location and no names: the room was forgotten", found: "some",
+                .forget)
+        }
         if isWhole { state.evolve(event) }
     }
 
@@ -134,6 +139,11 @@ struct RoomProof {
         }
         proveDirectory()
         proveMemberships()
+        let forgetAt = state.isForgotten ? state.lastEventAt.milliseconds : nil
+        if archived.forgetAt != forgetAt {
+            func text(_ instant: Int64?) -> String { instant.map { "\($0)" } ?? "nothing" }
+            find("head: forget_at", expected: text(forgetAt), found: text(archived.forgetAt), .rebuild)
+        }
     }
 
     private mutating func proveKeys() {

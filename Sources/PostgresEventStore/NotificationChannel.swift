@@ -12,11 +12,13 @@ struct NotificationChannel: Hashable, Sendable {
     ///
     /// An identifier has at most 63 bytes (PostgreSQL documentation, "Identifiers and Key Words").
     static func server(_ node: String) -> NotificationChannel? {
-        let isName = (1...48).contains(node.utf8.count) && node.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-        }
+        let isName =
+            (1...48).contains(node.utf8.count)
+            && node.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            }
         return isName ? NotificationChannel(name: "backline_\(node)") : nil
     }
 

@@ -33,11 +33,6 @@ package actor PostgresNodeBus: NodeBus, NotificationListener {
         pool = try PostgresPool(configuration)
     }
 
-    /// Refuses further messages and closes the connection once those under way are sent.
-    package func close() async {
-        await pool.close()
-    }
-
     // MARK: Sending
 
     package func send(_ messages: [NodeMessage]) async throws(StorageFault) {

@@ -45,7 +45,7 @@ extension PostgresStore {
     static func appendParameters(of batch: [StreamAppend], _ parts: AppendParts) -> Parameters {
         let batch = batch.sortedByStream
         var parameters = Parameters(
-            batch.map(\.stream), batch.map(\.expected.seq), batch.map(\.expected.keyed),
+            batch.map(\.stream), batch.map(\.epoch), batch.map(\.expected.seq), batch.map(\.expected.keyed),
             batch.map(\.resulting.seq), batch.map(\.resulting.keyed))
         if parts.contains(.directory) {
             parameters.add(entries: batch.map(\.directory))

@@ -38,7 +38,8 @@ extension PostgresStore: LogArchive {
             lastEvent: head.optionalInt(row, 16) ?? 0, keys: keys,
             members: members.rows.map { (row) throws(StorageFault) in try members.uuid(row, 0) },
             snapshots: snapshots.rows.map { (row) throws(StorageFault) in try snapshots.int(row, 0) },
-            codeTwin: head.optionalUUID(row, 17))
+            codeTwin: head.optionalUUID(row, 17), forgetAt: head.optionalInt(row, 18).map(Int64.init),
+            isForgotten: head.bool(row, 19))
     }
 
     package func events(

@@ -37,7 +37,7 @@ struct AppendParts: OptionSet, Sendable {
 extension Statement {
     /// Appends to many streams; the parameters are one array per column, those of the parts in the order below.
     ///
-    /// `moved` updates the heads whose version is the expected one, in the order of the arrays, which is that of the
+    /// `moved` updates the heads whose version and epoch are the expected ones, in the order of the arrays, which is that of the
     /// rooms' ids (joins are nested loops, ``prepareSession``): so batches that overlap wait for each other and never in
     /// a circle. A head that moved while its lock was waited for is compared again as it then is (READ COMMITTED
     /// re-evaluates the condition on the newest row version) and is left out. Every other part writes for the rooms of
@@ -61,7 +61,7 @@ extension Statement {
             defer { parameters += columns }
             return "unnest(\((1...columns).map { "$\(parameters + $0)" }.joined(separator: ", ")))"
         }
-        let heads = "room_id, expected_seq, expected_keyed, new_seq, new_keyed"
+        let heads = "room_id, expected_epoch, expected_seq, expected_keyed, new_seq, new_keyed"
         var text: String
         if parts.contains(.directory) {
             text = """
@@ -83,7 +83,7 @@ extension Statement {
                         now_playing_artist = CASE WHEN is_listed THEN part.now_playing_artist
                             ELSE rooms.now_playing_artist END,
                         forget_at = coalesce(part.forget_at, rooms.forget_at)
-                    FROM \(unnest(18)) AS part (
+                    FROM \(unnest(19)) AS part (
                         \(heads), is_listed, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name,
                         now_playing_title, now_playing_artist, forget_at)
 
@@ -92,13 +92,13 @@ extension Statement {
             text = """
                 WITH moved AS (
                     UPDATE rooms SET seq = new_seq, keyed = new_keyed
-                    FROM \(unnest(5)) AS part (\(heads))
+                    FROM \(unnest(6)) AS part (\(heads))
 
                 """
         }
         text += """
                 WHERE rooms.room_id = part.room_id AND rooms.seq = part.expected_seq
-                    AND rooms.keyed = part.expected_keyed
+                    AND rooms.keyed = part.expected_keyed AND rooms.epoch = coalesce(part.expected_epoch, rooms.epoch)
                 RETURNING rooms.room_id
             )
             """

@@ -3,7 +3,10 @@ extension Statement {
 
     static let roomsInHeads = Statement(
         "rooms_in_heads",
-        "SELECT room_id FROM rooms WHERE $1 IS NULL OR room_id > $1 ORDER BY room_id LIMIT $2")
+        """
+        SELECT room_id FROM rooms WHERE room_id > coalesce($1, '00000000-0000-0000-0000-000000000000')
+        ORDER BY room_id LIMIT $2
+        """)
 
     static let roomsInEvents = roomsIn("events")
     static let roomsInKeys = roomsIn("command_keys")
@@ -36,7 +39,8 @@ extension Statement {
             now_playing_artist, epoch, seq, keyed, checksum,
             (SELECT seq FROM events WHERE room_id = $1 ORDER BY seq DESC LIMIT 1),
             (SELECT room_id FROM rooms AS twin WHERE twin.code = rooms.code AND twin.closed_at IS NULL
-                AND rooms.closed_at IS NULL AND twin.room_id <> $1)
+                AND rooms.closed_at IS NULL AND twin.room_id <> $1),
+            forget_at, forgotten_at IS NOT NULL
         FROM rooms WHERE room_id = $1
         """)
 
@@ -88,7 +92,7 @@ extension Statement {
         "archived_sessions",
         """
         SELECT session_id, token_hash, name, created_at, expires_at, has_ended FROM sessions
-        WHERE $1 IS NULL OR session_id > $1 ORDER BY session_id LIMIT $2
+        WHERE session_id > coalesce($1, '00000000-0000-0000-0000-000000000000') ORDER BY session_id LIMIT $2
         """)
 
     // MARK: Writing

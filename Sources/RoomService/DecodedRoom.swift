@@ -10,7 +10,7 @@ struct DecodedRoom: Sendable {
     var state: RoomState
     var keys: KeyMemory
     /// The newest events that were read anyway.
-    var recent: [RecordedEvent]
+    var recent: RecentEvents
     /// The position of the newest snapshot in the store.
     var snapshotSeq: Int
 
@@ -43,7 +43,7 @@ struct DecodedRoom: Sendable {
         self.state = state
         self.keys = keys
         // What is to be forgotten may still be in the log: nobody gets it from here.
-        self.recent = state.isForgotten ? [] : Array(events.suffix(LiveRoom.recentEvents))
+        self.recent = RecentEvents(state.isForgotten ? [] : events)
         self.snapshotSeq = loaded.snapshot?.seq ?? 0
     }
 }

@@ -15,6 +15,8 @@ final class GroupCommit: Sendable {
 
     /// Rooms in one transaction: enough to make the commit's cost small beside the rows'.
     private static let roomsPerFlush = 256
+    /// Bytes of payload in one transaction: the room that reaches it is the last.
+    private static let bytesPerFlush = 16 << 20
 
     private struct State {
         var gathered: [Submission] = []
@@ -70,7 +72,12 @@ final class GroupCommit: Sendable {
     private func next() async -> [Submission]? {
         while true {
             let (batch, isClosed) = state.withLock { state in
-                let batch = Array(state.gathered.prefix(Self.roomsPerFlush))
+                var bytes = 0
+                let batch = Array(
+                    state.gathered.prefix(Self.roomsPerFlush).prefix { submission in
+                        defer { bytes += submission.append.events.reduce(0) { $0 + $1.payload.count } }
+                        return bytes < Self.bytesPerFlush
+                    })
                 state.gathered.removeFirst(batch.count)
                 return (batch, state.isClosed)
             }

@@ -31,6 +31,7 @@ extension LiveRoom {
     }
 
     private func decide(_ request: CommandRequest) {
+        guard gathering.weight < surroundings.settings.gatheringBytes else { return request.reply(.unavailable) }
         guard let key = request.key, case .session(let session, _) = request.actor else {
             decide(request, name: nil)
             return
@@ -65,6 +66,7 @@ extension LiveRoom {
         let recorded = projected.recorded(events, at: now)
         for event in recorded { projected.evolve(event) }
         gathering.events += recorded
+        gathering.weight += recorded.weight
         if let (name, fingerprint) = name {
             let pendingKeys = (inFlight?.keys.count ?? 0) + gathering.keys.count
             let key = CommandKey(
@@ -111,7 +113,7 @@ extension LiveRoom {
     private func streamAppend(_ pending: PendingAppend) -> StreamAppend {
         var append = StreamAppend(
             stream: id.uuid, expected: version, events: pending.events.map { EventJSON.stored($0, in: id) },
-            keys: pending.keys.map { $0.sealed(in: id) })
+            keys: pending.keys.map { $0.sealed(in: id) }, epoch: epoch)
         // Nothing gathers yet, so `projected` is what the room is once this is durable.
         if pending.events.contains(where: \.event.concernsDirectory) {
             append.directory = DirectoryEntry(of: projected)

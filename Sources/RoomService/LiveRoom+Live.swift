@@ -13,12 +13,11 @@ extension LiveRoom {
         }
         guard !here.isEmpty else { return }
         let elsewhere = surroundings.presence.set(here, in: id)
-        let before = presence.online
         for (member, isHere) in here {
             presence.set(
                 member, isOnline: isHere || elsewhere.contains(member) && confirmed.members[member] != nil)
         }
-        if presence.online != before { surroundings.presence.setCount(presence.online, of: id) }
+        surroundings.presence.setCount(presence.online, of: id)
         tellPresence()
     }
 

@@ -23,9 +23,8 @@ extension LiveRoom {
             }
         }
         version.seq = confirmed.seq
-        recent += events
-        if forget { recent = [] }
-        if recent.count > 2 * Self.recentEvents { recent.removeFirst(recent.count - Self.recentEvents) }
+        recent.append(events)
+        if forget { recent = RecentEvents() }
         publish(events)
         // Behind the events: who is named in presence is a member by then.
         reviewPresence(of: touched)
@@ -48,8 +47,6 @@ extension LiveRoom {
 
     // MARK: Reading
 
-    /// How many events are kept for resuming without a read.
-    static let recentEvents = 1_000
     /// How many events go into one `delta`.
     static let eventsPerDelta = 200
 

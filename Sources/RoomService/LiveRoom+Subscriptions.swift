@@ -56,14 +56,34 @@ extension LiveRoom {
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
         let (id, loop, store) = (id, loop, surroundings.store)
-        let (last, epoch) = (confirmed.seq, epoch)
+        let (last, epoch, bytes) = (confirmed.seq, epoch, surroundings.settings.resumableBytes)
         let isStarted = surroundings.jobs.start {
-            let stored = try? await store.read(id.uuid, after: seq, limit: last - seq)
+            let stored = try? await Self.read(id, after: seq, through: last, atMost: bytes, from: store)
             let events = try? stored?.recorded(after: seq, through: last)
             loop.execute { self.assumeIsolated { $0.finishResuming(request, in: epoch, through: last, with: events) } }
         }
         if !isStarted { finishResuming(request, in: epoch, through: last, with: nil) }
     }
+
+    /// The events of a part of the log; nil where their payloads come to more than so many bytes.
+    private static func read(
+        _ id: RoomID, after seq: Int, through last: Int, atMost bytes: Int, from store: any EventStore
+    ) async throws(StorageFault) -> [StoredEvent]? {
+        var (events, size): ([StoredEvent], Int) = ([], 0)
+        while seq + events.count < last {
+            let limit = min(Self.eventsPerRead, last - seq - events.count)
+            let page = try await store.read(id.uuid, after: seq + events.count, limit: limit)
+            size += page.reduce(0) { $0 + $1.payload.count }
+            guard size <= bytes else { return nil }
+            events += page
+            // Fewer than there must be: whoever folds them finds the hole.
+            if page.count < limit { break }
+        }
+        return events
+    }
+
+    /// How many events are read at a time, so that little is read in vain.
+    private static let eventsPerRead = 500
 
     private func finishResuming(
         _ request: SubscriptionRequest, in epoch: String, through last: Int, with events: [RecordedEvent]?

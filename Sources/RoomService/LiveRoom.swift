@@ -76,7 +76,7 @@ package actor LiveRoom {
     var presenceIsScheduled = false
     var reactionLimit = ReactionLimit()
     /// The newest durable events, so that resuming after a short absence needs no read.
-    var recent: [RecordedEvent] = []
+    var recent: RecentEvents
     /// `State` as JSON and the position it was encoded at.
     var encodedState: (seq: Int, bytes: [UInt8])?
     var snapshotSeq: Int
@@ -118,6 +118,8 @@ struct PendingAppend {
     }
 
     var events: [RecordedEvent] = []
+    /// About how many bytes the events take.
+    var weight = 0
     var keys: [CommandKey] = []
     var keyed: [KeyMemory.Name: CommandKey] = [:]
     var decided: [Decided] = []

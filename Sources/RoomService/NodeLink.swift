@@ -143,10 +143,12 @@ final class NodeLink: Sendable {
         var rest = outgoing[...]
         while let first = rest.first {
             var size = first.notice.count
-            let part = rest.prefix(1) + rest.dropFirst().prefix { next in
-                size += next.notice.count + 1
-                return next.recipient == first.recipient && size <= Self.messageSize
-            }
+            let part =
+                rest.prefix(1)
+                + rest.dropFirst().prefix { next in
+                    size += next.notice.count + 1
+                    return next.recipient == first.recipient && size <= Self.messageSize
+                }
             rest = rest.dropFirst(part.count)
             messages.append(
                 NodeMessage(

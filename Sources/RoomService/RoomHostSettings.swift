@@ -14,8 +14,13 @@ package struct RoomHostSettings: Sendable {
     package var eventsPerSnapshot = 500
     /// How far back a client may resume; further back it gets a snapshot.
     package var resumableEvents = 10_000
-    /// Commands that may wait while a room is read; more are answered `unavailable`.
+    /// How many bytes of payload are read for a client that resumes; for more it gets a snapshot.
+    package var resumableBytes = 8 << 20
+    /// Commands that may wait while a room is read, and those who ask for a room that is loaded; more are answered
+    /// `unavailable`.
     package var waitingCommandsPerRoom = 10_000
+    /// About how many bytes of events gather for a room's next append; what comes then is answered `unavailable`.
+    package var gatheringBytes = 8 << 20
     /// How often in a row a room may lose the race for its log before it answers `unavailable`.
     package var conflictsInARow = 100
     /// How often followed rooms are compared with their log.

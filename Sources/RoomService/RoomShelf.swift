@@ -51,6 +51,9 @@ package actor RoomShelf {
         case .live(let room) where !room.assumeIsolated({ $0.condition == .forgotten }):
             visit(.success(room))
         case .loading(let visits):
+            guard visits.count < surroundings.settings.waitingCommandsPerRoom else {
+                return visit(.failure(.unavailable))
+            }
             places[id] = .loading(visits + [visit])
         case .live(let room):
             codes.remove(room.assumeIsolated { $0.confirmed.code }, of: id)

@@ -7,8 +7,14 @@ extension Database {
     /// Appends to one stream where its version is the expected one.
     func append(_ part: StreamAppend) throws -> AppendOutcome {
         try run(
-            "UPDATE rooms SET seq = ?, keyed = ? WHERE room_id = ? AND seq = ? AND keyed = ?",
-            [part.resulting.seq, part.resulting.keyed, part.stream, part.expected.seq, part.expected.keyed])
+            """
+            UPDATE rooms SET seq = ?, keyed = ?
+            WHERE room_id = ? AND seq = ? AND keyed = ? AND epoch = coalesce(?, epoch)
+            """,
+            [
+                part.resulting.seq, part.resulting.keyed, part.stream, part.expected.seq, part.expected.keyed,
+                part.epoch,
+            ])
         guard changesCount == 1 else { return .conflict }
         if let entry = part.directory {
             try run(

@@ -30,7 +30,8 @@ extension SQLiteStore: LogArchive {
                 """
                 SELECT epoch, seq, keyed, checksum, (SELECT max(seq) FROM events WHERE room_id = ?1),
                     (SELECT room_id FROM rooms AS twin WHERE twin.code = rooms.code AND twin.closed_at IS NULL
-                    AND rooms.closed_at IS NULL AND twin.room_id <> ?1)
+                    AND rooms.closed_at IS NULL AND twin.room_id <> ?1),
+                    forget_at, forgotten_at IS NOT NULL
                 FROM rooms WHERE room_id = ?1
                 """, [stream], ArchivedHead.init(row:))
             let record = try db.first(
@@ -49,7 +50,7 @@ extension SQLiteStore: LogArchive {
                 snapshots: try db.all("SELECT seq FROM snapshots WHERE room_id = ? ORDER BY seq", [stream]) {
                     try $0.decode(atIndex: 0)
                 },
-                codeTwin: head.codeTwin)
+                codeTwin: head.codeTwin, forgetAt: head.forgetAt, isForgotten: head.isForgotten)
         }
     }
 
@@ -164,6 +165,8 @@ private struct ArchivedHead {
     var checksum: Int64?
     var lastEvent: Int?
     var codeTwin: UUID?
+    var forgetAt: Int64?
+    var isForgotten: Bool
 
     init(row: Row) throws {
         head = StreamHead(
@@ -172,6 +175,8 @@ private struct ArchivedHead {
         checksum = try row.decode(atIndex: 3)
         lastEvent = try row.decode(atIndex: 4)
         codeTwin = try row.decode(atIndex: 5)
+        forgetAt = try row.decode(atIndex: 6)
+        isForgotten = try row.decode(atIndex: 7)
     }
 }
 
@@ -190,7 +195,10 @@ extension Database {
             now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at
             """,
             part.entry.columns
-                + [part.stream, part.head.epoch, part.head.version.seq, part.head.version.keyed, part.checksum, part.forgetAt])
+                + [
+                    part.stream, part.head.epoch, part.head.version.seq, part.head.version.keyed, part.checksum,
+                    part.forgetAt,
+                ])
         for event in part.events { try insert(event, of: part.stream) }
         for key in part.keys { try insert(key, of: part.stream) }
         for session in part.members {

@@ -2,6 +2,7 @@ import ArgumentParser
 import EventStorage
 import FoundationEssentials
 import LogMaintenance
+import RoomDomain
 import RoomService
 import RoomWire
 
@@ -29,13 +30,17 @@ struct Events: AsyncParsableCommand {
         guard after >= 0 else { throw Failure.usage("--after: \(after) is no position; expected 0 or more") }
         try await store.withLog(.reading) { archive in
             let stream = try await archive.room(room)
+            // A room that is to be forgotten may still have names in its log.
+            let isForgotten = try await archive.archived(stream)?.forgetAt != nil
             var (last, epoch) = (after, String?.none)
             while let head = try await archive.heads(of: [stream])[stream] {
                 guard epoch ?? head.epoch == head.epoch else {
                     throw Failure.unavailable("the room's epoch was renewed: its history is another; begin anew")
                 }
                 epoch = head.epoch
-                guard try await print(stream, after: &last, through: head.version.seq, from: archive) else { return }
+                let isRead = try await print(
+                    stream, after: &last, through: head.version.seq, isForgotten: isForgotten, from: archive)
+                guard isRead else { return }
                 guard follow else { return }
                 repeat {
                     guard !OutputStream.standard.isAbandoned else { return }
@@ -48,7 +53,7 @@ struct Events: AsyncParsableCommand {
 
     /// Prints up to a position; false where nobody reads any more.
     private func print(
-        _ stream: UUID, after last: inout Int, through head: Int, from archive: any LogArchive
+        _ stream: UUID, after last: inout Int, through head: Int, isForgotten: Bool, from archive: any LogArchive
     ) async throws -> Bool {
         while last < head {
             let page = PageLimit(rows: 1_000, bytes: 1 << 20)
@@ -58,7 +63,8 @@ struct Events: AsyncParsableCommand {
             for event in events {
                 do throws(StoredEventFault) {
                     var writer = JSONWriter()
-                    EventJSON.write(try EventJSON.recorded(event), for: .clients, to: &writer)
+                    let recorded = try EventJSON.recorded(event)
+                    EventJSON.write(isForgotten ? recorded.withoutPersonalData : recorded, for: .clients, to: &writer)
                     lines += writer.bytes + [0x0A]
                 } catch {
                     throw Failure.unavailable("event \(event.seq) cannot be read: run 'backline verify': \(error)")

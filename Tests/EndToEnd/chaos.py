@@ -101,8 +101,9 @@ class Stage:
                 server.start()
             case "kill backends":
                 self._trouble(30)
-                backends = self.cluster.backends()
-                chosen = self.chance.sample(sorted(backends), self.chance.randint(1, max(1, len(backends) // 2)))
+                # After a restart the servers are connected again in a moment.
+                backends = backline.eventually(self.cluster.backends, "a server is connected to PostgreSQL")
+                chosen = self.chance.sample(sorted(backends), self.chance.randint(1, (len(backends) + 1) // 2))
                 self.tell(f"kill -9 {len(chosen)} of {len(backends)} of PostgreSQL's backends")
                 for process in chosen:
                     with contextlib.suppress(ProcessLookupError):
@@ -135,7 +136,7 @@ class Stage:
             assert server.running, f"a server ended by itself with {server.process.returncode}:\n{server.said()}"
 
     def _trouble(self, seconds):
-        self._troubled_until = max(time.monotonic() + seconds, self._troubled_until if seconds > 30 else 0)
+        self._troubled_until = time.monotonic() + seconds
 
 
 async def run(plan, say):

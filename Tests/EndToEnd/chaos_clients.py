@@ -162,15 +162,12 @@ class Client:
         return self.seats.setdefault(room.id, Seat(room))
 
     async def run(self):
-        connecting = asyncio.create_task(self._stay_connected())
-        try:
+        async with asyncio.TaskGroup() as tasks:
+            connecting = tasks.create_task(self._stay_connected())
             await self._want_things()
             while not self.world.is_over:
                 await asyncio.sleep(0.1)
-        finally:
             connecting.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await connecting
 
     # The socket
 
@@ -240,8 +237,9 @@ class Client:
                 if not self._take(json.loads(received.data), subscriptions):
                     return
             if self.chance.random() < 0.5:
-                # Gone without a word.
-                opened.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+                # Gone without a word, unless the other was quicker.
+                if (connection := opened.get_extra_info("socket")) is not None:
+                    connection.shutdown(socket.SHUT_RDWR)
         finally:
             with contextlib.suppress(*LOST):
                 await opened.close()
@@ -330,7 +328,7 @@ class Client:
             try:
                 answer = await (
                     self._by_socket(command) if self._socket is not None and self.chance.random() < 0.6
-                    else self._by_request(command))
+                    else self.by_request(command))
             except (*LOST, json.JSONDecodeError):
                 command.is_uncertain = True
                 self.world.counts["attempts without an answer"] += 1
@@ -378,7 +376,8 @@ class Client:
         finally:
             self._waiting.pop(number, None)
 
-    async def _by_request(self, command):
+    async def by_request(self, command):
+        """Sends a command over HTTP, to any server; returns its answer."""
         _, answer = await self.world.request(
             self.chance.choice(self.world.nodes), "POST", f"/v1/rooms/{command.room}/commands", self.token,
             {"command": command.body}, command.key)
@@ -451,7 +450,7 @@ async def take_up(client, room, command):
     expected = copy.deepcopy(command.answer)
     while True:
         try:
-            answer = await client._by_request(command)
+            answer = await client.by_request(command)
         except LOST:
             await asyncio.sleep(0.2)
             continue

@@ -76,7 +76,7 @@ def database(storage, request):
 def play(people, renames=0):
     """A room with names wherever a name can be; returns it."""
     ana, ben = people
-    room = ana.create_room("Kitchen", key="kitchen", location=PLACE)["room"]["state"]["id"]
+    room = ana.create_room("Kitchen", key=backline.new_key(), location=PLACE)["room"]["state"]["id"]
     member = ben.command(room, "join", "join", name="Ottoline Mauve")["result"]["member"]
     ana.command(room, "updateRoom", location={"lat": 47.124, "lon": 8.456})
     ana.command(room, "addTracks", tracks=backline.tracks("Song"))

@@ -186,6 +186,21 @@ def test_who_does_not_read_its_signals_is_sent_away(servers):
             who.until({1})
 
 
+def test_without_tls_it_is_all_the_same(servers):
+    server = servers("--plain").start()
+    ana, ben = server.session("Ana"), server.session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    join(ben, room)
+    with ana.socket() as first, ben.socket() as second:
+        who = Who(first, room)
+        second.subscribe(room)
+        who.until({1, 2})
+        assert second.ask("react", room=room, emoji="👍")["type"] == "ok"
+        assert first.wait_for("reaction")["from"] == 2
+        assert second.ask("signal", room=room, to=1, data="hello")["type"] == "ok"
+        assert first.wait_for("signal")["data"] == "hello"
+
+
 def test_presence_reactions_and_signals_cross_servers(nodes):
     ana, ben = nodes[0].session("Ana"), nodes[1].session("Ben")
     room = ana.create_room()["room"]["state"]["id"]

@@ -188,6 +188,24 @@ def test_an_import_that_is_killed_leaves_a_store_that_nobody_takes_for_whole(ser
     proven(other)
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_room_that_was_forgotten_is_proven_and_moves(servers, stores, kind):
+    old, new = stores(kind), stores("sqlite")
+    server = servers(store=old).start()
+    ana, _, room, _ = write_some(server)
+    epoch = ana.room(room)["room"]["epoch"]
+    ana.command(room, "closeRoom", forget=True)
+    assert verify(old).returncode == 0
+    assert "Ana" not in backline.run("events", *old, room).stdout
+    backline.eventually(lambda: ana.room(room)["room"]["epoch"] != epoch, "the room is forgotten")
+    assert server.stop() == 0
+    exported = backline.run("export", *old)
+    assert verify(old).returncode == 0 and '"name":"Ana"' not in exported.stdout.partition('{"session"')[0]
+    with subprocess.Popen([backline.program(), "import", *new], stdin=subprocess.PIPE) as importing:
+        importing.communicate(exported.stdout.encode())
+    assert importing.returncode == 0 and verify(new).returncode == 0
+
+
 def test_a_damaged_or_cut_export_is_refused_with_the_line(servers, stores, tmp_path, say):
     old = stores("sqlite")
     server = servers(store=old).start()
@@ -266,6 +284,22 @@ def test_nobody_resumes_into_a_renewed_epoch(servers, stores, kind):
     assert server.stop() == 0
     every = backline.run("epoch", "renew", *store)
     assert (every.returncode, every.stdout) == (0, "renewed the epochs of 2 rooms\n"), every
+    proven(store)
+
+
+def test_who_watches_through_a_running_server_gets_a_snapshot_of_the_renewed_epoch(servers, stores):
+    store = stores("postgres")
+    server = servers(store=store).start()
+    ana, _, room, _ = write_some(server)
+    with ana.socket() as client:
+        snapshot = client.subscribe(room)
+        renewed = backline.run("epoch", "renew", *store)
+        assert renewed.returncode == 0, renewed
+        fresh = client.wait_for("snapshot")
+        assert fresh["epoch"] != snapshot["epoch"] and fresh["seq"] == snapshot["seq"]
+        seq = ana.command(room, "rename", name="Ana 2")["seq"]
+        assert seq == snapshot["seq"] + 1
+        assert client.catch_up(room, seq).state == ana.room(room)["room"]["state"]
     proven(store)
 
 

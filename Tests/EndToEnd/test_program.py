@@ -209,7 +209,7 @@ def test_a_bad_setting_in_the_environment_is_one_line_and_exit_64(name, value, t
 def test_a_second_server_on_one_embedded_store_is_one_clear_line(servers, tmp_path):
     servers(store=("--store", "sqlite", "--data", str(tmp_path))).start()
     result = backline.run("serve", "--store", "sqlite", "--port", "0", "--data", str(tmp_path))
-    assert result.returncode == 69 and "another server" in result.stderr.splitlines()[-1], result
+    assert result.returncode == 69 and "uses the embedded store" in result.stderr.splitlines()[-1], result
 
 
 def test_a_port_in_use_is_one_clear_line(servers, tmp_path):

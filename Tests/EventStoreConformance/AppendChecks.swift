@@ -14,6 +14,23 @@ extension ConformanceSuite {
             #expect(stream.events == (events(after: 0, count: 2) + part.events).map(ParsedEvent.init))
             #expect(stream.keys == part.keys.map(ParsedKey.init))
         },
+        EventStoreCheck("a stream of another epoch is reported alone, and the epoch is compared only where it is given")
+        {
+            (test) async throws in
+            try await test.store.makeStreams(1...3)
+            let before = try await test.store.whole(id(2))
+            let batch = [(1, "epoch-1"), (2, "epoch-1"), (3, nil)].map { n, epoch in
+                StreamAppend(
+                    stream: id(n), expected: made, events: events(after: 2, count: 1),
+                    directory: entry(n, owner: id(801)), epoch: epoch)
+            }
+            #expect(try await test.store.append(batch) == [.appended, .conflict, .appended])
+            #expect(try await test.store.whole(id(2)) == before)
+            var plain = StreamAppend(stream: id(2), expected: made, events: events(after: 2, count: 1), epoch: "")
+            #expect(try await test.store.append([plain]) == [.conflict])
+            plain.epoch = "epoch-2"
+            #expect(try await test.store.append([plain]) == [.appended])
+        },
         EventStoreCheck("a stream at another version is reported alone and nothing of it is written") {
             (test) async throws in
             try await test.store.makeStreams(1...4)

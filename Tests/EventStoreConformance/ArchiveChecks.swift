@@ -48,7 +48,7 @@ extension ConformanceSuite {
                         head: StreamHead(epoch: "epoch-1", version: StreamVersion(seq: 7, keyed: 3)), checksum: -17,
                         entry: entry(1, owner: id(801), name: "Renamed"), lastEvent: 7,
                         keys: remembered.map { ArchivedKey(slot: $0.ordinal, key: $0) }, members: [id(800), id(801)],
-                        snapshots: [4, 7], codeTwin: nil))
+                        snapshots: [4, 7]))
             #expect(try await archive.archived(id(2)) == nil)
         },
         EventStoreCheck("checksums are kept as they are") { (test) async throws in
@@ -171,7 +171,7 @@ extension ConformanceSuite {
                     == ArchivedStream(
                         stream: id(1), head: head, checksum: 12, entry: part.entry, lastEvent: 5,
                         keys: part.keys.map { ArchivedKey(slot: $0.ordinal % 1_000, key: $0) },
-                        members: [id(801), id(802)], snapshots: [], codeTwin: nil))
+                        members: [id(801), id(802)], snapshots: []))
             let all = try await archive.read(id(1), after: 0, limit: 9)
             #expect(all.map(\.checksum) == [nil, 8, nil, nil, nil])
             #expect(all.map(\.at) == events(after: 0, count: 5).map(\.at))

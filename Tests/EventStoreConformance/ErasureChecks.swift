@@ -21,7 +21,8 @@ extension ConformanceSuite {
             #expect(try await test.store.whole(id(4)).events.count == 3)
             #expect(try await test.store.whole(id(5)).events.count == 2)
         },
-        EventStoreCheck("a stream that is removed is nowhere, and nothing can be written to it") { (test) async throws in
+        EventStoreCheck("a stream that is removed is nowhere, and nothing can be written to it") {
+            (test) async throws in
             let made = try await test.store.create(creation(1, key: "k"))
             #expect(made == .created)
             try await test.store.makeStreams([2])
@@ -58,7 +59,8 @@ extension ConformanceSuite {
             #expect(try await test.store.create(creation(3, key: "k", entry: entry(1, owner: id(800)))) == .created)
             #expect(try await test.store.sweep(limit: 2) == false)
         },
-        EventStoreCheck("many that remove and sweep at once remove each stream once, and whole") { (test) async throws in
+        EventStoreCheck("many that remove and sweep at once remove each stream once, and whole") {
+            (test) async throws in
             try await test.store.makeStreams(1...40)
             for n in 1...30 { try await test.store.closeStream(n, at: noon + Int64(n)) }
             let removed = try await withThrowingTaskGroup(of: [UUID].self) { group in

@@ -59,7 +59,8 @@ package enum NodeBusConformance {
                 var texts = ["", "|", "1.0.1|", "'\"\\ $1 {}", String(repeating: "\u{1}", count: 9_000)]
                 for length in [1, 7_899, 7_900, 7_901, 8_000, 15_800, 15_801, 100_000] {
                     for scalar in ["a", "é", "€", "🎧"] {
-                        texts.append(String(repeating: "x", count: length % 4) + String(repeating: scalar, count: length))
+                        texts.append(
+                            String(repeating: "x", count: length % 4) + String(repeating: scalar, count: length))
                     }
                 }
                 texts = texts.filter { $0.utf8.count <= NodeMessage.largestPayload }
@@ -169,7 +170,9 @@ final class BusServer: Sendable {
     /// The messages, in the order in which they came.
     var texts: [String] {
         events.withLock { events in
-            events.compactMap { if case .message(let bytes) = $0 { String(decoding: bytes, as: UTF8.self) } else { nil } }
+            events.compactMap {
+                if case .message(let bytes) = $0 { String(decoding: bytes, as: UTF8.self) } else { nil }
+            }
         }
     }
 
@@ -194,7 +197,7 @@ final class BusServer: Sendable {
         let deadline = ContinuousClock.now + .seconds(60)
         while !condition() {
             guard ContinuousClock.now < deadline else { throw CheckFailure("\(name) waited for \(what) in vain") }
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
     }
 }

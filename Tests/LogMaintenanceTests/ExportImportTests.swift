@@ -61,7 +61,7 @@ struct ExportImportTests {
         try await filler.makeRoom(events: 20)
         try await filler.makeRoom(events: 20)
         let lines = try await export(store)
-        for _ in 0..<100 {
+        for _ in 0..<50 {
             var changed = lines
             let place = Int.random(in: 1..<lines.count, using: &random)
             switch Int.random(in: 0..<3, using: &random) {
@@ -89,12 +89,12 @@ struct ExportImportTests {
         var random = SeededRandom(seed: seed)
         let store = MemoryEventStore()
         var filler = LogFiller(store, seed: seed)
-        try await filler.makeRoom(events: 30)
+        try await filler.makeRoom(events: 20)
         let lines = try await export(store)
         for (place, line) in lines.enumerated().dropFirst() {
             let text = String(decoding: line, as: UTF8.self)
             guard ["{\"event\"", "{\"key\"", "{\"room\""].contains(where: text.hasPrefix) else { continue }
-            for _ in 0..<10 {
+            for _ in 0..<4 {
                 var changed = lines
                 let byte = Int.random(in: line.indices, using: &random)
                 changed[place][byte] ^= 1 << Int.random(in: 0..<8, using: &random)

@@ -13,7 +13,15 @@ func fill(_ store: any EventStore, seed: UInt64) async throws -> [UUID] {
     return [
         try await filler.makeRoom(events: 1_100).room, try await filler.makeRoom(events: 120).room,
         try await filler.makeRoom(events: 60, closes: true).room,
+        try await filler.makeRoom(events: 30, forgets: true).room,
     ]
+}
+
+/// Runs what blocks on a thread that may: those of tasks are few, and other tests'.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
 }
 
 /// What a verification finds.

@@ -15,19 +15,22 @@ package struct LogFiller {
 
     /// Events that one append holds at most, some more where a command causes several.
     private static let eventsPerAppend = 500
-    private static let eventsPerSnapshot = 500
+    private let eventsPerSnapshot: Int
 
     /// Makes a filler that fills any store with the same by the same seed.
-    package init(_ store: any EventStore, seed: UInt64) {
+    package init(_ store: any EventStore, seed: UInt64, eventsPerSnapshot: Int = 500) {
         self.store = store
+        self.eventsPerSnapshot = eventsPerSnapshot
         random = SeededRandom(seed: seed)
     }
 
     /// Makes a room of `events` events or some more; returns its id and how many they are.
     ///
-    /// It is open at the end unless it `closes`.
+    /// At the end it is open, or closed, or closed to be forgotten.
     @discardableResult
-    package mutating func makeRoom(events: Int, closes: Bool = false) async throws -> (room: UUID, events: Int) {
+    package mutating func makeRoom(
+        events: Int, closes: Bool = false, forgets: Bool = false
+    ) async throws -> (room: UUID, events: Int) {
         try await makePeople()
         let id = RoomID(UUID.makeV7(at: Timestamp(milliseconds: clock), random: (random.next(), random.next())))
         let owner = people[Int.random(in: 0..<people.count, using: &random)]
@@ -40,17 +43,20 @@ package struct LogFiller {
             var append = StreamAppend(
                 stream: id.uuid, expected: StreamVersion(seq: state.seq, keyed: keyed), events: [])
             let members = members(of: state)
-            while append.events.count < Self.eventsPerAppend, state.seq < events {
+            while append.events.count < min(Self.eventsPerAppend, eventsPerSnapshot), state.seq < events {
                 let (command, actor) = (commands.command(for: state), commands.actor(in: state))
                 carryOut(command, by: actor, in: &state, into: &append)
             }
-            if closes, state.seq >= events { carryOut(.closeRoom, by: .server, ends: true, in: &state, into: &append) }
+            if closes || forgets, state.seq >= events {
+                carryOut(.closeRoom(forget: forgets), by: .server, ends: true, in: &state, into: &append)
+                if forgets { append.forgetAt = state.lastEventAt.milliseconds }
+            }
             append.directory = DirectoryEntry(of: state)
             append.joined = Array(self.members(of: state).subtracting(members))
             append.left = Array(members.subtracting(self.members(of: state)))
             guard try await store.append([append]) == [.appended] else { throw LogFillerError.conflict }
             keyed += append.keys.count
-            if state.seq - snapshotSeq >= Self.eventsPerSnapshot {
+            if state.seq - snapshotSeq >= eventsPerSnapshot, !state.isForgotten {
                 snapshotSeq = state.seq
                 try await store.save(StoredSnapshot(of: state), of: id.uuid)
             }

@@ -88,7 +88,7 @@ struct AppendTests {
         await store.close()
         // The sessions' counts are complete when they have ended.
         while try database.query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") != "1" {
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
         #expect(try database.query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == "0")
     }
@@ -125,7 +125,8 @@ struct AppendTests {
             Call(.endSession, id, 0), Call(.liveSessions, [id]), Call(.sessionsToRemove, 0, 1),
             Call(.deleteSession, id),
             Call(.memberships, id),
-            Call(.removeRooms, 0, 1), Call(.sweep, 1), Call(.roomsToForget, 1), Call(.rewrite, id, [1], [JSONText([])], [0]),
+            Call(.removeRooms, 0, 1), Call(.sweep, 1), Call(.roomsToForget, 1),
+            Call(.rewrite, id, [1], [JSONText([])], [0]),
             Call(.lockRoomToForget, id), Call(.forgetSnapshots, id), Call(.forgetCommands, id, 0),
             Call(.forgetCreation, id, 0), Call(.endForgetting, id, "", 0, 0),
         ]

@@ -57,7 +57,7 @@ struct OutageTests {
             #expect(fault?.isUnreachable == true)
         }
         try cluster.start()
-        while await store.healthFault()?.isUnreachable == true { await Task.yield() }
+        while await store.healthFault()?.isUnreachable == true { try await Task.sleep(for: .milliseconds(1)) }
         #expect(await store.healthFault()?.cause?.code == "42P01")
     }
 
@@ -86,11 +86,11 @@ struct OutageTests {
             Set(try database.query("SELECT pid \(others)").split(separator: "\n"))
         }
         for seq in 1...5 {
-            while try sessions().count < 4 { await Task.yield() }
+            while try sessions().count < 4 { try await Task.sleep(for: .milliseconds(1)) }
             let old = try sessions()
             try database.query("SELECT pg_terminate_backend(pid) \(others)")
             // Four new ones: so the store has noticed the loss of each.
-            while try sessions().subtracting(old).count < 4 { await Task.yield() }
+            while try sessions().subtracting(old).count < 4 { try await Task.sleep(for: .milliseconds(1)) }
             #expect(try await store.append([append(to: stream, after: seq)]) == [.appended])
         }
     }
@@ -116,7 +116,7 @@ struct OutageTests {
         while fault?.isUnreachable != true { fault = await store.healthFault() }
         #expect(fault?.cause?.code == "ETIMEDOUT")
         try database.cluster.thaw()
-        while await store.healthFault() != nil { await Task.yield() }
+        while await store.healthFault() != nil { try await Task.sleep(for: .milliseconds(1)) }
         // What was sent to the frozen server is carried out when it goes on, or never.
         let marks = try await readPatiently(stream, of: store).dropFirst().map(\.payload)
         #expect(marks == [] || marks == [event(2, mark: "first").payload])
@@ -193,7 +193,7 @@ struct OutageTests {
                 case .unreachable: break
                 case .transient, .exhausted, .rejected, .corrupt, .closed: log.unexpected.append(error)
                 }
-                await Task.yield()
+                try? await Task.sleep(for: .milliseconds(1))
             }
         }
         return log
@@ -217,7 +217,7 @@ struct OutageTests {
             do throws(StorageFault) {
                 return try await store.read(stream, after: 0, limit: 100)
             } catch {
-                await Task.yield()
+                try await Task.sleep(for: .milliseconds(1))
             }
         }
     }
@@ -246,6 +246,6 @@ private final class Tally: Sendable {
     }
 
     func wait(for condition: (Counts) -> Bool) async {
-        while !condition(counts) { await Task.yield() }
+        while !condition(counts) { try? await Task.sleep(for: .milliseconds(1)) }
     }
 }

@@ -46,7 +46,7 @@ struct PipelineTests {
             let task = Task { () -> Result<Value, StorageFault> in
                 do throws(StorageFault) { return .success(try await body()) } catch { return .failure(error) }
             }
-            while await store.pool.requestsUnderWay != place { await Task.yield() }
+            while await store.pool.requestsUnderWay != place { try? await Task.sleep(for: .milliseconds(1)) }
             return task
         }
 
@@ -123,7 +123,7 @@ struct PipelineTests {
         let waiting = await line.send(3) { () throws(StorageFault) in
             try await store.append([append(to: streams[1], after: 3)])
         }
-        while await store.pool.requestsWaiting != 1 { await Task.yield() }
+        while await store.pool.requestsWaiting != 1 { try await Task.sleep(for: .milliseconds(1)) }
         let process = try await line.database.waitForLockedSession()
         try line.database.query("SELECT pg_terminate_backend(\(process))")
         for sent in [write, behind] {
@@ -151,7 +151,7 @@ struct PipelineTests {
         let waiting = await line.send(1) { () throws(StorageFault) in
             try await store.append([append(to: streams[1], after: 2)])
         }
-        while await store.pool.requestsWaiting != 1 { await Task.yield() }
+        while await store.pool.requestsWaiting != 1 { try await Task.sleep(for: .milliseconds(1)) }
         let process = try await line.database.waitForLockedSession()
         try line.database.query("SELECT pg_terminate_backend(\(process))")
         #expect(await waiting.value == .success([.appended]))
@@ -179,7 +179,7 @@ struct PipelineTests {
         let behind = await line.send(1) { () throws(StorageFault) in
             try await store.append([append(to: streams[1], after: 2)])
         }
-        while await store.pool.requestsWaiting != 1 { await Task.yield() }
+        while await store.pool.requestsWaiting != 1 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(await store.pool.requestsUnderWay == 1)
         try await line.unblock()
         guard case .failure(.rejected) = await transaction.value else {
@@ -203,7 +203,7 @@ struct PipelineTests {
         let read = await line.send(1) { () throws(StorageFault) in
             try await store.read(streams[0], after: 0, limit: 9).count
         }
-        while await store.pool.requestsWaiting != 1 { await Task.yield() }
+        while await store.pool.requestsWaiting != 1 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(await store.pool.requestsUnderWay == 1)
         try await line.unblock()
         #expect(await first.value == .success([.appended]))

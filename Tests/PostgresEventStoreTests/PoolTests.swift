@@ -15,14 +15,14 @@ struct PoolTests {
         async let outcome = store.append([append(to: stream, after: 1)])
         _ = try await database.waitForLockedSession()
         async let closed: Void = store.close()
-        while await store.healthFault() != .closed { await Task.yield() }
+        while await store.healthFault() != .closed { try await Task.sleep(for: .milliseconds(1)) }
         try await other.script("COMMIT")
         #expect(try await outcome == [.appended])
         await closed
         await store.close()
         await other.close()
         let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-        while try database.query(sessions) != "1" { await Task.yield() }
+        while try database.query(sessions) != "1" { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test func `closing a store that was never used ends at once`() async throws {
@@ -35,6 +35,7 @@ struct PoolTests {
         let database = try await TestDatabase.migrated()
         let store = try database.store {
             $0.connections = 1
+            $0.requestsPerConnection = 1
             $0.waitingLimit = 2
         }
         let stream = try await store.makeStream()
@@ -74,7 +75,7 @@ struct PoolTests {
             (pool, executor) = (store.pool, store.pool.executor)
             #expect(pool != nil && executor != nil)
         }
-        while pool != nil || executor != nil { await Task.yield() }
+        while pool != nil || executor != nil { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test func `many requests at once are all served`() async throws {

@@ -54,8 +54,8 @@ struct TestDatabase {
         var configuration = try PostgresConfiguration(url: url, environment: [:])
         configuration.connectTimeout = .seconds(60)
         configuration.connectionWait = .seconds(60)
-        configuration.statementTimeout = .seconds(60)
-        configuration.answerTimeout = .seconds(90)
+        configuration.statementTimeout = .seconds(240)
+        configuration.answerTimeout = .seconds(300)
         change(&configuration)
         return configuration
     }
@@ -79,7 +79,7 @@ struct TestDatabase {
         while true {
             let process = try query(sql)
             if !process.isEmpty { return process }
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
     }
 

@@ -59,7 +59,8 @@ import Testing
             member: 2, reason: .kicked, by: 1, note: "Bob sang", votes: [.init(track: 1, votes: 0, requestedSeq: nil)])
         let bare = [
             .roomCreated(room), .memberJoined(member: 2, name: "Bob", role: .dj, session: .bob),
-            .memberRenamed(member: 2, name: "Bobby"), .roomUpdated(changes), .memberLeft(left), RoomEvent.playbackStopped,
+            .memberRenamed(member: 2, name: "Bobby"), .roomUpdated(changes), .memberLeft(left),
+            RoomEvent.playbackStopped,
         ].map(\.withoutPersonalData)
         room.location = nil
         changes.location = nil

@@ -1,6 +1,7 @@
 import EventStorage
 import FoundationEssentials
 import RoomDomain
+import RoomService
 import RoomWire
 import Synchronization
 
@@ -31,8 +32,6 @@ final class FaultyEventStore: EventStore {
     enum Damage: Sendable {
         /// An event is gone.
         case lacks(seq: Int)
-        /// It was restored from a backup.
-        case epoch(String)
         /// It was restored from a backup that holds no more than so many events.
         case restored(epoch: String, seq: Int)
         /// There is no such stream.
@@ -82,6 +81,13 @@ final class FaultyEventStore: EventStore {
 
     func damage(_ room: RoomID, _ damage: Damage?) {
         state.withLock { $0.damage[room.uuid] = damage }
+    }
+
+    /// Gives a room's log another epoch, and returns it.
+    func renewEpoch(of room: RoomID) async throws -> String {
+        let renewal = EpochRenewal(of: room, random: .random(in: 0 ... .max))
+        try await log.renewEpochs([renewal])
+        return renewal.epoch
     }
 
     /// Carries out what was put off.
@@ -242,7 +248,6 @@ final class FaultyEventStore: EventStore {
         var loaded = loaded
         switch damage(of: stream) {
         case .lacks(let seq): loaded.events.removeAll { $0.seq == seq }
-        case .epoch(let epoch): loaded.head.epoch = epoch
         case .restored(let epoch, let seq):
             loaded.head = StreamHead(epoch: epoch, version: StreamVersion(seq: seq, keyed: loaded.head.version.keyed))
             loaded.events.removeAll { $0.seq > seq }
@@ -268,7 +273,6 @@ final class FaultyEventStore: EventStore {
             var heads = try await log.heads(of: streams)
             for stream in streams {
                 switch damage(of: stream) {
-                case .epoch(let epoch): heads[stream]?.epoch = epoch
                 case .restored(let epoch, let seq):
                     heads[stream] = StreamHead(epoch: epoch, version: StreamVersion(seq: seq, keyed: 0))
                 case .gone: heads[stream] = nil

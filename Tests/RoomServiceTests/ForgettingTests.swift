@@ -36,7 +36,8 @@ import Testing
         (1...store.head(of: room)).allSatisfy { !hasName(store.event($0, of: room)?.payload ?? []) }
     }
 
-    @Test func `once it is forgotten, nobody's name is left in the log, its snapshots and its directory`() async throws {
+    @Test func `once it is forgotten, nobody's name is left in the log, its snapshots and its directory`() async throws
+    {
         try await withNode(settings: housekeeping) { node in
             let (room, owner) = try await makeRoom(on: node)
             try await eventually("snapshots") { !node.store.snapshots(of: room).isEmpty }
@@ -116,7 +117,12 @@ import Testing
     @Test func `a long log that is cut off anywhere is rewritten in the end`() async throws {
         let store = FaultyEventStore()
         let calls = Dice(seed: 7)
-        try await withNodes(2, on: store, settings: { housekeeping(&$0); $0.eventsPerSnapshot = 500 }) { nodes in
+        try await withNodes(
+            2, on: store,
+            settings: {
+                housekeeping(&$0); $0.eventsPerSnapshot = 500
+            }
+        ) { nodes in
             let (room, owner) = try await makeRoom(on: nodes[0])
             for number in 0..<1_200 {
                 let name = number % 2 == 0 ? "Z" : Self.name

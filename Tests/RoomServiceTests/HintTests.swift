@@ -36,8 +36,9 @@ import Testing
         }
     }
 
-    @Test func `what moved in many rooms at once is read by few queries`() async throws {
-        try await withLinkedNodes { nodes in
+    @Test func `what moved in many rooms at once is told in few messages and read by few queries`() async throws {
+        let bus = SwitchedBus()
+        try await withLinkedNodes(bus) { nodes in
             var rooms: [(room: RoomID, owner: Person, client: Client)] = []
             for _ in 0..<50 {
                 let (room, owner) = try await nodes[0].makeRoom()
@@ -59,6 +60,38 @@ import Testing
             for answer in answers { #expect(try await answer.outcome().seq == 3) }
             for (_, _, client) in rooms { try await eventually("the delta") { client.seq == 3 } }
             #expect(store.calls(.catchUp) - reads < 25)
+            #expect(bus.sent.count < 25)
+        }
+    }
+
+    @Test func `a room that cannot be read keeps no other from being read`() async throws {
+        try await withLinkedNodes { nodes in
+            var rooms: [(room: RoomID, owner: Person)] = []
+            for _ in 0..<4 {
+                rooms.append(try await nodes[0].makeRoom())
+                _ = try await nodes[1].state(of: rooms[rooms.count - 1].room)
+            }
+            let store = nodes[1].store
+            let gate = Gate()
+            defer { gate.open() }
+            for (room, owner) in rooms[2...] {
+                #expect(try await nodes[1].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
+            }
+            // Two queries are under way; the next one is for the other two rooms, and is asked again for each of them.
+            let unreadable = StorageFault.corrupt(.init(message: "a value is not of the expected type"))
+            store.next(.catchUp, .waits(gate), .waits(gate), .fails(unreadable), .fails(unreadable))
+            let reads = store.calls(.catchUp)
+            let clients = rooms.map { _ in Client(.bob) }
+            for number in 0..<2 {
+                clients[number].connect(to: nodes[1], following: rooms[number].room)
+                try await eventually("a query") { gate.arrived == number + 1 }
+            }
+            for number in 2..<4 { clients[number].connect(to: nodes[1], following: rooms[number].room) }
+            try await nodes[1].turnLoops()
+            gate.open()
+            for client in clients { try await eventually("a snapshot") { client.isFollowing } }
+            #expect(clients.map(\.seq) == [2, 2, 3, 3])
+            #expect(store.calls(.catchUp) - reads == 5)
         }
     }
 

@@ -179,7 +179,8 @@ import Testing
         }
     }
 
-    @Test func `those who follow a room that is no more are told, and who comes later gets what there is`() async throws {
+    @Test func `those who follow a room that is no more are told, and who comes later gets what there is`() async throws
+    {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let node = nodes[1]

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Presence, reactions and signals, at one server and across several.
-@Suite(.timeLimit(.minutes(5))) struct LiveTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct LiveTests {
     private func quickly(_ settings: inout RoomHostSettings) {
         settings.presenceBeat = .milliseconds(100)
     }
@@ -257,7 +257,8 @@ import Testing
 
     // MARK: Signals
 
-    @Test func `a signal reaches all connections of the one it is for, at every server, and nobody else`() async throws {
+    @Test func `a signal reaches all connections of the one it is for, at every server, and nobody else`() async throws
+    {
         try await withNodes(2, bus: MemoryNodeBus(), settings: quickly) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let (bob, number) = try await member(2, of: room, at: nodes[0])
@@ -315,7 +316,9 @@ import Testing
 
     // MARK: Everything
 
-    @Test(arguments: 1...6) func `after any comings and goings all servers agree with the truth`(seed: UInt64) async throws {
+    @Test(arguments: 1...6) func `after any comings and goings all servers agree with the truth`(seed: UInt64)
+        async throws
+    {
         print("comings and goings, seed \(seed)")
         var random = SeededRandom(seed: seed)
         let bus = DeafeningBus()

@@ -143,9 +143,11 @@ package final class Scheduler: Sendable {
     /// Runs what is left without waiting for any timer; false where that is more than so many jobs.
     package func drain(steps limit: Int) -> Bool {
         // What a timer holds may post something when it is let go.
-        var timers: [Timer] = []
-        state.withLock { swap(&$0.timers, &timers) }
-        timers = []
+        let timers = state.withLock { state in
+            defer { state.timers = [] }
+            return state.timers
+        }
+        withExtendedLifetime(timers) {}
         return run(until: { false }, steps: limit) == .idle
     }
 

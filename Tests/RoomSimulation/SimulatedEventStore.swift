@@ -13,9 +13,12 @@ final class SimulatedEventStore: EventStore {
 
     private let log: SimulatedLog
     private let node: String
+    /// Where the server's tasks run.
+    let executor: (any TaskExecutor)?
     private let state = Mutex(State())
 
-    init(_ log: SimulatedLog, node: String) {
+    init(_ log: SimulatedLog, node: String, executor: SimulatedExecutor) {
+        self.executor = executor
         self.log = log
         self.node = node
     }

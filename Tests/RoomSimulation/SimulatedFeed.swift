@@ -9,10 +9,10 @@ final class SimulatedFeed: RoomFeed {
     enum News: Sendable {
         case moved(PublishedEvents)
         case shown(LiveMessage)
-        case began(Subscription, SubscriptionRequest)
+        case began(Subscription, epoch: String)
         case refused(SubscriptionRequest, SubscriptionRefusal)
         case banned(SessionID, RoomID)
-        case forgotten(RoomID)
+        case anew(RoomID)
     }
 
     private struct Interest {
@@ -102,10 +102,10 @@ final class SimulatedFeed: RoomFeed {
             return truth.complain("a subscription begins that nobody asked for")
         }
         if subscription.room != interest.room { truth.complain("a subscription to another room") }
-        truth.check(
+        let epoch = truth.check(
             subscription, for: interest.request, at: clock.now, resumableEvents: resumableEvents,
             mustResume: mustResume)
-        tell(.began(subscription, interest.request))
+        tell(.began(subscription, epoch: epoch))
     }
 
     func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
@@ -113,7 +113,7 @@ final class SimulatedFeed: RoomFeed {
             return truth.complain("a subscription is refused that nobody asked for")
         }
         // Who only asked for what was left out follows all the same.
-        if request.collapsedFrom == nil { interests.withLock { $0[request.connection] = nil } }
+        if !request.isCatchUp { interests.withLock { $0[request.connection] = nil } }
         switch refusal {
         case .banned:
             let states = truth.room(interest.room)?.states ?? []
@@ -143,11 +143,11 @@ final class SimulatedFeed: RoomFeed {
     }
 
     func roomBegan(_ room: RoomID) {
-        truth.complain("a room's log becomes another one")
+        expectFollower(of: room, "another log")
+        tell(.anew(room))
     }
 
     func roomForgotten(_ room: RoomID) {
         truth.complain("\(room) is forgotten")
-        tell(.forgotten(room))
     }
 }

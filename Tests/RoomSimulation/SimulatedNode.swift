@@ -33,7 +33,7 @@ final class SimulatedNode: Sendable {
         self.executor = executor
         bus = network.map { SimulatedNodeBus($0, node: name, scheduler) }
         lanes = [executor.lane] + loops.map(\.lane) + (bus.map { [$0.lane] } ?? [])
-        store = SimulatedEventStore(log, node: name)
+        store = SimulatedEventStore(log, node: name, executor: executor)
         let clock = ServerClock(
             milliseconds: { Self.beginning + skew + Double(scheduler.now) / 1_000_000 },
             wait: { await executor.sleep(for: $0) })

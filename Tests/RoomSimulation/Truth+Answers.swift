@@ -66,24 +66,26 @@ extension Truth {
             let times = mark(tracks[0].sourceID)
             if times != 1 { return "it is in the log \(times) times" }
         }
+        guard seq >= answer.head.firstAsked else { return "that was before it was asked for" }
+        // What holds there already may have been caused by anybody.
+        if explains(answer, from: room.states[seq], [], result) { return nil }
         for count in 1...Self.eventsPerCommand where seq - count >= answer.head.firstAsked {
             let events = room.events[(seq - count)..<seq]
-            let before = room.states[seq - count]
-            guard let at = events.first?.at,
-                let decided = try? before.decide(answer.command, by: answer.actor, at: at),
-                decided == events.map(\.event),
-                before.result(of: answer.command, by: answer.actor, causing: decided) == result,
-                claim((seq - count + 1)...seq, of: answer.room, by: answer.wish)
-            else { continue }
-            return nil
+            if explains(answer, from: room.states[seq - count], Array(events), result) {
+                let isFirst = claim((seq - count + 1)...seq, of: answer.room, by: answer.wish)
+                return isFirst ? nil : "that is what another wish has caused"
+            }
         }
-        guard seq >= answer.head.firstAsked else { return "that was before it was asked for" }
-        let state = room.states[seq]
-        let decided = try? state.decide(answer.command, by: answer.actor, at: Timestamp(milliseconds: 0))
-        guard decided == [] else { return "that is neither what it causes nor nothing" }
-        guard state.result(of: answer.command, by: answer.actor, causing: []) == result else {
-            return "with the result \(String(describing: result))"
-        }
-        return nil
+        return "that is neither what it causes nor nothing"
+    }
+
+    /// Whether a command causes these events and this result in a state.
+    private func explains(
+        _ answer: Answer, from state: RoomState, _ events: [RecordedEvent], _ result: CommandResult?
+    ) -> Bool {
+        let at = events.first?.at ?? Timestamp(milliseconds: 0)
+        guard let decided = try? state.decide(answer.command, by: answer.actor, at: at) else { return false }
+        return decided == events.map(\.event)
+            && state.result(of: answer.command, by: answer.actor, causing: decided) == result
     }
 }

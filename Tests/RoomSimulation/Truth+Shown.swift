@@ -16,39 +16,49 @@ extension Truth {
         }
     }
 
-    /// Complains of a subscription that does not begin with the fold of the log, or with all that the client lacks.
+    /// Complains of a subscription that does not begin with the fold of the log, or with all that the client lacks;
+    /// returns the epoch that the client is told.
     ///
     /// Where it `mustResume`, a client that may resume has to get its deltas, and no snapshot.
     func check(
         _ subscription: Subscription, for request: SubscriptionRequest, at now: Timestamp,
         resumableEvents: Int, mustResume: Bool
-    ) {
+    ) -> String {
         let (id, seq) = (subscription.room, subscription.seq)
         guard let room = room(id), room.states.indices.contains(seq), seq > 0 else {
-            return complain("a subscription to \(id) begins at \(seq), which is not durable")
+            complain("a subscription to \(id) begins at \(seq), which is not durable")
+            return ""
         }
         show(id, seq)
-        guard let first = subscription.messages.first else { return complain("a subscription without a message") }
         let (state, none) = (room.states[seq], Presence(online: 0, members: nil))
         let you = YouJSON.encode(state, request.session)
-        let resumed = ServerMessage.resumed(
-            re: request.id, room: id, epoch: room.epoch, seq: seq, you: you, presence: none)
-        let asked = request.epoch == room.epoch ? request.seq : nil
-        if first.starts(with: resumed.beforePresence) {
-            guard let asked else { return complain("a client resumes that had nothing to resume") }
-            return checkDeltas(subscription, of: room, after: asked)
+        let first = subscription.messages.first ?? []
+        // A server may not have heard yet that the log counts as another one.
+        for epoch in room.epochs.reversed() {
+            let resumed = ServerMessage.resumed(
+                re: request.id, room: id, epoch: epoch, seq: seq, you: you, presence: none)
+            if first.starts(with: resumed.beforePresence) {
+                if let asked = request.seq, request.epoch == epoch {
+                    checkDeltas(subscription, of: room, after: asked)
+                } else {
+                    complain("a client resumes \(id) in \(epoch) that has nothing of it")
+                }
+                return epoch
+            }
+            let snapshot = ServerMessage.snapshot(
+                re: request.id, room: id, epoch: epoch, seq: seq, time: now, state: StateJSON.encode(state),
+                you: you, presence: none)
+            guard first.starts(with: snapshot.beforePresence), subscription.messages.count == 1 else { continue }
+            if let asked = request.seq, request.epoch == epoch {
+                if seq < asked { complain("a snapshot of \(id) goes back from \(asked) to \(seq)") }
+                if mustResume, asked <= seq, seq - asked <= resumableEvents {
+                    complain("a snapshot of \(id) at \(seq) for a client at \(asked)")
+                }
+            }
+            return epoch
         }
-        let snapshot = ServerMessage.snapshot(
-            re: request.id, room: id, epoch: room.epoch, seq: seq, time: now, state: StateJSON.encode(state),
-            you: you, presence: none)
-        guard first.starts(with: snapshot.beforePresence), subscription.messages.count == 1 else {
-            return complain("the subscription to \(id) at \(seq) does not show the fold of its log")
-        }
-        guard let asked else { return }
-        if seq < asked { complain("a snapshot of \(id) goes back from \(asked) to \(seq)") }
-        if mustResume, seq - asked <= resumableEvents, asked <= seq {
-            complain("a snapshot of \(id) at \(seq) for a client at \(asked)")
-        }
+        complain("the subscription to \(id) at \(seq) does not show the fold of its log")
+        return ""
     }
 
     private func checkDeltas(_ subscription: Subscription, of room: Room, after asked: Int) {
@@ -78,7 +88,7 @@ extension Truth {
         }
         show(view.room, view.seq)
         let state = room.states[view.seq]
-        if view.epoch != room.epoch || view.state != StateJSON.encode(state)
+        if !room.epochs.contains(view.epoch) || view.state != StateJSON.encode(state)
             || view.you != YouJSON.encode(state, session)
         {
             complain("\(view.room) as of \(view.seq) is not shown as the fold of its log")

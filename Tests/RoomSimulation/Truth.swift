@@ -15,7 +15,8 @@ final class Truth: Sendable {
     }
 
     struct Room {
-        var epoch: String
+        /// Every epoch that it had; the last is its own.
+        var epochs: [String]
         /// The event numbered `seq` is at `seq - 1`.
         var events: [RecordedEvent] = []
         /// The room after so many events.
@@ -27,6 +28,7 @@ final class Truth: Sendable {
         var shown = 0
         var entry: DirectoryEntry?
 
+        var epoch: String { epochs[epochs.count - 1] }
         var head: Int { events.count }
         var state: RoomState { states[states.count - 1] }
     }
@@ -92,7 +94,7 @@ final class Truth: Sendable {
         let id = RoomID(creation.first.stream)
         let isNew = state.withLock { state in
             guard state.rooms[id] == nil else { return false }
-            state.rooms[id] = Room(epoch: creation.epoch, states: [RoomState(id: id)])
+            state.rooms[id] = Room(epochs: [creation.epoch], states: [RoomState(id: id)])
             state.order.append(id)
             return true
         }
@@ -104,6 +106,11 @@ final class Truth: Sendable {
             }
         }
         appended(creation.first)
+    }
+
+    /// A room's log counts as another one.
+    func renewed(_ id: RoomID, epoch: String) {
+        state.withLock { $0.rooms[id]?.epochs.append(epoch) }
     }
 
     /// A room's part of a batch became durable.

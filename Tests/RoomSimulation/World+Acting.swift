@@ -1,3 +1,4 @@
+import EventStorage
 import RoomDomain
 import RoomService
 import RoomTestSupport
@@ -33,7 +34,7 @@ extension World {
         case 91..<94: find(room)
         case 94..<96: authenticate(client)
         case 96..<98: rename(client)
-        case 98: makeRoom(client)
+        case 98: if plan.renewsEpochs, dice.once(in: 2) { renewEpoch(of: room) } else { makeRoom(client) }
         default: if dice.once(in: 2) { leave(client) }
         }
     }
@@ -176,6 +177,15 @@ extension World {
                 truth.check(view, for: session.id)
                 self.next { if !$0.rooms.contains(view.room) { $0.rooms.append(view.room) } }
             }
+        }
+    }
+
+    /// What an operator does after a restore.
+    private func renewEpoch(of room: RoomID) {
+        let renewal = EpochRenewal(of: room, random: dice.bits())
+        truth.note("\(room) begins another epoch, \(renewal.epoch)")
+        if case .success = log.carryOut({ log throws(StorageFault) in try await log.renewEpochs([renewal]) }) {
+            truth.renewed(room, epoch: renewal.epoch)
         }
     }
 

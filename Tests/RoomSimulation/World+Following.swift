@@ -45,13 +45,13 @@ extension World {
         switch news {
         case .moved(let update): moved(update, node)
         case .shown(let message): shown(message, node)
-        case .began(let subscription, let request): began(subscription, request, node)
+        case .began(let subscription, let epoch): began(subscription, epoch: epoch, node)
         case .refused(let request, let refusal): refused(request, refusal)
         case .banned(let session, let room):
             for client in clients where client.session.id == session {
                 client.connections.removeAll { $0.node === node && $0.room == room && $0.isFollowing }
             }
-        case .forgotten: break
+        case .anew(let room): beganAnew(room, node)
         }
     }
 
@@ -101,7 +101,25 @@ extension World {
         }
     }
 
-    private func began(_ subscription: Subscription, _ request: SubscriptionRequest, _ node: SimulatedNode) {
+    /// What was shown before is worth nothing: everybody asks to begin anew.
+    private func beganAnew(_ room: RoomID, _ node: SimulatedNode) {
+        for client in clients {
+            for (place, connection) in client.connections.enumerated()
+            // Who waits for a snapshot gets one of the other log.
+            where connection.node === node && connection.room == room && connection.isFollowing
+                && !connection.isCatchingUp
+            {
+                client.connections[place].isCatchingUp = true
+                node.follow(
+                    SubscriptionRequest(
+                        connection: connection.id, session: client.session.id, id: nil, beginsAnew: true,
+                        feed: node.feed),
+                    room)
+            }
+        }
+    }
+
+    private func began(_ subscription: Subscription, epoch: String, _ node: SimulatedNode) {
         let (id, room) = (subscription.connection, subscription.room)
         for client in clients {
             guard let place = client.connections.firstIndex(where: { $0.id == id }) else { continue }
@@ -110,7 +128,7 @@ extension World {
             client.connections[place].isFollowing = true
             client.connections[place].isCatchingUp = false
             client.connections[place].online = PresenceFrame(endOf: subscription.messages[0])?.on ?? []
-            client.positions[room] = (truth.room(room)?.epoch ?? "", subscription.seq)
+            client.positions[room] = (epoch, subscription.seq)
             return
         }
         // It has gone while it was waiting: the room may have counted it in after that.

@@ -65,6 +65,9 @@ extension World {
         guard connection.isFollowing, !connection.isCatchingUp else {
             return "\(client.session.name) waits for \(room) on \(connection.node.name)"
         }
+        guard client.positions[room]?.epoch == truth.room(room)?.epoch else {
+            return "\(client.session.name) follows another log of \(room) on \(connection.node.name)"
+        }
         let reached = client.positions[room]?.seq ?? 0
         guard reached == state.seq else {
             return "\(client.session.name) has \(reached) of \(state.seq) of \(room) on \(connection.node.name)"

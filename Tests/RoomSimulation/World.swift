@@ -89,8 +89,7 @@ actor World {
         truth.note("\(name) starts")
         let node = SimulatedNode(
             name, log: log, network: plan.hasBus ? network : nil, settings: plan.settings, loops: plan.loopsPerNode,
-            skew: plan.skews[place],
-            mustResume: plan.isCalm
+            skew: plan.skews[place], mustResume: plan.isCalm
         ) { news in
             self.next { $0.heard(news, from: life) }
         }

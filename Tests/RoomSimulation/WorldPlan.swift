@@ -14,6 +14,8 @@ package struct WorldPlan: Sendable {
     var weather: Weather
     /// Milliseconds between two crashes, pauses or cuts of a node, at most; nil: there are none.
     var troubles: Int?
+    /// Whether rooms' logs come to count as others, as after a restore.
+    var renewsEpochs: Bool
     /// Whether the servers tell each other what moved.
     var hasBus: Bool
     /// Once in so many messages between them one is lost; 0: never.
@@ -46,6 +48,7 @@ package struct WorldPlan: Sendable {
             weather = Weather(failsOnceIn: 15, losesAnswerOnceIn: 10, writesLateOnceIn: 20, staysAwayOnceIn: 15)
         }
         troubles = dice.once(in: 2) ? dice.number(in: 30...1_000) : nil
+        renewsEpochs = dice.once(in: 3)
         hasBus = nodes > 1 && !dice.once(in: 4)
         losesHintsOnceIn = dice.once(in: 2) ? 0 : dice.number(in: 1...20)
         var settings = RoomHostSettings()

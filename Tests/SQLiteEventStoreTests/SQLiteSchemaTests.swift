@@ -57,7 +57,9 @@ import Testing
     @Test func `an edited migration is refused`() async throws {
         try await withScratchDirectory { directory in
             let store = try await openMigrated(directory)
-            try await store.write { try $0.execute(sql: "UPDATE schema_migrations SET checksum = 'x' WHERE number = 1") }
+            try await store.write {
+                try $0.execute(sql: "UPDATE schema_migrations SET checksum = 'x' WHERE number = 1")
+            }
             let refusal = SchemaRefusal.editedMigration(
                 number: 1, name: "event_log", applied: "x", known: Schema.sqlite[0].checksum)
             #expect(try await store.schemaState() == .refused(refusal))

@@ -4,28 +4,38 @@ import Testing
 /// Worlds in a process of their own: there sets and dictionaries have the same order every time.
 @Suite(.timeLimit(.minutes(10))) struct WorldTests {
     /// What `Simulate`, which is built beside these tests, prints, and whether it found nothing.
-    private func simulate(_ arguments: String...) throws -> (output: String, isClean: Bool) {
+    ///
+    /// No thread waits for it: there are few, and other tests need them.
+    private func simulate(_ arguments: String...) async throws -> (output: String, isClean: Bool) {
+        let file = FileManager.default.temporaryDirectory.appending(path: "simulate-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         let process = Process()
         process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appending(path: "Simulate")
         process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (String(decoding: output, as: UTF8.self), process.terminationStatus == 0)
+        process.standardOutput = try FileHandle(forWritingTo: file)
+        let status = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        return (try String(contentsOf: file, encoding: .utf8), status == 0)
     }
 
-    @Test func `whatever fails in 200 worlds, everybody sees the fold of the log and nothing else`() throws {
-        let (output, isClean) = try simulate("--seeds", "200")
+    @Test func `whatever fails in 200 worlds, everybody sees the fold of the log and nothing else`() async throws {
+        let (output, isClean) = try await simulate("--seeds", "200")
         #expect(isClean, "Scripts/simulate --seed S replays what went wrong:\n\(output)")
     }
 
     @Test(arguments: [3, 11, 42])
-    func `a world is replayed exactly`(seed: Int) throws {
-        let first = try simulate("--seed", "\(seed)")
-        let second = try simulate("--seed", "\(seed)")
+    func `a world is replayed exactly`(seed: Int) async throws {
+        let first = try await simulate("--seed", "\(seed)")
+        let second = try await simulate("--seed", "\(seed)")
         #expect(first.output.contains("digest"))
         #expect(first.output == second.output)
     }
