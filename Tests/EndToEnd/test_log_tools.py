@@ -242,6 +242,8 @@ def test_events_are_printed_and_followed_beside_the_server(servers, stores, kind
     with tempfile.TemporaryFile() as errors, subprocess.Popen(
         [backline.program(), "events", *store, room, "--after", str(len(events)), "--follow"],
         stdout=subprocess.PIPE, stderr=errors, text=True,
+        # Whoever runs these tests in the background may have it ignored, which is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as following:
         for name in ("Ana 1", "Ana 2"):
             ana.command(room, "rename", name=name)
