@@ -8,7 +8,8 @@
 Starts a PostgreSQL of its own (fsync and synchronous_commit on) and measures, each beside its peer and in turn with it:
 
 appends   1,000 rooms through raw store calls, every position checked, beside the same rows with nothing checked
-light     few writers, one vote in flight each, beside as many pgbench clients that commit single rows
+light     few writers, one vote in flight each, beside as many pgbench clients that commit single rows, and as many that
+          commit a vote's rows, position checked, one vote after the other
 hot       200 voters of one room, decided and appended as the server does it, without sockets
 sockets   the same through the server: how many votes, and at a tenth of that when the vote's delta arrives elsewhere
 loading   a room of 10,000 tracks and 100,000 events, from its snapshot and from its first event
@@ -29,6 +30,20 @@ LOAD = os.path.join(servers.TREE, ".build", "release", "EventLogLoad")
 INSERTS = os.path.join(servers.HERE, "load", "inserts")
 VOTES = os.path.join(servers.HERE, "load", "votes")
 VOTERS = 200
+VOTE = """\
+WITH moved AS (
+    UPDATE heads SET seq = seq + 1, keyed = keyed + 1
+    WHERE room_id = lpad(:client_id::text, 32, '0')::uuid AND seq = :seq AND keyed = :seq RETURNING room_id, seq
+), recorded AS (
+    INSERT INTO log SELECT room_id, seq, 1, 'trackVoted', '{"by": "m1", "track": "t1"}', 1 FROM moved
+)
+INSERT INTO keys SELECT room_id, seq % 1000, seq, room_id, 'vote', 1, seq, '{}', 1 FROM moved
+ON CONFLICT (room_id, slot) DO UPDATE SET
+    ordinal = excluded.ordinal, session_id = excluded.session_id, key = excluded.key, seq = excluded.seq,
+    fingerprint = excluded.fingerprint, result = excluded.result, checksum = excluded.checksum;
+\\set seq :seq + 1
+"""
+"""One vote as one transaction: what the server writes for it, without batches."""
 BATCHES = ((250, 1, False), (250, 4, False), (250, 1, True))
 """Rooms of a batch, events for each, whether each event comes of a command with a key."""
 
@@ -57,6 +72,8 @@ class Log:
         self.folder = tempfile.TemporaryDirectory(prefix="benchmark-")
         with open(self._path("commit.sql"), "w", encoding="utf-8") as file:
             file.write("INSERT INTO single VALUES (1);\n")
+        with open(self._path("vote.sql"), "w", encoding="utf-8") as file:
+            file.write(VOTE)
         self.bare = self.cluster.database()
         self._sql(
             "CREATE TABLE single (value bigint)",
@@ -66,6 +83,7 @@ class Log:
             "CREATE TABLE heap (room_id uuid, seq bigint, at bigint, type text, payload jsonb, checksum bigint)",
             "CREATE TABLE keys (room_id uuid, slot integer, ordinal bigint, session_id uuid, key text,"
             " fingerprint bigint, seq bigint, result jsonb, checksum bigint, PRIMARY KEY (room_id, slot))",
+            "CREATE TABLE heads (room_id uuid PRIMARY KEY, seq bigint, keyed bigint) WITH (fillfactor = 60)",
         )
 
     def close(self):
@@ -103,14 +121,21 @@ class Log:
             "--connections", str(self.lanes), "--seconds", str(self.seconds), self.bare,
         ])
 
-    def commits(self, clients):
-        """Single-row commits: how many a second, and how long one takes."""
+    def single_votes(self, clients):
+        """Votes that are each a transaction of their own: how many a second."""
+        self._sql(
+            "TRUNCATE log, keys, heads",
+            f"INSERT INTO heads SELECT lpad(n::text, 32, '0')::uuid, 0, 0 FROM generate_series(0, {clients - 1}) AS n")
+        return self.commits(clients, "vote.sql", "-D", "seq=0")
+
+    def commits(self, clients, script="commit.sql", *arguments):
+        """Commits of a single row, or of what another script writes: how many a second, and how long one takes."""
         prefix = self._path(f"log-{clients}-{self.rounds}")
         self.rounds += 1
         subprocess.run(
             [os.path.join(self.cluster.programs, "pgbench"), "-n", "-M", "prepared", "-c", str(clients), "-j", "1",
-             "-T", str(max(1, round(self.seconds))), "-f", self._path("commit.sql"), "-l", "--log-prefix", prefix,
-             self.bare],
+             "-T", str(max(1, round(self.seconds))), *arguments, "-f", self._path(script), "-l", "--log-prefix",
+             prefix, self.bare],
             capture_output=True, text=True, check=True,
         )
         times = []
@@ -124,7 +149,7 @@ class Log:
             "commits_per_s": len(times) / max(1, round(self.seconds)), "commit_us": statistics.mean(times),
             "commit_us_p50": times[len(times) // 2], "commit_us_p99": times[len(times) * 99 // 100],
         }
-        self.out.keep({"name": f"pgbench, {clients} clients", **figures})
+        self.out.keep({"name": f"pgbench, {script}, {clients} clients", **figures})
         return figures
 
     @contextlib.contextmanager
@@ -187,6 +212,9 @@ def measure_light(log, found):
         found.note(f"single {writers}", single)
         found.note(f"light {writers}", votes)
         found.note(f"light/single {writers}", votes / single)
+        alone = log.single_votes(writers)["commits_per_s"]
+        found.note(f"single votes {writers}", alone)
+        found.note(f"light/single votes {writers}", votes / alone)
 
 
 def measure_hot(log, found):
@@ -257,6 +285,9 @@ def rows(found):
             yield row(f"{writers} writers, one vote in flight each: votes/s", f"{found[f'light {writers}']:,.0f}",
                       f"{found[f'single {writers}']:,.0f} (pgbench, {writers} clients)", f"{ratio:.2f}", "≥ 1",
                       ratio >= 1)
+            yield row(f"{writers} writers, one vote in flight each: votes/s", f"{found[f'light {writers}']:,.0f}",
+                      f"{found[f'single votes {writers}']:,.0f} (the same rows, each vote a transaction)",
+                      f"{found[f'light/single votes {writers}']:.2f}")
     for name, words in (("hot", "no sockets"), ("sockets", "through the server")):
         if f"{name} votes" not in found:
             continue

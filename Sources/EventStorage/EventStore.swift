@@ -53,8 +53,10 @@ package protocol EventStore: StreamErasure {
 
     /// Keeps a snapshot; one of the same stream and `seq` is replaced.
     ///
-    /// Throws ``StorageFault/rejected(_:)`` where there is no such stream, or it is to be forgotten.
-    func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault)
+    /// Throws ``StorageFault/rejected(_:)`` where there is no such stream, it is to be forgotten, or its epoch is not
+    /// `epoch`: a snapshot of a history that was replaced must not be taken for one of the history that replaced it. With
+    /// nil the epoch is not compared.
+    func save(_ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?) async throws(StorageFault)
 
     // MARK: Directory
 
@@ -108,4 +110,9 @@ package protocol EventStore: StreamErasure {
 
 extension EventStore {
     package var executor: (any TaskExecutor)? { nil }
+
+    /// Keeps a snapshot, whatever the stream's epoch is.
+    package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
+        try await save(snapshot, of: stream, in: nil)
+    }
 }

@@ -103,9 +103,12 @@ package actor MemoryEventStore: EventStore {
         streams[stream]?.snapshot(atMost: seq, reducerVersion: reducerVersion)
     }
 
-    package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
-        guard let stored = streams[stream], stored.forgetAt == nil else {
-            throw .rejected(.init(message: "a snapshot of a stream that does not exist, or is to be forgotten"))
+    package func save(
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?
+    ) async throws(StorageFault) {
+        guard let stored = streams[stream], stored.forgetAt == nil, stored.head.epoch == epoch ?? stored.head.epoch
+        else {
+            throw .rejected(.refusedSnapshot)
         }
         streams[stream]?.snapshots[snapshot.seq] = snapshot
     }

@@ -26,6 +26,10 @@ package enum StorageFault: Error, Hashable, Sendable {
             self.code = code
             self.message = message
         }
+
+        /// Why every store rejects a snapshot.
+        package static let refusedSnapshot = Cause(
+            message: "a snapshot of a stream that does not exist, is to be forgotten, or has another epoch")
     }
 
     /// Whether the request may have been carried out all the same.

@@ -48,13 +48,15 @@ extension PostgresStore {
             in: query(Call(.snapshot, stream, reducerVersion, seq)), reducerVersion: reducerVersion)
     }
 
-    package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
+    package func save(
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?
+    ) async throws(StorageFault) {
         let answer = try await execute(
             Call(
                 .saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state),
-                snapshot.checksum))
+                snapshot.checksum, epoch))
         guard answer.affectedRows == 1 else {
-            throw .rejected(.init(message: "a snapshot of a stream that does not exist, or is to be forgotten"))
+            throw .rejected(.refusedSnapshot)
         }
     }
 

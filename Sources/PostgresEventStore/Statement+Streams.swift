@@ -87,12 +87,14 @@ extension Statement {
         ORDER BY seq DESC LIMIT 1
         """)
 
-    /// Keeps a snapshot of a stream that exists and is not to be forgotten, and keeps it from being so meanwhile.
+    /// Keeps a snapshot of a stream that exists in this epoch and is not to be forgotten, and keeps it from being so
+    /// meanwhile.
     static let saveSnapshot = Statement(
         "save_snapshot",
         """
         INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum)
-        SELECT room_id, $2, $3, $4, $5 FROM rooms WHERE room_id = $1 AND forget_at IS NULL
+        SELECT room_id, $2, $3, $4, $5 FROM rooms
+        WHERE room_id = $1 AND forget_at IS NULL AND epoch = coalesce($6, epoch)
         FOR KEY SHARE
         ON CONFLICT (room_id, seq) DO UPDATE SET
             reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum

@@ -191,11 +191,11 @@ extension LiveRoom {
         guard !isSavingSnapshot, !confirmed.isForgotten, confirmed.seq > snapshotSeq else { return }
         isSavingSnapshot = true
         snapshotSeq = confirmed.seq
-        let (state, id, loop) = (confirmed, id, loop)
+        let (state, epoch, id, loop) = (confirmed, epoch, id, loop)
         let (store, metrics, logger) = (surroundings.store, surroundings.metrics, surroundings.logger)
         let isStarted = surroundings.jobs.start {
             do {
-                try await store.save(StoredSnapshot(of: state), of: id.uuid)
+                try await store.save(StoredSnapshot(of: state), of: id.uuid, in: epoch)
                 metrics.snapshotEnded(.saved)
             } catch {
                 metrics.snapshotEnded(.failed)

@@ -61,19 +61,19 @@ extension SQLiteStore {
         try await read { try $0.snapshot(of: stream, atMost: seq, reducerVersion) }
     }
 
-    package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
+    package func save(
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?
+    ) async throws(StorageFault) {
         try await write { db in
             try db.run(
                 """
                 INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum)
-                SELECT room_id, ?, ?, ?, ? FROM rooms WHERE room_id = ? AND forget_at IS NULL
+                SELECT room_id, ?, ?, ?, ? FROM rooms
+                WHERE room_id = ? AND forget_at IS NULL AND epoch = coalesce(?, epoch)
                 ON CONFLICT (room_id, seq) DO UPDATE SET
                 reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum
-                """, [snapshot.seq, snapshot.reducerVersion, Data(snapshot.state), snapshot.checksum, stream])
-            guard db.changesCount == 1 else {
-                throw StorageFault.rejected(
-                    .init(message: "a snapshot of a stream that does not exist, or is to be forgotten"))
-            }
+                """, [snapshot.seq, snapshot.reducerVersion, Data(snapshot.state), snapshot.checksum, stream, epoch])
+            guard db.changesCount == 1 else { throw StorageFault.rejected(.refusedSnapshot) }
         }
     }
 }

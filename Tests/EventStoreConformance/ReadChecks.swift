@@ -100,6 +100,18 @@ extension ConformanceSuite {
             #expect(try await test.store.snapshot(of: id(2), atMost: 9, reducerVersion: 1) == nil)
             #expect(try await test.store.snapshot(of: id(3), atMost: 9, reducerVersion: 1) == nil)
         },
+        EventStoreCheck("a snapshot of another epoch is refused") { (test) async throws in
+            try await test.store.makeStreams([1])
+            try await test.store.save(StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]), of: id(1), in: "epoch-1")
+            for seq in 1...2 {
+                let stale = StoredSnapshot(seq: seq, reducerVersion: 1, state: [2])
+                await #expect(throws: StorageFault.rejected(.refusedSnapshot)) {
+                    try await test.store.save(stale, of: id(1), in: "epoch-0")
+                }
+            }
+            let kept = try await test.store.snapshot(of: id(1), atMost: 2, reducerVersion: 1)
+            #expect(kept == StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]))
+        },
         EventStoreCheck("a snapshot replaces one of the same position") { (test) async throws in
             try await test.store.makeStreams([1])
             for (version, byte) in [(1, 1), (1, 2), (2, 3)] as [(Int, UInt8)] {

@@ -113,6 +113,26 @@ import Testing
         }
     }
 
+    @Test func `a snapshot of the log that is no more is not kept in the one that is`() async throws {
+        let store = FaultyEventStore()
+        var made: RoomID?
+        try await withNode(on: store, settings: { $0.eventsPerSnapshot = 4 }) { node in
+            let (room, owner) = try await node.makeRoom()
+            made = room
+            let gate = Gate()
+            defer { gate.open() }
+            store.next(.save, .waits(gate))
+            for name in ["Anna", "Anne", "Ana"] {
+                _ = try await node.tell(.rename(name: name), in: room, by: owner)
+            }
+            try await eventually("a snapshot on its way") { gate.arrived == 1 }
+            _ = try await store.renewEpoch(of: room)
+        }
+        // The node has ended what it began.
+        #expect(store.calls(.save) == 1)
+        #expect(try store.snapshots(of: #require(made)).isEmpty)
+    }
+
     @Test func `a command that was decided against the log of before is decided against the one that is`() async throws
     {
         try await withNodes(2) { nodes in

@@ -289,9 +289,9 @@ final class FaultyEventStore: EventStore {
         }
     }
 
-    func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
+    func save(_ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?) async throws(StorageFault) {
         try await perform(.save) { () async throws(StorageFault) in
-            try await log.save(snapshot, of: stream)
+            try await log.save(snapshot, of: stream, in: epoch)
             state.withLock { $0.snapshots[stream, default: []].append(snapshot) }
         }
     }

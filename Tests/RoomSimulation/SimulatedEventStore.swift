@@ -150,10 +150,10 @@ final class SimulatedEventStore: EventStore {
         }
     }
 
-    func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
+    func save(_ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?) async throws(StorageFault) {
         let truth = log.truth
         try await perform("save of \(snapshot.seq)", isWrite: true) { log throws(StorageFault) in
-            try await log.save(snapshot, of: stream)
+            try await log.save(snapshot, of: stream, in: epoch)
             truth.kept(snapshot, of: stream)
         }
     }
