@@ -29,6 +29,11 @@ package enum RoomCommand: Sendable, Equatable {
     case seek(positionMs: Int64)
     case skip
     case finish(entry: EntryID)
+    case voteSkip(entry: EntryID)
+    /// Who plays is the authority on its own deck, which may have been offline.
+    case syncDeck(Deck)
+    /// Who is online has changed: whether that skips what is on air. Only the server asks for this.
+    case countSkipVotes
     /// The session is over: only the server asks for this.
     case endMembership(session: SessionID, reason: LeaveReason)
 
@@ -54,8 +59,35 @@ package struct SettingsUpdate: Sendable, Equatable {
     package var skipRatio: Double?
     package var maxWaitingPerMember: Int?
     package var repeatAfterPlays: Int?
+    package var guestsMayAdd: Bool?
 
     package init() {}
+}
+
+/// Queue and playback as a DJ's device has them.
+package struct Deck: Sendable, Equatable {
+    /// Something to play.
+    package enum Item: Sendable, Hashable {
+        /// A track of the pool; a waiting entry of it counts as this item where no other item names that entry.
+        case track(TrackID)
+        case entry(EntryID)
+    }
+
+    /// What is on air.
+    package enum Playback: Sendable, Equatable {
+        case stopped
+        /// It was at `positionMs` at the instant `at`.
+        case onAir(Item, isPaused: Bool, positionMs: Int64, at: Timestamp)
+    }
+
+    /// What waits, in play order.
+    package var queue: [Item]
+    package var playback: Playback
+
+    package init(queue: [Item], playback: Playback) {
+        self.queue = queue
+        self.playback = playback
+    }
 }
 
 /// A room to be made.

@@ -20,14 +20,17 @@ package enum RoomEvent: Sendable, Equatable {
     case voteCast(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int)
     case voteWithdrawn(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int?)
     case votesCleared(track: TrackID)
-    case entryEnqueued(entry: EntryID, track: TrackID, index: Int, by: MemberID?)
-    case entryRemoved(entry: EntryID, by: MemberID?)
+    /// Where the room itself chose the track, it says why.
+    case entryEnqueued(entry: EntryID, track: TrackID, index: Int, by: MemberID?, why: ChoiceReason? = nil)
+    /// Where the room itself passed the entry over, it says why.
+    case entryRemoved(entry: EntryID, by: MemberID?, why: ChoiceReason? = nil)
     case entryMoved(entry: EntryID, index: Int, by: MemberID?)
     case playbackStarted(entry: EntryID, track: TrackID, positionMs: Int64, at: Timestamp, by: MemberID?)
     case playbackPaused(positionMs: Int64, at: Timestamp, by: MemberID?)
     case playbackResumed(positionMs: Int64, at: Timestamp, by: MemberID?)
     case playbackSeeked(positionMs: Int64, at: Timestamp, by: MemberID?)
     case playbackStopped
+    case skipVoteCast(entry: EntryID, by: MemberID, skipVotes: Int)
     /// It ended at the instant the event was recorded.
     case entryFinished(entry: EntryID, track: TrackID, reason: FinishReason, startedAt: Timestamp, playedMs: Int64)
 
@@ -104,15 +107,45 @@ package struct MemberLeft: Sendable, Equatable {
     package var note: String?
     /// The leaver's votes are withdrawn; ascending by track.
     package var votes: [Withdrawal]
+    /// How many want what is on air skipped, where the leaver was one of them.
+    package var skipVotes: Int?
 
     package init(
-        member: MemberID, reason: LeaveReason, by: MemberID? = nil, note: String? = nil, votes: [Withdrawal] = []
+        member: MemberID, reason: LeaveReason, by: MemberID? = nil, note: String? = nil, votes: [Withdrawal] = [],
+        skipVotes: Int? = nil
     ) {
         self.member = member
         self.reason = reason
         self.by = by
         self.note = note
         self.votes = votes
+        self.skipVotes = skipVotes
+    }
+}
+
+/// Why the room itself chose a track, or passed an entry over.
+package struct ChoiceReason: Sendable, Hashable {
+    /// What decides.
+    package enum Rule: String, Sendable, Hashable, CaseIterable {
+        /// The top request: its votes, and its `requestedSeq`.
+        case votes
+        /// Rounds among those who ask: the round, the turns of the member whose turn it is, and `requestedSeq`; the
+        /// least comes first.
+        case fair
+        /// The track was on air too short a while ago: how many other plays have been since, and how many must be.
+        case repeatAfterPlays
+    }
+
+    package var rule: Rule
+    /// The numbers that decided, as ``Rule`` has them.
+    package var rank: [Int]
+    /// Whose turn it is, where the rule knows turns.
+    package var turnOf: MemberID?
+
+    package init(rule: Rule, rank: [Int], turnOf: MemberID? = nil) {
+        self.rule = rule
+        self.rank = rank
+        self.turnOf = turnOf
     }
 }
 

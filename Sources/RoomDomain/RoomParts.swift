@@ -36,6 +36,8 @@ package struct RoomSettings: Sendable, Hashable {
     package var maxWaitingPerMember: Int = 0
     /// How many other plays must lie between two of the same track; 0: none.
     package var repeatAfterPlays: Int = 0
+    /// Whether guests may add tracks to the pool.
+    package var guestsMayAdd = false
 
     package init() {}
 }
@@ -105,13 +107,19 @@ package struct Track: Sendable, Hashable {
     package var votes: Int = 0
     /// The event at which it last went from no vote to one; nil at no votes.
     package var requestedSeq: Int?
+    /// The number of the play, from 1, in which it was last on air; nil where it never was.
+    package var lastPlay: Int?
 
-    package init(id: TrackID, info: TrackInfo, addedBy: MemberID, votes: Int = 0, requestedSeq: Int? = nil) {
+    package init(
+        id: TrackID, info: TrackInfo, addedBy: MemberID, votes: Int = 0, requestedSeq: Int? = nil,
+        lastPlay: Int? = nil
+    ) {
         self.id = id
         self.info = info
         self.addedBy = addedBy
         self.votes = votes
         self.requestedSeq = requestedSeq
+        self.lastPlay = lastPlay
     }
 }
 
@@ -123,11 +131,33 @@ package struct QueueEntry: Sendable, Hashable {
     package var track: TrackID
     /// Who enqueued it; nil where the server did.
     package var addedBy: MemberID?
+    /// Whose turn it is when it is played; nil where it is nobody's.
+    package var turnOf: MemberID?
 
-    package init(id: EntryID, track: TrackID, addedBy: MemberID?) {
+    /// It is the turn of who enqueued it, unless somebody else is named.
+    package init(id: EntryID, track: TrackID, addedBy: MemberID?, turnOf: MemberID? = nil) {
         self.id = id
         self.track = track
         self.addedBy = addedBy
+        self.turnOf = turnOf ?? addedBy
+    }
+}
+
+/// How often a member had a turn, and in which round last.
+package struct Turns: Sendable, Hashable {
+    /// How many turns there were.
+    package var taken = 0
+    /// The round of the last one; who missed rounds takes the next turn in the last full round.
+    package var round = 0
+
+    package init(taken: Int = 0, round: Int = 0) {
+        self.taken = taken
+        self.round = round
+    }
+
+    /// With one more turn, where all before the round after `floor` are over.
+    func next(above floor: Int) -> Turns {
+        Turns(taken: taken &+ 1, round: max(round, floor) &+ 1)
     }
 }
 
@@ -153,10 +183,14 @@ package struct OnAir: Sendable, Hashable {
     package var heardMs: Int64
     /// Members who want it skipped.
     package var skipVoters: Set<MemberID> = []
+    /// Whose turn it is; nil where it is nobody's.
+    package var turnOf: MemberID?
+    /// The turns of that member before this one; nil where there were none.
+    package var turnsBefore: Turns?
 
     package init(
         entry: EntryID, track: TrackID, startedBy: MemberID?, startedAt: Timestamp, startedSeq: Int, isPaused: Bool,
-        positionMs: Int64, at: Timestamp, heardMs: Int64, skipVoters: Set<MemberID> = []
+        positionMs: Int64, at: Timestamp, heardMs: Int64, skipVoters: Set<MemberID> = [], turnOf: MemberID? = nil
     ) {
         self.entry = entry
         self.track = track
@@ -168,6 +202,7 @@ package struct OnAir: Sendable, Hashable {
         self.at = at
         self.heardMs = heardMs
         self.skipVoters = skipVoters
+        self.turnOf = turnOf
     }
 }
 

@@ -11,16 +11,28 @@ extension RoomState {
     ///   - command: What is asked for; nothing of it has been checked.
     ///   - actor: Who asks.
     ///   - now: The server's clock; where it is behind ``lastEventAt``, that counts instead.
+    ///   - online: The members who are online: the electorate of who wants to skip.
     /// - Returns: The events in their order, to be numbered by ``recorded(_:at:)``.
     /// - Throws: Why the answer is no.
     package func decide(
-        _ command: RoomCommand, by actor: Actor, at now: Timestamp
+        _ command: RoomCommand, by actor: Actor, at now: Timestamp, online: Set<MemberID> = []
     ) throws(RoomRefusal) -> [RoomEvent] {
-        if case .endMembership(let session, let reason) = command, case .server = actor {
-            return try endMembership(of: session, reason)
-        }
-        let asker = try admit(actor, for: command)
         let now = max(now, lastEventAt)
+        let events: [RoomEvent]
+        if case .endMembership(let session, let reason) = command, case .server = actor {
+            events = try endMembership(of: session, reason)
+        } else {
+            let asker = try admit(actor, for: command)
+            events = try decide(command, of: asker, actor, at: now, online: online)
+        }
+        // Who goes may have been all that kept a song on air.
+        guard let onAir, !onAir.skipVoters.isEmpty, events.contains(where: \.endsMembership) else { return events }
+        return events + folding(events, at: now).countSkipVotes(online: online, at: now)
+    }
+
+    private func decide(
+        _ command: RoomCommand, of asker: Asker, _ actor: Actor, at now: Timestamp, online: Set<MemberID>
+    ) throws(RoomRefusal) -> [RoomEvent] {
         switch command {
         case .join(let name): return try join(name: name, by: actor)
         case .leave: return membershipEnd(of: try asker.memberOnly, .left)
@@ -45,6 +57,12 @@ extension RoomState {
         case .skip: return finish(.skipped, by: asker.member?.id, at: now)
         case .finish(let entry):
             return onAir?.entry == entry ? finish(.ended, by: asker.member?.id, at: now) : []
+        case .voteSkip(let entry):
+            return voteSkip(entry, by: try asker.memberOnly.id, online: online, at: now)
+        case .syncDeck(let deck): return try syncDeck(deck, by: asker.member?.id, at: now)
+        case .countSkipVotes:
+            guard case .server = actor else { throw .forbidden("only the server counts") }
+            return countSkipVotes(online: online, at: now)
         case .endMembership: throw .forbidden("only the server ends a session")
         }
     }
@@ -64,10 +82,11 @@ extension RoomState {
             for case .tracksAdded(let tracks, _) in events { return .tracks(tracks.map(\.id)) }
             return nil
         case .enqueue:
-            for case .entryEnqueued(let entry, _, _, _) in events { return .entry(entry) }
+            for case .entryEnqueued(let entry, _, _, _, _) in events { return .entry(entry) }
             return nil
         case .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .removeTracks,
-            .vote, .unvote, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .endMembership:
+            .vote, .unvote, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip, .syncDeck,
+            .countSkipVotes, .endMembership:
             return nil
         }
     }
@@ -122,7 +141,7 @@ extension RoomState {
             if case .join = command { return asker }
             guard asker.member != nil else { throw .notMember }
         }
-        let role = Self.roleNeeded(for: command)
+        let role = roleNeeded(for: command)
         guard asker.hasRights(of: role) else {
             throw .forbidden(role == .owner ? "only the owner may do this" : "only the owner or a DJ may do this")
         }
@@ -130,13 +149,14 @@ extension RoomState {
     }
 
     /// The least role whose rights a command needs.
-    private static func roleNeeded(for command: RoomCommand) -> Role {
+    private func roleNeeded(for command: RoomCommand) -> Role {
         switch command {
+        case .addTracks where settings.guestsMayAdd: .guest
         case .updateRoom, .closeRoom, .setRole, .transferOwnership, .unban: .owner
         case .kick, .addTracks, .removeTracks, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip,
-            .finish:
+            .finish, .syncDeck:
             .dj
-        case .join, .leave, .rename, .vote, .unvote, .endMembership: .guest
+        case .join, .leave, .rename, .vote, .unvote, .voteSkip, .countSkipVotes, .endMembership: .guest
         }
     }
 }

@@ -29,9 +29,9 @@ extension RoomState {
             foldVoteCast(track, by: member, requestedSeq: requestedSeq)
         case .voteWithdrawn(let track, let member, _, _): foldVoteWithdrawn(track, by: member)
         case .votesCleared(let track): clearVotes(of: track)
-        case .entryEnqueued(let entry, let track, let index, let by):
-            foldEntryEnqueued(QueueEntry(id: entry, track: track, addedBy: by), at: index)
-        case .entryRemoved(let entry, _): queue.removeAll { $0.id == entry }
+        case .entryEnqueued(let entry, let track, let index, let by, let why):
+            foldEntryEnqueued(QueueEntry(id: entry, track: track, addedBy: by, turnOf: why?.turnOf), at: index)
+        case .entryRemoved(let entry, _, _): queue.removeAll { $0.id == entry }
         case .entryMoved(let entry, let index, _): foldEntryMoved(entry, to: index)
         case .playbackStarted(let entry, let track, let positionMs, let at, let by):
             foldPlaybackStarted(
@@ -42,6 +42,7 @@ extension RoomState {
         case .playbackResumed(let positionMs, let at, _): foldPlaybackJumped(to: positionMs, at: at, isPaused: false)
         case .playbackSeeked(let positionMs, let at, _): foldPlaybackJumped(to: positionMs, at: at, isPaused: nil)
         case .playbackStopped: onAir = nil
+        case .skipVoteCast(let entry, let member, _): foldSkipVoteCast(entry, by: member)
         case .entryFinished(let entry, _, let reason, let startedAt, let playedMs):
             foldEntryFinished(entry, reason, startedAt: startedAt, endedAt: recorded.at, playedMs: playedMs)
         }
@@ -94,6 +95,8 @@ extension RoomState {
     private mutating func foldMemberLeft(_ id: MemberID) {
         guard let member = members.removeValue(forKey: id) else { return }
         memberOfSession[member.session] = nil
+        turns[id] = nil
+        onAir?.skipVoters.remove(id)
         for track in votesOfMember.removeValue(forKey: id) ?? [] { removeVoter(id, of: track) }
     }
 
@@ -188,8 +191,19 @@ extension RoomState {
     private mutating func foldPlaybackStarted(_ started: OnAir) {
         guard let place = queue.firstIndex(where: { $0.id == started.entry }), queue[place].track == started.track
         else { return }
-        queue.remove(at: place)
+        let entry = queue.remove(at: place)
         onAir = started
+        plays += 1
+        tracks[entry.track]?.lastPlay = plays
+        guard let member = entry.turnOf, members[member] != nil else { return }
+        onAir?.turnOf = member
+        onAir?.turnsBefore = turns[member]
+        turns[member] = nextTurn(of: member)
+    }
+
+    private mutating func foldSkipVoteCast(_ entry: EntryID, by member: MemberID) {
+        guard onAir?.entry == entry, members[member] != nil else { return }
+        onAir?.skipVoters.insert(member)
     }
 
     /// Goes on from a position at an instant; nil: paused as before.
@@ -207,6 +221,10 @@ extension RoomState {
     ) {
         guard let finished = onAir, finished.entry == entry, let track = tracks[finished.track] else { return }
         onAir = nil
+        // What was skipped was no turn.
+        if reason == .skipped, let member = finished.turnOf, members[member] != nil {
+            turns[member] = finished.turnsBefore
+        }
         history.insert(
             HistoryEntry(
                 entry: entry, track: finished.track, title: track.info.title, artist: track.info.artist,

@@ -35,7 +35,7 @@ extension RoomEvent {
             return .roomUpdated(changes)
         case .roomClosed, .roleChanged, .memberBanned, .memberUnbanned, .tracksAdded, .tracksRemoved, .voteCast,
             .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackStarted,
-            .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .entryFinished:
+            .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast, .entryFinished:
             return self
         }
     }

@@ -40,10 +40,7 @@ extension RoomSettings {
     /// The settings with `update` applied; refuses values out of range.
     func changed(by update: SettingsUpdate) throws(RoomRefusal) -> RoomSettings {
         var settings = self
-        if let mode = update.queueMode {
-            guard mode == .dj else { throw .badRequest("queueMode must be dj") }
-            settings.queueMode = mode
-        }
+        if let mode = update.queueMode { settings.queueMode = mode }
         if let ratio = update.skipRatio {
             guard (0.0...1.0).contains(ratio) else { throw .badRequest("skipRatio must be 0 to 1") }
             // Adding zero turns −0 into 0.
@@ -61,6 +58,7 @@ extension RoomSettings {
             }
             settings.repeatAfterPlays = plays
         }
+        settings.guestsMayAdd = update.guestsMayAdd ?? settings.guestsMayAdd
         return settings
     }
 }

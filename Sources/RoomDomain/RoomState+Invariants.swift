@@ -80,7 +80,15 @@ extension RoomState {
             entries.append(onAir.entry)
             if tracks[onAir.track] == nil { found.append("the track on air is not in the pool") }
             if onAir.positionMs < 0 || onAir.heardMs < 0 { found.append("a negative time on air") }
+            if onAir.skipVoters.contains(where: { members[$0] == nil }) { found.append("a skip vote of nobody") }
             if onAir.at > lastEventAt || onAir.startedAt > onAir.at { found.append("on air in the future") }
+        }
+        for (member, had) in turns where members[member] == nil || !(1...max(1, plays)).contains(had.taken) {
+            found.append("\(had.taken) turns of member \(member.rawValue)")
+        }
+        for track in tracks.values {
+            guard let play = track.lastPlay, play < 1 || play > plays else { continue }
+            found.append("track \(track.id.rawValue) was played as number \(play) of \(plays)")
         }
         entries += history.map(\.entry)
         if Set(entries).count != entries.count { found.append("an entry is at two places") }

@@ -73,8 +73,10 @@ extension RoomState {
         if member.role == .owner, let heir = heir(of: member.id) {
             events.append(.roleChanged(member: heir, role: .owner))
         }
-        let votes = withdrawals(of: member.id)
-        events.append(.memberLeft(MemberLeft(member: member.id, reason: reason, by: by, note: note, votes: votes)))
+        var left = MemberLeft(
+            member: member.id, reason: reason, by: by, note: note, votes: withdrawals(of: member.id))
+        if let onAir, onAir.skipVoters.contains(member.id) { left.skipVotes = onAir.skipVoters.count - 1 }
+        events.append(.memberLeft(left))
         if members.count == 1 { events.append(.roomClosed) }
         return events
     }
@@ -93,4 +95,11 @@ extension RoomState {
     }
 
     private static func noMember(_ id: MemberID) -> RoomRefusal { .notFound("no member \(id.rawValue)") }
+}
+
+extension RoomEvent {
+    /// Whether somebody is no member from then on.
+    var endsMembership: Bool {
+        if case .memberLeft = self { true } else { false }
+    }
 }

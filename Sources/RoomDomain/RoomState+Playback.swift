@@ -12,6 +12,7 @@ extension RoomState {
             guard let head = queue.first else { throw .notFound("the queue is empty") }
             next = head
         }
+        guard isRested(next.track) else { throw .conflict(restRule(of: next.track)) }
         var events: [RoomEvent] = []
         if let onAir { events.append(onAir.finished(.replaced, at: now)) }
         events.append(.playbackStarted(entry: next.id, track: next.track, positionMs: 0, at: now, by: by))
@@ -39,11 +40,36 @@ extension RoomState {
     /// Takes off the air what is on it, and starts the head of the queue, or stops.
     func finish(_ reason: FinishReason, by: MemberID?, at now: Timestamp) -> [RoomEvent] {
         guard let onAir else { return [] }
-        guard let next = queue.first else { return [onAir.finished(reason, at: now), .playbackStopped] }
-        return [
-            onAir.finished(reason, at: now),
-            .playbackStarted(entry: next.id, track: next.track, positionMs: 0, at: now, by: by),
+        let finished = onAir.finished(reason, at: now)
+        return [finished] + folding([finished], at: now).succession(by: by, at: now)
+    }
+
+    /// What comes on the air, on which nothing is: the first waiting entry that may be played, else the room's own
+    /// choice, else nothing.
+    private func succession(by: MemberID?, at now: Timestamp) -> [RoomEvent] {
+        var events: [RoomEvent] = []
+        for next in queue {
+            if isRested(next.track) {
+                return events + [
+                    .playbackStarted(entry: next.id, track: next.track, positionMs: 0, at: now, by: by)
+                ]
+            }
+            events.append(.entryRemoved(entry: next.id, by: nil, why: restReason(of: next.track)))
+        }
+        guard let choice = choice() else { return events + [.playbackStopped] }
+        let entry = EntryID(rawValue: nextEntry)
+        return events + [
+            .entryEnqueued(entry: entry, track: choice.track, index: 0, by: nil, why: choice.why),
+            .votesCleared(track: choice.track),
+            .playbackStarted(entry: entry, track: choice.track, positionMs: 0, at: now, by: nil),
         ]
+    }
+
+    /// The room once `events` have happened to it.
+    func folding(_ events: [RoomEvent], at now: Timestamp) -> RoomState {
+        var room = self
+        for event in recorded(events, at: now) { room.evolve(event) }
+        return room
     }
 }
 
@@ -68,7 +94,7 @@ extension OnAir {
     }
 
     /// The event of its leaving the air.
-    fileprivate func finished(_ reason: FinishReason, at now: Timestamp) -> RoomEvent {
+    func finished(_ reason: FinishReason, at now: Timestamp) -> RoomEvent {
         .entryFinished(
             entry: entry, track: track, reason: reason, startedAt: startedAt, playedMs: heard(at: now))
     }

@@ -7,6 +7,8 @@ extension RoomState {
             throw .limitReached("a queue has at most \(RoomLimits.queue) entries")
         }
         try existing(track)
+        try requireShare(of: by)
+        try requireNoRepeat(of: track, at: index)
         let entry = EntryID(rawValue: nextEntry)
         let enqueued = RoomEvent.entryEnqueued(entry: entry, track: track, index: index, by: by)
         return voters[track] == nil ? [enqueued] : [enqueued, .votesCleared(track: track)]
@@ -31,6 +33,13 @@ extension RoomState {
             throw .notFound("no entry \(entry.rawValue) in the queue")
         }
         return place
+    }
+
+    /// Refuses who has as many waiting entries as the room allows.
+    private func requireShare(of member: MemberID?) throws(RoomRefusal) {
+        let limit = settings.maxWaitingPerMember
+        guard let member, limit > 0, queue.count(where: { $0.addedBy == member }) >= limit else { return }
+        throw .limitReached("a member has at most \(limit) waiting entries in this room")
     }
 
     private func requireIndex(_ index: Int) throws(RoomRefusal) {

@@ -51,6 +51,11 @@ package struct RoomState: Sendable, Equatable {
     /// What was on air, newest first, at most ``RoomLimits/history``.
     package var history: [HistoryEntry] = []
 
+    /// How many entries have been on air.
+    package var plays = 0
+    /// The turns of each present member who had any: entries that were played or are on air, not those skipped.
+    package var turns: [MemberID: Turns] = [:]
+
     /// The number the next member gets.
     package var nextMember = 1
     /// The number the next track gets.

@@ -87,7 +87,7 @@ extension RoomEvent {
             true
         case .memberJoined, .memberLeft, .memberBanned, .memberUnbanned, .tracksAdded, .tracksRemoved, .voteCast,
             .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackPaused,
-            .playbackResumed, .playbackSeeked:
+            .playbackResumed, .playbackSeeked, .skipVoteCast:
             false
         }
     }

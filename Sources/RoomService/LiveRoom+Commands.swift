@@ -57,7 +57,7 @@ extension LiveRoom {
         let now = surroundings.clock.now
         let events: [RoomEvent]
         do {
-            events = try projected.decide(request.command, by: request.actor, at: now)
+            events = try projected.decide(request.command, by: request.actor, at: now, online: presence.members)
         } catch {
             pend(request, answer: .refused(error))
             return

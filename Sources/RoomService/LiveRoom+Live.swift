@@ -13,12 +13,21 @@ extension LiveRoom {
         }
         guard !here.isEmpty else { return }
         let elsewhere = surroundings.presence.set(here, in: id)
+        var hasChanged = false
         for (member, isHere) in here {
-            presence.set(
-                member, isOnline: isHere || elsewhere.contains(member) && confirmed.members[member] != nil)
+            let isOnline = isHere || elsewhere.contains(member) && confirmed.members[member] != nil
+            if presence.set(member, isOnline: isOnline) { hasChanged = true }
         }
         surroundings.presence.setCount(presence.online, of: id)
         tellPresence()
+        if hasChanged { countSkipVotes() }
+    }
+
+    /// Skips what is on air where those who are online now are few enough for the votes that there are.
+    private func countSkipVotes() {
+        guard confirmed.isVotedOut(online: presence.members) else { return }
+        // Whatever hinders it, the next vote or the next change of presence counts again.
+        submit(CommandRequest(actor: .server, key: nil, command: .countSkipVotes) { _ in })
     }
 
     /// Finds out anew whether the member is online that a session is, if it is one.

@@ -17,7 +17,7 @@ extension RoomEvent {
         case .roomCreated, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged, .memberBanned, .memberUnbanned,
             .tracksAdded, .tracksRemoved, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved,
             .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped,
-            .entryFinished:
+            .skipVoteCast, .entryFinished:
             nil
         }
     }

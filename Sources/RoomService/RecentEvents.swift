@@ -51,7 +51,8 @@ extension RecordedEvent {
         case .memberLeft(let left): Self.least + 48 * left.votes.count
         case .roomCreated, .memberJoined, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged, .memberBanned,
             .memberUnbanned, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved,
-            .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .entryFinished:
+            .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast,
+            .entryFinished:
             Self.least
         }
     }

@@ -4,9 +4,9 @@ import RoomDomain
 /// A command's type, as the protocol names it.
 enum CommandKind: String, CaseIterable {
     case join, leave, rename, updateRoom, closeRoom, setRole, transferOwnership, kick, unban, addTracks, removeTracks
-    case vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish
+    case vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish, voteSkip, syncDeck
     /// The server's own.
-    case endMembership
+    case countSkipVotes, endMembership
 
     init(_ command: RoomCommand) {
         self =
@@ -33,6 +33,9 @@ enum CommandKind: String, CaseIterable {
             case .seek: .seek
             case .skip: .skip
             case .finish: .finish
+            case .voteSkip: .voteSkip
+            case .syncDeck: .syncDeck
+            case .countSkipVotes: .countSkipVotes
             case .endMembership: .endMembership
             }
     }

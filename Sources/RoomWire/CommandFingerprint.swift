@@ -129,10 +129,42 @@ struct Fingerprint {
         case .finish(let entry):
             self.combine("finish")
             self.combine(entry)
+        case .voteSkip(let entry):
+            self.combine("voteSkip")
+            self.combine(entry)
+        case .syncDeck(let deck):
+            self.combine("syncDeck")
+            self.combine(deck)
+        case .countSkipVotes: self.combine("countSkipVotes")
         case .endMembership(let session, let reason):
             self.combine("endMembership")
             self.combine(session.description)
             self.combine(reason.rawValue)
+        }
+    }
+
+    private mutating func combine(_ deck: Deck) {
+        self.combine(Int64(deck.queue.count))
+        for item in deck.queue { self.combine(item) }
+        switch deck.playback {
+        case .stopped: self.combine(isPresent: false)
+        case .onAir(let item, let isPaused, let positionMs, let at):
+            self.combine(isPresent: true)
+            self.combine(item)
+            self.combine(isPresent: isPaused)
+            self.combine(positionMs)
+            self.combine(at.milliseconds)
+        }
+    }
+
+    private mutating func combine(_ item: Deck.Item) {
+        switch item {
+        case .track(let track):
+            self.combine("track")
+            self.combine(track)
+        case .entry(let entry):
+            self.combine("entry")
+            self.combine(entry)
         }
     }
 
@@ -150,6 +182,11 @@ struct Fingerprint {
         self.combine(settings.skipRatio)
         self.combine(settings.maxWaitingPerMember.map(Int64.init))
         self.combine(settings.repeatAfterPlays.map(Int64.init))
+        // Without the field, the hash is what it was before there was the field.
+        if let guestsMayAdd = settings.guestsMayAdd {
+            self.combine("guestsMayAdd")
+            self.combine(isPresent: guestsMayAdd)
+        }
     }
 
     private mutating func combine(_ track: TrackInfo) {

@@ -65,6 +65,8 @@ package enum CommandJSON {
         case "seek": .seek(positionMs: try fields.integer("positionMs"))
         case "skip": .skip
         case "finish": .finish(entry: try fields.id("entry"))
+        case "voteSkip": .voteSkip(entry: try fields.id("entry"))
+        case "syncDeck": .syncDeck(try Self.deck(fields))
         default: nil
         }
     }
@@ -77,6 +79,37 @@ package enum CommandJSON {
         update.visibility = try fields.choiceIfPresent("visibility")
         update.settings = try fields.settingsUpdate("settings", at: "command.settings")
         return update
+    }
+
+    private static func deck(_ fields: JSONFields) throws(FieldViolation) -> Deck {
+        let array = try fields.array("queue")
+        var queue: [Deck.Item] = []
+        queue.reserveCapacity(array.count)
+        for (index, value) in array.enumerated() {
+            queue.append(try Self.item(JSONFields(value, at: "command.queue", element: index)))
+        }
+        guard let value = fields["playback"] else { throw fields.violation("playback", "an object") }
+        let playback = try JSONFields(value, at: "command.playback")
+        let isPaused: Bool
+        switch playback["status"]?.string {
+        case "stopped": return Deck(queue: queue, playback: .stopped)
+        case "playing": isPaused = false
+        case "paused": isPaused = true
+        default: throw playback.violation("status", "stopped, playing or paused")
+        }
+        return Deck(
+            queue: queue,
+            playback: .onAir(
+                try Self.item(playback), isPaused: isPaused, positionMs: try playback.integer("positionMs"),
+                at: try playback.instant("atMs")))
+    }
+
+    private static func item(_ fields: JSONFields) throws(FieldViolation) -> Deck.Item {
+        switch (fields["track"], fields["entry"]) {
+        case (.some, nil): .track(try fields.id("track"))
+        case (nil, .some): .entry(try fields.id("entry"))
+        case (nil, nil), (.some, .some): throw fields.violation("track", "there, or entry, and not both")
+        }
     }
 
     /// Ownership is not given by this command.

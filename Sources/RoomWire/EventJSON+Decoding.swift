@@ -50,8 +50,10 @@ extension JSONFields {
         case .entryEnqueued:
             .entryEnqueued(
                 entry: try self.id("entry"), track: try self.id("track"), index: try self.count("index"),
-                by: try self.idIfPresent("by"))
-        case .entryRemoved: .entryRemoved(entry: try self.id("entry"), by: try self.idIfPresent("by"))
+                by: try self.idIfPresent("by"), why: try self.reasonIfPresent())
+        case .entryRemoved:
+            .entryRemoved(
+                entry: try self.id("entry"), by: try self.idIfPresent("by"), why: try self.reasonIfPresent())
         case .entryMoved:
             .entryMoved(entry: try self.id("entry"), index: try self.count("index"), by: try self.idIfPresent("by"))
         case .playbackStarted:
@@ -71,6 +73,9 @@ extension JSONFields {
                 positionMs: try self.integer("positionMs"), at: try self.instant("atMs"),
                 by: try self.idIfPresent("by"))
         case .playbackStopped: .playbackStopped
+        case .skipVoteCast:
+            .skipVoteCast(
+                entry: try self.id("entry"), by: try self.id("by"), skipVotes: try self.count("skipVotes"))
         case .entryFinished:
             .entryFinished(
                 entry: try self.id("entry"), track: try self.id("track"), reason: try self.choice("reason"),
@@ -96,7 +101,18 @@ extension JSONFields {
         }
         return MemberLeft(
             member: try self.id("member"), reason: try self.choice("reason"), by: try self.idIfPresent("by"),
-            note: try self.stringIfPresent("note"), votes: votes)
+            note: try self.stringIfPresent("note"), votes: votes, skipVotes: try self.countIfPresent("skipVotes"))
+    }
+
+    private func reasonIfPresent() throws(FieldViolation) -> ChoiceReason? {
+        guard let value = self["why"] else { return nil }
+        let fields = try JSONFields(value, at: "why")
+        var rank: [Int] = []
+        for number in try fields.array("rank") {
+            guard let integer = number.integer else { throw fields.violation("rank", "an array of integers") }
+            rank.append(Int(integer))
+        }
+        return ChoiceReason(rule: try fields.choice("rule"), rank: rank, turnOf: try fields.idIfPresent("turnOf"))
     }
 
     private func roomChanges() throws(FieldViolation) -> RoomChanges {

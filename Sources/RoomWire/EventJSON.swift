@@ -44,7 +44,7 @@ enum EventType: String, CaseIterable {
     case roomCreated, memberJoined, memberLeft, memberRenamed, roomUpdated, roomClosed, roleChanged, memberBanned
     case memberUnbanned, tracksAdded, tracksRemoved, voteCast, voteWithdrawn, votesCleared, entryEnqueued
     case entryRemoved, entryMoved, playbackStarted, playbackPaused, playbackResumed, playbackSeeked, playbackStopped
-    case entryFinished
+    case skipVoteCast, entryFinished
 
     init(of event: RoomEvent) {
         switch event {
@@ -70,6 +70,7 @@ enum EventType: String, CaseIterable {
         case .playbackResumed: self = .playbackResumed
         case .playbackSeeked: self = .playbackSeeked
         case .playbackStopped: self = .playbackStopped
+        case .skipVoteCast: self = .skipVoteCast
         case .entryFinished: self = .entryFinished
         }
     }
@@ -127,14 +128,16 @@ extension JSONWriter {
             self.member("votes", votes)
             self.member("requestedSeq", requestedSeq)
         case .votesCleared(let track): self.member("track", id: track)
-        case .entryEnqueued(let entry, let track, let index, let by):
+        case .entryEnqueued(let entry, let track, let index, let by, let why):
             self.member("entry", id: entry)
             self.member("track", id: track)
             self.member("index", index)
             self.member("by", id: by)
-        case .entryRemoved(let entry, let by):
+            self.member(why: why)
+        case .entryRemoved(let entry, let by, let why):
             self.member("entry", id: entry)
             self.member("by", id: by)
+            self.member(why: why)
         case .entryMoved(let entry, let index, let by):
             self.member("entry", id: entry)
             self.member("index", index)
@@ -146,6 +149,10 @@ extension JSONWriter {
         case .playbackPaused(let positionMs, let at, let by), .playbackResumed(let positionMs, let at, let by),
             .playbackSeeked(let positionMs, let at, let by):
             self.members(positionMs: positionMs, at: at, by: by)
+        case .skipVoteCast(let entry, let by, let skipVotes):
+            self.member("entry", id: entry)
+            self.member("by", id: by)
+            self.member("skipVotes", skipVotes)
         case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs):
             self.member("entry", id: entry)
             self.member("track", id: track)
@@ -176,6 +183,7 @@ extension JSONWriter {
         self.member("reason", choice: leaving.reason)
         self.member("by", id: leaving.by)
         self.member("note", leaving.note)
+        self.member("skipVotes", leaving.skipVotes)
         guard !leaving.votes.isEmpty else { return }
         self.name("votes")
         self.beginArray()
@@ -187,6 +195,19 @@ extension JSONWriter {
             self.endObject()
         }
         self.endArray()
+    }
+
+    private mutating func member(why: ChoiceReason?) {
+        guard let why else { return }
+        self.name("why")
+        self.beginObject()
+        self.member("rule", choice: why.rule)
+        self.name("rank")
+        self.beginArray()
+        for number in why.rank { self.integer(number) }
+        self.endArray()
+        self.member("turnOf", id: why.turnOf)
+        self.endObject()
     }
 
     private mutating func members(of changes: RoomChanges) {

@@ -65,7 +65,7 @@ extension JSONWriter {
     }
 
     /// The waiting entries, in play order.
-    mutating func members(ofQueue queue: [QueueEntry]) {
+    mutating func members(ofQueue queue: [QueueEntry], withTurns: Bool = false) {
         self.name("queue")
         self.beginArray()
         for entry in queue {
@@ -73,6 +73,7 @@ extension JSONWriter {
             self.member("entry", id: entry.id)
             self.member("track", id: entry.track)
             self.member("addedBy", id: entry.addedBy)
+            if withTurns, entry.turnOf != entry.addedBy { self.member("turnOf", id: entry.turnOf) }
             self.endObject()
         }
         self.endArray()

@@ -8,7 +8,7 @@ package enum StoredStateJSON {
     ///
     /// It grows whenever a release would fold the same events into another state or write it otherwise; snapshots of
     /// other versions are not read but made anew from the events.
-    package static let reducerVersion = 1
+    package static let reducerVersion = 2
 
     /// The whole room.
     package static func encode(_ state: RoomState) -> [UInt8] {
@@ -28,9 +28,10 @@ package enum StoredStateJSON {
         writer.member("nextMember", state.nextMember)
         writer.member("nextTrack", state.nextTrack)
         writer.member("nextEntry", state.nextEntry)
+        writer.member("plays", state.plays)
         writer.members(ofPeople: state)
         writer.members(ofTracks: state)
-        writer.members(ofQueue: state.queue)
+        writer.members(ofQueue: state.queue, withTurns: true)
         writer.members(ofOnAir: state.onAir)
         writer.members(ofHistory: state.history)
         writer.endObject()
@@ -59,6 +60,7 @@ extension JSONWriter {
             self.member("name", member.name)
             self.member("role", choice: member.role)
             self.member("joinedAt", member.joinedAt)
+            self.member("turns", state.turns[member.id])
             self.endObject()
         }
         self.endArray()
@@ -83,10 +85,20 @@ extension JSONWriter {
             guard let track = state.tracks[id] else { continue }
             self.beginObject()
             self.members(of: track)
+            self.member("lastPlay", track.lastPlay)
             if let voters = state.voters[id] { self.member("voters", ids: voters.sorted()) }
             self.endObject()
         }
         self.endArray()
+    }
+
+    private mutating func member(_ name: StaticString, _ turns: Turns?) {
+        guard let turns else { return }
+        self.name(name)
+        self.beginObject()
+        self.member("taken", turns.taken)
+        self.member("round", turns.round)
+        self.endObject()
     }
 
     fileprivate mutating func members(ofOnAir onAir: OnAir?) {
@@ -103,6 +115,8 @@ extension JSONWriter {
         self.member("at", onAir.at)
         self.member("heardMs", onAir.heardMs)
         self.member("skipVoters", ids: onAir.skipVoters.sorted())
+        self.member("turnOf", id: onAir.turnOf)
+        self.member("turnsBefore", onAir.turnsBefore)
         self.endObject()
     }
 }
@@ -123,6 +137,7 @@ extension JSONFields {
         state.nextMember = try self.count("nextMember")
         state.nextTrack = try self.count("nextTrack")
         state.nextEntry = try self.count("nextEntry")
+        state.plays = try self.count("plays")
         try self.readPeople(into: &state)
         try self.readTracks(into: &state)
         for (index, value) in try self.array("queue").enumerated() {
@@ -130,7 +145,7 @@ extension JSONFields {
             state.queue.append(
                 QueueEntry(
                     id: try fields.id("entry"), track: try fields.id("track"),
-                    addedBy: try fields.idIfPresent("addedBy")))
+                    addedBy: try fields.idIfPresent("addedBy"), turnOf: try fields.idIfPresent("turnOf")))
         }
         if let onAir = self["onAir"] { state.onAir = try JSONFields(onAir, at: "onAir").onAir() }
         for (index, value) in try self.array("history").enumerated() {
@@ -150,6 +165,7 @@ extension JSONFields {
                 role: try fields.choice("role"), joinedAt: try fields.instant("joinedAt"))
             state.members[member.id] = member
             state.memberOfSession[member.session] = member.id
+            state.turns[member.id] = try fields.turnsIfPresent("turns", at: "turns")
         }
         for (index, value) in try self.array("bans").enumerated() {
             let fields = try JSONFields(value, at: "bans", element: index)
@@ -167,7 +183,8 @@ extension JSONFields {
             let id: TrackID = try fields.id("track")
             let track = Track(
                 id: id, info: try fields.trackInfo(), addedBy: try fields.id("addedBy"),
-                votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"))
+                votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"),
+                lastPlay: try fields.countIfPresent("lastPlay"))
             // A track that stood twice in the pool's order would be removed once.
             guard state.tracks.updateValue(track, forKey: id) == nil else {
                 throw fields.violation("track", "there only once")
@@ -181,13 +198,21 @@ extension JSONFields {
         state.votesOfMember = votes.mapValues { Set($0) }
     }
 
+    private func turnsIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> Turns? {
+        guard let value = self[name] else { return nil }
+        let fields = try JSONFields(value, at: path)
+        return Turns(taken: try fields.count("taken"), round: try fields.count("round"))
+    }
+
     private func onAir() throws(FieldViolation) -> OnAir {
-        OnAir(
+        var onAir = OnAir(
             entry: try self.id("entry"), track: try self.id("track"), startedBy: try self.idIfPresent("startedBy"),
             startedAt: try self.instant("startedAt"), startedSeq: try self.count("startedSeq"),
             isPaused: try self.bool("isPaused"), positionMs: try self.integer("positionMs"),
             at: try self.instant("at"), heardMs: try self.integer("heardMs"),
-            skipVoters: Set(try self.ids("skipVoters")))
+            skipVoters: Set(try self.ids("skipVoters")), turnOf: try self.idIfPresent("turnOf"))
+        onAir.turnsBefore = try self.turnsIfPresent("turnsBefore", at: "turnsBefore")
+        return onAir
     }
 
     private func historyEntry() throws(FieldViolation) -> HistoryEntry {

@@ -24,6 +24,13 @@ struct ClientView: Equatable {
         var isPaused = false
         var positionMs: Int64
         var at: Timestamp
+        var skipVotes = 0
+    }
+
+    struct Waiting: Equatable {
+        var entry: EntryID
+        var track: TrackID
+        var addedBy: MemberID?
     }
 
     var seq = 0
@@ -34,7 +41,7 @@ struct ClientView: Equatable {
     var closedAt: Timestamp?
     var members: [MemberID: Person] = [:]
     var pool: [TrackID: Song] = [:]
-    var queue: [QueueEntry] = []
+    var queue: [Waiting] = []
     var deck: Deck?
     var history: [HistoryEntry] = []
 
@@ -52,11 +59,12 @@ struct ClientView: Equatable {
         pool = room.tracks.mapValues {
             Song(info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq)
         }
-        queue = room.queue
+        queue = room.queue.map { Waiting(entry: $0.id, track: $0.track, addedBy: $0.addedBy) }
         deck = room.onAir.map {
             Deck(
                 entry: $0.entry, track: $0.track, startedBy: $0.startedBy, startedAt: $0.startedAt,
-                startedSeq: $0.startedSeq, isPaused: $0.isPaused, positionMs: $0.positionMs, at: $0.at)
+                startedSeq: $0.startedSeq, isPaused: $0.isPaused, positionMs: $0.positionMs, at: $0.at,
+                skipVotes: $0.skipVoters.count)
         }
         history = room.history
     }
@@ -74,6 +82,7 @@ struct ClientView: Equatable {
         case .memberLeft(let left):
             members[left.member] = nil
             for vote in left.votes { setVotes(of: vote.track, vote.votes, vote.requestedSeq) }
+            if let skipVotes = left.skipVotes { deck?.skipVotes = skipVotes }
         case .memberRenamed(let member, let name): members[member]?.name = name
         case .roomUpdated(let changes):
             name = changes.name ?? name
@@ -95,15 +104,15 @@ struct ClientView: Equatable {
         case .voteCast(let track, _, let votes, let requestedSeq): setVotes(of: track, votes, requestedSeq)
         case .voteWithdrawn(let track, _, let votes, let requestedSeq): setVotes(of: track, votes, requestedSeq)
         case .votesCleared(let track): setVotes(of: track, 0, nil)
-        case .entryEnqueued(let entry, let track, let index, let by):
-            queue.insert(QueueEntry(id: entry, track: track, addedBy: by), at: index)
-        case .entryRemoved(let entry, _): queue.removeAll { $0.id == entry }
+        case .entryEnqueued(let entry, let track, let index, let by, _):
+            queue.insert(Waiting(entry: entry, track: track, addedBy: by), at: index)
+        case .entryRemoved(let entry, _, _): queue.removeAll { $0.entry == entry }
         case .entryMoved(let entry, let index, _):
-            let moved = queue.filter { $0.id == entry }
-            queue.removeAll { $0.id == entry }
+            let moved = queue.filter { $0.entry == entry }
+            queue.removeAll { $0.entry == entry }
             queue.insert(contentsOf: moved, at: index)
         case .playbackStarted(let entry, let track, let positionMs, let at, let by):
-            queue.removeAll { $0.id == entry }
+            queue.removeAll { $0.entry == entry }
             deck = Deck(
                 entry: entry, track: track, startedBy: by, startedAt: recorded.at, startedSeq: recorded.seq,
                 positionMs: positionMs, at: at)
@@ -111,6 +120,7 @@ struct ClientView: Equatable {
         case .playbackResumed(let positionMs, let at, _): jump(to: positionMs, at, isPaused: false)
         case .playbackSeeked(let positionMs, let at, _): jump(to: positionMs, at, isPaused: deck?.isPaused ?? false)
         case .playbackStopped: deck = nil
+        case .skipVoteCast(_, _, let skipVotes): deck?.skipVotes = skipVotes
         case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs):
             deck = nil
             history.insert(

@@ -16,7 +16,7 @@ import Testing
             room.onAir
                 == OnAir(
                     entry: 1, track: 1, startedBy: 2, startedAt: .start(plus: 10), startedSeq: room.seq,
-                    isPaused: false, positionMs: 0, at: .start(plus: 10), heardMs: 0))
+                    isPaused: false, positionMs: 0, at: .start(plus: 10), heardMs: 0, turnOf: 1))
         #expect(room.queue.map(\.id) == [2, 3])
         #expect(room.history.isEmpty)
     }

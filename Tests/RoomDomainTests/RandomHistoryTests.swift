@@ -44,7 +44,7 @@ import Testing
             refusals += history.refusals
             events += history.log.count
         }
-        #expect(kinds.count == 23, "\(kinds.sorted())")
+        #expect(kinds.count == 24, "\(kinds.sorted())")
         #expect(open > 10)
         #expect(refusals > 1_000)
         #expect(events > 1_500)
@@ -65,13 +65,16 @@ import Testing
             let command = input.command(for: history.room)
             let actor = input.actor(for: command, in: history.room)
             let now = input.instant(after: history.room.lastEventAt)
-            let first = Result { () throws(RoomRefusal) in try history.room.decide(command, by: actor, at: now) }
-            let second = Result { () throws(RoomRefusal) in try history.room.decide(command, by: actor, at: now) }
+            let (room, online) = (history.room, input.online(in: history.room))
+            func decide() -> Result<[RoomEvent], RoomRefusal> {
+                Result { () throws(RoomRefusal) in try room.decide(command, by: actor, at: now, online: online) }
+            }
+            let (first, second) = (decide(), decide())
             #expect(first == second, "seed \(seed)")
             switch first {
             case .success(let events):
                 append(events, at: now, to: &history, &view, seed)
-                expectNothingLeftToDo(command, by: actor, after: history.room, at: now, seed)
+                expectNothingLeftToDo(command, by: actor, after: history.room, at: now, online, seed)
             case .failure: history.refusals += 1
             }
             if number % 40 == 20 { history.copies.append((history.room, history.log.count)) }
@@ -94,14 +97,15 @@ import Testing
 
     /// What was granted holds: asked for again at once, it changes nothing (where it does not name a next thing to do).
     private func expectNothingLeftToDo(
-        _ command: RoomCommand, by actor: Actor, after room: RoomState, at now: Timestamp, _ seed: UInt64
+        _ command: RoomCommand, by actor: Actor, after room: RoomState, at now: Timestamp, _ online: Set<MemberID>,
+        _ seed: UInt64
     ) {
         guard room.isOpen else { return }
         switch command {
         case .join, .rename, .updateRoom, .setRole, .unban, .vote, .unvote, .move, .pause, .resume, .finish,
-            .endMembership:
+            .voteSkip, .syncDeck, .countSkipVotes, .endMembership:
             #expect(throws: Never.self, "seed \(seed), \(command)") {
-                let again = try room.decide(command, by: actor, at: now)
+                let again = try room.decide(command, by: actor, at: now, online: online)
                 #expect(again == [], "seed \(seed), \(command)")
             }
         case .leave, .closeRoom, .transferOwnership, .kick, .addTracks, .removeTracks, .enqueue, .dequeue, .play, .seek,

@@ -57,7 +57,7 @@ struct RandomInput {
     }
 
     mutating func command(for room: RoomState) -> RoomCommand {
-        switch Int.random(in: 0..<60, using: &random) {
+        switch Int.random(in: 0..<66, using: &random) {
         case 0..<6: .join(name: random.once(in: 3) ? text() : nil)
         case 6: random.once(in: 3) ? .leave : .skip
         case 7: .rename(name: text())
@@ -83,6 +83,9 @@ struct RandomInput {
         case 52..<54: .seek(positionMs: position())
         case 54: .skip
         case 55..<59: .finish(entry: entry(room))
+        case 59..<63: .voteSkip(entry: entry(room))
+        case 63: .countSkipVotes
+        case 64: .syncDeck(deck(room))
         default: endMembership()
         }
     }
@@ -90,6 +93,25 @@ struct RandomInput {
     private mutating func endMembership() -> RoomCommand {
         guard case .session(let session, _) = random.pick(Self.sessions, or: .ana) else { return .leave }
         return .endMembership(session: session, reason: random.pick(LeaveReason.allCases, or: .expired))
+    }
+
+    /// Some of the members of a room, or nobody.
+    mutating func online(in room: RoomState) -> Set<MemberID> {
+        Set(room.members.keys.sorted().filter { _ in random.once(in: 2) })
+    }
+
+    private mutating func deck(_ room: RoomState) -> Deck {
+        let queue = (0..<Int.random(in: 0..<8, using: &random)).map { _ in item(room) }
+        guard !random.once(in: 4) else { return Deck(queue: queue, playback: .stopped) }
+        let at = Timestamp(
+            milliseconds: room.lastEventAt.milliseconds &- Int64.random(in: -9_000...9_000, using: &random))
+        return Deck(
+            queue: queue,
+            playback: .onAir(item(room), isPaused: random.once(in: 2), positionMs: position(), at: at))
+    }
+
+    private mutating func item(_ room: RoomState) -> Deck.Item {
+        random.once(in: 2) ? .track(track(room)) : .entry(entry(room))
     }
 
     private mutating func text() -> String { random.pick(Self.texts, or: "") }
@@ -141,6 +163,9 @@ struct RandomInput {
         update.clearLocation = random.once(in: 3)
         if random.once(in: 2) { update.visibility = random.pick(Visibility.allCases, or: .public) }
         if random.once(in: 3) { update.settings.skipRatio = random.pick([0, 1, 0.3, -1, .nan], or: 0) }
+        if random.once(in: 4) { update.settings.repeatAfterPlays = random.pick([0, 1, 2, 5], or: 0) }
+        if random.once(in: 4) { update.settings.maxWaitingPerMember = random.pick([0, 1, 3], or: 0) }
+        if random.once(in: 4) { update.settings.guestsMayAdd = random.once(in: 2) }
         if random.once(in: 4) { update.settings.queueMode = random.pick(QueueMode.allCases, or: .dj) }
         return update
     }

@@ -24,12 +24,12 @@ struct RoomScenario {
     /// Asks for `command`, expects exactly these events, and folds them in.
     @discardableResult
     func when(
-        _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0, then expected: RoomEvent...,
-        sourceLocation: SourceLocation = #_sourceLocation
+        _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0, online: Set<MemberID> = [],
+        then expected: RoomEvent..., sourceLocation: SourceLocation = #_sourceLocation
     ) -> RoomScenario {
         var next = self
         do {
-            let events = try next.ask(command, by: actor, after: milliseconds, sourceLocation)
+            let events = try next.ask(command, by: actor, after: milliseconds, online: online, sourceLocation)
             #expect(events == expected, sourceLocation: sourceLocation)
         } catch {
             Issue.record("refused: \(error)", sourceLocation: sourceLocation)
@@ -40,10 +40,10 @@ struct RoomScenario {
     /// Asks for `command` and expects that it is granted and changes nothing.
     @discardableResult
     func changesNothing(
-        _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0,
+        _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0, online: Set<MemberID> = [],
         sourceLocation: SourceLocation = #_sourceLocation
     ) -> RoomScenario {
-        when(command, by: actor, after: milliseconds, sourceLocation: sourceLocation)
+        when(command, by: actor, after: milliseconds, online: online, sourceLocation: sourceLocation)
     }
 
     /// Asks for `command` and expects a refusal of this kind.
@@ -63,12 +63,12 @@ struct RoomScenario {
 
     /// Goes on after `command`, whatever it causes; it must be granted.
     func after(
-        _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0,
+        _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0, online: Set<MemberID> = [],
         sourceLocation: SourceLocation = #_sourceLocation
     ) -> RoomScenario {
         var next = self
         do {
-            _ = try next.ask(command, by: actor, after: milliseconds, sourceLocation)
+            _ = try next.ask(command, by: actor, after: milliseconds, online: online, sourceLocation)
         } catch {
             Issue.record("refused: \(error)", sourceLocation: sourceLocation)
         }
@@ -76,10 +76,11 @@ struct RoomScenario {
     }
 
     private mutating func ask(
-        _ command: RoomCommand, by actor: Actor, after milliseconds: Int64, _ sourceLocation: SourceLocation
+        _ command: RoomCommand, by actor: Actor, after milliseconds: Int64, online: Set<MemberID>,
+        _ sourceLocation: SourceLocation
     ) throws(RoomRefusal) -> [RoomEvent] {
         let now = Timestamp(milliseconds: room.lastEventAt.milliseconds + milliseconds)
-        let events = try room.decide(command, by: actor, at: now)
+        let events = try room.decide(command, by: actor, at: now, online: online)
         for (index, recorded) in room.recorded(events, at: now).enumerated() {
             room.evolve(recorded)
             let violations = room.invariantViolations(atCommandBoundary: index == events.count - 1)

@@ -104,11 +104,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [QueueMode.votes, .fair])
-    func `queue modes other than the DJ's are refused`(mode: QueueMode) {
-        people.refuses(update { $0.settings.queueMode = mode }, with: .badRequest)
-    }
-
     @Test func `a closed room takes no commands`() {
         let closed = people.when(.closeRoom, after: 5, then: .roomClosed)
         #expect(closed.room.closedAt == .start(plus: 5))

@@ -73,6 +73,7 @@ package struct ClientFold {
         case "memberLeft":
             self.set("members", self.objects("members").filter { $0["member"] != event["member"] })
             for vote in event["votes"]?.array ?? [] { self.setVotes(vote.object?.byName ?? [:]) }
+            if let skipVotes = event["skipVotes"] { self.setSkipVotes(skipVotes) }
             if self.you?["member"] == event["member"] { self.you = nil }
         case "memberRenamed": self.change("members", "member", event) { $0["name"] = event["name"] }
         case "roleChanged":
@@ -86,6 +87,7 @@ package struct ClientFold {
         case "roomClosed": self.foldClosing(event, at)
         case "memberBanned", "memberUnbanned": break
         case "tracksAdded", "tracksRemoved", "voteCast", "voteWithdrawn", "votesCleared": self.foldPool(event)
+        case "skipVoteCast": self.setSkipVotes(event["skipVotes"] ?? .null)
         case "entryEnqueued", "entryRemoved", "entryMoved": self.foldQueue(event)
         case "playbackStarted", "playbackPaused", "playbackResumed", "playbackSeeked", "playbackStopped",
             "entryFinished":
@@ -179,6 +181,12 @@ package struct ClientFold {
             if event["type"]?.string == "playbackPaused" { playback["status"] = .string("paused") }
             if event["type"]?.string == "playbackResumed" { playback["status"] = .string("playing") }
         }
+        self.state["playback"] = Self.value(playback)
+    }
+
+    private mutating func setSkipVotes(_ skipVotes: JSONValue) {
+        var playback = self.state["playback"]?.object?.byName ?? [:]
+        playback["skipVotes"] = skipVotes
         self.state["playback"] = Self.value(playback)
     }
 

@@ -47,7 +47,8 @@ package struct RandomCommands {
         case 87..<91: room.onAir?.isPaused == true ? .resume : .pause
         case 91..<93: .seek(positionMs: Int64.random(in: 0...200_000, using: &self.random))
         case 93..<96: .skip
-        case 96..<98: .finish(entry: room.onAir?.entry ?? self.entry(room))
+        case 96: .finish(entry: room.onAir?.entry ?? self.entry(room))
+        case 97: .voteSkip(entry: room.onAir?.entry ?? self.entry(room))
         default: self.endMembership(in: room)
         }
     }
@@ -78,7 +79,8 @@ package struct RandomCommands {
         }
         if self.random.once(in: 3) { update.visibility = self.random.once(in: 2) ? .public : .unlisted }
         if self.random.once(in: 2) { update.settings.skipRatio = Double.random(in: 0...1, using: &self.random) }
-        if self.random.once(in: 3) { update.settings.repeatAfterPlays = Int.random(in: 0...9, using: &self.random) }
+        if self.random.once(in: 3) { update.settings.repeatAfterPlays = Int.random(in: 0...2, using: &self.random) }
+        if self.random.once(in: 3) { update.settings.queueMode = QueueMode.allCases.randomElement(using: &self.random) }
         return update
     }
 

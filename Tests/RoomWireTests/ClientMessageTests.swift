@@ -170,7 +170,7 @@ import Testing
         self.expectViolation(text(#","command":"skip""#), re: 3, "command must be an object")
         self.expectViolation(text(#","command":{}"#), re: 3, "command.type must be a string")
         self.expectViolation(text(#","command":{"type":1}"#), re: 3, "command.type must be a string")
-        for type in ["", "Skip", "voteSkip", "syncDeck", "endMembership", "subscribe"] {
+        for type in ["", "Skip", "VoteSkip", "countSkipVotes", "endMembership", "subscribe"] {
             self.expectViolation(
                 text(#","command":{"type":"\#(type)","entry":1}"#), re: 3,
                 "command.type must be a command that this server supports")

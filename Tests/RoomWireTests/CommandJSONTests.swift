@@ -32,6 +32,8 @@ import Testing
         ("play", [:], ["entry": "a positive integer"]),
         ("seek", ["positionMs": "an integer"], [:]),
         ("finish", ["entry": "a positive integer"], [:]),
+        ("voteSkip", ["entry": "a positive integer"], [:]),
+        ("syncDeck", ["queue": "an array"], [:]),
     ]
 
     /// A value that a field with this expectation takes.

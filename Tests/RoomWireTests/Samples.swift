@@ -64,6 +64,10 @@ enum Sample {
                         .init(track: track(2), votes: 0, requestedSeq: nil),
                     ]))
         ),
+        (
+            "memberLeft-skipping",
+            .memberLeft(MemberLeft(member: member(2), reason: .left, votes: [], skipVotes: 1))
+        ),
         ("memberLeft-bare", .memberLeft(MemberLeft(member: member(2), reason: .sessionEnded))),
         ("memberRenamed", .memberRenamed(member: member(2), name: "Bobby")),
         ("roomUpdated", .roomUpdated(manyChanges)),
@@ -94,7 +98,23 @@ enum Sample {
         ("votesCleared", .votesCleared(track: track(1))),
         ("entryEnqueued", .entryEnqueued(entry: entry(1), track: track(1), index: 0, by: member(1))),
         ("entryEnqueued-server", .entryEnqueued(entry: entry(1), track: track(1), index: 0, by: nil)),
+        (
+            "entryEnqueued-votes",
+            .entryEnqueued(
+                entry: entry(1), track: track(1), index: 0, by: nil,
+                why: ChoiceReason(rule: .votes, rank: [3, 5]))
+        ),
+        (
+            "entryEnqueued-fair",
+            .entryEnqueued(
+                entry: entry(1), track: track(1), index: 0, by: nil,
+                why: ChoiceReason(rule: .fair, rank: [2, 1, 5], turnOf: member(2)))
+        ),
         ("entryRemoved", .entryRemoved(entry: entry(1), by: member(1))),
+        (
+            "entryRemoved-repeat",
+            .entryRemoved(entry: entry(1), by: nil, why: ChoiceReason(rule: .repeatAfterPlays, rank: [1, 10]))
+        ),
         ("entryMoved", .entryMoved(entry: entry(1), index: 2, by: member(1))),
         ("playbackStarted", started(entry(1), track(1), seconds: 8)),
         (
@@ -105,6 +125,7 @@ enum Sample {
         ("playbackResumed", .playbackResumed(positionMs: 61_000, at: time(8), by: member(1))),
         ("playbackSeeked", .playbackSeeked(positionMs: 5_000, at: time(8), by: member(1))),
         ("playbackStopped", .playbackStopped),
+        ("skipVoteCast", .skipVoteCast(entry: entry(1), by: member(2), skipVotes: 1)),
         ("entryFinished", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000)),
     ]
 
@@ -210,6 +231,22 @@ enum Sample {
         ("seek", .seek(positionMs: 61_000)),
         ("skip", .skip),
         ("finish", .finish(entry: entry(9))),
+        ("voteSkip", .voteSkip(entry: entry(9))),
+        ("syncDeck", .syncDeck(Deck(queue: [], playback: .stopped))),
+        (
+            "syncDeck-playing",
+            .syncDeck(
+                Deck(
+                    queue: [.track(track(7)), .entry(entry(9))],
+                    playback: .onAir(.entry(entry(8)), isPaused: false, positionMs: 61_000, at: time(8))))
+        ),
+        (
+            "syncDeck-paused",
+            .syncDeck(
+                Deck(
+                    queue: [],
+                    playback: .onAir(.track(track(7)), isPaused: true, positionMs: 0, at: time(8))))
+        ),
     ]
 
     private static var manyUpdates: RoomUpdate {
@@ -221,6 +258,7 @@ enum Sample {
         update.settings.skipRatio = 0.25
         update.settings.maxWaitingPerMember = 3
         update.settings.repeatAfterPlays = 10
+        update.settings.guestsMayAdd = true
         return update
     }
 

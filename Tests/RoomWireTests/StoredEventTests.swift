@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test func `an unknown type is a fault`() {
-        for type in ["", "voteSkipped", "VoteCast", "skipVoteCast"] {
+        for type in ["", "voteSkipped", "VoteCast", "skipVote"] {
             #expect(throws: StoredEventFault.unknownType(type)) { try self.decode(type, "{}") }
         }
     }

@@ -49,6 +49,7 @@ extension JSONFields {
         update.skipRatio = try fields.numberIfPresent("skipRatio")
         update.maxWaitingPerMember = try fields.countIfPresent("maxWaitingPerMember")
         update.repeatAfterPlays = try fields.countIfPresent("repeatAfterPlays")
+        update.guestsMayAdd = try fields.boolIfPresent("guestsMayAdd")
         return update
     }
 
@@ -60,6 +61,7 @@ extension JSONFields {
         settings.skipRatio = try fields.number("skipRatio")
         settings.maxWaitingPerMember = try fields.count("maxWaitingPerMember")
         settings.repeatAfterPlays = try fields.count("repeatAfterPlays")
+        settings.guestsMayAdd = try fields.boolIfPresent("guestsMayAdd") ?? false
         return settings
     }
 

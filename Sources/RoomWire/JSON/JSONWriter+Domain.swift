@@ -38,6 +38,7 @@ extension JSONWriter {
         self.member("skipRatio", settings.skipRatio)
         self.member("maxWaitingPerMember", settings.maxWaitingPerMember)
         self.member("repeatAfterPlays", settings.repeatAfterPlays)
+        if settings.guestsMayAdd { self.member("guestsMayAdd", true) }
         self.endObject()
     }
 

@@ -1,0 +1,171 @@
+import RoomDomain
+import Testing
+
+/// What the room plays by itself, and whose turn it is.
+@Suite struct ChoiceTests {
+    /// Ana's room with Bob, Cyd and Dan, twelve tracks, and a queue mode.
+    private func room(_ mode: QueueMode, repeatAfterPlays: Int = 0) -> RoomScenario {
+        var changes = RoomChanges()
+        var settings = RoomSettings()
+        settings.queueMode = mode
+        settings.repeatAfterPlays = repeatAfterPlays
+        changes.settings = settings
+        let tracks = (1...12).map { NumberedTrack(id: TrackID(rawValue: $0), info: .titled("T\($0)")) }
+        return RoomScenario.given(RoomScenario.people + [.roomUpdated(changes), .tracksAdded(tracks: tracks, by: 1)])
+    }
+
+    private func votes(_ scenario: RoomScenario, _ votes: (Actor, TrackID)...) -> RoomScenario {
+        votes.reduce(scenario) { $0.after(.vote(track: $1.1), by: $1.0) }
+    }
+
+    /// Plays a track that the DJ put on, which is nobody's turn: the server did.
+    private func opened(_ scenario: RoomScenario) -> RoomScenario {
+        scenario.after(.enqueue(track: 12, index: nil), by: .server).after(.play(entry: nil), by: .server)
+    }
+
+    /// What the room plays one after the other, each to its end.
+    private func played(_ scenario: RoomScenario, _ count: Int) -> [Int] {
+        var (scenario, tracks) = (scenario, [Int]())
+        for _ in 0..<count {
+            guard let entry = scenario.room.onAir?.entry else { break }
+            scenario = scenario.after(.finish(entry: entry), after: 1_000)
+            if let track = scenario.room.onAir?.track { tracks.append(track.rawValue) }
+        }
+        return tracks
+    }
+
+    // MARK: By votes
+
+    @Test func `the top request is played when the queue is empty, and says why`() {
+        let asked = votes(opened(room(.votes)), (.bob, 1), (.cyd, 2), (.dan, 2))
+        let seq = asked.room.tracks[2]?.requestedSeq ?? 0
+        asked.when(
+            .finish(entry: 1), after: 1_000,
+            then: .entryFinished(entry: 1, track: 12, reason: .ended, startedAt: .start(plus: 0), playedMs: 1_000),
+            .entryEnqueued(
+                entry: 2, track: 2, index: 0, by: nil, why: ChoiceReason(rule: .votes, rank: [2, seq])),
+            .votesCleared(track: 2),
+            .playbackStarted(entry: 2, track: 2, positionMs: 0, at: .start(plus: 1_000), by: nil))
+    }
+
+    @Test func `what waits is played before what is asked for`() {
+        let asked = votes(opened(room(.votes)), (.bob, 1)).after(.enqueue(track: 5, index: nil))
+        #expect(played(asked, 3) == [5, 1])
+    }
+
+    @Test func `where the DJ fills the queue, requests are not played`() {
+        #expect(played(votes(opened(room(.dj)), (.bob, 1)), 2) == [])
+    }
+
+    @Test func `a track that was on air too short a while ago is not chosen`() {
+        let asked = votes(opened(room(.votes, repeatAfterPlays: 2)), (.bob, 12), (.cyd, 12), (.dan, 1), (.dan, 2))
+        #expect(played(asked, 9) == [1, 2, 12])
+    }
+
+    // MARK: In turns
+
+    @Test func `nobody asks, and nothing is played`() {
+        #expect(played(opened(room(.fair)), 1) == [])
+    }
+
+    @Test func `first requests are played in the order in which they came`() {
+        #expect(played(votes(opened(room(.fair)), (.bob, 3), (.cyd, 2), (.dan, 1)), 9) == [3, 2, 1])
+    }
+
+    @Test func `a second request comes after everybody's first`() {
+        #expect(played(votes(opened(room(.fair)), (.bob, 1), (.bob, 2), (.cyd, 3)), 9) == [1, 3, 2])
+    }
+
+    @Test func `three who ask at once take turns`() {
+        let asked = votes(
+            opened(room(.fair)), (.bob, 1), (.bob, 2), (.bob, 3), (.cyd, 4), (.cyd, 5), (.dan, 6))
+        #expect(played(asked, 9) == [1, 4, 6, 2, 5, 3])
+    }
+
+    @Test func `what is on air counts as a turn`() {
+        let playing = votes(opened(room(.fair)), (.bob, 1), (.bob, 2)).after(.finish(entry: 1))
+        #expect(playing.room.onAir?.track == 1)
+        #expect(played(votes(playing, (.cyd, 3), (.dan, 4)), 9) == [3, 4, 2])
+    }
+
+    @Test func `what was played counts after all requests were played`() {
+        var room = votes(opened(room(.fair)), (.bob, 1), (.bob, 2), (.bob, 3))
+        for _ in 0..<3 { room = room.after(.finish(entry: room.room.onAir?.entry ?? 0), after: 1) }
+        #expect(room.room.turns == [2: Turns(taken: 3, round: 3)])
+        #expect(played(votes(room, (.bob, 4), (.bob, 5), (.cyd, 6), (.cyd, 7)), 9) == [6, 7, 4, 5])
+    }
+
+    @Test func `who comes late cannot claim the rounds that were before`() {
+        var room = votes(
+            opened(room(.fair)), (.bob, 1), (.bob, 2), (.bob, 3), (.cyd, 4), (.cyd, 5), (.cyd, 6))
+        for _ in 0..<6 { room = room.after(.finish(entry: room.room.onAir?.entry ?? 0), after: 1) }
+        #expect(room.room.turns.values.map(\.round) == [3, 3])
+        // One turn ahead of the others, and then in rounds with them.
+        #expect(played(votes(room, (.bob, 1), (.cyd, 4), (.dan, 7), (.dan, 8), (.dan, 9)), 9) == [7, 8, 1, 4, 9])
+    }
+
+    @Test func `within a round goes first who had fewer turns`() {
+        var room = votes(opened(room(.fair)), (.bob, 1), (.bob, 2), (.cyd, 3))
+        for _ in 0..<3 { room = room.after(.finish(entry: room.room.onAir?.entry ?? 0), after: 1) }
+        #expect(room.room.turns.mapValues(\.taken) == [2: 2, 3: 1])
+        #expect(played(votes(room, (.bob, 4), (.cyd, 5)), 9) == [5, 4])
+    }
+
+    @Test func `what was skipped was no turn`() {
+        let skipped = votes(opened(room(.fair)), (.bob, 1), (.bob, 2)).after(.finish(entry: 1)).after(.skip)
+        #expect(skipped.room.turns == [2: Turns(taken: 1, round: 1)])
+        #expect(skipped.room.onAir?.track == 2)
+        #expect(skipped.after(.skip).room.turns == [:])
+    }
+
+    @Test func `what the room itself filled in is nobody's turn`() {
+        #expect(opened(room(.fair)).room.turns == [:])
+        let asked = votes(opened(room(.fair)), (.bob, 1))
+        let why = ChoiceReason(rule: .fair, rank: [1, 1, asked.room.tracks[1]?.requestedSeq ?? 0], turnOf: 2)
+        let events = try? asked.room.decide(.skip, by: .ana, at: asked.room.lastEventAt)
+        #expect(events?.contains(.entryEnqueued(entry: 2, track: 1, index: 0, by: nil, why: why)) == true)
+    }
+
+    @Test func `a song that several want is played when the first of them has a turn`() {
+        let asked = votes(opened(room(.fair)), (.bob, 1), (.bob, 2), (.cyd, 3), (.cyd, 2))
+        #expect(played(asked, 9) == [1, 2, 3])
+    }
+
+    // MARK: Rules
+
+    @Test func `a repeat is refused when it is added, and passed over when it would play`() {
+        let room = opened(room(.dj, repeatAfterPlays: 2))
+        room.refuses(.enqueue(track: 12, index: nil), with: .conflict)
+        let waiting = room.after(.enqueue(track: 1, index: nil)).after(.enqueue(track: 2, index: nil))
+            .after(.enqueue(track: 12, index: nil))
+        waiting.refuses(.enqueue(track: 1, index: 2), with: .conflict)
+        waiting.refuses(.play(entry: 4), with: .conflict)
+        let shorter = waiting.after(.dequeue(entry: 2))
+        shorter.after(.finish(entry: 1), after: 10).when(
+            .finish(entry: 3), after: 10,
+            then: .entryFinished(entry: 3, track: 2, reason: .ended, startedAt: .start(plus: 10), playedMs: 10),
+            .entryRemoved(entry: 4, by: nil, why: ChoiceReason(rule: .repeatAfterPlays, rank: [1, 2])),
+            .playbackStopped)
+    }
+
+    @Test func `a member has so many waiting entries and no more`() {
+        var update = RoomUpdate()
+        update.settings.maxWaitingPerMember = 2
+        let room = RoomScenario.given(RoomScenario.waiting).after(.updateRoom(update))
+        room.refuses(.enqueue(track: 4, index: nil), with: .limitReached)
+        room.after(.enqueue(track: 4, index: nil), by: .bob).refuses(
+            .enqueue(track: 4, index: nil), by: .bob, with: .limitReached)
+        _ = room.after(.dequeue(entry: 1)).after(.enqueue(track: 4, index: nil))
+    }
+
+    @Test func `guests add tracks where the room lets them`() {
+        let room = RoomScenario.given(RoomScenario.people)
+        room.refuses(.addTracks([.titled("x")]), by: .cyd, with: .forbidden)
+        var update = RoomUpdate()
+        update.settings.guestsMayAdd = true
+        let open = room.after(.updateRoom(update)).after(.addTracks([.titled("x")]), by: .cyd)
+        #expect(open.room.tracks[1]?.addedBy == 3)
+        open.refuses(.removeTracks([1]), by: .cyd, with: .forbidden)
+        open.refuses(.enqueue(track: 1, index: nil), by: .cyd, with: .forbidden)
+    }
+}

@@ -1,0 +1,97 @@
+import RoomDomain
+import Testing
+
+/// Members skip together what is on air.
+@Suite struct SkippingTests {
+    private let playing = RoomScenario.given(RoomScenario.playing)
+
+    private func finished(after milliseconds: Int64) -> RoomEvent {
+        .entryFinished(
+            entry: 1, track: 1, reason: .skipped, startedAt: .start(plus: 0), playedMs: milliseconds)
+    }
+
+    private func next(after milliseconds: Int64) -> RoomEvent {
+        .playbackStarted(entry: 2, track: 2, positionMs: 0, at: .start(plus: milliseconds), by: nil)
+    }
+
+    @Test func `half of those who are online skip, as set`() {
+        playing.when(
+            .voteSkip(entry: 1), by: .cyd, online: [1, 2, 3, 4], then: .skipVoteCast(entry: 1, by: 3, skipVotes: 1)
+        ).changesNothing(.voteSkip(entry: 1), by: .cyd, online: [1, 2, 3, 4]).when(
+            .voteSkip(entry: 1), by: .dan, after: 10, online: [1, 2, 3, 4],
+            then: .skipVoteCast(entry: 1, by: 4, skipVotes: 2), finished(after: 10), next(after: 10))
+    }
+
+    @Test(arguments: [(0.0, 1), (0.1, 1), (0.25, 1), (0.26, 2), (0.5, 2), (0.75, 3), (1, 4)])
+    func `the part is rounded up, and at least one`(ratio: Double, votes: Int) {
+        var update = RoomUpdate()
+        update.settings.skipRatio = ratio
+        var room = playing.after(.updateRoom(update))
+        for (count, voter) in [Actor.ana, .bob, .cyd, .dan].prefix(votes).enumerated() {
+            #expect(room.room.onAir?.entry == 1)
+            #expect(room.room.onAir?.skipVoters.count == count)
+            room = room.after(.voteSkip(entry: 1), by: voter, online: [1, 2, 3, 4])
+        }
+        #expect(room.room.onAir?.entry == 2)
+    }
+
+    @Test func `a part that is whole is not rounded up for an error of its factors`() {
+        var events = RoomScenario.playing
+        for number in 5...30 {
+            events.append(
+                .memberJoined(
+                    member: MemberID(rawValue: number), name: "G", role: .guest, session: .numbered(number)))
+        }
+        var update = RoomUpdate()
+        update.settings.skipRatio = 0.1
+        let online = Set((1...30).map(MemberID.init(rawValue:)))
+        let room = RoomScenario.given(events).after(.updateRoom(update))
+            .after(.voteSkip(entry: 1), by: .ana, online: online).after(.voteSkip(entry: 1), by: .bob, online: online)
+        #expect(room.room.onAir?.entry == 1)
+        #expect(room.after(.voteSkip(entry: 1), by: .cyd, online: online).room.onAir?.entry == 2)
+    }
+
+    @Test func `where nobody is online, one vote skips`() {
+        playing.when(
+            .voteSkip(entry: 1), by: .cyd, then: .skipVoteCast(entry: 1, by: 3, skipVotes: 1), finished(after: 0),
+            next(after: 0))
+    }
+
+    @Test func `an entry that is not on air is not skipped`() {
+        playing.changesNothing(.voteSkip(entry: 2), by: .cyd)
+        playing.changesNothing(.voteSkip(entry: 99), by: .cyd)
+        RoomScenario.given(RoomScenario.waiting).changesNothing(.voteSkip(entry: 1), by: .cyd)
+        playing.refuses(.voteSkip(entry: 1), by: .eve, with: .notMember)
+    }
+
+    @Test func `who leaves takes the vote along`() {
+        let voted = playing.after(.voteSkip(entry: 1), by: .cyd, online: [1, 2, 3, 4])
+        voted.when(
+            .leave, by: .cyd, online: [1, 2, 3, 4],
+            then: .memberLeft(MemberLeft(member: 3, reason: .left, skipVotes: 0)))
+    }
+
+    @Test func `who leaves without having voted may leave enough votes`() {
+        let voted = playing.after(.voteSkip(entry: 1), by: .cyd, online: [1, 3, 4])
+        #expect(voted.room.onAir?.entry == 1)
+        voted.when(
+            .leave, by: .dan, after: 7, online: [3, 4],
+            then: .memberLeft(MemberLeft(member: 4, reason: .left)), finished(after: 7), next(after: 7))
+    }
+
+    @Test func `the server counts again when fewer are online`() {
+        let voted = playing.after(.voteSkip(entry: 1), by: .cyd, online: [1, 3, 4])
+        voted.changesNothing(.countSkipVotes, by: .server, online: [1, 3, 4])
+        #expect(!voted.room.isVotedOut(online: [1, 3, 4]))
+        #expect(voted.room.isVotedOut(online: [1, 3]))
+        voted.when(
+            .countSkipVotes, by: .server, after: 5, online: [1, 3], then: finished(after: 5), next(after: 5))
+        voted.refuses(.countSkipVotes, by: .ana, with: .forbidden)
+    }
+
+    @Test func `the next song begins without votes`() {
+        let skipped = playing.after(.voteSkip(entry: 1), by: .cyd)
+        #expect(skipped.room.onAir?.entry == 2)
+        #expect(skipped.room.onAir?.skipVoters == [])
+    }
+}

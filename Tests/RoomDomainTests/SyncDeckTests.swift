@@ -1,0 +1,85 @@
+import RoomDomain
+import Testing
+
+/// A DJ's device that was offline brings its deck along.
+@Suite struct SyncDeckTests {
+    private let playing = RoomScenario.given(RoomScenario.playing)
+
+    private func onAir(
+        _ item: Deck.Item, isPaused: Bool = false, _ positionMs: Int64, at milliseconds: Int64
+    ) -> Deck.Playback {
+        .onAir(item, isPaused: isPaused, positionMs: positionMs, at: .start(plus: milliseconds))
+    }
+
+    private func sync(_ queue: [Deck.Item], _ playback: Deck.Playback) -> RoomCommand {
+        .syncDeck(Deck(queue: queue, playback: playback))
+    }
+
+    @Test func `a deck that is as it is changes nothing`() {
+        playing.changesNothing(sync([.entry(2), .entry(3)], onAir(.entry(1), 0, at: 0)), after: 40)
+        playing.changesNothing(sync([.track(2), .track(3)], onAir(.track(1), 40, at: 40)), after: 40)
+        RoomScenario.given(RoomScenario.waiting).changesNothing(
+            sync([.entry(1), .track(2), .entry(3)], .stopped), by: .bob)
+    }
+
+    @Test func `the position is that of the device, carried on to now`() {
+        playing.when(
+            sync([.entry(2), .entry(3)], onAir(.entry(1), 5_000, at: 100)), by: .bob, after: 300,
+            then: .playbackSeeked(positionMs: 5_200, at: .start(plus: 300), by: 2))
+        playing.when(
+            sync([.entry(2), .entry(3)], onAir(.entry(1), isPaused: true, 5_000, at: 100)), after: 300,
+            then: .playbackPaused(positionMs: 5_000, at: .start(plus: 300), by: 1))
+        playing.after(.pause).when(
+            sync([.entry(2), .entry(3)], onAir(.entry(1), 10, at: 300)), after: 300,
+            then: .playbackResumed(positionMs: 10, at: .start(plus: 300), by: 1))
+    }
+
+    @Test func `another song is on air, and the queue is another`() {
+        let room = playing.when(
+            sync([.track(4), .entry(2)], onAir(.entry(3), 1_000, at: 50)), after: 100,
+            then: .entryFinished(
+                entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 100),
+            .playbackStarted(entry: 3, track: 3, positionMs: 1_050, at: .start(plus: 100), by: 1),
+            .entryEnqueued(entry: 4, track: 4, index: 0, by: 1)
+        ).room
+        #expect(room.queue.map(\.track) == [4, 2])
+    }
+
+    @Test func `a track that waits nowhere is enqueued to be played`() {
+        let room = playing.after(.vote(track: 4), by: .cyd).when(
+            sync([], onAir(.track(4), isPaused: true, 7, at: 0)), after: 10,
+            then: .entryEnqueued(entry: 4, track: 4, index: 0, by: 1), .votesCleared(track: 4),
+            .entryFinished(entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 10),
+            .playbackStarted(entry: 4, track: 4, positionMs: 7, at: .start(plus: 10), by: 1),
+            .playbackPaused(positionMs: 7, at: .start(plus: 10), by: 1),
+            .entryRemoved(entry: 2, by: 1), .entryRemoved(entry: 3, by: 1)
+        ).room
+        #expect(room.queue.isEmpty)
+    }
+
+    @Test func `a silent deck ends what is on air`() {
+        playing.when(
+            sync([.entry(3), .entry(2)], .stopped), after: 10,
+            then: .entryFinished(entry: 1, track: 1, reason: .ended, startedAt: .start(plus: 0), playedMs: 10),
+            .playbackStopped, .entryMoved(entry: 3, index: 0, by: 1))
+    }
+
+    @Test func `one track may wait several times`() {
+        let room = playing.after(sync([.track(2), .track(2), .entry(2), .track(4)], onAir(.entry(1), 0, at: 0))).room
+        #expect(room.queue.map(\.track) == [2, 2, 2, 4])
+        #expect(Set(room.queue.map(\.id)).count == 4)
+    }
+
+    @Test func `what is not there, or there twice, is refused`() {
+        playing.refuses(sync([.track(99)], .stopped), with: .notFound)
+        playing.refuses(sync([.entry(99)], .stopped), with: .notFound)
+        playing.refuses(sync([], onAir(.track(99), 0, at: 0)), with: .notFound)
+        playing.refuses(sync([.entry(2), .entry(2)], .stopped), with: .badRequest)
+        playing.refuses(sync([.entry(2)], onAir(.entry(2), 0, at: 0)), with: .badRequest)
+        playing.refuses(sync([.entry(1)], .stopped), with: .conflict)
+        playing.refuses(sync([], onAir(.entry(1), -1, at: 0)), with: .badRequest)
+        playing.refuses(sync([], onAir(.entry(1), .max, at: 0)), with: .badRequest)
+        playing.refuses(sync(Array(repeating: .track(1), count: 501), .stopped), with: .limitReached)
+        playing.refuses(sync([], .stopped), by: .cyd, with: .forbidden)
+    }
+}
