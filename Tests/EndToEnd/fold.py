@@ -37,6 +37,8 @@ def evolve(state, event):
         state["members"] = [member for member in state["members"] if member["member"] != event["member"]]
         for withdrawal in event.get("votes", []):
             _count(state, withdrawal)
+        if "skipVotes" in event:
+            state["playback"]["skipVotes"] = event["skipVotes"]
     elif kind == "memberRenamed":
         _member(state, event["member"])["name"] = event["name"]
     elif kind == "roleChanged":

@@ -18,12 +18,13 @@ import Testing
 
     static let rows: [Row] = [
         Row(.rename(name: "X"), .guest), Row(.vote(track: 1), .guest), Row(.unvote(track: 1), .guest),
-        Row(.leave, .guest),
+        Row(.leave, .guest), Row(.voteSkip(entry: 1), .guest), Row(.voteSkip(entry: 99), .guest),
         Row(.kick(member: 4, ban: false, note: nil), .dj), Row(.kick(member: 4, ban: true, note: nil), .dj),
         Row(.addTracks([.titled("New")]), .dj), Row(.removeTracks([4]), .dj),
         Row(.enqueue(track: 1, index: nil), .dj), Row(.dequeue(entry: 2), .dj), Row(.move(entry: 2, index: 1), .dj),
         Row(.play(entry: nil), .dj), Row(.pause, .dj), Row(.resume, .dj), Row(.seek(positionMs: 1), .dj),
         Row(.skip, .dj), Row(.finish(entry: 1), .dj), Row(.finish(entry: 99), .dj),
+        Row(.syncDeck(Deck(queue: [.entry(3)], playback: .stopped)), .dj),
         Row(.updateRoom(RoomUpdate()), .owner), Row(.closeRoom, .owner), Row(.setRole(member: 3, role: .dj), .owner),
         Row(.transferOwnership(member: 2), .owner), Row(.unban(member: 4), .owner),
     ]
@@ -46,7 +47,7 @@ import Testing
         expect(row, by: .bob, granted: row.least != .owner)
     }
 
-    @Test(arguments: rows) func `a guest may vote, rename and leave`(row: Row) {
+    @Test(arguments: rows) func `a guest may vote, vote to skip, rename and leave`(row: Row) {
         expect(row, by: .cyd, granted: row.least == .guest)
     }
 
@@ -74,7 +75,7 @@ import Testing
 
     @Test(arguments: rows) func `the server may do all that needs no membership`(row: Row) {
         switch row.command {
-        case .leave, .rename, .vote, .unvote, .addTracks, .removeTracks:
+        case .leave, .rename, .vote, .unvote, .voteSkip, .addTracks, .removeTracks:
             room.refuses(row.command, by: .server, with: .notMember)
         default:
             _ = room.after(row.command, by: .server)

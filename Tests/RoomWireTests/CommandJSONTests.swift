@@ -33,7 +33,6 @@ import Testing
         ("seek", ["positionMs": "an integer"], [:]),
         ("finish", ["entry": "a positive integer"], [:]),
         ("voteSkip", ["entry": "a positive integer"], [:]),
-        ("syncDeck", ["queue": "an array"], [:]),
     ]
 
     /// A value that a field with this expectation takes.
@@ -66,6 +65,33 @@ import Testing
 
     private static func text(_ type: String, _ fields: [String: String]) -> String {
         "{" + ([#""type":"\#(type)""#] + fields.map { #""\#($0.key)":\#($0.value)"# }).joined(separator: ",") + "}"
+    }
+
+    @Test(arguments: [
+        (#"{"queue":{}}"#, "command.queue must be an array"),
+        (#"{"queue":[1]}"#, "command.queue[0] must be an object"),
+        (#"{"queue":[{}]}"#, "command.queue[0].track must be there, or entry, and not both"),
+        (#"{"queue":[{"track":1,"entry":1}]}"#, "command.queue[0].track must be there, or entry, and not both"),
+        (#"{"queue":[{"track":1},{"entry":0}]}"#, "command.queue[1].entry must be a positive integer"),
+        (#"{"queue":[]}"#, "command.playback must be an object"),
+        (#"{"queue":[],"playback":1}"#, "command.playback must be an object"),
+        (#"{"queue":[],"playback":{}}"#, "command.playback.status must be stopped, playing or paused"),
+        (
+            #"{"queue":[],"playback":{"status":"playing"}}"#,
+            "command.playback.track must be there, or entry, and not both"
+        ),
+        (
+            #"{"queue":[],"playback":{"status":"paused","track":1,"atMs":1}}"#,
+            "command.playback.positionMs must be an integer"
+        ),
+        (
+            #"{"queue":[],"playback":{"status":"paused","track":1,"positionMs":1,"atMs":"1"}}"#,
+            "command.playback.atMs must be an integer"
+        ),
+    ])
+    func `a deck that cannot be read is refused with the place`(fields: String, message: String) {
+        let text = #"{"type":"syncDeck","# + fields.dropFirst()
+        #expect(throws: MessageViolation(message: message)) { try Self.parse(text) }
     }
 
     @Test func `a field that is missing or of a wrong type is named with what it must be`() throws {

@@ -1,0 +1,159 @@
+"""What a room plays by itself, how its members skip together, and a DJ's device that brings its deck along."""
+
+import backline
+from checks import check_followers, check_log
+
+
+def open_room(server, mode, *titles, **settings):
+    """A room of Ana, who plays its first track, and the numbers of its tracks."""
+    ana = server.session("Ana")
+    made = ana.create_room(settings={"queueMode": mode, **settings})
+    room = made["room"]["state"]["id"]
+    assert made["room"]["state"]["settings"]["queueMode"] == mode
+    numbers = ana.command(room, "addTracks", tracks=backline.tracks("Opening", *titles))["result"]["tracks"]
+    ana.command(room, "enqueue", track=numbers[0])
+    ana.command(room, "play")
+    return ana, room, numbers[1:]
+
+
+def guest(server, room, name):
+    person = server.session(name)
+    person.command(room, "join")
+    return person
+
+
+def play_on(person, room):
+    """Ends what is on air; returns the track that follows, or None."""
+    playback = person.room(room)["room"]["state"]["playback"]
+    person.command(room, "finish", entry=playback["entry"])
+    return person.room(room)["room"]["state"]["playback"].get("track")
+
+
+def test_the_top_request_comes_by_itself_and_says_why(server):
+    ana, room, (one, two, three) = open_room(server, "votes", "One", "Two", "Three")
+    ben, cem = guest(server, room, "Ben"), guest(server, room, "Cem")
+    with ben.socket() as socket:
+        socket.subscribe(room)
+        ben.command(room, "vote", track=one)
+        ben.command(room, "vote", track=two)
+        requested = cem.command(room, "vote", track=two)["seq"] - 1
+        assert play_on(ana, room) == two
+        events = check_log(ana, room)
+        chosen = next(event for event in events if event["type"] == "entryEnqueued" and "why" in event)
+        assert chosen["why"] == {"rule": "votes", "rank": [2, requested]}
+        assert "by" not in chosen and chosen["track"] == two
+        after = events[chosen["seq"]:]
+        assert [event["type"] for event in after] == ["votesCleared", "playbackStarted"]
+        assert "by" not in after[1]
+        assert play_on(ana, room) == one
+        assert play_on(ana, room) is None
+        assert ana.room(room)["room"]["state"]["playback"] == {"status": "stopped"}
+        # Nothing begins by itself on a silent deck.
+        ben.command(room, "vote", track=three)
+        assert ana.room(room)["room"]["state"]["playback"] == {"status": "stopped"}
+        seq = ana.room(room)["room"]["seq"]
+        check_followers(ana, room, [socket.catch_up(room, seq)])
+
+
+def test_guests_take_turns_in_rounds(server):
+    ana, room, tracks = open_room(server, "fair", "B1", "B2", "B3", "C1", "D1")
+    ben, cem = guest(server, room, "Ben"), guest(server, room, "Cem")
+    for track in tracks[:3]:
+        ben.command(room, "vote", track=track)
+    cem.command(room, "vote", track=tracks[3])
+    assert play_on(ana, room) == tracks[0]
+    dan = guest(server, room, "Dan")
+    dan.command(room, "vote", track=tracks[4])
+    assert [play_on(ana, room) for _ in range(5)] == [tracks[3], tracks[4], tracks[1], tracks[2], None]
+    reasons = [event["why"] for event in check_log(ana, room) if "why" in event]
+    assert [why["rule"] for why in reasons] == ["fair"] * 5
+    assert [why["rank"][:2] for why in reasons] == [[1, 1], [1, 1], [1, 1], [2, 2], [3, 3]]
+    assert [why["turnOf"] for why in reasons] == [2, 3, 4, 2, 2]
+
+
+def test_half_of_those_who_are_online_skip(server):
+    ana, room, _ = open_room(server, "dj")
+    people = [ana, *(guest(server, room, name) for name in ("Ben", "Cem", "Dan"))]
+    entry = ana.room(room)["room"]["state"]["playback"]["entry"]
+    sockets = [person.socket() for person in people]
+    try:
+        for socket in sockets:
+            socket.subscribe(room)
+        backline.eventually(lambda: ana.room(room)["room"]["presence"]["online"] == 4, "four online")
+        first = people[1].command(room, "voteSkip", entry=entry)
+        assert people[1].command(room, "voteSkip", entry=entry)["seq"] == first["seq"]
+        playback = ana.room(room)["room"]["state"]["playback"]
+        assert (playback["status"], playback["skipVotes"]) == ("playing", 1)
+        people[2].command(room, "voteSkip", entry=entry)
+        assert ana.room(room)["room"]["state"]["playback"] == {"status": "stopped"}
+        types = [event["type"] for event in check_log(ana, room)][-4:]
+        assert types == ["skipVoteCast", "skipVoteCast", "entryFinished", "playbackStopped"]
+        assert ana.room(room)["room"]["state"]["history"][0]["reason"] == "skipped"
+        # Of an entry that is gone, nothing is asked.
+        seq = ana.room(room)["room"]["seq"]
+        assert people[3].command(room, "voteSkip", entry=entry)["seq"] == seq
+    finally:
+        for socket in sockets:
+            socket.close()
+
+
+def test_fewer_who_are_online_need_fewer_votes(server):
+    ana, room, _ = open_room(server, "dj")
+    people = [ana, *(guest(server, room, name) for name in ("Ben", "Cem", "Dan"))]
+    entry = ana.room(room)["room"]["state"]["playback"]["entry"]
+    sockets = [person.socket() for person in people]
+    try:
+        for socket in sockets:
+            socket.subscribe(room)
+        backline.eventually(lambda: ana.room(room)["room"]["presence"]["online"] == 4, "four online")
+        people[1].command(room, "voteSkip", entry=entry)
+        sockets[3].close()
+        sockets[2].close()
+        # Nobody asks for anything: the server finds out by itself.
+        sockets[0].until(
+            lambda: any(
+                event["type"] == "playbackStopped" for message in sockets[0].pushed if message["type"] == "delta"
+                for event in message["events"]),
+            "the skipping")
+        assert "by" not in check_log(ana, room)[-1]
+    finally:
+        for socket in sockets:
+            socket.close()
+
+
+def test_a_deck_that_was_offline_is_brought_along(server):
+    ana, room, (one, two, three) = open_room(server, "dj", "One", "Two", "Three")
+    waiting = ana.command(room, "enqueue", track=one)["result"]["entry"]
+    now = ana.room(room)["room"]["time"]
+    key = backline.new_key()
+    deck = {
+        "queue": [{"track": three}, {"entry": waiting}],
+        "playback": {"status": "playing", "track": two, "positionMs": 30_000, "atMs": now - 5_000},
+    }
+    first = ana.command(room, "syncDeck", key, **deck)
+    state = ana.room(room)["room"]["state"]
+    assert [entry["track"] for entry in state["queue"]] == [three, one]
+    assert state["playback"]["track"] == two
+    assert 35_000 <= state["playback"]["positionMs"] < 60_000
+    assert state["history"][0]["reason"] == "replaced"
+    # A retry has the first outcome, and the same deck once more changes nothing.
+    assert ana.command(room, "syncDeck", key, **deck) == first
+    stopped = {"queue": [{"track": three}, {"track": one}], "playback": {"status": "stopped"}}
+    ana.command(room, "syncDeck", **stopped)
+    seq = ana.room(room)["room"]["seq"]
+    assert ana.command(room, "syncDeck", **stopped)["seq"] == seq
+    check_log(ana, room)
+    guest(server, room, "Ben").post_command(room, "syncDeck", **stopped).expect_problem(403, "forbidden")
+
+
+def test_songs_rest_and_nobody_fills_the_queue(server):
+    ana, room, (one, two) = open_room(server, "dj", "One", "Two", repeatAfterPlays=1, maxWaitingPerMember=2)
+    ana.command(room, "enqueue", track=one)
+    ana.post_command(room, "enqueue", track=one).expect_problem(409, "conflict")
+    ana.command(room, "enqueue", track=two)
+    ana.post_command(room, "enqueue", track=one).expect_problem(422, "limit_reached")
+    ben = guest(server, room, "Ben")
+    ben.post_command(room, "addTracks", tracks=backline.tracks("Mine")).expect_problem(403, "forbidden")
+    ana.command(room, "updateRoom", settings={"guestsMayAdd": True})
+    assert ana.room(room)["room"]["state"]["settings"]["guestsMayAdd"] is True
+    assert ben.command(room, "addTracks", tracks=backline.tracks("Mine"))["result"]["tracks"] == [4]
