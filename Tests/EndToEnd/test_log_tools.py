@@ -116,6 +116,34 @@ def test_verify_finds_what_does_not_follow_from_the_events(servers, stores, sql,
             line.startswith(f"room {room}: {found}") for line in ended.stdout.splitlines()), ended
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_room_with_a_damaged_key_goes_on_without_its_keys(servers, stores, sql, kind):
+    store, copy = stores(kind), stores("sqlite")
+    server = servers(store=store).start()
+    ana, _, room, keyed = write_some(server)
+    assert server.stop() == 0
+    sql(store, "UPDATE command_keys SET seq = seq - 1 WHERE ordinal = 4")
+    ended = verify(store)
+    assert ended.returncode == 1, ended
+    assert all("set keyed of its row" in line for line in ended.stdout.splitlines()[:-1]), ended
+    sql(store, "DELETE FROM command_keys")
+    sql(store, "UPDATE rooms SET keyed = 0")
+    assert backline.run("epoch", "renew", *store, "--room", room).returncode == 0
+    proven(store)
+    ana.server = server = servers(store=store).start()
+    key, body, answer = keyed[0]
+    again = ana.command(room, "addTracks", key=key, **body)
+    assert again["seq"] > answer["seq"], "it is carried out again"
+    assert ana.command(room, "addTracks", key=key, **body) == again
+    assert server.stop() == 0
+    proven(store)
+    exported = backline.run("export", *store)
+    with subprocess.Popen([backline.program(), "import", *copy], stdin=subprocess.PIPE) as importing:
+        importing.communicate(exported.stdout.encode())
+    assert importing.returncode == 0
+    proven(copy)
+
+
 @pytest.mark.parametrize("source, target", [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite")])
 def test_a_log_moves_and_everybody_goes_on(servers, stores, tmp_path, source, target):
     old, new = stores(source), stores(target)
