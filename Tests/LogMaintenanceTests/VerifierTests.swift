@@ -64,6 +64,24 @@ struct VerifierTests {
         }
     }
 
+    @Test(arguments: [
+        WatchedArchive.Listing.streams(.events), .streams(.keys), .streams(.snapshots), .creationKeys,
+    ])
+    func `a room that is removed after its rows were listed is no stray`(
+        listing: WatchedArchive.Listing
+    ) async throws {
+        let store = MemoryEventStore()
+        var filler = LogFiller(store, seed: 1, eventsPerSnapshot: 20)
+        try await filler.makeRoom(events: 60)
+        let removed = try await filler.makeRoom(events: 60, closes: true).room
+        let watched = WatchedArchive(log: store) { (listed) async throws(StorageFault) in
+            if listed == listing { _ = try await store.removeStreams(closedBefore: .max, limit: 9) }
+        }
+        let found = try await findings(in: watched)
+        #expect(found.isEmpty, "\(found)")
+        #expect(try await store.heads(of: [removed]).isEmpty)
+    }
+
     // MARK: One room
 
     @Test func `a hole, a double key, a twin and rows beyond the head are found`() async throws {
