@@ -41,21 +41,36 @@ package struct LogVerifier {
     /// Proves the whole log.
     package func verify() async throws(StorageFault) -> Verification {
         var verification = Verification()
-        if try await archive.hasUnfinishedImport() {
+        try await look(at: "unfinished_imports", &verification, findUnfinishedImport)
+        try await look(at: LogPart.heads.rows, &verification, verifyRooms)
+        for part in LogPart.allCases where part != .heads {
+            try await look(at: part.rows, &verification) { (verification) async throws(StorageFault) in
+                try await findStrays(in: part, &verification)
+            }
+        }
+        try await look(at: "creation keys", &verification, findStrayCreations)
+        return verification
+    }
+
+    /// Does a part of the work: where the rows that it lists cannot be read, that is a finding, and the part ends.
+    private func look(
+        at rows: String, _ verification: inout Verification,
+        _ body: (inout Verification) async throws(StorageFault) -> Void
+    ) async throws(StorageFault) {
+        do throws(StorageFault) {
+            try await body(&verification)
+        } catch .corrupt(let cause) {
             let finding = Finding(
-                room: nil, "log", expected: "all of it", found: "an import that was not finished", .importAgain)
+                room: nil, rows, expected: "rows that can be read", found: cause.message, .restoreLog)
             add([finding], to: &verification)
         }
-        var last: UUID?
-        while true {
-            let streams = try await archive.streams(in: .heads, after: last, limit: Self.page.rows)
-            guard let end = streams.last else { break }
-            last = end
-            for stream in streams { try await verify(stream, into: &verification) }
-        }
-        for part in LogPart.allCases where part != .heads { try await findStrays(in: part, &verification) }
-        try await findStrayCreations(&verification)
-        return verification
+    }
+
+    private func findUnfinishedImport(_ verification: inout Verification) async throws(StorageFault) {
+        guard try await archive.hasUnfinishedImport() else { return }
+        let finding = Finding(
+            room: nil, "log", expected: "all of it", found: "an import that was not finished", .importAgain)
+        add([finding], to: &verification)
     }
 
     /// Proves one room; nil where there is none.
@@ -71,6 +86,16 @@ package struct LogVerifier {
     }
 
     // MARK: Rooms
+
+    private func verifyRooms(_ verification: inout Verification) async throws(StorageFault) {
+        var last: UUID?
+        while true {
+            let streams = try await archive.streams(in: .heads, after: last, limit: Self.page.rows)
+            guard let end = streams.last else { return }
+            last = end
+            for stream in streams { try await verify(stream, into: &verification) }
+        }
+    }
 
     private func verify(_ stream: UUID, into verification: inout Verification) async throws(StorageFault) {
         do throws(StorageFault) {
@@ -179,7 +204,7 @@ extension LogPart {
         switch self {
         case .heads: "rooms"
         case .events: "events"
-        case .keys: "keys"
+        case .keys: "command_keys"
         case .snapshots: "snapshots"
         case .memberships: "memberships"
         }

@@ -39,6 +39,24 @@ struct RemedyTests {
         }
     }
 
+    @Test func `a row whose room cannot be read is a finding, and the rest is looked at`() async throws {
+        try await withStore { store, database in
+            var filler = LogFiller(store, seed: 1)
+            try await filler.makeRoom(events: 20)
+            try await database.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT INTO events (room_id, seq, at, type, payload) VALUES (x'00', 1, 1, 'x', '{}');
+                        INSERT INTO memberships (session, room_id) VALUES (randomblob(16), randomblob(16));
+                        """)
+            }
+            let found = try await findings(in: store)
+            #expect(found.map(\.what) == ["events", "memberships"])
+            #expect(found.map(\.remedy) == [.restoreLog, .deleteRows])
+            #expect(found.first?.room == nil)
+        }
+    }
+
     /// A store, and a hand in its file that nothing is kept from.
     private func withStore(_ body: (SQLiteStore, DatabaseQueue) async throws -> Void) async throws {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "log-remedy-\(UUID().uuidString)").path
