@@ -292,6 +292,22 @@ def test_events_are_printed_and_followed_beside_the_server(servers, stores, kind
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_events_that_are_missing_are_not_passed_over(servers, stores, sql, kind):
+    store = stores(kind)
+    server = servers(store=store).start()
+    ana, _, room, _ = write_some(server)
+    events = ana.events(room)
+    assert server.stop() == 0
+    for change, seq in [(f"= {len(events)}", len(events)), ("= 4", 4), ("> 0", 1)]:
+        sql(store, f"DELETE FROM events WHERE seq {change}")
+        for options in ([], ["--follow"]):
+            printed = backline.run("events", *store, room, *options)
+            assert [json.loads(line) for line in printed.stdout.splitlines()] == events[:seq - 1]
+            assert printed.returncode == 69, printed
+            assert f"event {seq} of room {room} is missing: run 'backline verify'" in printed.stderr, printed
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_nobody_resumes_into_a_renewed_epoch(servers, stores, kind):
     store = stores(kind)
     server = servers(store=store).start()
