@@ -255,6 +255,13 @@ def test_a_damaged_or_cut_export_is_refused_with_the_line(servers, stores, tmp_p
         assert ended.returncode == 65 and complaint in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
 
 
+def test_a_line_that_is_too_long_for_an_export_is_refused_as_data(stores, tmp_path):
+    file = tmp_path / "long.jsonl"
+    file.write_bytes(b"x" * ((1 << 25) + (1 << 17)))
+    ended = backline.run("import", *stores("sqlite"), str(file))
+    assert ended.returncode == 65 and "no export" in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_events_are_printed_and_followed_beside_the_server(servers, stores, kind):
     store = stores(kind)
