@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import tempfile
+import uuid
 
 import pytest
 
@@ -253,6 +254,50 @@ def test_a_damaged_or_cut_export_is_refused_with_the_line(servers, stores, tmp_p
         file.write_text("\n".join(change) + "\n", encoding="utf-8")
         ended = backline.run("import", *stores("sqlite"), str(file))
         assert ended.returncode == 65 and complaint in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
+
+
+def test_one_room_is_restored_by_hand_and_all_sessions_are_ended(servers, stores, tmp_path):
+    store = stores("sqlite")
+    server = servers(store=store).start()
+    ana, ben, room, _ = write_some(server)
+    before = ana.room(room)["room"]
+    database, backup = store[3] + "/backline.sqlite", str(tmp_path / "backup.sqlite")
+    with contextlib.closing(sqlite3.connect(database)) as old, contextlib.closing(sqlite3.connect(backup)) as copy:
+        old.backup(copy)
+    ben.command(room, "leave")
+    for number in range(5):
+        ana.command(room, "addTracks", key=backline.new_key(), tracks=backline.tracks(f"Later {number}"))
+    other = ana.create_room("Other")["room"]["state"]["id"]
+    events = ana.events(other)
+    assert server.stop() == 0
+
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.execute("ATTACH ? AS backup", (backup,))
+        only = (uuid.UUID(room).bytes,)
+        with connection:
+            for table in ("events", "snapshots", "command_keys", "memberships", "rooms", "removals"):
+                connection.execute(f"DELETE FROM main.{table} WHERE room_id = ?", only)
+                if table != "removals":
+                    connection.execute(
+                        f"INSERT INTO main.{table} SELECT * FROM backup.{table} WHERE room_id = ?", only)
+    assert backline.run("epoch", "renew", *store, "--room", room).returncode == 0
+    proven(store)
+    ana.server = server = servers(store=store).start()
+    after = ana.room(room)["room"]
+    assert after["epoch"] != before["epoch"]
+    assert (after["seq"], after["state"]) == (before["seq"], before["state"])
+    assert ana.events(other) == events
+    assert ana.command(room, "rename", name="Ana 2")["seq"] == before["seq"] + 1
+    assert server.stop() == 0
+
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE sessions SET has_ended = true, expires_at = created_at")
+    ana.server = server = servers(store=store).start()
+    ana.request("GET", "/v1/session").expect(401)
+    carl = server.session("Carl")
+    backline.eventually(lambda: carl.room(room)["room"]["state"].get("closedAt"), "the room is closed")
+    assert server.stop() == 0
+    proven(store)
 
 
 def test_a_line_that_is_too_long_for_an_export_is_refused_as_data(stores, tmp_path):
