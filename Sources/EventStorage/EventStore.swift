@@ -96,7 +96,7 @@ package protocol EventStore: StreamErasure {
     /// Those of `sessions` that have ended or do not exist, in no order.
     func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID]
 
-    /// Deletes a session's row.
+    /// Deletes a session's row and the keys under which it made streams.
     func deleteSession(_ session: UUID) async throws(StorageFault)
 
     /// The streams that a session is a member of.

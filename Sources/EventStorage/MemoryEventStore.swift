@@ -182,6 +182,7 @@ package actor MemoryEventStore: EventStore {
     }
 
     package func deleteSession(_ session: UUID) async throws(StorageFault) {
+        creations = creations.filter { $0.key.session != session }
         guard let record = sessions.removeValue(forKey: session) else { return }
         sessionsByHash[record.tokenHash] = nil
     }
