@@ -193,9 +193,10 @@ extension LiveRoom {
         snapshotSeq = confirmed.seq
         let (state, epoch, id, loop) = (confirmed, epoch, id, loop)
         let (store, metrics, logger) = (surroundings.store, surroundings.metrics, surroundings.logger)
+        let span = surroundings.settings.eventsPerSnapshot
         let isStarted = surroundings.jobs.start {
             do {
-                try await store.save(StoredSnapshot(of: state), of: id.uuid, in: epoch)
+                try await store.save(StoredSnapshot(of: state), of: id.uuid, in: epoch, oneIn: span)
                 metrics.snapshotEnded(.saved)
             } catch {
                 metrics.snapshotEnded(.failed)

@@ -132,7 +132,7 @@ final class FaultyEventStore: EventStore {
         return state
     }
 
-    /// The snapshots that were kept.
+    /// The snapshots that were saved, also those that later ones have taken the place of.
     func snapshots(of room: RoomID) -> [StoredSnapshot] {
         state.withLock { $0.snapshots[room.uuid] ?? [] }
     }
@@ -289,9 +289,11 @@ final class FaultyEventStore: EventStore {
         }
     }
 
-    func save(_ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?) async throws(StorageFault) {
+    func save(
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
+    ) async throws(StorageFault) {
         try await perform(.save) { () async throws(StorageFault) in
-            try await log.save(snapshot, of: stream, in: epoch)
+            try await log.save(snapshot, of: stream, in: epoch, oneIn: span)
             state.withLock { $0.snapshots[stream, default: []].append(snapshot) }
         }
     }

@@ -30,6 +30,24 @@ import Testing
         }
     }
 
+    @Test func `a room that often leaves memory keeps one snapshot for each span of events`() async throws {
+        try await withNode(settings: housekeeping) { node in
+            let (room, owner) = try await node.makeRoom()
+            let code = try node.store.room(room).code
+            for number in 3...11 {
+                #expect(try await node.tell(.rename(name: "A\(number)"), in: room, by: owner).seq == number)
+                try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
+                try await eventually("its snapshot") { node.store.snapshots(of: room).last?.seq == number }
+            }
+            var kept: [Int?] = []
+            for seq in 1...11 {
+                let version = StoredStateJSON.reducerVersion
+                kept.append(try await node.store.snapshot(of: room.uuid, atMost: seq, reducerVersion: version)?.seq)
+            }
+            #expect(kept == [nil, nil, 3, 3, 3, 3, 7, 7, 7, 7, 11])
+        }
+    }
+
     @Test func `every snapshot that is kept is the fold of the log up to it`() async throws {
         try await withNode(settings: { $0.eventsPerSnapshot = 3 }) { node in
             let (room, owner) = try await node.makeRoom(tracks: 3)
