@@ -42,7 +42,7 @@ final class FaultyEventStore: EventStore {
         var scripts: [Method: [Behaviour]] = [:]
         var plan: (@Sendable (Method) -> Behaviour)?
         var isDown = false
-        var rejected: Set<UUID> = []
+        var refused: [UUID: StorageFault] = [:]
         var damage: [UUID: Damage] = [:]
         var calls: [Method: Int] = [:]
         var batches: [[UUID]] = []
@@ -75,8 +75,8 @@ final class FaultyEventStore: EventStore {
     }
 
     /// Refuses every batch with this room in it.
-    func reject(_ room: RoomID) {
-        state.withLock { _ = $0.rejected.insert(room.uuid) }
+    func refuse(_ room: RoomID, with fault: StorageFault) {
+        state.withLock { $0.refused[room.uuid] = fault }
     }
 
     func damage(_ room: RoomID, _ damage: Damage?) {
@@ -210,7 +210,7 @@ final class FaultyEventStore: EventStore {
     }
 
     func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
-        let (isRejected, isLate) = state.withLock { state in
+        let (refusal, isLate) = state.withLock { state in
             state.batches.append(batch.map(\.stream))
             var isLate = false
             if case .writesLate = state.scripts[.append]?.first {
@@ -218,9 +218,9 @@ final class FaultyEventStore: EventStore {
                 state.scripts[.append]?.removeFirst()
                 state.late.append { _ = try? await self.write(batch) }
             }
-            return (batch.contains { state.rejected.contains($0.stream) }, isLate)
+            return (batch.compactMap { state.refused[$0.stream] }.first, isLate)
         }
-        if isRejected { throw .rejected(.init(message: "a value that cannot be held")) }
+        if let refusal { throw refusal }
         if isLate { throw Self.answerLost }
         return try await perform(.append) { () async throws(StorageFault) in try await write(batch) }
     }
