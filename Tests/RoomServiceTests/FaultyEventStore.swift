@@ -13,6 +13,11 @@ final class FaultyEventStore: EventStore {
         case create, append, load, catchUp, read, heads, snapshot, save, directory, sessions, erasure
     }
 
+    /// A call that takes things out of the log.
+    enum Erasure {
+        case removeStreams, sweep, streamsToForget, rewrite, endForgetting
+    }
+
     /// What becomes of one call.
     enum Behaviour: Sendable {
         case works
@@ -46,6 +51,7 @@ final class FaultyEventStore: EventStore {
         var damage: [UUID: Damage] = [:]
         var calls: [Method: Int] = [:]
         var batches: [[UUID]] = []
+        var erasures: [Erasure] = []
         var durable: [UUID: [Int: StoredEvent]] = [:]
         var snapshots: [UUID: [StoredSnapshot]] = [:]
         var late: [@Sendable () async -> Void] = []
@@ -108,6 +114,9 @@ final class FaultyEventStore: EventStore {
 
     /// The rooms of each append so far.
     var batches: [[UUID]] { state.withLock { $0.batches } }
+
+    /// What was taken out so far, and whether somebody asked what to take out.
+    var erasures: [Erasure] { state.withLock { $0.erasures } }
 
     /// The durable event with this number.
     func event(_ seq: Int, of room: RoomID) -> StoredEvent? {
@@ -186,6 +195,10 @@ final class FaultyEventStore: EventStore {
         state.withLock { state in
             for event in events { state.durable[stream, default: [:]][event.seq] = event }
         }
+    }
+
+    private func note(_ erasure: Erasure) {
+        state.withLock { $0.erasures.append(erasure) }
     }
 
     private func damage(of stream: UUID) -> Damage? {
@@ -367,7 +380,8 @@ final class FaultyEventStore: EventStore {
     // MARK: Erasure
 
     func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
-        try await perform(.erasure) { () async throws(StorageFault) in
+        note(.removeStreams)
+        return try await perform(.erasure) { () async throws(StorageFault) in
             let removed = try await log.removeStreams(closedBefore: instant, limit: limit)
             state.withLock { state in for stream in removed { state.durable[stream] = nil } }
             return removed
@@ -375,14 +389,19 @@ final class FaultyEventStore: EventStore {
     }
 
     func sweep(limit: Int) async throws(StorageFault) -> Bool {
-        try await perform(.erasure) { () async throws(StorageFault) in try await log.sweep(limit: limit) }
+        note(.sweep)
+        return try await perform(.erasure) { () async throws(StorageFault) in try await log.sweep(limit: limit) }
     }
 
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
-        try await perform(.erasure) { () async throws(StorageFault) in try await log.streamsToForget(limit: limit) }
+        note(.streamsToForget)
+        return try await perform(.erasure) { () async throws(StorageFault) in
+            try await log.streamsToForget(limit: limit)
+        }
     }
 
     func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
+        note(.rewrite)
         try await perform(.erasure) { () async throws(StorageFault) in
             try await log.rewrite(events, of: stream)
             note(events, of: stream)
@@ -390,6 +409,7 @@ final class FaultyEventStore: EventStore {
     }
 
     func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
+        note(.endForgetting)
         try await perform(.erasure) { () async throws(StorageFault) in
             try await log.endForgetting(renewal, at: now)
             state.withLock { $0.snapshots[renewal.stream] = nil }

@@ -31,6 +31,22 @@ import Testing
         }
     }
 
+    @Test func `however many rooms are to be removed, forgetting goes on between`() async throws {
+        let (store, clock) = (FaultyEventStore(), ManualClock())
+        try await withNode(on: store, clock: clock) { node in
+            for _ in 0..<201 {
+                let (room, owner) = try await node.makeRoom()
+                #expect(try await node.tell(.closeRoom, in: room, by: owner).seq == 3)
+            }
+        }
+        clock.advance(milliseconds: 60_001)
+        try await withNode(on: store, clock: clock, settings: housekeeping) { node in
+            try await eventually("the removal") { store.erasures.count { $0 == .removeStreams } >= 3 }
+        }
+        let rounds = store.erasures.split(separator: .streamsToForget)
+        #expect(rounds.allSatisfy { $0.count { $0 == .removeStreams } <= 1 })
+    }
+
     @Test func `without a setting no room is ever removed`() async throws {
         let clock = ManualClock()
         try await withNode(clock: clock, settings: { $0.comparisonInterval = .milliseconds(1) }) { node in
