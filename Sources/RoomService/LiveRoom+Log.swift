@@ -168,6 +168,8 @@ extension LiveRoom {
 
     /// Reads the log, whatever is known of it, once what is under way has ended.
     func readAgain() {
+        // Nothing is read for a room that has no log, and nobody would be answered.
+        guard condition != .forgotten else { return }
         verifications.append {}
         reload()
     }

@@ -128,6 +128,11 @@ final class FaultyEventStore: EventStore {
         state.withLock { $0.durable[room.uuid]?.count ?? 0 }
     }
 
+    /// Whether nothing of it is durable any more.
+    func isRemoved(_ room: RoomID) -> Bool {
+        state.withLock { $0.durable[room.uuid] == nil }
+    }
+
     /// The durable events.
     func events(of room: RoomID) throws -> [RecordedEvent] {
         let events = state.withLock { $0.durable[room.uuid]?.values.sorted { $0.seq < $1.seq } ?? [] }

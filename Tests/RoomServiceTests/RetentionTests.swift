@@ -84,6 +84,27 @@ import Testing
         }
     }
 
+    @Test func `a room that is known to be no more leaves memory, also when it is removed after that`() async throws {
+        let clock = ManualClock()
+        try await withNode(
+            clock: clock,
+            settings: {
+                housekeeping(&$0)
+                $0.evictAfter = .milliseconds(200)
+                $0.logIsShared = true
+            }
+        ) { node in
+            let (room, owner) = try await node.makeRoom()
+            let code = try node.store.room(room).code
+            #expect(try await node.tell(.closeRoom, in: room, by: owner).seq == 3)
+            node.store.damage(room, .gone)
+            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: owner.session) }
+            clock.advance(milliseconds: 60_001)
+            try await eventually("the removal") { node.store.isRemoved(room) }
+            try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
+        }
+    }
+
     @Test func `a removal that is cut off is finished, also by a server that removes nothing itself`() async throws {
         let store = FaultyEventStore()
         let clock = ManualClock()
