@@ -71,8 +71,10 @@ extension WatchedArchive {
     func snapshot(of stream: UUID, atMost seq: Int, reducerVersion: Int) async throws(StorageFault) -> StoredSnapshot? {
         try await log.snapshot(of: stream, atMost: seq, reducerVersion: reducerVersion)
     }
-    func save(_ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?) async throws(StorageFault) {
-        try await log.save(snapshot, of: stream, in: epoch)
+    func save(
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
+    ) async throws(StorageFault) {
+        try await log.save(snapshot, of: stream, in: epoch, oneIn: span)
     }
 
     func stream(code: String) async throws(StorageFault) -> UUID? { try await log.stream(code: code) }
