@@ -56,7 +56,15 @@ package protocol EventStore: StreamErasure {
     /// Throws ``StorageFault/rejected(_:)`` where there is no such stream, it is to be forgotten, or its epoch is not
     /// `epoch`: a snapshot of a history that was replaced must not be taken for one of the history that replaced it. With
     /// nil the epoch is not compared.
-    func save(_ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?) async throws(StorageFault)
+    ///
+    /// So that snapshots do not pile up, one in a span of `span` events is kept: in the same transaction the stream's
+    /// snapshots before this one, whatever their version, are deleted from the last multiple of `span` on that is at most
+    /// this one's `seq`. Newer ones and those of other spans stay, so the newest one is always kept, and whoever looks for
+    /// one at most at a position finds one less than two spans before it where one was saved in each span. With 1 nothing
+    /// is deleted.
+    func save(
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
+    ) async throws(StorageFault)
 
     // MARK: Directory
 
@@ -96,7 +104,7 @@ package protocol EventStore: StreamErasure {
     /// Those of `sessions` that have ended or do not exist, in no order.
     func endedSessions(among sessions: [UUID]) async throws(StorageFault) -> [UUID]
 
-    /// Deletes a session's row.
+    /// Deletes a session's row and the keys under which it made streams.
     func deleteSession(_ session: UUID) async throws(StorageFault)
 
     /// The streams that a session is a member of.
@@ -111,8 +119,8 @@ package protocol EventStore: StreamErasure {
 extension EventStore {
     package var executor: (any TaskExecutor)? { nil }
 
-    /// Keeps a snapshot, whatever the stream's epoch is.
+    /// Keeps a snapshot beside all others, whatever the stream's epoch is.
     package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {
-        try await save(snapshot, of: stream, in: nil)
+        try await save(snapshot, of: stream, in: nil, oneIn: 1)
     }
 }

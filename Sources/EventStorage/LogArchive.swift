@@ -8,7 +8,7 @@ package protocol LogArchive: EventStore {
     // MARK: Reading
 
     /// At most `limit` streams with an id above `after` that have anything in `part`, ascending, whether they have a
-    /// head or not.
+    /// head or not; those that were removed are left out, swept or not.
     func streams(in part: LogPart, after: UUID?, limit: Int) async throws(StorageFault) -> [UUID]
 
     /// All of a stream but its events and its snapshots' states, as of one instant; nil where it has no head.
@@ -23,7 +23,8 @@ package protocol LogArchive: EventStore {
     /// The snapshot at a position, of whatever reducer's version.
     func snapshot(of stream: UUID, at seq: Int) async throws(StorageFault) -> StoredSnapshot?
 
-    /// At most `limit` creation keys that follow on `after`, in the order of session and key's bytes.
+    /// At most `limit` creation keys that follow on `after`, in the order of session and key's bytes; those of
+    /// streams that were removed are left out, swept or not.
     func creationKeys(after: CreationKey?, limit: Int) async throws(StorageFault) -> [CreationKey]
 
     /// At most `limit` sessions with an id above `after`, ascending.

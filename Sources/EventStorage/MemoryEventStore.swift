@@ -104,12 +104,14 @@ package actor MemoryEventStore: EventStore {
     }
 
     package func save(
-        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault) {
         guard let stored = streams[stream], stored.forgetAt == nil, stored.head.epoch == epoch ?? stored.head.epoch
         else {
             throw .rejected(.refusedSnapshot)
         }
+        let start = snapshot.start(ofSpan: span)
+        streams[stream]?.snapshots = stored.snapshots.filter { $0.key < start || $0.key > snapshot.seq }
         streams[stream]?.snapshots[snapshot.seq] = snapshot
     }
 
@@ -182,6 +184,7 @@ package actor MemoryEventStore: EventStore {
     }
 
     package func deleteSession(_ session: UUID) async throws(StorageFault) {
+        creations = creations.filter { $0.key.session != session }
         guard let record = sessions.removeValue(forKey: session) else { return }
         sessionsByHash[record.tokenHash] = nil
     }

@@ -235,4 +235,9 @@ package struct StoredSnapshot: Hashable, Sendable {
         self.state = state
         self.checksum = checksum
     }
+
+    /// The first position of the span that it is in, where spans are so many events long.
+    package func start(ofSpan span: Int) -> Int {
+        seq - seq % max(1, span)
+    }
 }

@@ -11,8 +11,15 @@ package struct Finding: Hashable, Sendable {
         /// It follows from the events, and may be missing.
         case deleteSnapshot = "delete this row of snapshots: it is made anew"
         case renewEpoch = "run 'backline epoch renew' for this room"
-        case deleteKeys =
-            "delete the room's rows of command_keys, and renew its epoch: retries of its last commands are then refused"
+        /// A head that counts no keyed commands has no rows of them.
+        case deleteKeys = """
+            delete the room's rows of command_keys, set keyed of its row of rooms to 0, then run 'backline epoch \
+            renew' for it: retries of its last commands are carried out again
+            """
+        /// Which rooms are concerned cannot be told.
+        case restoreLog = """
+            restore the database from a backup, or delete the rows that cannot be read; then run 'backline epoch renew'
+            """
         case deleteRows = "restore the room from a backup, or delete these rows"
         case forget = "set forgotten_at of this row of rooms to null: a server forgets the room again"
         case importAgain = "empty the database, run 'backline migrate', and import again"

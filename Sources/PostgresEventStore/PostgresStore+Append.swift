@@ -10,7 +10,12 @@ extension PostgresStore {
         guard answer.rows.count < batch.count else { return Array(repeating: .appended, count: batch.count) }
         var moved: Set<UUID> = []
         for row in answer.rows {
-            try moved.insert(answer.uuid(row, 0))
+            do throws(StorageFault) {
+                moved.insert(try answer.uuid(row, 0))
+            } catch {
+                // It is committed: who took this for a failure would append again.
+                throw .outcomeUnknown(.init(message: "the answer to an append cannot be read"))
+            }
         }
         return batch.map { moved.contains($0.stream) ? .appended : .conflict }
     }

@@ -49,12 +49,12 @@ extension PostgresStore {
     }
 
     package func save(
-        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault) {
         let answer = try await execute(
             Call(
                 .saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state),
-                snapshot.checksum, epoch))
+                snapshot.checksum, epoch, snapshot.start(ofSpan: span)))
         guard answer.affectedRows == 1 else {
             throw .rejected(.refusedSnapshot)
         }

@@ -77,6 +77,7 @@ extension Statement {
         "archived_creations",
         """
         SELECT session_id, key, room_id, fingerprint, created_at FROM creation_keys
+        WHERE NOT EXISTS (SELECT FROM removals WHERE removals.room_id = creation_keys.room_id)
         ORDER BY session_id, key LIMIT $1
         """)
 
@@ -85,7 +86,9 @@ extension Statement {
         "archived_creations_after",
         """
         SELECT session_id, key, room_id, fingerprint, created_at FROM creation_keys
-        WHERE (session_id, key) > ($2, $3) ORDER BY session_id, key LIMIT $1
+        WHERE (session_id, key) > ($2, $3)
+            AND NOT EXISTS (SELECT FROM removals WHERE removals.room_id = creation_keys.room_id)
+        ORDER BY session_id, key LIMIT $1
         """)
 
     static let archivedSessions = Statement(

@@ -88,14 +88,18 @@ extension Statement {
         """)
 
     /// Keeps a snapshot of a stream that exists in this epoch and is not to be forgotten, and keeps it from being so
-    /// meanwhile.
+    /// meanwhile; deletes those before it in its span.
     static let saveSnapshot = Statement(
         "save_snapshot",
         """
+        WITH room AS MATERIALIZED (
+            SELECT room_id FROM rooms WHERE room_id = $1 AND forget_at IS NULL AND epoch = coalesce($6, epoch)
+            FOR KEY SHARE
+        ), pruned AS (
+            DELETE FROM snapshots WHERE room_id = $1 AND seq >= $7 AND seq < $2 AND EXISTS (SELECT FROM room)
+        )
         INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum)
-        SELECT room_id, $2, $3, $4, $5 FROM rooms
-        WHERE room_id = $1 AND forget_at IS NULL AND epoch = coalesce($6, epoch)
-        FOR KEY SHARE
+        SELECT room_id, $2, $3, $4, $5 FROM room
         ON CONFLICT (room_id, seq) DO UPDATE SET
             reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum
         """)

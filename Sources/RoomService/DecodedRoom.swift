@@ -14,14 +14,24 @@ struct DecodedRoom: Sendable {
     /// The position of the newest snapshot in the store.
     var snapshotSeq: Int
 
-    /// Reads a room from its log.
+    /// A version that no fold has: with it a room is read without a snapshot.
+    private static let noReducer = 0
+
+    /// Reads a room from its log, where its snapshot is damaged from the log alone.
     static func load(
         _ id: RoomID, from store: any EventStore, logger: Logger
     ) async -> Result<DecodedRoom, RoomShelf.LookupFailure> {
         do {
-            let loaded = try await store.load(id.uuid, reducerVersion: StoredStateJSON.reducerVersion, after: nil)
+            var loaded = try await store.load(id.uuid, reducerVersion: StoredStateJSON.reducerVersion, after: nil)
+            var state: RoomState?
+            if let snapshot = loaded?.snapshot {
+                state = snapshot.state(of: id, logger: logger)
+                if state == nil {
+                    loaded = try await store.load(id.uuid, reducerVersion: noReducer, after: nil)
+                }
+            }
             guard let loaded else { return .failure(.noSuchRoom) }
-            return .success(try DecodedRoom(loaded, id: id))
+            return .success(try DecodedRoom(loaded, on: state ?? RoomState(id: id)))
         } catch let fault as LogFault {
             logger.error("A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
             return .failure(.corrupt)
@@ -31,10 +41,10 @@ struct DecodedRoom: Sendable {
         }
     }
 
-    /// Folds what was read; throws where the log holds what this program cannot read.
-    init(_ loaded: LoadedStream, id: RoomID) throws(LogFault) {
-        var state = try loaded.snapshot?.state() ?? RoomState(id: id)
-        guard state.id == id else { throw .unreadable(.field("the snapshot must be the room's own")) }
+    /// Folds the events that were read on the state before them; throws where the log holds what this program cannot
+    /// read.
+    private init(_ loaded: LoadedStream, on before: RoomState) throws(LogFault) {
+        var state = before
         let events = try loaded.events.recorded(after: state.seq, through: loaded.head.version.seq)
         for event in events { state.evolve(event) }
         var keys = KeyMemory()

@@ -101,7 +101,7 @@ final class GroupCommit: Sendable {
                 metrics.appendEnded(outcome, events: submission.append.events.count)
                 submission.complete(.success(outcome))
             }
-        } catch .rejected where batch.count > 1 {
+        } catch .rejected where batch.count > 1, .corrupt where batch.count > 1 {
             // One room's append cannot be written; the others must not suffer for it.
             for submission in batch { await flush([submission]) }
         } catch {

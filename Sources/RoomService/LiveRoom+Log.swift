@@ -168,6 +168,8 @@ extension LiveRoom {
 
     /// Reads the log, whatever is known of it, once what is under way has ended.
     func readAgain() {
+        // Nothing is read for a room that has no log, and nobody would be answered.
+        guard condition != .forgotten else { return }
         verifications.append {}
         reload()
     }
@@ -193,9 +195,10 @@ extension LiveRoom {
         snapshotSeq = confirmed.seq
         let (state, epoch, id, loop) = (confirmed, epoch, id, loop)
         let (store, metrics, logger) = (surroundings.store, surroundings.metrics, surroundings.logger)
+        let span = surroundings.settings.eventsPerSnapshot
         let isStarted = surroundings.jobs.start {
             do {
-                try await store.save(StoredSnapshot(of: state), of: id.uuid, in: epoch)
+                try await store.save(StoredSnapshot(of: state), of: id.uuid, in: epoch, oneIn: span)
                 metrics.snapshotEnded(.saved)
             } catch {
                 metrics.snapshotEnded(.failed)

@@ -1,4 +1,5 @@
 import EventStorage
+import Logging
 import RoomDomain
 import RoomWire
 
@@ -32,15 +33,34 @@ extension [StoredEvent] {
 }
 
 extension StoredSnapshot {
-    /// The room as it was.
-    func state() throws(LogFault) -> RoomState {
+    /// The room as it was; nil, and a warning, where the snapshot is not what was kept.
+    ///
+    /// Who gets nil replays the log from its beginning: nothing is lost but time.
+    func state(of room: RoomID, logger: Logger) -> RoomState? {
+        do throws(LogFault) {
+            return try wholeState(of: room)
+        } catch {
+            logger.warning(
+                "A snapshot is damaged and is not used: delete its row, nothing is lost with it",
+                metadata: ["room": "\(room)", "seq": "\(seq)", "fault": "\(error)"])
+            return nil
+        }
+    }
+
+    private func wholeState(of room: RoomID) throws(LogFault) -> RoomState {
+        if let checksum {
+            let computed = LogChecksum.snapshot(
+                room: room.uuid, seq: seq, reducerVersion: reducerVersion, state: self.state)
+            guard checksum == computed else { throw .unreadable(.field("the snapshot must be as it was kept")) }
+        }
         let state: RoomState
         do throws(StoredEventFault) {
             state = try StoredStateJSON.decode(self.state)
         } catch {
             throw .unreadable(error)
         }
-        guard state.seq == seq else { throw .hole(at: state.seq + 1) }
+        guard state.id == room else { throw .unreadable(.field("the snapshot must be the room's own")) }
+        guard state.seq == seq else { throw .unreadable(.field("the snapshot must be of its position")) }
         return state
     }
 }

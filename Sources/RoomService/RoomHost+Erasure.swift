@@ -9,20 +9,25 @@ import RoomWire
 extension RoomHost {
     /// How many rounds of forgetting there are to one of removing.
     private static let roundsPerRemoval = 10
-    /// How many rooms are removed in one transaction, and forgotten in one round.
+    /// How many rooms are removed, in one transaction, and forgotten in one round.
     private static let roomsPerRound = 100
+    /// How often a round deletes what is left of removed rooms: more of it than rooms are removed, so that little waits.
+    private static let sweepsPerRound = 300
     /// How many events are rewritten or deleted in one transaction, so that no append waits long.
     private static let eventsPerPage = 500
 
     /// Forgets rooms whose owners want it and removes those that were closed long ago, until cancelled.
+    ///
+    /// Each round does a bounded amount of both, so that neither waits for the other for long.
     func keepErasing() async {
         var rounds = 0
+        var isLeftToRemove = false
         var unreadable: Set<UUID> = []
         while !Task.isCancelled {
             await clock.sleep(for: settings.comparisonInterval)
             rounds += 1
             await forgetRooms(except: &unreadable)
-            if rounds % Self.roundsPerRemoval == 0 { await removeClosedRooms() }
+            if isLeftToRemove || rounds % Self.roundsPerRemoval == 0 { isLeftToRemove = await removeClosedRooms() }
         }
     }
 
@@ -30,13 +35,15 @@ extension RoomHost {
 
     /// Rooms whose log this program cannot read are told of once and tried no more.
     private func forgetRooms(except unreadable: inout Set<UUID>) async {
-        guard let streams = try? await store.streamsToForget(limit: Self.roomsPerRound) else { return }
+        // Those asked for longest ago come first, and the unreadable ones among them.
+        let limit = Self.roomsPerRound + unreadable.count
+        guard let streams = try? await store.streamsToForget(limit: limit) else { return }
         for stream in streams where !Task.isCancelled && !unreadable.contains(stream) {
             let room = RoomID(stream)
             do {
                 try await forget(room)
                 logger.debug("A room was forgotten", metadata: ["room": "\(room)"])
-            } catch let fault as StoredEventFault {
+            } catch let fault where Self.isUnreadable(fault) {
                 unreadable.insert(stream)
                 logger.error(
                     "A room cannot be forgotten: its log cannot be read",
@@ -44,6 +51,14 @@ extension RoomHost {
             } catch {
                 logger.debug("A room could not be forgotten", metadata: ["room": "\(room)", "fault": "\(error)"])
             }
+        }
+    }
+
+    /// Whether trying again gives the same.
+    private static func isUnreadable(_ fault: any Error) -> Bool {
+        switch fault {
+        case is StoredEventFault, StorageFault.rejected, StorageFault.corrupt: true
+        default: false
         }
     }
 
@@ -69,22 +84,27 @@ extension RoomHost {
 
     // MARK: Removing
 
-    private func removeClosedRooms() async {
+    /// Does a round's share; whether there is more to do.
+    private func removeClosedRooms() async -> Bool {
         do {
+            var isMore = false
             if let age = settings.retainClosedRoomsMs {
-                var removed: Int
-                repeat {
-                    let streams = try await store.removeStreams(
-                        closedBefore: clock.now.milliseconds - age, limit: Self.roomsPerRound)
-                    for stream in streams { readAgain(RoomID(stream)) }
-                    removed = streams.count
-                    if removed > 0 { logger.info("Closed rooms were removed", metadata: ["rooms": "\(removed)"]) }
-                } while removed == Self.roomsPerRound && !Task.isCancelled
+                let streams = try await store.removeStreams(
+                    closedBefore: clock.now.milliseconds - age, limit: Self.roomsPerRound)
+                for stream in streams { readAgain(RoomID(stream)) }
+                if !streams.isEmpty {
+                    logger.info("Closed rooms were removed", metadata: ["rooms": "\(streams.count)"])
+                }
+                isMore = streams.count == Self.roomsPerRound
             }
             // Also what another process has left, when it was stopped.
-            while try await store.sweep(limit: Self.eventsPerPage), !Task.isCancelled {}
+            for _ in 0..<Self.sweepsPerRound where !Task.isCancelled {
+                guard try await store.sweep(limit: Self.eventsPerPage) else { return isMore }
+            }
+            return true
         } catch {
             logger.debug("Closed rooms could not be removed", metadata: ["fault": "\(error)"])
+            return false
         }
     }
 }

@@ -135,7 +135,7 @@ extension RoomHost {
             var state = RoomState(id: room)
             let snapshot = try await store.snapshot(
                 of: room.uuid, atMost: seq, reducerVersion: StoredStateJSON.reducerVersion)
-            if let snapshot { state = try snapshot.state() }
+            if let kept = snapshot?.state(of: room, logger: logger) { state = kept }
             while state.seq < seq {
                 let last = min(state.seq + 1_000, seq)
                 let events = try await store.read(room.uuid, after: state.seq, limit: last - state.seq)

@@ -232,6 +232,7 @@ package final class RoomHost: Sendable {
     private func removeFinishedSessions() async {
         let now = clock.now.milliseconds
         guard let records = try? await store.sessionsToRemove(at: now, limit: Self.sessionsPerRound) else { return }
+        sessions.forgetUnused()
         for record in records where !Task.isCancelled {
             let session = SessionID(record.id)
             guard await finish(session, because: record.hasEnded ? .sessionEnded : .expired),

@@ -10,7 +10,7 @@ package struct RoomHostSettings: Sendable {
     package var flushesSideBySide = 1
     /// A room that nobody follows and nobody asks for leaves memory after this.
     package var evictAfter = TimeAmount.seconds(60)
-    /// A snapshot is kept after so many events.
+    /// A snapshot is made after so many events, and one for each such span is kept.
     package var eventsPerSnapshot = 500
     /// How far back a client may resume; further back it gets a snapshot.
     package var resumableEvents = 10_000

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Sessions: made, recognised by the hash of their token, renamed, ended.
 ///
-/// Recognised sessions are remembered for a while, so that requests need no read, and for as long as the event log is
-/// out of reach, so that rooms in memory can still be looked at.
+/// Recognised sessions are remembered for some minutes, so that requests need no read, and for as long as the event log
+/// is out of reach, so that rooms in memory can still be looked at.
 package final class SessionRegistry: Sendable {
     private struct Known {
         var record: SessionRecord
@@ -21,6 +21,14 @@ package final class SessionRegistry: Sendable {
         var ended: [SessionID: Timestamp] = [:]
         /// When those that ended long ago were last forgotten, in milliseconds.
         var endedSwept: Int64 = 0
+        /// When those that nobody uses were last forgotten, in milliseconds.
+        var knownSwept: Int64 = 0
+
+        /// Forgets what was read longer ago than `age`, in milliseconds.
+        mutating func forgetKnown(olderThan age: Int64, at now: Timestamp) {
+            known = known.filter { now.milliseconds - $0.value.asOf.milliseconds < age }
+            hashOfSession = hashOfSession.filter { known[$0.value] != nil }
+        }
     }
 
     /// A session's expiry is moved at most this often, and at most ten times in its life without use.
@@ -29,6 +37,8 @@ package final class SessionRegistry: Sendable {
     private static let endedMemory: Int64 = 60_000
     /// How many sessions are remembered.
     private static let remembered = 100_000
+    /// For how long a session is remembered that nobody uses.
+    private static let unusedMemory: Int64 = 120_000
 
     private let store: any EventStore
     private let clock: ServerClock
@@ -165,12 +175,19 @@ package final class SessionRegistry: Sendable {
         forget(session)
     }
 
+    /// Forgets sessions that nobody has used for some minutes; not to be called while the log is out of reach.
+    func forgetUnused() {
+        let now = clock.now
+        state.withLock { state in
+            guard now.milliseconds - state.knownSwept >= Self.unusedMemory / 2 else { return }
+            state.knownSwept = now.milliseconds
+            state.forgetKnown(olderThan: Self.unusedMemory, at: now)
+        }
+    }
+
     private func remember(_ record: SessionRecord, asOf now: Timestamp) {
         state.withLock { state in
-            if state.known.count >= Self.remembered {
-                state.known = state.known.filter { now.milliseconds - $0.value.asOf.milliseconds < Self.recently }
-                state.hashOfSession = state.hashOfSession.filter { state.known[$0.value] != nil }
-            }
+            if state.known.count >= Self.remembered { state.forgetKnown(olderThan: Self.recently, at: now) }
             state.known[record.tokenHash] = Known(record: record, asOf: now)
             state.hashOfSession[SessionID(record.id)] = record.tokenHash
         }

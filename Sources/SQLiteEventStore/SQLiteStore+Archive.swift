@@ -90,7 +90,8 @@ extension SQLiteStore: LogArchive {
             try db.all(
                 """
                 SELECT session, key, room_id, fingerprint, at FROM creations
-                WHERE (session, key) > (?, ?) ORDER BY session, key LIMIT ?
+                WHERE (session, key) > (?, ?) AND room_id NOT IN (SELECT room_id FROM removals)
+                ORDER BY session, key LIMIT ?
                 """, [session, after?.key ?? "", max(0, limit)]
             ) { row in
                 CreationKey(

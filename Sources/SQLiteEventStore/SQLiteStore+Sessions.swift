@@ -59,7 +59,10 @@ extension SQLiteStore {
     }
 
     package func deleteSession(_ session: UUID) async throws(StorageFault) {
-        try await write { try $0.run("DELETE FROM sessions WHERE session_id = ?", [session]) }
+        try await write { db in
+            try db.run("DELETE FROM creations WHERE session = ?", [session])
+            try db.run("DELETE FROM sessions WHERE session_id = ?", [session])
+        }
     }
 }
 

@@ -62,7 +62,7 @@ extension SQLiteStore {
     }
 
     package func save(
-        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault) {
         try await write { db in
             try db.run(
@@ -74,6 +74,9 @@ extension SQLiteStore {
                 reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum
                 """, [snapshot.seq, snapshot.reducerVersion, Data(snapshot.state), snapshot.checksum, stream, epoch])
             guard db.changesCount == 1 else { throw StorageFault.rejected(.refusedSnapshot) }
+            try db.run(
+                "DELETE FROM snapshots WHERE room_id = ? AND seq >= ? AND seq < ?",
+                [stream, snapshot.start(ofSpan: span), snapshot.seq])
         }
     }
 }

@@ -115,7 +115,7 @@ struct LineReader: ~Copyable {
                 return start < buffer.count ? buffer[start...] : nil
             }
             guard buffer.count - start <= Self.longestLine else {
-                throw Failure.usage("\(name): a line is longer than \(Self.longestLine) bytes: this is no export")
+                throw Failure.data("\(name): a line is longer than \(Self.longestLine) bytes: this is no export")
             }
             try await readMore()
         }

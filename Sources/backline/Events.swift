@@ -13,6 +13,9 @@ struct Events: AsyncParsableCommand {
         discussion: """
             Each line is an event as clients get it: seq, at, type and its fields; nothing that is private. With \
             --follow it goes on with what happens, until it is stopped. Servers may run meanwhile.
+
+            Exit code: 0 all were printed, 69 the log is out of reach, an event is missing or cannot be read, or the \
+            room was removed or its history replaced meanwhile; 78 another schema.
             """)
 
     @Argument(help: "The room: its id or its code.")
@@ -34,12 +37,10 @@ struct Events: AsyncParsableCommand {
             let isForgotten = try await archive.archived(stream)?.forgetAt != nil
             var (last, epoch) = (after, String?.none)
             while let head = try await archive.heads(of: [stream])[stream] {
-                guard epoch ?? head.epoch == head.epoch else {
-                    throw Failure.unavailable("the room's epoch was renewed: its history is another; begin anew")
-                }
+                guard epoch ?? head.epoch == head.epoch else { throw Self.renewed }
                 epoch = head.epoch
                 let isRead = try await print(
-                    stream, after: &last, through: head.version.seq, isForgotten: isForgotten, from: archive)
+                    stream, after: &last, through: head, isForgotten: isForgotten, from: archive)
                 guard isRead else { return }
                 guard follow else { return }
                 repeat {
@@ -47,32 +48,48 @@ struct Events: AsyncParsableCommand {
                     try await Task.sleep(for: .milliseconds(200))
                 } while try await archive.heads(of: [stream])[stream] == head
             }
-            throw Failure.unavailable("the room is there no more")
+            throw Self.removed
         }
     }
 
-    /// Prints up to a position; false where nobody reads any more.
+    private static let renewed = Failure.unavailable(
+        "the room's epoch was renewed: its history is another; begin anew")
+    private static let removed = Failure.unavailable("the room is there no more")
+
+    /// Prints up to a head; false where nobody reads any more.
     private func print(
-        _ stream: UUID, after last: inout Int, through head: Int, isForgotten: Bool, from archive: any LogArchive
+        _ stream: UUID, after last: inout Int, through head: StreamHead, isForgotten: Bool, from archive: any LogArchive
     ) async throws -> Bool {
-        while last < head {
+        while last < head.version.seq {
             let page = PageLimit(rows: 1_000, bytes: 1 << 20)
-            let events = try await archive.events(of: stream, after: last, through: head, page: page)
-            guard let end = events.last else { return true }
+            let events = try await archive.events(of: stream, after: last, through: head.version.seq, page: page)
             var lines: [UInt8] = []
             for event in events {
+                guard event.seq == last + 1 else { break }
                 do throws(StoredEventFault) {
                     var writer = JSONWriter()
                     let recorded = try EventJSON.recorded(event)
                     EventJSON.write(isForgotten ? recorded.withoutPersonalData : recorded, for: .clients, to: &writer)
                     lines += writer.bytes + [0x0A]
+                    last = event.seq
                 } catch {
                     throw Failure.unavailable("event \(event.seq) cannot be read: run 'backline verify': \(error)")
                 }
             }
             guard try await OutputStream.standard.write(lines) else { return false }
-            last = end.seq
+            guard last == events.last?.seq else {
+                throw try await absence(of: last + 1, in: stream, epoch: head.epoch, archive)
+            }
         }
         return true
+    }
+
+    /// Why an event is not there that the head promised.
+    private func absence(
+        of seq: Int, in stream: UUID, epoch: String, _ archive: any LogArchive
+    ) async throws(StorageFault) -> Failure {
+        guard let head = try await archive.heads(of: [stream])[stream] else { return Self.removed }
+        guard head.epoch == epoch else { return Self.renewed }
+        return .unavailable("event \(seq) of room \(RoomID(stream)) is missing: run 'backline verify'")
     }
 }

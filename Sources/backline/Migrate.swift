@@ -8,14 +8,17 @@ struct Migrate: AsyncParsableCommand {
         abstract: "Bring the event log's schema up to date.",
         discussion: """
             Applies the migrations that the database lacks, in order, each in a transaction, under a lock: any number of \
-            processes may do it at the same time. Refuses a schema that is newer than this program, or whose applied \
-            migrations were edited (exit code 78).
+            processes may do it at the same time on PostgreSQL; the embedded store has to be without a server. Refuses \
+            a schema that is newer than this program, or whose applied migrations were edited (exit code 78).
             """)
 
     @OptionGroup var store: StoreSettings
 
     func run() async throws {
-        let opened = try await store.place().open()
+        let place = try store.place()
+        let opened = try await place.open()
+        let lock = try place.lock()
+        defer { _ = lock }
         do {
             let applied = try await opened.migrate()
             for migration in applied { Console.print("applied \(migration.number) \(migration.name)") }

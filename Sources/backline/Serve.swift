@@ -83,7 +83,7 @@ struct Serve: AsyncParsableCommand {
         let place = try store.place()
         settings.tls = try tls(host: settings.host, logger: logger)
         let opened = try await place.open()
-        let lock: DirectoryLock? = if case .sqlite(let directory) = place { try DirectoryLock(directory) } else { nil }
+        let lock = try place.lock()
         defer { _ = lock }
         do {
             try await prepareSchema(of: opened, logger: logger)

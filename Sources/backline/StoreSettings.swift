@@ -90,6 +90,16 @@ enum StorePlace {
     }
 }
 
+extension StorePlace {
+    /// Keeps other processes from writing the embedded store while the lock lives; nil for other stores.
+    ///
+    /// The store was opened before: that makes its directory.
+    func lock() throws(Failure) -> DirectoryLock? {
+        guard case .sqlite(let directory) = self else { return nil }
+        return try DirectoryLock(directory)
+    }
+}
+
 /// A store that was opened.
 enum OpenStore {
     case memory(MemoryEventStore)

@@ -22,8 +22,7 @@ extension StoreSettings {
     func withLog<Value>(_ access: Access, _ body: (any LogArchive) async throws -> Value) async throws -> Value {
         let place = try place().forTools()
         let opened = try await place.open()
-        let lock: DirectoryLock? =
-            if case .sqlite(let directory) = place, access == .writing { try DirectoryLock(directory) } else { nil }
+        let lock = access == .writing ? try place.lock() : nil
         defer { _ = lock }
         do {
             try await Self.checkSchema(of: opened)

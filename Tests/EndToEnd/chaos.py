@@ -247,7 +247,8 @@ async def _settle(world, clients, running):
         pending, room.uncertain = room.uncertain, []
         for client, seat, command in pending:
             place = command.answered_before
-            if len(room.acknowledged) - place < 800:
+            # Who has left meanwhile would be refused, or do it as another member.
+            if len(room.acknowledged) - place < 800 and seat.member == command.member:
                 await client.carry_out(command, seat)
             else:
                 room.uncertain.append((client, seat, command))

@@ -150,7 +150,8 @@ def _changes_nothing(command, state, voters):
             return any(_is(member, body) for member in state["members"])
         case "move":
             places = [entry["entry"] for entry in state["queue"]]
-            return body["entry"] in places and places.index(body["entry"]) == body["to"]
+            # The queue's length means its end.
+            return body["entry"] in places and places.index(body["entry"]) == min(body["to"], len(places) - 1)
         case "play":
             return playback["status"] == "playing" and playback["entry"] == body.get("entry")
         case "pause":

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import tempfile
+import uuid
 
 import pytest
 
@@ -114,6 +115,34 @@ def test_verify_finds_what_does_not_follow_from_the_events(servers, stores, sql,
         ended = verify(store)
         assert ended.returncode == 1 and any(
             line.startswith(f"room {room}: {found}") for line in ended.stdout.splitlines()), ended
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_room_with_a_damaged_key_goes_on_without_its_keys(servers, stores, sql, kind):
+    store, copy = stores(kind), stores("sqlite")
+    server = servers(store=store).start()
+    ana, _, room, keyed = write_some(server)
+    assert server.stop() == 0
+    sql(store, "UPDATE command_keys SET seq = seq - 1 WHERE ordinal = 4")
+    ended = verify(store)
+    assert ended.returncode == 1, ended
+    assert all("set keyed of its row" in line for line in ended.stdout.splitlines()[:-1]), ended
+    sql(store, "DELETE FROM command_keys")
+    sql(store, "UPDATE rooms SET keyed = 0")
+    assert backline.run("epoch", "renew", *store, "--room", room).returncode == 0
+    proven(store)
+    ana.server = server = servers(store=store).start()
+    key, body, answer = keyed[0]
+    again = ana.command(room, "addTracks", key=key, **body)
+    assert again["seq"] > answer["seq"], "it is carried out again"
+    assert ana.command(room, "addTracks", key=key, **body) == again
+    assert server.stop() == 0
+    proven(store)
+    exported = backline.run("export", *store)
+    with subprocess.Popen([backline.program(), "import", *copy], stdin=subprocess.PIPE) as importing:
+        importing.communicate(exported.stdout.encode())
+    assert importing.returncode == 0
+    proven(copy)
 
 
 @pytest.mark.parametrize("source, target", [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite")])
@@ -227,6 +256,57 @@ def test_a_damaged_or_cut_export_is_refused_with_the_line(servers, stores, tmp_p
         assert ended.returncode == 65 and complaint in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
 
 
+def test_one_room_is_restored_by_hand_and_all_sessions_are_ended(servers, stores, tmp_path):
+    store = stores("sqlite")
+    server = servers(store=store).start()
+    ana, ben, room, _ = write_some(server)
+    before = ana.room(room)["room"]
+    database, backup = store[3] + "/backline.sqlite", str(tmp_path / "backup.sqlite")
+    with contextlib.closing(sqlite3.connect(database)) as old, contextlib.closing(sqlite3.connect(backup)) as copy:
+        old.backup(copy)
+    ben.command(room, "leave")
+    for number in range(5):
+        ana.command(room, "addTracks", key=backline.new_key(), tracks=backline.tracks(f"Later {number}"))
+    other = ana.create_room("Other")["room"]["state"]["id"]
+    events = ana.events(other)
+    assert server.stop() == 0
+
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.execute("ATTACH ? AS backup", (backup,))
+        only = (uuid.UUID(room).bytes,)
+        with connection:
+            for table in ("events", "snapshots", "command_keys", "memberships", "rooms", "removals"):
+                connection.execute(f"DELETE FROM main.{table} WHERE room_id = ?", only)
+                if table != "removals":
+                    connection.execute(
+                        f"INSERT INTO main.{table} SELECT * FROM backup.{table} WHERE room_id = ?", only)
+    assert backline.run("epoch", "renew", *store, "--room", room).returncode == 0
+    proven(store)
+    ana.server = server = servers(store=store).start()
+    after = ana.room(room)["room"]
+    assert after["epoch"] != before["epoch"]
+    assert (after["seq"], after["state"]) == (before["seq"], before["state"])
+    assert ana.events(other) == events
+    assert ana.command(room, "rename", name="Ana 2")["seq"] == before["seq"] + 1
+    assert server.stop() == 0
+
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE sessions SET has_ended = true, expires_at = created_at")
+    ana.server = server = servers(store=store).start()
+    ana.request("GET", "/v1/session").expect(401)
+    carl = server.session("Carl")
+    backline.eventually(lambda: carl.room(room)["room"]["state"].get("closedAt"), "the room is closed")
+    assert server.stop() == 0
+    proven(store)
+
+
+def test_a_line_that_is_too_long_for_an_export_is_refused_as_data(stores, tmp_path):
+    file = tmp_path / "long.jsonl"
+    file.write_bytes(b"x" * ((1 << 25) + (1 << 17)))
+    ended = backline.run("import", *stores("sqlite"), str(file))
+    assert ended.returncode == 65 and "no export" in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_events_are_printed_and_followed_beside_the_server(servers, stores, kind):
     store = stores(kind)
@@ -264,6 +344,22 @@ def test_events_are_printed_and_followed_beside_the_server(servers, stores, kind
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_events_that_are_missing_are_not_passed_over(servers, stores, sql, kind):
+    store = stores(kind)
+    server = servers(store=store).start()
+    ana, _, room, _ = write_some(server)
+    events = ana.events(room)
+    assert server.stop() == 0
+    for change, seq in [(f"= {len(events)}", len(events)), ("= 4", 4), ("> 0", 1)]:
+        sql(store, f"DELETE FROM events WHERE seq {change}")
+        for options in ([], ["--follow"]):
+            printed = backline.run("events", *store, room, *options)
+            assert [json.loads(line) for line in printed.stdout.splitlines()] == events[:seq - 1]
+            assert printed.returncode == 69, printed
+            assert f"event {seq} of room {room} is missing: run 'backline verify'" in printed.stderr, printed
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_nobody_resumes_into_a_renewed_epoch(servers, stores, kind):
     store = stores(kind)
     server = servers(store=store).start()
@@ -275,6 +371,8 @@ def test_nobody_resumes_into_a_renewed_epoch(servers, stores, kind):
     if kind == "sqlite":
         refused = backline.run("epoch", "renew", *store)
         assert refused.returncode == 69 and "stop it first" in refused.stderr, refused
+    migrated = backline.run("migrate", *store)
+    assert migrated.returncode == (69 if kind == "sqlite" else 0), migrated
     assert server.stop() == 0
     one = backline.run("epoch", "renew", *store, "--room", room)
     assert (one.returncode, one.stdout) == (0, "renewed the epoch of 1 room\n"), one

@@ -84,12 +84,13 @@ def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
         assert refused.returncode == 78 and "run 'backline migrate'" in refused.stderr, refused
     before = log.files() if log.store == "postgres" else None
 
-    # Several at once: each migration is applied by one of them.
+    # Several at once: each migration is applied by one of them. One alone uses the embedded store.
     command = [backline.program(), "migrate", *log.options]
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(4)]
     printed = [process.communicate(timeout=60)[0] for process in processes]
-    assert [process.returncode for process in processes] == [0] * len(processes), printed
+    codes = {process.returncode for process in processes}
+    assert 0 in codes and codes <= ({0, 69} if log.store == "sqlite" else {0}), printed
     applied = sorted(re.findall(r"^applied (\d+) (\S+)$", "".join(printed), re.M))
     assert [f"{int(number):04}_{name}" for number, name in applied] == log.pending
     if before:

@@ -59,6 +59,28 @@ extension ConformanceSuite {
             #expect(try await test.store.create(creation(3, key: "k", entry: entry(1, owner: id(800)))) == .created)
             #expect(try await test.store.sweep(limit: 2) == false)
         },
+        EventStoreCheck("a stream that is removed is listed nowhere, swept or not") { (test) async throws in
+            let archive = try test.archive
+            for (n, key) in [(1, "k"), (2, "l")] {
+                #expect(try await archive.create(creation(n, key: key)) == .created)
+                try await archive.save(StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]), of: id(n))
+                let keyed = StreamAppend(
+                    stream: id(n), expected: made, events: [], keys: keys(after: 0, count: 2), joined: [id(801)])
+                #expect(try await archive.append([keyed]) == [.appended])
+            }
+            try await archive.closeStream(1, at: noon)
+            #expect(try await archive.removeStreams(closedBefore: noon + 1, limit: 1) == [id(1)])
+            for isSwept in [false, true] {
+                if isSwept { while try await archive.sweep(limit: 2) {} }
+                for part in LogPart.allCases {
+                    #expect(try await archive.streams(in: part, after: nil, limit: 9) == [id(2)])
+                }
+                let before = CreationKey(session: id(800), key: "a", stream: id(2), fingerprint: 7, at: noon)
+                for after in [nil, before] {
+                    #expect(try await archive.creationKeys(after: after, limit: 9).map(\.key) == ["l"])
+                }
+            }
+        },
         EventStoreCheck("many that remove and sweep at once remove each stream once, and whole") {
             (test) async throws in
             try await test.store.makeStreams(1...40)

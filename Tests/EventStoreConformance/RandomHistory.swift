@@ -9,7 +9,7 @@ enum StoreOperation {
     case read(UUID, after: Int, limit: Int)
     case heads([UUID])
     case snapshot(UUID, atMost: Int, reducerVersion: Int)
-    case save(StoredSnapshot, UUID)
+    case save(StoredSnapshot, UUID, oneIn: Int)
     case streamOfCode(String)
     case directory([UUID])
     case listing(matching: String?, before: UUID?, limit: Int)
@@ -27,8 +27,8 @@ enum StoreOperation {
         case .heads(let streams): .heads(try await store.heads(of: streams))
         case .snapshot(let stream, let seq, let reducerVersion):
             .snapshot(try await store.snapshot(of: stream, atMost: seq, reducerVersion: reducerVersion))
-        case .save(let snapshot, let stream):
-            .saved(try await store.save(snapshot, of: stream))
+        case .save(let snapshot, let stream, let span):
+            .saved(try await store.save(snapshot, of: stream, in: nil, oneIn: span))
         case .streamOfCode(let code): .id(try await store.stream(code: code))
         case .directory(let streams): .unordered(Set(try await store.directory(of: streams)))
         case .listing(let matching, let before, let limit):
@@ -150,7 +150,8 @@ struct RandomHistory {
     private mutating func save(_ n: Int) -> StoreOperation {
         guard let version = versions[n] else { return .memberships(Self.sessions[n % 5]) }
         return .save(
-            StoredSnapshot(seq: 1 + pick(version.seq), reducerVersion: pick(2), state: [UInt8(pick(256))]), id(n))
+            StoredSnapshot(seq: 1 + pick(version.seq), reducerVersion: pick(2), state: [UInt8(pick(256))]), id(n),
+            oneIn: 1 + pick(8))
     }
 
     /// An entry; once closed a stream stays closed, so that no code is taken by two.

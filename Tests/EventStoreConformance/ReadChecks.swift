@@ -102,15 +102,49 @@ extension ConformanceSuite {
         },
         EventStoreCheck("a snapshot of another epoch is refused") { (test) async throws in
             try await test.store.makeStreams([1])
-            try await test.store.save(StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]), of: id(1), in: "epoch-1")
+            let first = StoredSnapshot(seq: 1, reducerVersion: 1, state: [1])
+            try await test.store.save(first, of: id(1), in: "epoch-1", oneIn: 1)
             for seq in 1...2 {
                 let stale = StoredSnapshot(seq: seq, reducerVersion: 1, state: [2])
                 await #expect(throws: StorageFault.rejected(.refusedSnapshot)) {
-                    try await test.store.save(stale, of: id(1), in: "epoch-0")
+                    try await test.store.save(stale, of: id(1), in: "epoch-0", oneIn: 9)
                 }
             }
             let kept = try await test.store.snapshot(of: id(1), atMost: 2, reducerVersion: 1)
-            #expect(kept == StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]))
+            #expect(kept == first)
+        },
+        EventStoreCheck("a snapshot takes the place of those before it in its span") { (test) async throws in
+            try await test.store.makeStreams(1...2)
+            let part = StreamAppend(stream: id(1), expected: made, events: events(after: 2, count: 20))
+            #expect(try await test.store.append([part]) == [.appended])
+            func save(_ seq: Int, oneIn span: Int, epoch: String? = nil) async throws {
+                let snapshot = StoredSnapshot(seq: seq, reducerVersion: 1 + seq % 2, state: [UInt8(seq)])
+                try await test.store.save(snapshot, of: id(1), in: epoch, oneIn: span)
+            }
+            func kept() async throws -> Set<Int> {
+                var kept: Set<Int> = []
+                for seq in 1...22 {
+                    let found = try await test.second.snapshot(of: id(1), atMost: seq, reducerVersion: 1 + seq % 2)
+                    if let found, found.seq == seq { kept.insert(seq) }
+                }
+                return kept
+            }
+            try await test.store.save(StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]), of: id(2))
+            for seq in 1...14 { try await save(seq, oneIn: 5) }
+            #expect(try await kept() == [4, 9, 14])
+            // Who comes late takes nothing that is newer.
+            try await save(17, oneIn: 5)
+            try await save(16, oneIn: 5)
+            #expect(try await kept() == [4, 9, 14, 16, 17])
+            await #expect(throws: StorageFault.rejected(.refusedSnapshot)) {
+                try await save(18, oneIn: 5, epoch: "epoch-0")
+            }
+            #expect(try await kept() == [4, 9, 14, 16, 17])
+            try await save(19, oneIn: 5)
+            #expect(try await kept() == [4, 9, 14, 19])
+            try await save(20, oneIn: 1)
+            #expect(try await kept() == [4, 9, 14, 19, 20])
+            #expect(try await test.store.snapshot(of: id(2), atMost: 2, reducerVersion: 1)?.seq == 1)
         },
         EventStoreCheck("a snapshot replaces one of the same position") { (test) async throws in
             try await test.store.makeStreams([1])

@@ -87,6 +87,16 @@ extension ConformanceSuite {
             #expect(try await test.store.renameSession(id(800), to: "Gone") == false)
             try await test.store.insert(session(800))
         },
+        EventStoreCheck("with a session the keys are removed under which it made streams, and no others") {
+            (test) async throws in
+            try await test.store.insert(session(800))
+            #expect(try await test.store.create(creation(1, key: "k")) == .created)
+            #expect(try await test.store.create(creation(2, creator: id(801), key: "k")) == .created)
+            try await test.store.deleteSession(id(800))
+            let others = CreationOutcome.existing(stream: id(2), fingerprint: 7)
+            #expect(try await test.second.create(creation(3, creator: id(801), key: "k")) == others)
+            #expect(try await test.second.create(creation(3, key: "k")) == .created)
+        },
         EventStoreCheck("a store that works is healthy") { (test) async throws in
             try await test.store.checkHealth()
             try await test.store.makeStreams([1])

@@ -64,6 +64,49 @@ struct VerifierTests {
         }
     }
 
+    @Test(arguments: [
+        WatchedArchive.Listing.streams(.events), .streams(.keys), .streams(.snapshots), .creationKeys,
+    ])
+    func `a room that is removed after its rows were listed is no stray`(
+        listing: WatchedArchive.Listing
+    ) async throws {
+        let store = MemoryEventStore()
+        var filler = LogFiller(store, seed: 1, eventsPerSnapshot: 20)
+        try await filler.makeRoom(events: 60)
+        let removed = try await filler.makeRoom(events: 60, closes: true).room
+        let watched = WatchedArchive(log: store) { (listed) async throws(StorageFault) in
+            if listed == listing { _ = try await store.removeStreams(closedBefore: .max, limit: 9) }
+        }
+        let found = try await findings(in: watched)
+        #expect(found.isEmpty, "\(found)")
+        #expect(try await store.heads(of: [removed]).isEmpty)
+    }
+
+    @Test func `rows that cannot be listed are a finding, and the rest is looked at`() async throws {
+        let store = MemoryEventStore()
+        var filler = LogFiller(store, seed: 1)
+        let room = try await filler.makeRoom(events: 9).room
+        try await store.renewEpochs([EpochRenewal(stream: room, epoch: "mine", checksum: 7)])
+        for (listing, found) in [
+            (.unfinishedImport, ["unfinished_imports", "epoch mine"]), (.streams(.heads), ["rooms"]),
+            (.streams(.events), ["epoch mine", "events"]), (.streams(.keys), ["epoch mine", "command_keys"]),
+            (.streams(.snapshots), ["epoch mine", "snapshots"]),
+            (.streams(.memberships), ["epoch mine", "memberships"]), (.creationKeys, ["epoch mine", "creation keys"]),
+        ] as [(WatchedArchive.Listing, [String])] {
+            func watched(_ fault: StorageFault) -> WatchedArchive {
+                WatchedArchive(log: store) { (listed) async throws(StorageFault) in
+                    if listed == listing { throw fault }
+                }
+            }
+            let findings = try await findings(in: watched(.corrupt(.init(message: "a page is damaged"))))
+            #expect(findings.map { $0.what.replacing(": checksum", with: "") } == found)
+            #expect(findings.contains { $0.remedy == .restoreLog && $0.room == nil && $0.found == "a page is damaged" })
+            await #expect(throws: StorageFault.closed) {
+                try await LogVerifier(watched(.closed)) { _ in }.verify()
+            }
+        }
+    }
+
     // MARK: One room
 
     @Test func `a hole, a double key, a twin and rows beyond the head are found`() async throws {

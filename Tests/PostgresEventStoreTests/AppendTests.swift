@@ -119,7 +119,7 @@ struct AppendTests {
             Call(.create, with: PostgresStore.creationParameters(of: creation())),
             Call(.forgetCreations, id, 0), Call(.head, id), Call(.heads, [id]), Call(.events, id, 0, 1),
             Call(.eventsAfterSnapshot, id, 1), Call(.newestSnapshot, id, 1), Call(.snapshot, id, 1, 1),
-            Call(.saveSnapshot, id, 1, 1, Binary([]), 0, ""), Call(.keys, id, 0), Call(.roomByCode, ""),
+            Call(.saveSnapshot, id, 1, 1, Binary([]), 0, "", 0), Call(.keys, id, 0), Call(.roomByCode, ""),
             Call(.directory, [id]), Call(.openPublicRooms, "", 1), Call(.openPublicRoomsBefore, "", 1, id),
             Call(.sessionByToken, Binary([])), Call(.renameSession, id, ""), Call(.extendSession, id, 0),
             Call(.endSession, id, 0), Call(.liveSessions, [id]), Call(.sessionsToRemove, 0, 1),

@@ -13,6 +13,11 @@ final class FaultyEventStore: EventStore {
         case create, append, load, catchUp, read, heads, snapshot, save, directory, sessions, erasure
     }
 
+    /// A call that takes things out of the log.
+    enum Erasure {
+        case removeStreams, sweep, streamsToForget, rewrite, endForgetting
+    }
+
     /// What becomes of one call.
     enum Behaviour: Sendable {
         case works
@@ -42,10 +47,11 @@ final class FaultyEventStore: EventStore {
         var scripts: [Method: [Behaviour]] = [:]
         var plan: (@Sendable (Method) -> Behaviour)?
         var isDown = false
-        var rejected: Set<UUID> = []
+        var refused: [UUID: StorageFault] = [:]
         var damage: [UUID: Damage] = [:]
         var calls: [Method: Int] = [:]
         var batches: [[UUID]] = []
+        var erasures: [Erasure] = []
         var durable: [UUID: [Int: StoredEvent]] = [:]
         var snapshots: [UUID: [StoredSnapshot]] = [:]
         var late: [@Sendable () async -> Void] = []
@@ -75,8 +81,8 @@ final class FaultyEventStore: EventStore {
     }
 
     /// Refuses every batch with this room in it.
-    func reject(_ room: RoomID) {
-        state.withLock { _ = $0.rejected.insert(room.uuid) }
+    func refuse(_ room: RoomID, with fault: StorageFault) {
+        state.withLock { $0.refused[room.uuid] = fault }
     }
 
     func damage(_ room: RoomID, _ damage: Damage?) {
@@ -109,6 +115,9 @@ final class FaultyEventStore: EventStore {
     /// The rooms of each append so far.
     var batches: [[UUID]] { state.withLock { $0.batches } }
 
+    /// What was taken out so far, and whether somebody asked what to take out.
+    var erasures: [Erasure] { state.withLock { $0.erasures } }
+
     /// The durable event with this number.
     func event(_ seq: Int, of room: RoomID) -> StoredEvent? {
         state.withLock { $0.durable[room.uuid]?[seq] }
@@ -117,6 +126,11 @@ final class FaultyEventStore: EventStore {
     /// The number of the last durable event.
     func head(of room: RoomID) -> Int {
         state.withLock { $0.durable[room.uuid]?.count ?? 0 }
+    }
+
+    /// Whether nothing of it is durable any more.
+    func isRemoved(_ room: RoomID) -> Bool {
+        state.withLock { $0.durable[room.uuid] == nil }
     }
 
     /// The durable events.
@@ -132,7 +146,7 @@ final class FaultyEventStore: EventStore {
         return state
     }
 
-    /// The snapshots that were kept.
+    /// The snapshots that were saved, also those that later ones have taken the place of.
     func snapshots(of room: RoomID) -> [StoredSnapshot] {
         state.withLock { $0.snapshots[room.uuid] ?? [] }
     }
@@ -188,6 +202,10 @@ final class FaultyEventStore: EventStore {
         }
     }
 
+    private func note(_ erasure: Erasure) {
+        state.withLock { $0.erasures.append(erasure) }
+    }
+
     private func damage(of stream: UUID) -> Damage? {
         state.withLock { $0.damage[stream] }
     }
@@ -210,7 +228,7 @@ final class FaultyEventStore: EventStore {
     }
 
     func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
-        let (isRejected, isLate) = state.withLock { state in
+        let (refusal, isLate) = state.withLock { state in
             state.batches.append(batch.map(\.stream))
             var isLate = false
             if case .writesLate = state.scripts[.append]?.first {
@@ -218,9 +236,9 @@ final class FaultyEventStore: EventStore {
                 state.scripts[.append]?.removeFirst()
                 state.late.append { _ = try? await self.write(batch) }
             }
-            return (batch.contains { state.rejected.contains($0.stream) }, isLate)
+            return (batch.compactMap { state.refused[$0.stream] }.first, isLate)
         }
-        if isRejected { throw .rejected(.init(message: "a value that cannot be held")) }
+        if let refusal { throw refusal }
         if isLate { throw Self.answerLost }
         return try await perform(.append) { () async throws(StorageFault) in try await write(batch) }
     }
@@ -289,9 +307,11 @@ final class FaultyEventStore: EventStore {
         }
     }
 
-    func save(_ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?) async throws(StorageFault) {
+    func save(
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
+    ) async throws(StorageFault) {
         try await perform(.save) { () async throws(StorageFault) in
-            try await log.save(snapshot, of: stream, in: epoch)
+            try await log.save(snapshot, of: stream, in: epoch, oneIn: span)
             state.withLock { $0.snapshots[stream, default: []].append(snapshot) }
         }
     }
@@ -365,7 +385,8 @@ final class FaultyEventStore: EventStore {
     // MARK: Erasure
 
     func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
-        try await perform(.erasure) { () async throws(StorageFault) in
+        note(.removeStreams)
+        return try await perform(.erasure) { () async throws(StorageFault) in
             let removed = try await log.removeStreams(closedBefore: instant, limit: limit)
             state.withLock { state in for stream in removed { state.durable[stream] = nil } }
             return removed
@@ -373,14 +394,19 @@ final class FaultyEventStore: EventStore {
     }
 
     func sweep(limit: Int) async throws(StorageFault) -> Bool {
-        try await perform(.erasure) { () async throws(StorageFault) in try await log.sweep(limit: limit) }
+        note(.sweep)
+        return try await perform(.erasure) { () async throws(StorageFault) in try await log.sweep(limit: limit) }
     }
 
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
-        try await perform(.erasure) { () async throws(StorageFault) in try await log.streamsToForget(limit: limit) }
+        note(.streamsToForget)
+        return try await perform(.erasure) { () async throws(StorageFault) in
+            try await log.streamsToForget(limit: limit)
+        }
     }
 
     func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
+        note(.rewrite)
         try await perform(.erasure) { () async throws(StorageFault) in
             try await log.rewrite(events, of: stream)
             note(events, of: stream)
@@ -388,6 +414,7 @@ final class FaultyEventStore: EventStore {
     }
 
     func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
+        note(.endForgetting)
         try await perform(.erasure) { () async throws(StorageFault) in
             try await log.endForgetting(renewal, at: now)
             state.withLock { $0.snapshots[renewal.stream] = nil }

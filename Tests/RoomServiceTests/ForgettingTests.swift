@@ -1,4 +1,5 @@
 import EventStorage
+import Logging
 import NIOCore
 import RoomDomain
 import RoomService
@@ -141,6 +142,45 @@ import Testing
             store.plan(nil)
             try await eventually("its end") { try await store.streamsToForget(limit: 1).isEmpty }
             try await expectFoldOfLog(of: room, on: nodes)
+        }
+    }
+
+    @Test func `any number of rooms whose logs cannot be read does not keep others from being forgotten`() async throws
+    {
+        let (store, clock) = (FaultyEventStore(), ManualClock())
+        try await withNode(on: store, clock: clock) { node in
+            for number in 0..<101 {
+                clock.advance(milliseconds: 1)
+                let (room, owner) = try await node.makeRoom()
+                #expect(try await node.tell(.closeRoom(forget: true), in: room, by: owner).seq == 3)
+                guard number < 100, var first = store.event(1, of: room) else { continue }
+                first.payload = Array("{}".utf8)
+                try await store.rewrite([first], of: room.uuid)
+            }
+        }
+        try await withNode(on: store, clock: clock, settings: housekeeping) { node in
+            try await eventually("the forgetting") { try await store.streamsToForget(limit: 200).count == 100 }
+            #expect(
+                node.log.messages(from: .error)
+                    == Array(repeating: "A room cannot be forgotten: its log cannot be read", count: 100))
+        }
+    }
+
+    @Test(arguments: [
+        StorageFault.corrupt(.init(code: "XX001", message: "invalid page in block 3")),
+        .rejected(.init(message: "a value that cannot be held")),
+    ])
+    func `a room that the store cannot read is told of once and tried no more`(fault: StorageFault) async throws {
+        try await withNode(settings: housekeeping) { node in
+            node.store.plan { $0 == .read ? .fails(fault) : .works }
+            let (room, owner) = try await node.makeRoom()
+            #expect(try await node.tell(.closeRoom(forget: true), in: room, by: owner).seq == 3)
+            try await eventually("a try") { node.store.calls(.read) > 0 }
+            let rounds = node.store.calls(.erasure)
+            try await eventually("some rounds") { node.store.calls(.erasure) > rounds + 30 }
+            #expect(node.store.calls(.read) == 1)
+            #expect(
+                node.log.messages(from: .error) == ["A room cannot be forgotten: its log cannot be read"])
         }
     }
 

@@ -1,3 +1,4 @@
+import EventStorage
 import RoomDomain
 import RoomService
 import Testing
@@ -25,7 +26,15 @@ import Testing
         }
     }
 
-    @Test func `an append that the log refuses hurts its own room only`() async throws {
+    @Test(
+        arguments: zip(
+            [
+                StorageFault.rejected(.init(message: "a value that cannot be held")),
+                .corrupt(.init(code: "XX001", message: "invalid page in block 3")),
+            ], [CommandOutcome.internalFault, .unavailable]))
+    func `an append that the log refuses hurts its own room only`(
+        fault: StorageFault, outcome: CommandOutcome
+    ) async throws {
         try await withNode { node in
             var rooms: [(room: RoomID, owner: Person)] = []
             for _ in 0..<6 { rooms.append(try await node.makeRoom()) }
@@ -35,7 +44,7 @@ import Testing
             node.store.next(.append, .waits(gate))
             let first = node.ask(.rename(name: "Anna"), in: rooms[0].room, by: rooms[0].owner.actor)
             try await eventually("the append") { gate.arrived == 1 }
-            node.store.reject(rooms[3].room)
+            node.store.refuse(rooms[3].room, with: fault)
             let rest = rooms.dropFirst().map { room, owner in
                 node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
             }
@@ -43,7 +52,7 @@ import Testing
             gate.open()
             #expect(try await first.outcome().seq == 3)
             for (place, answer) in rest.enumerated() {
-                let expected = place == 2 ? CommandOutcome.internalFault : .acknowledged(seq: 3, result: nil)
+                let expected = place == 2 ? outcome : .acknowledged(seq: 3, result: nil)
                 #expect(try await answer.outcome() == expected)
             }
             for (place, (room, _)) in rooms.enumerated() { #expect(node.store.head(of: room) == (place == 3 ? 2 : 3)) }

@@ -1,4 +1,5 @@
 import EventStorage
+import Logging
 import NIOCore
 import RoomDomain
 import RoomService
@@ -26,6 +27,24 @@ import Testing
             }
             #expect(node.store.calls(.load) > 30)
             #expect(!node.store.snapshots(of: room).isEmpty)
+        }
+    }
+
+    @Test func `a room that often leaves memory keeps one snapshot for each span of events`() async throws {
+        try await withNode(settings: housekeeping) { node in
+            let (room, owner) = try await node.makeRoom()
+            let code = try node.store.room(room).code
+            for number in 3...11 {
+                #expect(try await node.tell(.rename(name: "A\(number)"), in: room, by: owner).seq == number)
+                try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
+                try await eventually("its snapshot") { node.store.snapshots(of: room).last?.seq == number }
+            }
+            var kept: [Int?] = []
+            for seq in 1...11 {
+                let version = StoredStateJSON.reducerVersion
+                kept.append(try await node.store.snapshot(of: room.uuid, atMost: seq, reducerVersion: version)?.seq)
+            }
+            #expect(kept == [nil, nil, 3, 3, 3, 3, 7, 7, 7, 7, 11])
         }
     }
 
@@ -61,6 +80,42 @@ import Testing
         let kept = try #require(try await store.snapshot(of: room.uuid, atMost: 3, reducerVersion: ours))
         #expect(try StoredStateJSON.decode(kept.state) == store.room(room))
         #expect(try await store.snapshot(of: room.uuid, atMost: 3, reducerVersion: ours + 1) == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `a damaged snapshot is not used, and replaced when the room leaves memory`(isReadable: Bool) async throws {
+        let store = FaultyEventStore()
+        var made: (room: RoomID, owner: Person)?
+        try await withNode(on: store) { node in made = try await node.makeRoom(tracks: 3) }
+        let (room, owner) = try #require(made)
+        var damaged = StoredSnapshot(of: try store.room(room))
+        if isReadable {
+            let text = String(decoding: damaged.state, as: UTF8.self)
+            damaged.state = Array(text.split(separator: "Kitchen").joined(separator: "Kitchem").utf8)
+            #expect(try StoredStateJSON.decode(damaged.state).name == "Kitchem")
+        } else {
+            damaged.state.removeLast()
+            damaged.checksum = nil
+        }
+        try await store.save(damaged, of: room.uuid)
+        try await withNode(on: store) { node in
+            try await expectFoldOfLog(of: room, on: [node])
+            let past = try await node.host.view(room, at: 3, for: owner.session)
+            #expect(try past.state == StateJSON.encode(store.room(room)))
+            let warning = "A snapshot is damaged and is not used: delete its row, nothing is lost with it"
+            #expect(node.log.messages(from: .info) == [warning, warning])
+            #expect(try await node.tell(.vote(track: TrackID(rawValue: 1)), in: room, by: owner).seq == 4)
+        }
+        try await withNode(on: store, settings: housekeeping) { node in
+            try await expectFoldOfLog(of: room, on: [node])
+            let code = try store.room(room).code
+            try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
+            try await eventually("a whole snapshot") {
+                let kept = try await store.snapshot(
+                    of: room.uuid, atMost: .max, reducerVersion: StoredStateJSON.reducerVersion)
+                return try kept == StoredSnapshot(of: store.room(room))
+            }
+        }
     }
 
     @Test func `a room that somebody follows stays in memory`() async throws {

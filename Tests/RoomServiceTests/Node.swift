@@ -1,6 +1,5 @@
 import EventStorage
 import FoundationEssentials
-import Logging
 import NIOCore
 import NIOPosix
 import PrometheusMetrics
@@ -17,6 +16,7 @@ final class Node: Sendable {
     let feed: RecordingFeed
     let store: FaultyEventStore
     let metrics = PrometheusRegistry()
+    let log = RecordingLog()
     private let loops: [any EventLoop]
 
     init(
@@ -30,7 +30,7 @@ final class Node: Sendable {
         host = RoomHost(
             store: store, settings: settings, loops: loops,
             clock: ServerClock(milliseconds: { Double(clock.now) }), bus: bus, node: name, metrics: metrics,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: log.logger)
         feed.attach(host)
     }
 

@@ -31,6 +31,22 @@ import Testing
         }
     }
 
+    @Test func `however many rooms are to be removed, forgetting goes on between`() async throws {
+        let (store, clock) = (FaultyEventStore(), ManualClock())
+        try await withNode(on: store, clock: clock) { node in
+            for _ in 0..<201 {
+                let (room, owner) = try await node.makeRoom()
+                #expect(try await node.tell(.closeRoom, in: room, by: owner).seq == 3)
+            }
+        }
+        clock.advance(milliseconds: 60_001)
+        try await withNode(on: store, clock: clock, settings: housekeeping) { node in
+            try await eventually("the removal") { store.erasures.count { $0 == .removeStreams } >= 3 }
+        }
+        let rounds = store.erasures.split(separator: .streamsToForget)
+        #expect(rounds.allSatisfy { $0.count { $0 == .removeStreams } <= 1 })
+    }
+
     @Test func `without a setting no room is ever removed`() async throws {
         let clock = ManualClock()
         try await withNode(clock: clock, settings: { $0.comparisonInterval = .milliseconds(1) }) { node in
@@ -65,6 +81,27 @@ import Testing
                 #expect(try await node.tell(.rename(name: "A"), in: room, by: owner) == .noSuchRoom)
                 await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.resolve(.code(code)) }
             }
+        }
+    }
+
+    @Test func `a room that is known to be no more leaves memory, also when it is removed after that`() async throws {
+        let clock = ManualClock()
+        try await withNode(
+            clock: clock,
+            settings: {
+                housekeeping(&$0)
+                $0.evictAfter = .milliseconds(200)
+                $0.logIsShared = true
+            }
+        ) { node in
+            let (room, owner) = try await node.makeRoom()
+            let code = try node.store.room(room).code
+            #expect(try await node.tell(.closeRoom, in: room, by: owner).seq == 3)
+            node.store.damage(room, .gone)
+            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: owner.session) }
+            clock.advance(milliseconds: 60_001)
+            try await eventually("the removal") { node.store.isRemoved(room) }
+            try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
         }
     }
 

@@ -211,6 +211,31 @@ import Testing
         }
     }
 
+    @Test func `a session that nobody uses is not remembered for ever`() async throws {
+        let clock = ManualClock()
+        let store = FaultyEventStore()
+        try await withNode(on: store, clock: clock, settings: housekeeping) { node in
+            let hashes: [[UInt8]] = [7, 8].map { Array(repeating: $0, count: 32) }
+            for hash in hashes { _ = try await node.host.sessions.create(name: "Bob", tokenHash: hash) }
+            for _ in 0..<10 {
+                clock.advance(milliseconds: 60_000)
+                #expect(try await node.host.sessions.authenticate(tokenHash: hashes[0]) != nil)
+                let calls = store.calls(.sessions)
+                try await eventually("housekeeping") { store.calls(.sessions) > calls + 1 }
+            }
+            store.isDown(true)
+            #expect(try await node.host.sessions.authenticate(tokenHash: hashes[0]) != nil)
+            await #expect(throws: FaultyEventStore.unreachable) {
+                try await node.host.sessions.authenticate(tokenHash: hashes[1])
+            }
+            // While the log is out of reach, nobody is forgotten.
+            clock.advance(milliseconds: 3_600_000)
+            let calls = store.calls(.sessions)
+            try await eventually("housekeeping") { store.calls(.sessions) > calls + 1 }
+            #expect(try await node.host.sessions.authenticate(tokenHash: hashes[0]) != nil)
+        }
+    }
+
     @Test(arguments: [30 * day, 60_000]) func `using a session moves its end, however long it lasts`(
         lifetime: Int64
     ) async throws {

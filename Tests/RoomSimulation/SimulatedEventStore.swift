@@ -150,10 +150,12 @@ final class SimulatedEventStore: EventStore {
         }
     }
 
-    func save(_ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?) async throws(StorageFault) {
+    func save(
+        _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
+    ) async throws(StorageFault) {
         let truth = log.truth
         try await perform("save of \(snapshot.seq)", isWrite: true) { log throws(StorageFault) in
-            try await log.save(snapshot, of: stream, in: epoch)
+            try await log.save(snapshot, of: stream, in: epoch, oneIn: span)
             truth.kept(snapshot, of: stream)
         }
     }
