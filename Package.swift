@@ -139,7 +139,10 @@ let package = Package(
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
             "PushServerTests",
-            ["PrometheusMetrics", "PushServer", "RoomDomain", "RoomService", coreMetrics, nioCore, nioPosix]),
+            [
+                "EventStorage", "PrometheusMetrics", "PushServer", "RoomDomain", "RoomService", "RoomWire",
+                .product(name: "Hummingbird", package: "hummingbird"), coreMetrics, logging, nioCore, nioPosix,
+            ]),
         tests("RoomDomainTests", ["RoomDomain"]),
         tests(
             "RoomServiceTests",

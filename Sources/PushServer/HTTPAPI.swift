@@ -19,7 +19,10 @@ struct HTTPAPI: Sendable {
     let logger: Logger
 
     /// What answers requests.
-    func responder() -> RouterResponder<APIContext> {
+    func responder() -> RouterResponder<APIContext> { router().buildResponder() }
+
+    /// The routes, as ``APIDescription`` describes them.
+    func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware(routes: APIRoute.all, logger: logger))
         router.add(middleware: AddressMiddleware(addresses: addresses))
@@ -30,6 +33,7 @@ struct HTTPAPI: Sendable {
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: await metrics())))
         }
+        router.get("/openapi.json") { _, _ in Self.json(Array(APIDescription.json.utf8)) }
 
         let open = router.group("/v1").add(middleware: JSONOnlyMiddleware())
         open.post("/sessions") { request, _ in try await createSession(request) }
@@ -47,7 +51,7 @@ struct HTTPAPI: Sendable {
         api.post("/rooms/:room/commands") { request, context in try await command(request, context) }
         api.get("/rooms/:room/socket") { _, _ in try Self.notASocket() }
         api.get("/socket") { _, _ in try Self.notASocket() }
-        return router.buildResponder()
+        return router
     }
 
     // MARK: Health
@@ -81,7 +85,6 @@ struct HTTPAPI: Sendable {
                 token: token))
         response.headers[.setCookie] = Authentication.cookie(
             token: token, lifetimeMs: rooms.settings.sessionLifetimeMs)
-        response.headers[.cacheControl] = "no-store"
         return response
     }
 

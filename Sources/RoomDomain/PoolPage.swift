@@ -85,9 +85,9 @@ extension RoomState {
     }
 
     private func page(of order: some Sequence<TrackID>, _ query: PoolQuery) -> PoolPage {
-        let text = TitleKey(query.text)
+        var search = TextSearch(query.text)
         var page = PoolPage()
-        for case let track? in order.lazy.map({ tracks[$0] }) where track.info.mentions(text) {
+        for case let track? in order.lazy.map({ tracks[$0] }) where search.isIn(track.info) {
             guard page.tracks.count < query.limit else {
                 page.next = page.tracks.last.map { place(of: $0, by: query.start.sort) }
                 break
@@ -136,21 +136,37 @@ extension PoolQuery.Start {
     }
 }
 
-extension TrackInfo {
-    /// Whether the title, the artist or the album contains a text.
-    fileprivate func mentions(_ text: TitleKey) -> Bool {
-        text.isPart(of: title) || artist.map(text.isPart) == true || album.map(text.isPart) == true
-    }
-}
+/// Finds a text in others, all of them in the form by which titles are sorted.
+private struct TextSearch {
+    private let wanted: [UInt8]
+    /// What is searched, kept so that not every text takes memory of its own.
+    private var buffer: [UInt8] = []
 
-extension TitleKey {
-    /// Whether the key is a part of a text's own.
-    fileprivate func isPart(of text: String) -> Bool {
-        guard let first = bytes.first else { return true }
-        let whole = TitleKey(text).bytes
-        guard whole.count >= bytes.count else { return false }
-        return (0...(whole.count - bytes.count)).contains { start in
-            whole[start] == first && whole[start...].starts(with: bytes)
+    init(_ text: String) {
+        wanted = TitleKey(text).bytes
+    }
+
+    /// Whether the title, the artist or the album contains the text.
+    mutating func isIn(_ info: TrackInfo) -> Bool {
+        guard let first = wanted.first else { return true }
+        return isIn(info.title, first) || isIn(info.artist, first) || isIn(info.album, first)
+    }
+
+    private mutating func isIn(_ text: String?, _ first: UInt8) -> Bool {
+        guard let text else { return false }
+        buffer.removeAll(keepingCapacity: true)
+        buffer.append(contentsOf: text.utf8)
+        for index in buffer.indices {
+            guard buffer[index] < 0x80 else {
+                buffer = TitleKey(text).bytes
+                break
+            }
+            if (0x41...0x5A).contains(buffer[index]) { buffer[index] += 0x20 }
+        }
+        let last = buffer.count - wanted.count
+        guard last >= 0 else { return false }
+        return (0...last).contains { start in
+            buffer[start] == first && wanted.indices.allSatisfy { buffer[start + $0] == wanted[$0] }
         }
     }
 }
