@@ -15,7 +15,7 @@ def pages(person, room, **query):
     """The tracks of each page, to the end."""
     found = []
     while True:
-        path = f"/v1/rooms/{room}/pool?{urllib.parse.urlencode(query)}"
+        path = f"/v1/rooms/{room}/pool?{urllib.parse.urlencode(query, quote_via=urllib.parse.quote)}"
         page = person.request("GET", path).expect(200)
         found.append(page["tracks"])
         if page.get("next") is None:
