@@ -302,10 +302,6 @@ enum APIDescription {
         characters."},"album":{"type":"string","minLength":1,"description":"1 to 300 characters."},"durationMs":{"ty\#
         pe":"integer","minimum":0,"maximum":604800000},"artworkUrl":{"type":"string","minLength":1,"description":"1 \#
         to 2048 characters."}}},
-        "NumberedTrack":{"type":"object","required":["track","source","sourceId","title"],"properties":{"track":{"$r\#
-        ef":"#/components/schemas/Number"},"source":{"type":"string"},"sourceId":{"type":"string"},"title":{"type":"\#
-        string"},"artist":{"type":"string"},"album":{"type":"string"},"durationMs":{"type":"integer"},"artworkUrl":{\#
-        "type":"string"}}},
         "Track":{"type":"object","required":["track","source","sourceId","title","addedBy","votes"],"properties":{"t\#
         rack":{"$ref":"#/components/schemas/Number"},"source":{"type":"string"},"sourceId":{"type":"string"},"title"\#
         :{"type":"string"},"artist":{"type":"string"},"album":{"type":"string"},"durationMs":{"type":"integer"},"art\#
