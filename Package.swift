@@ -141,7 +141,8 @@ let package = Package(
             "PushServerTests",
             [
                 "EventStorage", "PrometheusMetrics", "PushServer", "RoomDomain", "RoomService", "RoomWire",
-                .product(name: "Hummingbird", package: "hummingbird"), coreMetrics, logging, nioCore, nioPosix,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
             ]),
         tests("RoomDomainTests", ["RoomDomain"]),
         tests(

@@ -202,9 +202,9 @@ enum APIDescription {
         "NotAcceptable":{"description":"Accept rules JSON out.","content":{"application/problem+json":{"schema":{"$r\#
         ef":"#/components/schemas/Problem","properties":{"status":{"const":406},"code":{"const":"not_acceptable"}}}}\#
         }},
-        "Conflict":{"description":"The state of the room does not allow it, the caller is no member, or the key was \#
-        used for another request.","content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Pro\#
-        blem","properties":{"status":{"const":409},"code":{"enum":["conflict","not_member"]}}}}}},
+        "Conflict":{"description":"The room's state does not allow it, the caller is no member, or the key was used \#
+        for another request.","content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"\#
+        ,"properties":{"status":{"const":409},"code":{"enum":["conflict","not_member"]}}}}}},
         "RoomClosed":{"description":"The room is closed.","content":{"application/problem+json":{"schema":{"$ref":"#\#
         /components/schemas/Problem","properties":{"status":{"const":410},"code":{"const":"room_closed"}}}}}},
         "TooLarge":{"description":"The body is over 256 KiB, or what the operator has set.","content":{"application/\#
@@ -335,13 +335,120 @@ enum APIDescription {
         "EventList":{"type":"object","required":["epoch","events","seq"],"properties":{"epoch":{"type":"string"},"ev\#
         ents":{"type":"array","maxItems":1000,"items":{"$ref":"#/components/schemas/Event"}},"seq":{"$ref":"#/compon\#
         ents/schemas/Number"}}},
-        "Event":{"description":"What has happened; the members beside these three depend on the type (Protocol.md, \#
-        section 5).","type":"object","additionalProperties":true,"required":["seq","at","type"],"properties":{"seq":\#
-        {"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"enum":["roomCreate\#
-        d","roomUpdated","roomClosed","memberJoined","memberLeft","memberRenamed","roleChanged","memberBanned","memb\#
-        erUnbanned","tracksAdded","tracksRemoved","voteCast","voteWithdrawn","votesCleared","entryEnqueued","entryRe\#
-        moved","entryMoved","playbackStarted","playbackPaused","playbackResumed","playbackSeeked","playbackStopped",\#
-        "entryFinished","skipVoteCast"]}}},
+        "Event":{"description":"What has happened (Protocol.md, section 5).","oneOf":[{"$ref":"#/components/schemas/\#
+        RoomCreated"},{"$ref":"#/components/schemas/RoomUpdated"},{"$ref":"#/components/schemas/RoomClosed"},{"$ref"\#
+        :"#/components/schemas/MemberJoined"},{"$ref":"#/components/schemas/MemberLeft"},{"$ref":"#/components/schem\#
+        as/MemberRenamed"},{"$ref":"#/components/schemas/RoleChanged"},{"$ref":"#/components/schemas/MemberBanned"},\#
+        {"$ref":"#/components/schemas/MemberUnbanned"},{"$ref":"#/components/schemas/TracksAdded"},{"$ref":"#/compon\#
+        ents/schemas/TracksRemoved"},{"$ref":"#/components/schemas/VoteCast"},{"$ref":"#/components/schemas/VoteWith\#
+        drawn"},{"$ref":"#/components/schemas/VotesCleared"},{"$ref":"#/components/schemas/SkipVoteCast"},{"$ref":"#\#
+        /components/schemas/EntryEnqueued"},{"$ref":"#/components/schemas/EntryRemoved"},{"$ref":"#/components/schem\#
+        as/EntryMoved"},{"$ref":"#/components/schemas/PlaybackStarted"},{"$ref":"#/components/schemas/PlaybackPaused\#
+        "},{"$ref":"#/components/schemas/PlaybackResumed"},{"$ref":"#/components/schemas/PlaybackSeeked"},{"$ref":"#\#
+        /components/schemas/PlaybackStopped"},{"$ref":"#/components/schemas/EntryFinished"}]},
+        "RoomCreated":{"type":"object","required":["seq","at","type","id","code","name","visibility","settings"],"pr\#
+        operties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"c\#
+        onst":"roomCreated"},"id":{"type":"string","format":"uuid"},"code":{"$ref":"#/components/schemas/Code"},"nam\#
+        e":{"type":"string"},"visibility":{"$ref":"#/components/schemas/Visibility"},"settings":{"$ref":"#/component\#
+        s/schemas/Settings"},"location":{"$ref":"#/components/schemas/Coordinates"}}},
+        "RoomUpdated":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/sche\#
+        mas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roomUpdated"},"name":{"type":"string\#
+        "},"location":{"$ref":"#/components/schemas/Coordinates"},"locationCleared":{"const":true},"visibility":{"$r\#
+        ef":"#/components/schemas/Visibility"},"settings":{"$ref":"#/components/schemas/Settings"}}},
+        "RoomClosed":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/schem\#
+        as/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roomClosed"},"forget":{"const":true}}\#
+        },
+        "MemberJoined":{"type":"object","required":["seq","at","type","member","name","role"],"properties":{"seq":{"\#
+        $ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberJoined\#
+        "},"member":{"$ref":"#/components/schemas/Number"},"name":{"type":"string"},"role":{"$ref":"#/components/sch\#
+        emas/Role"}}},
+        "MemberLeft":{"type":"object","required":["seq","at","type","member","reason"],"properties":{"seq":{"$ref":"\#
+        #/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberLeft"},"membe\#
+        r":{"$ref":"#/components/schemas/Number"},"reason":{"enum":["left","expired","kicked","banned","session_ende\#
+        d"]},"by":{"$ref":"#/components/schemas/Number"},"note":{"type":"string"},"votes":{"type":"array","items":{"\#
+        $ref":"#/components/schemas/Withdrawal"}},"skipVotes":{"$ref":"#/components/schemas/Count"}}},
+        "MemberRenamed":{"type":"object","required":["seq","at","type","member","name"],"properties":{"seq":{"$ref":\#
+        "#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberRenamed"},"m\#
+        ember":{"$ref":"#/components/schemas/Number"},"name":{"type":"string"}}},
+        "RoleChanged":{"type":"object","required":["seq","at","type","member","role"],"properties":{"seq":{"$ref":"#\#
+        /components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roleChanged"},"membe\#
+        r":{"$ref":"#/components/schemas/Number"},"role":{"$ref":"#/components/schemas/Role"}}},
+        "MemberBanned":{"type":"object","required":["seq","at","type","member"],"properties":{"seq":{"$ref":"#/compo\#
+        nents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberBanned"},"member":{"\#
+        $ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"}}},
+        "MemberUnbanned":{"type":"object","required":["seq","at","type","member"],"properties":{"seq":{"$ref":"#/com\#
+        ponents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberUnbanned"},"member\#
+        ":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"}}},
+        "TracksAdded":{"type":"object","required":["seq","at","type","tracks","by"],"properties":{"seq":{"$ref":"#/c\#
+        omponents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"tracksAdded"},"tracks"\#
+        :{"type":"array","items":{"$ref":"#/components/schemas/NumberedTrack"}},"by":{"$ref":"#/components/schemas/N\#
+        umber"}}},
+        "TracksRemoved":{"type":"object","required":["seq","at","type","tracks","by"],"properties":{"seq":{"$ref":"#\#
+        /components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"tracksRemoved"},"tra\#
+        cks":{"type":"array","items":{"$ref":"#/components/schemas/Number"}},"by":{"$ref":"#/components/schemas/Numb\#
+        er"}}},
+        "VoteCast":{"type":"object","required":["seq","at","type","track","by","votes","requestedSeq"],"properties":\#
+        {"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"vot\#
+        eCast"},"track":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"votes":{\#
+        "$ref":"#/components/schemas/Count"},"requestedSeq":{"$ref":"#/components/schemas/Number"}}},
+        "VoteWithdrawn":{"type":"object","required":["seq","at","type","track","by","votes"],"properties":{"seq":{"$\#
+        ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"voteWithdrawn\#
+        "},"track":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"votes":{"$ref\#
+        ":"#/components/schemas/Count"},"requestedSeq":{"$ref":"#/components/schemas/Number"}}},
+        "VotesCleared":{"type":"object","required":["seq","at","type","track"],"properties":{"seq":{"$ref":"#/compon\#
+        ents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"votesCleared"},"track":{"$r\#
+        ef":"#/components/schemas/Number"}}},
+        "SkipVoteCast":{"type":"object","required":["seq","at","type","entry","by","skipVotes"],"properties":{"seq":\#
+        {"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"skipVoteCa\#
+        st"},"entry":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"skipVotes":\#
+        {"$ref":"#/components/schemas/Count"}}},
+        "EntryEnqueued":{"type":"object","required":["seq","at","type","entry","track","index"],"properties":{"seq":\#
+        {"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"entryEnque\#
+        ued"},"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/schemas/Number"},"index":\#
+        {"$ref":"#/components/schemas/Count"},"by":{"$ref":"#/components/schemas/Number"},"why":{"$ref":"#/component\#
+        s/schemas/Why"}}},
+        "EntryRemoved":{"type":"object","required":["seq","at","type","entry"],"properties":{"seq":{"$ref":"#/compon\#
+        ents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"entryRemoved"},"entry":{"$r\#
+        ef":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"why":{"$ref":"#/components/s\#
+        chemas/Why"}}},
+        "EntryMoved":{"type":"object","required":["seq","at","type","entry","index"],"properties":{"seq":{"$ref":"#/\#
+        components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"entryMoved"},"entry":\#
+        {"$ref":"#/components/schemas/Number"},"index":{"$ref":"#/components/schemas/Count"},"by":{"$ref":"#/compone\#
+        nts/schemas/Number"}}},
+        "PlaybackStarted":{"type":"object","required":["seq","at","type","entry","track","positionMs","atMs"],"prope\#
+        rties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"cons\#
+        t":"playbackStarted"},"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/schemas/N\#
+        umber"},"positionMs":{"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"by":{"$ref":"#/componen\#
+        ts/schemas/Number"}}},
+        "PlaybackPaused":{"type":"object","required":["seq","at","type","positionMs","atMs"],"properties":{"seq":{"$\#
+        ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackPause\#
+        d"},"positionMs":{"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"by":{"$ref":"#/components/s\#
+        chemas/Number"}}},
+        "PlaybackResumed":{"type":"object","required":["seq","at","type","positionMs","atMs"],"properties":{"seq":{"\#
+        $ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackResu\#
+        med"},"positionMs":{"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"by":{"$ref":"#/components\#
+        /schemas/Number"}}},
+        "PlaybackSeeked":{"type":"object","required":["seq","at","type","positionMs","atMs"],"properties":{"seq":{"$\#
+        ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackSeeke\#
+        d"},"positionMs":{"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"by":{"$ref":"#/components/s\#
+        chemas/Number"}}},
+        "PlaybackStopped":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/\#
+        schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackStopped"}}},
+        "EntryFinished":{"type":"object","required":["seq","at","type","entry","track","reason","startedAt","playedM\#
+        s"],"properties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"ty\#
+        pe":{"const":"entryFinished"},"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/s\#
+        chemas/Number"},"reason":{"enum":["ended","skipped","replaced"]},"startedAt":{"$ref":"#/components/schemas/T\#
+        ime"},"playedMs":{"type":"integer"}}},
+        "Withdrawal":{"description":"What is left of a track's votes when its voter leaves.","type":"object","requir\#
+        ed":["track","votes"],"properties":{"track":{"$ref":"#/components/schemas/Number"},"votes":{"$ref":"#/compon\#
+        ents/schemas/Count"},"requestedSeq":{"$ref":"#/components/schemas/Number"}}},
+        "Why":{"description":"By which numbers the room chose.","type":"object","required":["rule","rank"],"properti\#
+        es":{"rule":{"enum":["votes","fair","repeatAfterPlays"]},"rank":{"type":"array","items":{"type":"integer"}},\#
+        "turnOf":{"$ref":"#/components/schemas/Number"}}},
+        "NumberedTrack":{"type":"object","required":["track","source","sourceId","title"],"properties":{"track":{"$r\#
+        ef":"#/components/schemas/Number"},"source":{"type":"string"},"sourceId":{"type":"string"},"title":{"type":"\#
+        string"},"artist":{"type":"string"},"album":{"type":"string"},"durationMs":{"type":"integer"},"artworkUrl":{\#
+        "type":"string"}}},
         "Acknowledgement":{"type":"object","required":["seq"],"properties":{"seq":{"$ref":"#/components/schemas/Numb\#
         er"},"result":{"description":"Of join the member, of addTracks the tracks, of enqueue the entry.","oneOf":[{\#
         "type":"object","required":["member"],"properties":{"member":{"$ref":"#/components/schemas/Number"}}},{"type\#

@@ -60,9 +60,14 @@ package struct PoolQuery: Sendable, Hashable {
 /// A part of a pool.
 package struct PoolPage: Sendable, Hashable {
     /// Tracks, in the order that was asked for.
-    package var tracks: [Track] = []
+    package var tracks: [Track]
     /// Where the next page begins; nil where there are no more.
     package var next: PoolPlace?
+
+    package init(tracks: [Track] = [], next: PoolPlace? = nil) {
+        self.tracks = tracks
+        self.next = next
+    }
 }
 
 /// Reading the pool.

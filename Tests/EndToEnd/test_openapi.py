@@ -123,6 +123,22 @@ def test_the_description_is_one(shared):
     assert named == referred
 
 
+def test_the_golden_files_are_as_described(described):
+    folder = os.path.join(TREE, "Tests", "RoomWireTests", "Fixtures")
+    for files, schema in (
+        ("command-.*", "Command"), ("event-.*", "Event"), ("state(-closed)?", "State"), ("you", "You"),
+        ("http-room(-past)?", "RoomView"), ("http-rooms-none", "RoomList"), ("http-events.*", "EventList"),
+        ("http-pool.*", "PoolPage"), ("http-command.*", "Acknowledgement"), ("http-problem.*", "Problem"),
+        ("http-session", "SessionView"), ("request-command", "CommandBody"), ("request-room.*", "NewRoom"),
+        ("request-session", "Naming"),
+    ):
+        found = [name for name in os.listdir(folder) if re.fullmatch(files + r"\.json", name)]
+        assert found, files
+        for name in found:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                described.validate(json.load(file), {"$ref": f"#/components/schemas/{schema}"}, name)
+
+
 def test_every_operation_answers_as_described(shared, described):
     send = described.request
     for path in ("/healthz", "/readyz", "/metrics", "/openapi.json"):
@@ -251,12 +267,14 @@ def test_random_requests_get_described_answers(servers, tmp_path, operations):
     command = [
         *SCHEMATHESIS, "--config-file", str(settings), "run", f"{server.origin}/openapi.json",
         "--header", f"Authorization: Bearer {dj.token}", "--tls-verify", "false", "--seed", "5",
-        "--generation-deterministic", "--max-examples", "10", "--request-timeout", "10", "--no-color",
+        "--max-examples", "10", "--request-timeout", "10", "--no-color",
         "--phases", "examples,coverage,fuzzing", "--suppress-health-check", "all",
         # A text that is only spaces, or another room's key, is refused though its schema permits it.
         "--exclude-checks", "positive_data_acceptance,negative_data_rejection", operations, "deleteSession",
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-10_000:] + done.stderr[-2_000:]
+    sent = re.search(r"(\d+) generated", done.stdout)
+    assert sent and int(sent[1]) >= 10, done.stdout
     server.request("GET", "/healthz").expect(200)
     assert server.running, server.said()

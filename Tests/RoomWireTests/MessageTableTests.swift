@@ -37,11 +37,12 @@ import Testing
     }
 
     @Test func `the table names the golden files of every message, and no others`() throws {
-        let (documented, golden) = (try documented(), try golden())
-        #expect(Set(documented.keys) == Set(Self.kinds))
+        let table = try documented()
+        let there = try golden()
+        #expect(Set(table.keys) == Set(Self.kinds))
         for kind in Self.kinds {
-            let rows = documented[kind] ?? [:]
-            let files = golden[kind] ?? [:]
+            let rows = table[kind] ?? [:]
+            let files = there[kind] ?? [:]
             #expect(Set(rows.keys) == Set(files.keys), "\(kind)")
             for (type, names) in files { #expect(rows[type] == names, "\(kind) \(type)") }
         }

@@ -20,7 +20,8 @@ import Testing
             "", ".", "a", "a.", "a.0", "a.-1", "a.x", "a.1.2", "a.9223372036854775808", "b.1", "v.1.2", "v.1.2.3.4",
             "v.0.2.3", "v.1..3", "t.1", "t.1.6", "t.1.zz", "t.1.AB", "t.x.61", "t.0.61", "n.1.61.61", "t.1.61 ",
             "q.0193",
-        ]) func `what is no cursor is not read`(text: String) {
+        ]) func `what is no cursor is not read`(text: String)
+    {
         #expect(PoolPlace(cursor: text) == nil)
     }
 
