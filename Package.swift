@@ -139,7 +139,11 @@ let package = Package(
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
             "PushServerTests",
-            ["PrometheusMetrics", "PushServer", "RoomDomain", "RoomService", coreMetrics, nioCore, nioPosix]),
+            [
+                "EventStorage", "PrometheusMetrics", "PushServer", "RoomDomain", "RoomService", "RoomWire",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
+            ]),
         tests("RoomDomainTests", ["RoomDomain"]),
         tests(
             "RoomServiceTests",

@@ -289,7 +289,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
             HeaderField("Content-Type", "application/problem+json"), HeaderField("Content-Length", "\(body.count)"),
             HeaderField("Connection", "close"),
         ]
-        for field in standard.compactMap({ $0 }) + extra { fields.append(field) }
+        let security = SecurityFields(isSecure: surroundings.hub.settings.tls != nil).headerFields
+        for field in standard.compactMap({ $0 }) + security + extra { fields.append(field) }
         var response = ByteBuffer()
         ResponseHead(status: status, fields: fields).write(into: &response)
         response.writeBytes(body)

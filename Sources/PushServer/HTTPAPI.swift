@@ -19,7 +19,10 @@ struct HTTPAPI: Sendable {
     let logger: Logger
 
     /// What answers requests.
-    func responder() -> RouterResponder<APIContext> {
+    func responder() -> RouterResponder<APIContext> { router().buildResponder() }
+
+    /// The routes, as ``APIDescription`` describes them.
+    func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware(routes: APIRoute.all, logger: logger))
         router.add(middleware: AddressMiddleware(addresses: addresses))
@@ -30,6 +33,7 @@ struct HTTPAPI: Sendable {
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: await metrics())))
         }
+        router.get("/openapi.json") { _, _ in Self.json(Array(APIDescription.json.utf8)) }
 
         let open = router.group("/v1").add(middleware: JSONOnlyMiddleware())
         open.post("/sessions") { request, _ in try await createSession(request) }
@@ -43,10 +47,11 @@ struct HTTPAPI: Sendable {
         api.get("/rooms") { request, _ in try await listRooms(request) }
         api.get("/rooms/:room") { request, context in try await showRoom(request, context) }
         api.get("/rooms/:room/events") { request, context in try await listEvents(request, context) }
+        api.get("/rooms/:room/pool") { request, context in try await listPool(request, context) }
         api.post("/rooms/:room/commands") { request, context in try await command(request, context) }
         api.get("/rooms/:room/socket") { _, _ in try Self.notASocket() }
         api.get("/socket") { _, _ in try Self.notASocket() }
-        return router.buildResponder()
+        return router
     }
 
     // MARK: Health
@@ -80,7 +85,6 @@ struct HTTPAPI: Sendable {
                 token: token))
         response.headers[.setCookie] = Authentication.cookie(
             token: token, lifetimeMs: rooms.settings.sessionLifetimeMs)
-        response.headers[.cacheControl] = "no-store"
         return response
     }
 
@@ -152,10 +156,7 @@ struct HTTPAPI: Sendable {
             }
             cursor = read
         }
-        let query = request.uri.queryParameters["q"].map { String($0) }
-        if let query, !query.isEmpty, TextRule.accepted(query, length: RoomLimits.roomName) == nil {
-            throw CommandFailure(.badRequest, "q: at most 80 characters, none of them a control character")
-        }
+        let query = try searchText(of: request)
         do {
             let page = try await rooms.list(matching: query, from: cursor, limit: min(limit, 200))
             return Self.json(HTTPBody.rooms(page.rooms, next: page.next?.text))
@@ -209,6 +210,32 @@ struct HTTPAPI: Sendable {
         }
     }
 
+    private func listPool(_ request: Request, _ context: APIContext) async throws -> Response {
+        let limit = try integer("limit", of: request, in: 1...Int.max) ?? 100
+        let query = PoolQuery(
+            start: try poolStart(of: request), text: try searchText(of: request), limit: min(limit, 500))
+        let room = try await room(of: context)
+        do {
+            let (position, page) = try await rooms.pool(of: room, query)
+            return Self.json(HTTPBody.pool(page, at: position))
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Where a page of a pool begins: `sort`, which a `cursor` must be of.
+    private func poolStart(of request: Request) throws(CommandFailure) -> PoolQuery.Start {
+        let name = request.uri.queryParameters["sort"].map { String($0) } ?? PoolSort.title.rawValue
+        guard let sort = PoolSort(rawValue: name) else {
+            throw CommandFailure(.badRequest, "sort: expected title, votes or added")
+        }
+        guard let text = request.uri.queryParameters["cursor"] else { return .first(sort) }
+        guard let place = PoolPlace(cursor: String(text)), place.sort == sort else {
+            throw CommandFailure(.badRequest, "cursor: expected the next of an earlier answer with the same sort")
+        }
+        return .after(place)
+    }
+
     private func command(_ request: Request, _ context: APIContext) async throws -> Response {
         let session = try context.session()
         let command = try CommandJSON.parse(body: try await body(of: request))
@@ -258,6 +285,15 @@ struct HTTPAPI: Sendable {
             throw CommandFailure(.badRequest, "Idempotency-Key: 1 to 128 characters, none of them a control character")
         }
         return key
+    }
+
+    /// The trimmed `q`; empty where there is none.
+    private func searchText(of request: Request) throws(CommandFailure) -> String {
+        let text = request.uri.queryParameters["q"].map { String($0) } ?? ""
+        guard let trimmed = TextRule.accepted(text, length: 0...RoomLimits.roomName.upperBound) else {
+            throw CommandFailure(.badRequest, "q: at most 80 characters, none of them a control character")
+        }
+        return trimmed
     }
 
     private func integer(

@@ -169,10 +169,11 @@ struct APIRoute: Sendable {
 
     static let all = [
         APIRoute("/healthz", "GET, HEAD"), APIRoute("/readyz", "GET, HEAD"),
-        APIRoute("/metrics", "GET, HEAD"),
+        APIRoute("/metrics", "GET, HEAD"), APIRoute("/openapi.json", "GET, HEAD"),
         APIRoute("/v1/sessions", "POST"), APIRoute("/v1/session", "GET, HEAD, PATCH, DELETE"),
         APIRoute("/v1/rooms", "GET, HEAD, POST"), APIRoute("/v1/rooms/:room", "GET, HEAD"),
-        APIRoute("/v1/rooms/:room/events", "GET, HEAD"), APIRoute("/v1/rooms/:room/commands", "POST"),
+        APIRoute("/v1/rooms/:room/events", "GET, HEAD"), APIRoute("/v1/rooms/:room/pool", "GET, HEAD"),
+        APIRoute("/v1/rooms/:room/commands", "POST"),
         APIRoute("/v1/rooms/:room/socket", "GET"), APIRoute("/v1/socket", "GET"),
     ]
 }

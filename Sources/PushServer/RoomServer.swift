@@ -177,6 +177,8 @@ package final class RoomServer: Service, Sendable {
             takeOver(channel, handshake)
         }
         try pipeline.addHandler(handler, position: .after(reader))
+        let fields = SecurityFields(isSecure: settings.tls != nil)
+        try pipeline.addHandler(SecurityFieldsHandler(fields), position: .after(reader))
         requests.opened(channel, ticket)
         connections.start {
             guard let value = try? await prepared.get() else { return }

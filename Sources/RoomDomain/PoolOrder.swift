@@ -4,7 +4,12 @@
 /// By what a pool is sorted: a title in NFC, each scalar lower-cased by itself, compared by scalar values.
 struct TitleKey: Comparable, Sendable {
     /// The key in UTF-8, whose bytes sort as the scalars do.
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
+
+    /// The key that has these bytes.
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
 
     init(_ title: String) {
         if title.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -100,14 +105,22 @@ extension RoomState {
         poolOrder = order
     }
 
-    /// The first place, not before `start`, whose track comes after the given one.
-    private func poolPlace(of key: TitleKey, _ id: TrackID, from start: Int) -> Int {
+    /// The first place, not before `start`, whose track does not come before the given one.
+    func poolPlace(of key: TitleKey, _ id: TrackID, from start: Int) -> Int {
         var low = start
         var high = poolOrder.count
         while low < high {
             let middle = low + (high - low) / 2
-            if (poolKeys.keys[middle], poolOrder[middle]) < (key, id) { low = middle + 1 } else { high = middle }
+            if (poolKey(at: middle), poolOrder[middle]) < (key, id) { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    /// The sort key at a place of the pool.
+    private func poolKey(at place: Int) -> TitleKey {
+        guard poolKeys.keys.count == poolOrder.count else {
+            return TitleKey(tracks[poolOrder[place]]?.info.title ?? "")
+        }
+        return poolKeys.keys[place]
     }
 }

@@ -31,6 +31,23 @@ package enum HTTPBody {
         }
     }
 
+    /// `{"epoch","seq","tracks":[Track],"next"?}`: part of a room's pool; `next` is nil on the last page.
+    package static func pool(_ page: PoolPage, at position: Position) -> [UInt8] {
+        Self.object(capacity: 128 + page.tracks.count * 192) { writer in
+            writer.member("epoch", position.epoch)
+            writer.member("seq", position.seq)
+            writer.name("tracks")
+            writer.beginArray()
+            for track in page.tracks {
+                writer.beginObject()
+                writer.members(of: track)
+                writer.endObject()
+            }
+            writer.endArray()
+            writer.member("next", page.next?.cursor)
+        }
+    }
+
     /// `{"seq","result"?}`: a command was carried out.
     package static func command(seq: Int, result: CommandResult?) -> [UInt8] {
         Self.object { writer in

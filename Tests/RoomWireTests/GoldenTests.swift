@@ -113,6 +113,24 @@ import Testing
                 ], seq: 60)
         ),
         ("events-none", HTTPBody.events(epoch: "e1", events: [], seq: 60)),
+        (
+            "pool",
+            HTTPBody.pool(
+                PoolPage(
+                    tracks: [
+                        Track(
+                            id: Sample.track(7),
+                            info: TrackInfo(
+                                source: "shelf", sourceID: "s-7", title: "Été", artist: "Ann", album: "A/B",
+                                durationMs: 200_000, artworkURL: "https://example.org/7.png"),
+                            addedBy: Sample.member(1), votes: 2, requestedSeq: 41),
+                        Track(
+                            id: Sample.track(2), info: TrackInfo(source: "shelf", sourceID: "s-2", title: "Zoo"),
+                            addedBy: Sample.member(2)),
+                    ], next: .title(Array("zoo".utf8), Sample.track(2))),
+                at: Position(epoch: "e1", seq: 57))
+        ),
+        ("pool-none", HTTPBody.pool(PoolPage(), at: Position(epoch: "e1", seq: 57))),
         ("command", HTTPBody.command(seq: 58, result: nil)),
         ("command-result", HTTPBody.command(seq: 58, result: .tracks([Sample.track(7)]))),
         (

@@ -1,0 +1,105 @@
+import RoomDomain
+import Testing
+
+@Suite struct PoolPageTests {
+    /// A pool of songs, some of them with votes of Ana and Bob.
+    private static func pool(_ random: inout SeededRandom, tracks: Int) -> RoomScenario {
+        let letters = Array("abcABC 12éÉß") + ["e\u{301}"]
+        func text(_ random: inout SeededRandom) -> String {
+            "x" + String((0..<4).map { _ in random.pick(letters, or: "a") }) + "x"
+        }
+        var added: [TrackInfo] = []
+        for _ in 0..<tracks {
+            var info = TrackInfo.titled(text(&random))
+            info.artist = random.once(in: 3) ? nil : text(&random)
+            info.album = random.once(in: 3) ? nil : text(&random)
+            added.append(info)
+        }
+        var room = RoomScenario.given(RoomScenario.people).after(.addTracks(added))
+        for _ in 0..<tracks {
+            let track = TrackID(rawValue: .random(in: 1...tracks, using: &random))
+            room = room.after(.vote(track: track), by: random.once(in: 2) ? .ana : .bob)
+        }
+        return room
+    }
+
+    /// All tracks in an order, sorted anew.
+    private static func sorted(_ room: RoomState, by sort: PoolSort) -> [TrackID] {
+        switch sort {
+        case .title: room.poolOrder
+        case .votes: room.requestOrder() + room.poolOrder.filter { room.tracks[$0]?.votes == 0 }
+        case .added: room.tracks.keys.sorted()
+        }
+    }
+
+    /// The folding of the protocol by the standard library alone, for texts whose scalars have one lower case.
+    private static func folded(_ text: String) -> String {
+        text.lowercased().replacing("e\u{301}", with: "\u{E9}")
+    }
+
+    @Test(arguments: PoolSort.allCases, [1, 2, 7, 100]) func `pages are the pool in its order`(
+        sort: PoolSort, limit: Int
+    ) {
+        for seed in UInt64(0)..<5 {
+            print("pages of a pool, seed \(seed)")
+            var random = SeededRandom(seed: seed)
+            let room = Self.pool(&random, tracks: 40).room
+            for text in ["", "é", "E\u{301}", "b", "1 ", "ß2", "xx", "no such text"] {
+                let wanted = Self.folded(text)
+                let expected = Self.sorted(room, by: sort).filter { id in
+                    guard let info = room.tracks[id]?.info else { return false }
+                    return [info.title, info.artist, info.album].contains {
+                        $0.map { wanted.isEmpty || Self.folded($0).contains(wanted) } == true
+                    }
+                }
+                var found: [TrackID] = []
+                var start: PoolQuery.Start? = .first(sort)
+                while let from = start {
+                    let page = room.poolPage(PoolQuery(start: from, text: text, limit: limit))
+                    found += page.tracks.map(\.id)
+                    start = page.next.map { .after($0) }
+                    #expect(page.tracks.count == limit || start == nil, "seed \(seed)")
+                }
+                #expect(found == expected, "seed \(seed), \(text)")
+            }
+        }
+    }
+
+    @Test(arguments: PoolSort.allCases) func `what comes and goes between pages moves nothing else`(sort: PoolSort) {
+        for seed in UInt64(0)..<10 {
+            print("pages of a pool that changes, seed \(seed)")
+            var random = SeededRandom(seed: seed)
+            var scenario = Self.pool(&random, tracks: 40)
+            var staying = Set(scenario.room.tracks.keys)
+            var found: [TrackID] = []
+            var start: PoolQuery.Start? = .first(sort)
+            while let from = start {
+                let page = scenario.room.poolPage(PoolQuery(start: from, limit: 3))
+                found += page.tracks.map(\.id)
+                start = page.next.map { .after($0) }
+                // Often the last track of the page, behind which the next one begins.
+                let removed = random.once(in: 2) ? page.tracks.last?.id : scenario.room.tracks.keys.min()
+                if let removed {
+                    staying.remove(removed)
+                    scenario = scenario.after(.removeTracks([removed]))
+                }
+                guard scenario.room.nextTrack < 60 else { continue }
+                scenario = scenario.after(.addTracks([.titled("xa new"), .titled("xé new"), .titled("y new")]))
+            }
+            #expect(found.filter(staying.contains) == Self.sorted(scenario.room, by: sort).filter(staying.contains))
+            #expect(Set(found).count == found.count, "seed \(seed)")
+        }
+    }
+
+    @Test func `a place that no track had is a place all the same`() {
+        let room = RoomScenario.given(RoomScenario.songs).room
+        func tracks(after place: PoolPlace) -> [Int] {
+            room.poolPage(PoolQuery(start: .after(place), limit: 10)).tracks.map(\.id.rawValue)
+        }
+        #expect(tracks(after: .title(Array("g".utf8), 9)) == [1, 3, 2])
+        #expect(tracks(after: .title([0xFF, 0xFE], 1)) == [])
+        #expect(tracks(after: .noVotes([], .init(rawValue: .max))) == [4, 1, 3, 2])
+        #expect(tracks(after: .votes(1, requestedSeq: .max, .init(rawValue: .max))) == [4, 1, 3, 2])
+        #expect(tracks(after: .added(.init(rawValue: .max))) == [])
+    }
+}
