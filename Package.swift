@@ -84,8 +84,8 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomWire", "TLSTransport",
-                "EventStorage",
+                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomWire",
+                "TLSTransport", "EventStorage",
                 "LogMaintenance", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
                 argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
@@ -138,10 +138,14 @@ let package = Package(
         target(
             "FuzzProperties", ["RoomDomain", "RoomWire", "WebSocketCodec", nioCore], path: "Tests/FuzzProperties"),
         tests("FuzzReplayTests", ["FuzzProperties"]),
+        tests("IdentityTokensTests", ["IdentityTokens"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
             "PushServerTests",
-            ["PrometheusMetrics", "PushServer", "RoomDomain", "RoomService", coreMetrics, nioCore, nioPosix]),
+            [
+                "IdentityTokens", "PrometheusMetrics", "PushServer", "RoomDomain", "RoomService", coreMetrics, nioCore,
+                nioPosix,
+            ]),
         tests("RoomDomainTests", ["RoomDomain"]),
         tests(
             "RoomServiceTests",

@@ -8,6 +8,12 @@ package struct Identity: Sendable, Equatable {
     package var subject: String
     /// How the subject is called, as it came.
     package var name: String?
+
+    package init(issuer: String, subject: String, name: String?) {
+        self.issuer = issuer
+        self.subject = subject
+        self.name = name
+    }
 }
 
 /// Why a token is not accepted; for the operator's log, not for who sent it.

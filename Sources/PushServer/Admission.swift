@@ -1,4 +1,6 @@
+import CoreMetrics
 import NIOCore
+import PrometheusMetrics
 import RoomDomain
 import RoomWire
 
@@ -6,54 +8,73 @@ import RoomWire
 ///
 /// Looked at where somebody asks, never where a room's changes go out.
 final class Admission: Sendable {
-    /// One session in one room. A room that everybody shared one allowance for would be closed to all by whoever floods
-    /// it; so each has its own, whatever connections it comes on.
+    /// One session in one room, whatever connections it comes on.
+    ///
+    /// Not the room: an allowance that all shared would be used up by whoever floods it, and the room closed to everybody.
     private struct Participant: Hashable {
         var session: SessionID
         var room: RoomID
     }
 
-    private let proxies: TrustedProxies
-    private let newSessions: BucketTable<UInt64>
-    private let requestsOfAddress: BucketTable<UInt64>
-    private let requestsOfSession: BucketTable<SessionID>
-    private let commands: BucketTable<Participant>
+    /// One limit: what is left for each key, what is counted, and how often that was too much.
+    private struct Limit<Key: Hashable & Sendable>: Sendable {
+        var table: BucketTable<Key>
+        var what: String
+        var refusals: Counter
 
-    init(_ settings: RoomServerSettings) {
-        func table<Key>(_ count: Int, _ allowance: (Int) -> Allowance) -> BucketTable<Key> {
-            BucketTable(count > 0 ? allowance(count) : nil)
+        func check(_ key: Key) throws(CommandFailure) {
+            guard let wait = table.take(key) else { return }
+            refusals.increment()
+            throw CommandFailure(.rateLimited, "too many \(what)", retryAfterMs: wait)
         }
+    }
+
+    private let proxies: TrustedProxies
+    private let newSessions: Limit<UInt64>
+    private let requestsOfAddress: Limit<UInt64>
+    private let requestsOfSession: Limit<SessionID>
+    private let commands: Limit<Participant>
+
+    init(_ settings: RoomServerSettings, registry: PrometheusRegistry) {
+        registry.describe(["backline_rate_limited_total": "Requests and commands refused because there were too many."])
+        func limit<Key>(_ allowance: Allowance?, _ name: String, _ what: String) -> Limit<Key> {
+            Limit(
+                table: BucketTable(allowance), what: what,
+                refusals: Counter(
+                    label: "backline_rate_limited_total", dimensions: [("limit", name)], factory: registry))
+        }
+        func perSecond(_ count: Int) -> Allowance? { count > 0 ? Allowance(perSecond: count) : nil }
+        let sessions = settings.maximumSessionsPerMinute
         proxies = TrustedProxies(networks: settings.trustedProxies)
-        newSessions = table(settings.maximumSessionsPerMinute, Allowance.init(perMinute:))
-        requestsOfAddress = table(settings.maximumRequestsPerAddress, Allowance.init(perSecond:))
-        requestsOfSession = table(settings.maximumRequestsPerSession, Allowance.init(perSecond:))
-        commands = table(settings.maximumCommandsPerSecond, Allowance.init(perSecond:))
+        newSessions = limit(
+            sessions > 0 ? Allowance(perMinute: sessions) : nil, "sessions", "new sessions from this address")
+        requestsOfAddress = limit(
+            perSecond(settings.maximumRequestsPerAddress), "address", "requests from this address")
+        requestsOfSession = limit(perSecond(settings.maximumRequestsPerSession), "session", "requests of this session")
+        commands = limit(perSecond(settings.maximumCommandsPerSecond), "room", "commands in this room")
     }
 
     /// Counts a request or an opening handshake of an address.
     func request(from peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]) throws(CommandFailure) {
-        try check(requestsOfAddress, proxies.network(of: peer, forwardedFor: fields()), "requests from this address")
+        guard let network = proxies.network(of: peer, forwardedFor: fields()) else { return }
+        try requestsOfAddress.check(network)
     }
 
     /// Counts a new session of an address.
     func newSession(
         from peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]
     ) throws(CommandFailure) {
-        try check(newSessions, proxies.network(of: peer, forwardedFor: fields()), "new sessions from this address")
+        guard let network = proxies.network(of: peer, forwardedFor: fields()) else { return }
+        try newSessions.check(network)
     }
 
     /// Counts a request of a session.
     func request(of session: SessionID) throws(CommandFailure) {
-        try check(requestsOfSession, session, "requests of this session")
+        try requestsOfSession.check(session)
     }
 
     /// Counts a command of a session in a room.
     func command(of session: SessionID, in room: RoomID) throws(CommandFailure) {
-        try check(commands, Participant(session: session, room: room), "commands in this room")
-    }
-
-    private func check<Key>(_ table: BucketTable<Key>, _ key: Key?, _ what: String) throws(CommandFailure) {
-        guard let key, let wait = table.take(key) else { return }
-        throw CommandFailure(.rateLimited, "too many \(what)", retryAfterMs: wait)
+        try commands.check(Participant(session: session, room: room))
     }
 }

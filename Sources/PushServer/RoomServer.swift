@@ -42,7 +42,7 @@ package final class RoomServer: Service, Sendable {
         self.onReady = onReady
         addresses = AddressLimit(
             maximum: settings.maximumConnectionsPerAddress, proxies: settings.trustedProxies)
-        admission = Admission(settings)
+        admission = Admission(settings, registry: registry)
         authenticator = Authenticator(rooms: rooms, tokens: settings.tokens, logger: logger)
         metrics = ServerMetrics(registry: registry, version: settings.version, node: settings.node)
         feeds = group.makeIterator().map { HubFeed(loop: $0) }
@@ -58,7 +58,8 @@ package final class RoomServer: Service, Sendable {
         }
         let api = HTTPAPI(
             rooms: rooms, settings: settings, feeds: feeds, addresses: addresses, admission: admission,
-            authenticator: authenticator, isStopping: { self.isStopping }, metrics: { await self.exposition() }, logger: logger)
+            authenticator: authenticator, isStopping: { self.isStopping }, metrics: { await self.exposition() },
+            logger: logger)
         let http = HTTP1Channel(
             responder: Self.respond(with: api.responder(), counting: requests, logger: logger),
             configuration: HTTP1Channel.Configuration(
