@@ -42,6 +42,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // Pure: no I/O, no clock, no randomness.
@@ -67,11 +68,12 @@ let package = Package(
         target("RoomService", ["RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
         target("LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"]),
         target("PrometheusMetrics", [coreMetrics]),
+        target("IdentityTokens", ["RoomWire", .product(name: "JWTKit", package: "jwt-kit")]),
         target(
             "PushServer",
             [
                 "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "TLSTransport", "PrometheusMetrics",
-                "CMalloc", .product(name: "Hummingbird", package: "hummingbird"),
+                "CMalloc", "IdentityTokens", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), nioCore, nioPosix, logging, coreMetrics,
@@ -82,8 +84,8 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "RoomService", "RoomDomain", "RoomWire", "TLSTransport",
-                "EventStorage",
+                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomWire",
+                "TLSTransport", "EventStorage",
                 "LogMaintenance", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
                 argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
@@ -136,12 +138,13 @@ let package = Package(
         target(
             "FuzzProperties", ["RoomDomain", "RoomWire", "WebSocketCodec", nioCore], path: "Tests/FuzzProperties"),
         tests("FuzzReplayTests", ["FuzzProperties"]),
+        tests("IdentityTokensTests", ["IdentityTokens"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
             "PushServerTests",
             [
-                "EventStorage", "PrometheusMetrics", "PushServer", "RoomDomain", "RoomService", "RoomWire",
-                .product(name: "Hummingbird", package: "hummingbird"),
+                "EventStorage", "IdentityTokens", "PrometheusMetrics", "PushServer", "RoomDomain", "RoomService",
+                "RoomWire", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
             ]),
         tests("RoomDomainTests", ["RoomDomain"]),

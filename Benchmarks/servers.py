@@ -137,7 +137,10 @@ def supported(*options: str) -> list[str]:
 extra: list[str] = []
 """More flags for `backline serve`, from the command line of the benchmark."""
 
-UNLIMITED = ("--max-connections-per-address", "0", "--max-messages-per-second", "0")
+UNLIMITED = (
+    "--max-connections-per-address", "0", "--max-messages-per-second", "0", "--max-sessions-per-minute", "0",
+    "--max-requests-per-address", "0", "--max-requests-per-session", "0", "--max-commands-per-second", "0",
+)
 """All load comes from one address and one publisher: limits that are there against abuse are turned off."""
 
 

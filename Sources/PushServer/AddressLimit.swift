@@ -50,7 +50,7 @@ final class AddressLimit: Sendable {
     }
 
     private func admit(_ address: PeerAddress) -> Ticket {
-        let key = address.isIPv4 ? address.low : address.high
+        let key = address.network
         let count = counts.withLock { counts in
             counts[key, default: 0] += 1
             return counts[key] ?? 1

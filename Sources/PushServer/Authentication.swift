@@ -1,5 +1,3 @@
-import RoomService
-import RoomWire
 import TLSTransport
 
 /// How a request says whose it is: a bearer token or the session's cookie (protocol, section 1).
@@ -29,9 +27,7 @@ enum Authentication {
     /// The token in a request's `Authorization` and `Cookie` fields; nil where there is none of the right form.
     static func token(authorization: String?, cookies: [String]) -> String? {
         if let authorization {
-            let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-            guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-            return checked(parts[1])
+            return bearer(authorization).flatMap { checked($0[...]) }
         }
         for pair in cookies.flatMap({ $0.split(separator: ";") }) {
             let parts = pair.split(separator: "=", maxSplits: 1)
@@ -41,34 +37,17 @@ enum Authentication {
         return nil
     }
 
+    /// The token in an `Authorization` field, whoever made it; nil where there is none.
+    static func bearer(_ authorization: String) -> String? {
+        let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1].drop { $0 == " " })
+    }
+
     private static func checked(_ text: Substring) -> String? {
         let token = String(text.drop { $0 == " " })
         guard token.hasPrefix(prefix), token.utf8.count == prefix.utf8.count + randomCharacters else { return nil }
         return token
-    }
-
-    /// The session behind a request's fields, where it is known without asking the store; nil also where there is none.
-    static func rememberedSession(authorization: String?, cookies: [String], in rooms: RoomHost) -> Session? {
-        token(authorization: authorization, cookies: cookies).flatMap { rooms.sessions.remembered(tokenHash: hash($0)) }
-    }
-
-    /// The session behind a request's fields.
-    static func session(
-        authorization: String?, cookies: [String], in rooms: RoomHost
-    ) async throws(CommandFailure) -> Session {
-        guard let token = token(authorization: authorization, cookies: cookies) else {
-            throw CommandFailure(.unauthorized)
-        }
-        do {
-            guard let session = try await rooms.sessions.authenticate(tokenHash: hash(token)) else {
-                throw CommandFailure(.unauthorized, "the session is unknown or has ended")
-            }
-            return session
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure(ErrorCode.unavailable)
-        }
     }
 }
 

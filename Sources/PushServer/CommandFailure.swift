@@ -12,11 +12,11 @@ struct CommandFailure: Error {
     var retryAfterMs: Int?
 
     /// A failure with a code; the sentence is the code's own where it is left out.
-    init(_ code: ErrorCode, _ detail: String? = nil) {
+    init(_ code: ErrorCode, _ detail: String? = nil, retryAfterMs: Int? = nil) {
         self.code = code
         self.detail = detail ?? code.detail
         // Long enough for a database's restart to get on, short enough not to be noticed after it.
-        retryAfterMs = code == .unavailable || code == .rateLimited ? 1_000 : nil
+        self.retryAfterMs = retryAfterMs ?? (code == .unavailable || code == .rateLimited ? 1_000 : nil)
     }
 
     /// What is told of an outcome that is no acknowledgement.
@@ -36,8 +36,7 @@ struct CommandFailure: Error {
         case .done: return nil
         case .refused(let refusal): self.init(refusal)
         case .rateLimited(let wait):
-            self.init(.rateLimited, "too many reactions")
-            retryAfterMs = wait
+            self.init(.rateLimited, "too many reactions", retryAfterMs: wait)
         case .noSuchRoom: self.init(.notFound, "no such room")
         case .unavailable: self.init(ErrorCode.unavailable)
         case .internalFault: self.init(.internal)

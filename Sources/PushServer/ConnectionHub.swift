@@ -11,6 +11,7 @@ final class ConnectionHub {
     let loop: any EventLoop
     let rooms: RoomHost
     let settings: RoomServerSettings
+    let admission: Admission
     let feed: HubFeed
     let framing = FrameMaker()
     /// What the loop's sockets have done.
@@ -40,11 +41,12 @@ final class ConnectionHub {
     /// Makes the hub of one loop, the `index`th of `count`, so that its numbers are unique in the process.
     init(
         loop: any EventLoop, index: Int, of count: Int, rooms: RoomHost, settings: RoomServerSettings,
-        feed: HubFeed, probe: EventLoopProbe
+        admission: Admission, feed: HubFeed, probe: EventLoopProbe
     ) {
         self.loop = loop
         self.rooms = rooms
         self.settings = settings
+        self.admission = admission
         self.feed = feed
         self.probe = probe
         nextNumber = index + 1

@@ -23,8 +23,11 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         var tls: TLSHandler?
         /// The connection's place among those of its address, where they are counted.
         var ticket: AddressLimit.Ticket?
+        /// Counts an opening handshake, by its `X-Forwarded-For` where it comes through a proxy.
+        var countHandshake: ([String]) throws(CommandFailure) -> Void
         /// Counts a handshake that comes through a proxy, by the proxy's `X-Forwarded-For`.
         var admitForwarded: ([String]) -> AddressLimit.Ticket?
+        var authenticator: Authenticator
         var origins: OriginRule
         /// Runs work that nobody waits for.
         var start: @Sendable (@escaping @Sendable () async -> Void) -> Void
@@ -147,19 +150,23 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         }
         let handshake = try ServerHandshake(head, subprotocols: [Self.subprotocol])
         let fields = head.fields
-        if let forwarded = surroundings.admitForwarded(fields.values(of: TrustedProxies.field)) { ticket = forwarded }
+        let forwardedFor = fields.values(of: TrustedProxies.field)
+        do throws(CommandFailure) {
+            try surroundings.countHandshake(forwardedFor)
+        } catch {
+            return refuse(error, context)
+        }
+        if let forwarded = surroundings.admitForwarded(forwardedFor) { ticket = forwarded }
         guard ticket?.isOverLimit != true else { return refuseExcess(context) }
         guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
         guard
             surroundings.origins.permits(origin: fields.values(of: "Origin").first, host: fields.onlyValue(of: "Host"))
         else { return refuse(CommandFailure(.forbidden, "pages of this origin may not open sockets"), context) }
         isDeciding = true
-        let rooms = surroundings.hub.rooms
+        let authenticator = surroundings.authenticator
         let authorization = fields.values(of: "Authorization").first
         let cookies = fields.values(of: "Cookie")
-        if let session = Authentication.rememberedSession(
-            authorization: authorization, cookies: cookies, in: rooms)
-        {
+        if let session = authenticator.rememberedSession(authorization: authorization, cookies: cookies) {
             return admit(session, to: place, handshake, context)
         }
         let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -167,7 +174,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
             let result: Result<Session, CommandFailure>
             do throws(CommandFailure) {
                 result = .success(
-                    try await Authentication.session(authorization: authorization, cookies: cookies, in: rooms))
+                    try await authenticator.session(authorization: authorization, cookies: cookies))
             } catch {
                 result = .failure(error)
             }

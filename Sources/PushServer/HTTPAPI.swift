@@ -13,6 +13,8 @@ struct HTTPAPI: Sendable {
     /// Every loop's feed, to reach the sockets of a session.
     let feeds: [HubFeed]
     let addresses: AddressLimit
+    let admission: Admission
+    let authenticator: Authenticator
     let isStopping: @Sendable () -> Bool
     /// Everything that was measured, in Prometheus' text format 0.0.4.
     let metrics: @Sendable () async -> [UInt8]
@@ -25,7 +27,7 @@ struct HTTPAPI: Sendable {
     func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware(routes: APIRoute.all, logger: logger))
-        router.add(middleware: AddressMiddleware(addresses: addresses))
+        router.add(middleware: AddressMiddleware(addresses: addresses, admission: admission))
         router.get("/healthz") { _, _ in Self.json(["status": "ok"]) }
         router.get("/readyz") { _, _ in try await readiness() }
         router.get("/metrics") { _, _ in
@@ -36,10 +38,10 @@ struct HTTPAPI: Sendable {
         router.get("/openapi.json") { _, _ in Self.json(Array(APIDescription.json.utf8)) }
 
         let open = router.group("/v1").add(middleware: JSONOnlyMiddleware())
-        open.post("/sessions") { request, _ in try await createSession(request) }
+        open.post("/sessions") { request, context in try await createSession(request, context) }
 
         let api = router.group("/v1").add(middleware: JSONOnlyMiddleware())
-            .add(middleware: SessionMiddleware(rooms: rooms))
+            .add(middleware: SessionMiddleware(authenticator: authenticator, admission: admission))
         api.get("/session") { _, context in try Self.session(context.session()) }
         api.patch("/session") { request, context in try await renameSession(request, context.session()) }
         api.delete("/session") { _, context in try await deleteSession(context.session()) }
@@ -68,9 +70,10 @@ struct HTTPAPI: Sendable {
 
     // MARK: Sessions
 
-    private func createSession(_ request: Request) async throws -> Response {
+    private func createSession(_ request: Request, _ context: APIContext) async throws -> Response {
         let body = try await body(of: request)
         let name = try sessionName(SessionRequest.parse(body).name)
+        try admission.newSession(from: context.peer, forwardedFor: request.forwardedFor)
         let token = Authentication.makeToken()
         let session: Session
         do {
@@ -241,6 +244,7 @@ struct HTTPAPI: Sendable {
         let command = try CommandJSON.parse(body: try await body(of: request))
         let key = try idempotencyKey(of: request)
         let room = try await room(of: context)
+        try admission.command(of: session.id, in: room)
         let outcome: CommandOutcome
         do {
             outcome = try await rooms.command(

@@ -54,27 +54,33 @@ struct ProblemMiddleware: RouterMiddleware {
     }
 }
 
-/// Refuses a request that came through a proxy while too many others of its client are being answered.
+/// Refuses a request of an address that asks too often, and one that came through a proxy while too many others of its
+/// client are being answered.
 ///
 /// On other connections the connection was counted, before its first request.
 struct AddressMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
     let addresses: AddressLimit
+    let admission: Admission
 
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
-        let ticket = addresses.admit(through: context.peer, forwardedFor: Self.forwardedFor(request))
+        try admission.request(from: context.peer, forwardedFor: request.forwardedFor)
+        let ticket = addresses.admit(through: context.peer, forwardedFor: request.forwardedFor)
         guard ticket?.isOverLimit != true else {
             throw CommandFailure(.rateLimited, "too many connections from this address")
         }
         defer { withExtendedLifetime(ticket) {} }
         return try await next(request, context)
     }
+}
 
-    private static func forwardedFor(_ request: Request) -> [String] {
-        HTTPField.Name(TrustedProxies.field).map { request.headers[values: $0] } ?? []
+extension Request {
+    /// Where proxies say that it comes from.
+    var forwardedFor: [String] {
+        HTTPField.Name(TrustedProxies.field).map { headers[values: $0] } ?? []
     }
 }
 
@@ -103,7 +109,8 @@ struct JSONOnlyMiddleware: RouterMiddleware {
 struct SessionMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
-    let rooms: RoomHost
+    let authenticator: Authenticator
+    let admission: Admission
 
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
@@ -111,7 +118,8 @@ struct SessionMiddleware: RouterMiddleware {
         var context = context
         let authorization = request.headers[.authorization]
         let cookies = request.headers[values: .cookie]
-        let session = try await Authentication.session(authorization: authorization, cookies: cookies, in: rooms)
+        let session = try await authenticator.session(authorization: authorization, cookies: cookies)
+        try admission.request(of: session.id)
         context.authenticated = session
         var response = try await next(request, context)
         // The cookie lasts as long as its session, whose end has just been moved.
@@ -119,7 +127,7 @@ struct SessionMiddleware: RouterMiddleware {
             let token = Authentication.token(authorization: nil, cookies: cookies)
         {
             response.headers[.setCookie] = Authentication.cookie(
-                token: token, lifetimeMs: rooms.settings.sessionLifetimeMs)
+                token: token, lifetimeMs: authenticator.rooms.settings.sessionLifetimeMs)
         }
         return response
     }

@@ -11,35 +11,25 @@ struct MessageBudget {
         case exceeded
     }
 
-    /// How many seconds' worth may come at once.
-    static let burstSeconds = 5
-
-    private var tokens: Double
-    private var asOf: NIODeadline
+    private var bucket: TokenBucket
     private var refusals = 0
 
     /// A full budget.
     init(perSecond: Int, at now: NIODeadline) {
-        tokens = Double(perSecond * Self.burstSeconds)
-        asOf = now
+        bucket = TokenBucket(Allowance(perSecond: perSecond), at: now)
     }
 
     /// Counts a message as `count`, which may overdraw the budget once; `perSecond` 0 allows all.
     mutating func take(_ count: Int = 1, perSecond: Int, at now: NIODeadline) -> Verdict {
         guard perSecond > 0 else { return .accepted }
-        let rate = Double(perSecond)
-        let earned = Double((now - asOf).nanoseconds) / 1e9 * rate
-        tokens = min(tokens + earned, rate * Double(Self.burstSeconds))
-        asOf = now
-        guard tokens < 1 else {
-            tokens -= Double(count)
+        let allowance = Allowance(perSecond: perSecond)
+        if bucket.take(count, of: allowance, at: now) {
             // Who waits as asked has a second's worth again.
-            if tokens >= rate { refusals = 0 }
+            if bucket.tokens >= allowance.perSecond { refusals = 0 }
             return .accepted
         }
         refusals += count
         guard refusals <= perSecond else { return .exceeded }
-        // A second's worth, so that not every message is refused in turn.
-        return .refused(retryAfterMs: Int(((rate + 1 - tokens) / rate * 1_000).rounded(.up)))
+        return .refused(retryAfterMs: bucket.retryAfterMs(allowance))
     }
 }

@@ -48,6 +48,9 @@ struct PeerAddress: Hashable, Sendable {
     /// Whether it is an IPv4 address.
     var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
+    /// What stands for all addresses that one peer can choose from: in IPv6 the first 64 bits.
+    var network: UInt64 { isIPv4 ? low : high }
+
     /// What follows the first bits, as many as are given, is left out.
     func prefix(_ bits: Int) -> (high: UInt64, low: UInt64) {
         // A shift by the whole width leaves nothing.

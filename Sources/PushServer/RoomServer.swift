@@ -25,6 +25,8 @@ package final class RoomServer: Service, Sendable {
     private let connections = BackgroundJobs()
     private let requests = HTTPActivity()
     private let addresses: AddressLimit
+    private let admission: Admission
+    private let authenticator: Authenticator
     private let metrics: ServerMetrics
 
     /// Makes a server whose `/metrics` shows what is in `registry`; `onReady` is called once, with the address it listens on, when clients can connect.
@@ -40,6 +42,8 @@ package final class RoomServer: Service, Sendable {
         self.onReady = onReady
         addresses = AddressLimit(
             maximum: settings.maximumConnectionsPerAddress, proxies: settings.trustedProxies)
+        admission = Admission(settings, registry: registry)
+        authenticator = Authenticator(rooms: rooms, tokens: settings.tokens, logger: logger)
         metrics = ServerMetrics(registry: registry, version: settings.version, node: settings.node)
         feeds = group.makeIterator().map { HubFeed(loop: $0) }
     }
@@ -53,8 +57,9 @@ package final class RoomServer: Service, Sendable {
             for feed in self.feeds { feed.onLoop { $0.sessionEnded(session) } }
         }
         let api = HTTPAPI(
-            rooms: rooms, settings: settings, feeds: feeds, addresses: addresses, isStopping: { self.isStopping },
-            metrics: { await self.exposition() }, logger: logger)
+            rooms: rooms, settings: settings, feeds: feeds, addresses: addresses, admission: admission,
+            authenticator: authenticator, isStopping: { self.isStopping }, metrics: { await self.exposition() },
+            logger: logger)
         let http = HTTP1Channel(
             responder: Self.respond(with: api.responder(), counting: requests, logger: logger),
             configuration: HTTP1Channel.Configuration(
@@ -120,8 +125,8 @@ package final class RoomServer: Service, Sendable {
     private func attachHub(to feed: HubFeed, index: Int) {
         feed.attach(
             ConnectionHub(
-                loop: feed.loop, index: index, of: feeds.count, rooms: rooms, settings: settings, feed: feed,
-                probe: metrics.probe(feed.loop, index: index)))
+                loop: feed.loop, index: index, of: feeds.count, rooms: rooms, settings: settings,
+                admission: admission, feed: feed, probe: metrics.probe(feed.loop, index: index)))
     }
 
     // MARK: Connections
@@ -144,10 +149,14 @@ package final class RoomServer: Service, Sendable {
         if let tls { try channel.pipeline.syncOperations.addHandler(tls) }
         let peer = channel.remoteAddress
         let ticket = addresses.admit(peer)
-        let (addresses, connections) = (addresses, connections)
+        let (addresses, admission, connections) = (addresses, admission, connections)
         var surroundings = FirstRequestHandler.Surroundings(
             hub: hub, tls: tls, ticket: ticket,
+            countHandshake: { fields throws(CommandFailure) in
+                try admission.request(from: peer, forwardedFor: fields)
+            },
             admitForwarded: { addresses.admit(through: peer, forwardedFor: $0) },
+            authenticator: authenticator,
             origins: OriginRule(allowed: settings.allowedOrigins, isSecure: settings.tls != nil),
             start: { connections.start($0) },
             // Whoever has come behind a request never hands the connection back.
@@ -221,7 +230,7 @@ package final class RoomServer: Service, Sendable {
     }
 
     private func keepHouse() async {
-        var nextExtension = NIODeadline.now() + Self.extensionInterval
+        var nextExtension = NIODeadline.now() + extensionInterval
         var nextTrim = NIODeadline.now() + Self.trimInterval
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.houseKeepingInterval)
@@ -230,7 +239,7 @@ package final class RoomServer: Service, Sendable {
                 nextTrim = .now() + Self.trimInterval
             }
             let extendsSessions = nextExtension < .now()
-            if extendsSessions { nextExtension = .now() + Self.extensionInterval }
+            if extendsSessions { nextExtension = .now() + extensionInterval }
             for feed in feeds { await lookAfterSessions(of: feed, extending: extendsSessions) }
         }
     }
@@ -249,7 +258,9 @@ package final class RoomServer: Service, Sendable {
     /// How often the sessions of open sockets are looked up.
     private static let houseKeepingInterval = Duration.milliseconds(2_500)
     /// How often the ends of the sessions with open sockets are moved: a socket is use.
-    private static let extensionInterval = TimeAmount.hours(1)
+    private var extensionInterval: TimeAmount {
+        min(.hours(1), .milliseconds(rooms.settings.sessionLifetimeMs / 10))
+    }
 
     /// Closes the sockets of sessions that were ended through another server on the same log; an open socket is use.
     private func lookAfterSessions(of feed: HubFeed, extending: Bool) async {

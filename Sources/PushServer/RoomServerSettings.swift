@@ -1,3 +1,4 @@
+package import IdentityTokens
 package import NIOCore
 package import TLSTransport
 
@@ -11,6 +12,8 @@ package struct RoomServerSettings: Sendable {
     package var tls: TLSContext?
     /// Origins whose pages may open sockets beside the server's own.
     package var allowedOrigins: Set<String> = []
+    /// Checks the tokens of another identity provider; nil: only the server's own are taken.
+    package var tokens: TokenVerifier?
     /// The proxies whose `X-Forwarded-For` is believed; nobody else's is looked at.
     package var trustedProxies: [AddressNetwork] = []
     /// The server's version, told in `welcome`.
@@ -24,6 +27,15 @@ package struct RoomServerSettings: Sendable {
     package var maximumConnectionsPerAddress = 16_384
     /// The most messages that a socket may send in a second, and five times as many at once; 0: any number.
     package var maximumMessagesPerSecond = 2_000
+    /// The most sessions that are made from one address in a minute, and five times as many at once; 0: any number.
+    package var maximumSessionsPerMinute = 600
+    /// The most requests and opening handshakes from one address in a second, and five times as many at once; 0: any
+    /// number.
+    package var maximumRequestsPerAddress = 2_000
+    /// The most requests of one session in a second, and five times as many at once; 0: any number.
+    package var maximumRequestsPerSession = 500
+    /// The most commands of one session in one room in a second, and five times as many at once; 0: any number.
+    package var maximumCommandsPerSecond = 200
     /// The longest message that a client may send, in bytes; the longest body of a request as well.
     package var maximumMessageLength = 256 * 1024
     /// The longest head of a request, in bytes.

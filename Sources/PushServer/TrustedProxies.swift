@@ -16,6 +16,12 @@ struct TrustedProxies: Sendable {
         networks.contains { $0.contains(peer) }
     }
 
+    /// What stands for the address that a request came from; nil where that is no address of the Internet.
+    func network(of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]) -> UInt64? {
+        guard let peer = PeerAddress(peer) else { return nil }
+        return contains(peer) ? origin(of: peer, forwardedFor: fields()).network : peer.network
+    }
+
     /// The address that a request came from, by the fields of a proxy `proxy`.
     ///
     /// Where a proxy does not say, or not an address, it is the proxy's own.

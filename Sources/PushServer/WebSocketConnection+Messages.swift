@@ -78,6 +78,14 @@ extension WebSocketConnection {
     }
 
     private func submit(_ command: RoomCommand, to room: RoomID, key: String?, id request: Int64?) {
+        do throws(CommandFailure) {
+            try hub.admission.command(of: session.id, in: room)
+        } catch {
+            hub.tally.messagesRateLimited += 1
+            return send(
+                ServerMessage.error(
+                    re: request, code: error.code, message: error.detail, retryAfterMs: error.retryAfterMs))
+        }
         commandsInFlight += 1
         let (feed, connection) = (hub.feed, id)
         hub.rooms.submit(

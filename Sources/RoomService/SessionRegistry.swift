@@ -94,6 +94,32 @@ package final class SessionRegistry: Sendable {
         }
     }
 
+    /// The session of somebody whom another identity provider knows, by the hash that stands for them.
+    ///
+    /// Made where there is none, with a name that must have passed the rule for names. One that was not used for too
+    /// long begins anew. Nil where its owner has ended it, until its row is gone.
+    package func session(of subjectHash: [UInt8], name: String) async throws(StorageFault) -> Session? {
+        if let session = try await authenticate(tokenHash: subjectHash) { return session }
+        if let record = try await store.session(tokenHash: subjectHash) { return try await renew(record) }
+        do {
+            return try await create(name: name, tokenHash: subjectHash)
+        } catch {
+            // Another request has made it meanwhile, here or at another server.
+            guard let session = try await authenticate(tokenHash: subjectHash) else { throw error }
+            return session
+        }
+    }
+
+    private func renew(_ record: SessionRecord) async throws(StorageFault) -> Session? {
+        guard !record.hasEnded else { return nil }
+        let now = clock.now
+        var record = record
+        record.expiresAt = now.milliseconds + lifetimeMs
+        try await store.extendSession(record.id, to: record.expiresAt)
+        remember(record, asOf: now)
+        return Session(record)
+    }
+
     /// The session whose token has this hash, where that is known without asking the store, and the session's end need
     /// not be moved; nil where ``authenticate(tokenHash:)`` has to be asked.
     package func remembered(tokenHash: [UInt8]) -> Session? {

@@ -12,6 +12,11 @@ enum Environment {
         return text
     }
 
+    /// The variable that stands for a flag.
+    static func variable(_ flag: String) -> String {
+        "BACKLINE_" + flag.uppercased().replacing("-", with: "_")
+    }
+
     /// A variable read as what its flag takes.
     static func value<Value: ExpressibleByArgument>(_ name: String) throws -> Value? {
         guard let text = self[name] else { return nil }

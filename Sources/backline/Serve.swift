@@ -49,6 +49,14 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup(title: "Limits and times") var sockets: SocketSettings
 
+    @OptionGroup(title: "JSON Web Tokens of another identity provider") var identities: IdentitySettings
+
+    @Option(
+        help: ArgumentHelp(
+            "A session that is not used for so long ends. [BACKLINE_SESSION_LIFETIME_SECONDS; default: 2592000, 30 days]",
+            valueName: "s"))
+    var sessionLifetimeSeconds: Double?
+
     @Option(
         help: ArgumentHelp(
             "Rooms' locations are rounded to cells of about this size before they are stored; 0: not rounded. [BACKLINE_LOCATION_PRECISION_METERS; default: 100]",
@@ -78,6 +86,7 @@ struct Serve: AsyncParsableCommand {
         let logger = Logger(label: "backline")
         // Every setting is looked at before anything is opened or made.
         var settings = try serverSettings(node: node)
+        settings.tokens = try await identities.verifier()
         let roomSettings = try roomSettings()
         let threads = try sockets.threadCount() ?? System.coreCount
         let place = try store.place()
@@ -121,6 +130,13 @@ struct Serve: AsyncParsableCommand {
                 throw Failure.usage("--location-precision-meters: '\(precision)' is not valid; expected 0 to 1000000")
             }
             settings.locationPrecisionMeters = precision
+        }
+        if let seconds = try sessionLifetimeSeconds ?? Environment.value("BACKLINE_SESSION_LIFETIME_SECONDS") {
+            guard (10.0...31_536_000.0).contains(seconds) else {
+                throw Failure.usage(
+                    "--session-lifetime-seconds: '\(seconds)' is not valid; expected 10 to 31536000 seconds")
+            }
+            settings.sessionLifetimeMs = Int64(seconds * 1_000)
         }
         if let days = try retainClosedRooms ?? Environment.value("BACKLINE_RETAIN_CLOSED_ROOMS") {
             guard (0.0...36_500.0).contains(days) else {

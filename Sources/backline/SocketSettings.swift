@@ -34,6 +34,30 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Sessions made from one address (IPv6: one /64) in a minute, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_SESSIONS_PER_MINUTE; default: 600, with --plain and without --trusted-proxies 0]",
+            valueName: "n"))
+    var maxSessionsPerMinute: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Requests and opening handshakes from one address (IPv6: one /64) in a second, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_REQUESTS_PER_ADDRESS; default: 2000, with --plain and without --trusted-proxies 0]",
+            valueName: "n"))
+    var maxRequestsPerAddress: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Requests of one session in a second, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_REQUESTS_PER_SESSION; default: 500]",
+            valueName: "n"))
+    var maxRequestsPerSession: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Commands of one session in one room in a second, on all its connections, five times as many at once; more are answered rate_limited. 0: any number. [BACKLINE_MAX_COMMANDS_PER_SECOND; default: 200]",
+            valueName: "n"))
+    var maxCommandsPerSecond: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "The longest message on a socket and the longest body of a request; longer ones are closed with 1009 and answered 413. [BACKLINE_MAX_MESSAGE_BYTES; default: 262144]",
             valueName: "n"))
     var maxMessageBytes: Int?
@@ -95,7 +119,11 @@ struct SocketSettings: ParsableArguments {
     func apply(to settings: inout RoomServerSettings, isBehindProxy: Bool) throws {
         settings.trustedProxies = try proxies()
         // All clients of a proxy have its address, unless it says theirs.
-        if isBehindProxy, settings.trustedProxies.isEmpty { settings.maximumConnectionsPerAddress = 0 }
+        if isBehindProxy, settings.trustedProxies.isEmpty {
+            settings.maximumConnectionsPerAddress = 0
+            settings.maximumSessionsPerMinute = 0
+            settings.maximumRequestsPerAddress = 0
+        }
         if try noCompression || Environment.isSet("BACKLINE_NO_COMPRESSION") { settings.compresses = false }
         func set(_ value: Int?, _ target: inout Int) { if let value { target = value } }
         func set(_ value: TimeAmount?, _ target: inout TimeAmount) { if let value { target = value } }
@@ -105,6 +133,18 @@ struct SocketSettings: ParsableArguments {
         set(
             try count(maxMessagesPerSecond, "max-messages-per-second", in: 0...1_000_000),
             &settings.maximumMessagesPerSecond)
+        set(
+            try count(maxSessionsPerMinute, "max-sessions-per-minute", in: 0...1_000_000),
+            &settings.maximumSessionsPerMinute)
+        set(
+            try count(maxRequestsPerAddress, "max-requests-per-address", in: 0...1_000_000),
+            &settings.maximumRequestsPerAddress)
+        set(
+            try count(maxRequestsPerSession, "max-requests-per-session", in: 0...1_000_000),
+            &settings.maximumRequestsPerSession)
+        set(
+            try count(maxCommandsPerSecond, "max-commands-per-second", in: 0...1_000_000),
+            &settings.maximumCommandsPerSecond)
         set(
             try count(maxMessageBytes, "max-message-bytes", in: 1_024...64 << 20), &settings.maximumMessageLength)
         set(try count(maxHeadBytes, "max-head-bytes", in: 1_024...1 << 20), &settings.maximumHeadLength)
@@ -140,7 +180,7 @@ struct SocketSettings: ParsableArguments {
     }
 
     private func count(_ flag: Int?, _ name: String, in range: ClosedRange<Int>) throws -> Int? {
-        guard let value = try flag ?? Environment.value(Self.variable(name)) else { return nil }
+        guard let value = try flag ?? Environment.value(Environment.variable(name)) else { return nil }
         guard range.contains(value) else {
             throw Failure.usage("--\(name): \(value) is not valid; expected \(range.lowerBound) to \(range.upperBound)")
         }
@@ -148,15 +188,10 @@ struct SocketSettings: ParsableArguments {
     }
 
     private func time(_ flag: Double?, _ name: String, from least: Double = 0.1) throws -> TimeAmount? {
-        guard let value = try flag ?? Environment.value(Self.variable(name)) else { return nil }
+        guard let value = try flag ?? Environment.value(Environment.variable(name)) else { return nil }
         guard (least...86_400.0).contains(value) else {
             throw Failure.usage("--\(name): \(value) is not valid; expected \(least) to 86400 seconds")
         }
         return .nanoseconds(Int64(value * 1e9))
-    }
-
-    /// The variable that stands for a flag.
-    private static func variable(_ flag: String) -> String {
-        "BACKLINE_" + flag.uppercased().replacing("-", with: "_")
     }
 }

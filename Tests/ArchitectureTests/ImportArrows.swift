@@ -42,12 +42,13 @@ let importArrows: [ImportArrow] = {
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
         arrow(
             "LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"], ["FoundationEssentials"]),
+        arrow("IdentityTokens", ["RoomWire"], ["JWTKit"]),
         arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
         arrow(
             "PushServer",
             [
                 "RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "TLSTransport", "PrometheusMetrics",
-                "CMalloc",
+                "CMalloc", "IdentityTokens",
             ],
             platform.union([
                 "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1",
@@ -61,7 +62,7 @@ let importArrows: [ImportArrow] = {
             "backline",
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
-                "PushServer", "PrometheusMetrics", "LogMaintenance", "RoomDomain", "RoomWire",
+                "PushServer", "PrometheusMetrics", "LogMaintenance", "RoomDomain", "RoomWire", "IdentityTokens",
             ],
             platform.union([
                 "ArgumentParser", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",

@@ -20,8 +20,9 @@ from fold import Follower
 from interop_clients import Raw
 
 SETTINGS = [
-    "max-connections-per-address", "max-messages-per-second", "handshake-timeout-seconds", "max-head-bytes",
-    "max-message-bytes", "max-outgoing-bytes", "ping-interval-seconds", "silence-limit-seconds",
+    "max-connections-per-address", "max-messages-per-second", "max-sessions-per-minute", "max-requests-per-address",
+    "max-requests-per-session", "max-commands-per-second", "session-lifetime-seconds", "handshake-timeout-seconds",
+    "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "ping-interval-seconds", "silence-limit-seconds",
     "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
 LARGE = [

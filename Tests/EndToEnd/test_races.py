@@ -27,7 +27,7 @@ LARGE = [
 #: A few deltas behind a snapshot are too many, and no beat comes to the help of who waits in vain.
 SLOW = (
     "--threads", "2", "--max-outgoing-bytes", "1024", "--max-message-bytes", "4000000", "--stall-limit-seconds", "60",
-    "--max-messages-per-second", "0", "--ping-interval-seconds", "50",
+    "--max-messages-per-second", "0", "--max-commands-per-second", "0", "--ping-interval-seconds", "50",
 )
 
 

@@ -1,0 +1,114 @@
+import JWTKit
+import RoomWire
+
+/// A key of an identity provider, and the one algorithm that it is for.
+///
+/// A token does not choose how it is checked (RFC 8725 §3.1): one that names another algorithm is not of this key.
+package struct TokenKey: Sendable {
+    /// Why a key cannot be used.
+    package enum Fault: Error, Equatable, CustomStringConvertible {
+        case shortSecret(Int)
+        case noPublicKey
+        case noKeySet
+        case noUsableKey
+
+        package var description: String {
+            switch self {
+            case .shortSecret(let count):
+                // RFC 7518 §3.2: a key of the size of the hash or larger.
+                "a secret for HS256 has at least 32 bytes, this one has \(count)"
+            case .noPublicKey: "this is no PEM of a P-256 public key (-----BEGIN PUBLIC KEY-----)"
+            case .noKeySet: "this is no JSON Web Key Set; expected {\"keys\":[…]}"
+            case .noUsableKey: "there is no key for ES256, RS256 or HS256 in this set"
+            }
+        }
+    }
+
+    /// Its name in a key set; a token that names another key is not of this one.
+    let id: String?
+    private let signature: any JWTAlgorithm
+
+    /// What a token of this key has as `alg`.
+    var algorithm: String { signature.name }
+
+    /// Whether `signature` is this key's of `text`.
+    func verifies(_ signature: [UInt8], of text: [UInt8]) -> Bool {
+        // What has not even the form of a signature is thrown as an error.
+        (try? self.signature.verify(signature, signs: text)) ?? false
+    }
+
+    private init(
+        _ id: String?, _ fault: Fault, _ add: (isolated JWTKeyCollection, JWKIdentifier) throws -> Void
+    ) async throws(Fault) {
+        let collection = JWTKeyCollection()
+        let name = JWKIdentifier(string: id ?? "")
+        do {
+            try await add(collection, name)
+            signature = try await collection.getKey(for: name)
+        } catch {
+            throw fault
+        }
+        self.id = id
+    }
+
+    // MARK: Where keys come from
+
+    /// A secret that is shared with the provider, for HS256.
+    package static func secret(_ bytes: [UInt8], id: String? = nil) async throws(Fault) -> TokenKey {
+        guard bytes.count >= 32 else { throw .shortSecret(bytes.count) }
+        return try await TokenKey(id, .noUsableKey) { collection, name in
+            collection.add(hmac: HMACKey(from: bytes), digestAlgorithm: .sha256, kid: name)
+        }
+    }
+
+    /// A provider's public key as PEM, for ES256.
+    package static func publicKey(pem: String) async throws(Fault) -> TokenKey {
+        try await TokenKey(nil, .noPublicKey) { collection, name in
+            collection.add(ecdsa: try ES256PublicKey(pem: pem), kid: name)
+        }
+    }
+
+    /// The keys of a JSON Web Key Set (RFC 7517) that are for ES256, RS256 or HS256; others are left out.
+    package static func keySet(json: [UInt8]) async throws(Fault) -> [TokenKey] {
+        let entries: [JSONValue]?
+        do {
+            entries = try JSONValue(parsing: json).object?["keys"]?.array
+        } catch {
+            throw .noKeySet
+        }
+        guard let entries else { throw .noKeySet }
+        var keys: [TokenKey] = []
+        for entry in entries {
+            guard let key = entry.object, key["use"].map({ $0.string == "sig" }) ?? true else { continue }
+            do throws(Fault) {
+                if let usable = try await Self.key(key) { keys.append(usable) }
+            } catch {
+                continue
+            }
+        }
+        guard !keys.isEmpty else { throw .noUsableKey }
+        return keys
+    }
+
+    /// Nil where the key is for something else.
+    private static func key(_ entry: JSONObject) async throws(Fault) -> TokenKey? {
+        func text(_ name: String) -> String? { entry[name]?.string }
+        let id = text("kid")
+        switch (text("kty"), text("alg"), text("crv")) {
+        case ("EC", "ES256", "P-256"), ("EC", nil, "P-256"):
+            return try await TokenKey(id, .noUsableKey) { collection, name in
+                try collection.add(
+                    jwk: .ecdsa(.es256, identifier: name, x: text("x"), y: text("y"), curve: .p256))
+            }
+        case ("RSA", "RS256", nil), ("RSA", nil, nil):
+            return try await TokenKey(id, .noUsableKey) { collection, name in
+                try collection.add(jwk: .rsa(.rs256, identifier: name, modulus: text("n"), exponent: text("e")))
+            }
+        case ("oct", "HS256", nil), ("oct", nil, nil):
+            guard let secret = text("k").flatMap({ Base64URL.decode(Array($0.utf8)[...]) }) else { return nil }
+            return try await self.secret(secret, id: id)
+        case (_, _, _):
+            return nil
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import RoomWire
+
+/// Who somebody is, as an identity provider says.
+package struct Identity: Sendable, Equatable {
+    /// The provider; empty where its tokens do not say.
+    package var issuer: String
+    /// Whom the provider means; unique at the provider.
+    package var subject: String
+    /// How the subject is called, as it came.
+    package var name: String?
+
+    package init(issuer: String, subject: String, name: String?) {
+        self.issuer = issuer
+        self.subject = subject
+        self.name = name
+    }
+}
+
+/// Why a token is not accepted; for the operator's log, not for who sent it.
+package enum TokenViolation: Error, Equatable {
+    case tooLong
+    case malformed
+    /// It wants something of its reader that is not known here (RFC 7515 §4.1.11).
+    case criticalExtension
+    /// No configured key has the token's algorithm and name.
+    case unknownKey
+    case wrongSignature
+    case noExpiry
+    case expired
+    case notYetValid
+    case wrongIssuer
+    case wrongAudience
+    case noSubject
+}
+
+/// Checks the JSON Web Tokens (RFC 7519) of an identity provider.
+package struct TokenVerifier: Sendable {
+    /// The longest token that is looked at, in bytes.
+    ///
+    /// Long ones carry groups and photographs; four times what providers usually send.
+    package static let maximumLength = 8_192
+    /// How far the provider's clock may be off, in seconds.
+    package static let leeway = 5.0
+    /// The longest subject, in bytes; OpenID Connect Core §2 has 255 characters of ASCII.
+    private static let maximumSubjectLength = 255
+
+    private let keys: [TokenKey]
+    private let issuer: String?
+    private let audience: String?
+
+    /// Accepts what one of `keys` has signed; with `issuer` and `audience` only what is theirs.
+    package init(keys: [TokenKey], issuer: String? = nil, audience: String? = nil) {
+        self.keys = keys
+        self.issuer = issuer
+        self.audience = audience
+    }
+
+    /// Who the token's owner is; `now` is in milliseconds since the Unix epoch.
+    package func identity(of token: String, at now: Double) throws(TokenViolation) -> Identity {
+        let bytes = Array(token.utf8)
+        guard bytes.count <= Self.maximumLength else { throw .tooLong }
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let signature = Base64URL.decode(parts[2])
+        else { throw .malformed }
+        try check(signature, of: Array(bytes[..<parts[1].endIndex]), header)
+        // Nothing of it is read before it is known whose it is.
+        guard let claims = Self.object(parts[1]) else { throw .malformed }
+        return try identity(claims, at: now / 1_000)
+    }
+
+    private func check(
+        _ signature: [UInt8], of text: [UInt8], _ header: JSONObject
+    ) throws(TokenViolation) {
+        guard header["crit"] == nil else { throw .criticalExtension }
+        guard let algorithm = header["alg"]?.string else { throw .malformed }
+        let id = header["kid"]?.string
+        let candidates = keys.filter {
+            $0.algorithm == algorithm && (id == nil || $0.id == nil || $0.id == id)
+        }
+        guard !candidates.isEmpty else { throw .unknownKey }
+        guard candidates.contains(where: { $0.verifies(signature, of: text) }) else { throw .wrongSignature }
+    }
+
+    private func identity(_ claims: JSONObject, at now: Double) throws(TokenViolation) -> Identity {
+        guard let expiry = claims["exp"]?.number else { throw .noExpiry }
+        guard now < expiry + Self.leeway else { throw .expired }
+        if let start = claims["nbf"] {
+            guard let start = start.number else { throw .malformed }
+            guard now >= start - Self.leeway else { throw .notYetValid }
+        }
+        if let issuer { guard claims["iss"]?.string == issuer else { throw .wrongIssuer } }
+        if let audience {
+            // One text, or a list of them (RFC 7519 §4.1.3).
+            let audiences = claims["aud"].map { $0.array ?? [$0] } ?? []
+            guard audiences.contains(.string(audience)) else { throw .wrongAudience }
+        }
+        guard let subject = claims["sub"]?.string, (1...Self.maximumSubjectLength).contains(subject.utf8.count)
+        else { throw .noSubject }
+        return Identity(issuer: claims["iss"]?.string ?? "", subject: subject, name: claims["name"]?.string)
+    }
+
+    private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
+        // What is no JSON is no object.
+        Base64URL.decode(part).flatMap { try? JSONValue(parsing: $0) }?.object
+    }
+}

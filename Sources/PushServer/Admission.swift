@@ -1,0 +1,80 @@
+import CoreMetrics
+import NIOCore
+import PrometheusMetrics
+import RoomDomain
+import RoomWire
+
+/// How much each address, session and member may ask for, over all event loops.
+///
+/// Looked at where somebody asks, never where a room's changes go out.
+final class Admission: Sendable {
+    /// One session in one room, whatever connections it comes on.
+    ///
+    /// Not the room: an allowance that all shared would be used up by whoever floods it, and the room closed to everybody.
+    private struct Participant: Hashable {
+        var session: SessionID
+        var room: RoomID
+    }
+
+    /// One limit: what is left for each key, what is counted, and how often that was too much.
+    private struct Limit<Key: Hashable & Sendable>: Sendable {
+        var table: BucketTable<Key>
+        var what: String
+        var refusals: Counter
+
+        func check(_ key: Key) throws(CommandFailure) {
+            guard let wait = table.take(key) else { return }
+            refusals.increment()
+            throw CommandFailure(.rateLimited, "too many \(what)", retryAfterMs: wait)
+        }
+    }
+
+    private let proxies: TrustedProxies
+    private let newSessions: Limit<UInt64>
+    private let requestsOfAddress: Limit<UInt64>
+    private let requestsOfSession: Limit<SessionID>
+    private let commands: Limit<Participant>
+
+    init(_ settings: RoomServerSettings, registry: PrometheusRegistry) {
+        registry.describe(["backline_rate_limited_total": "Requests and commands refused because there were too many."])
+        func limit<Key>(_ allowance: Allowance?, _ name: String, _ what: String) -> Limit<Key> {
+            Limit(
+                table: BucketTable(allowance), what: what,
+                refusals: Counter(
+                    label: "backline_rate_limited_total", dimensions: [("limit", name)], factory: registry))
+        }
+        func perSecond(_ count: Int) -> Allowance? { count > 0 ? Allowance(perSecond: count) : nil }
+        let sessions = settings.maximumSessionsPerMinute
+        proxies = TrustedProxies(networks: settings.trustedProxies)
+        newSessions = limit(
+            sessions > 0 ? Allowance(perMinute: sessions) : nil, "sessions", "new sessions from this address")
+        requestsOfAddress = limit(
+            perSecond(settings.maximumRequestsPerAddress), "address", "requests from this address")
+        requestsOfSession = limit(perSecond(settings.maximumRequestsPerSession), "session", "requests of this session")
+        commands = limit(perSecond(settings.maximumCommandsPerSecond), "room", "commands in this room")
+    }
+
+    /// Counts a request or an opening handshake of an address.
+    func request(from peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]) throws(CommandFailure) {
+        guard let network = proxies.network(of: peer, forwardedFor: fields()) else { return }
+        try requestsOfAddress.check(network)
+    }
+
+    /// Counts a new session of an address.
+    func newSession(
+        from peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]
+    ) throws(CommandFailure) {
+        guard let network = proxies.network(of: peer, forwardedFor: fields()) else { return }
+        try newSessions.check(network)
+    }
+
+    /// Counts a request of a session.
+    func request(of session: SessionID) throws(CommandFailure) {
+        try requestsOfSession.check(session)
+    }
+
+    /// Counts a command of a session in a room.
+    func command(of session: SessionID, in room: RoomID) throws(CommandFailure) {
+        try commands.check(Participant(session: session, room: room))
+    }
+}

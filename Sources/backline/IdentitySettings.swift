@@ -1,0 +1,82 @@
+import ArgumentParser
+import FoundationEssentials
+import IdentityTokens
+
+/// Whose JSON Web Tokens are taken beside the server's own tokens.
+struct IdentitySettings: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A secret of at least 32 bytes for HS256; a line break at its end is left out. [BACKLINE_JWT_SECRET_FILE; default: none]",
+            valueName: "file"))
+    var jwtSecretFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A P-256 public key for ES256, PEM. [BACKLINE_JWT_KEY_FILE; default: none]", valueName: "file"))
+    var jwtKeyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A JSON Web Key Set: its keys for ES256, RS256 and HS256 are taken. [BACKLINE_JWT_JWKS_FILE; default: none]",
+            valueName: "file"))
+    var jwtJwksFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What tokens must have as iss. [BACKLINE_JWT_ISSUER; default: anything]", valueName: "text"))
+    var jwtIssuer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What tokens must have in aud. [BACKLINE_JWT_AUDIENCE; default: anything]", valueName: "text"))
+    var jwtAudience: String?
+
+    /// The longest file that is read.
+    private static let maximumFileLength = 1 << 20
+
+    /// What checks tokens; nil where no key is given.
+    func verifier() async throws -> TokenVerifier? {
+        var keys: [TokenKey] = []
+        try await read(jwtSecretFile, "jwt-secret-file") { bytes throws(TokenKey.Fault) in
+            keys.append(try await .secret(Self.withoutLineBreak(bytes)))
+        }
+        try await read(jwtKeyFile, "jwt-key-file") { bytes throws(TokenKey.Fault) in
+            keys.append(try await .publicKey(pem: String(decoding: bytes, as: UTF8.self)))
+        }
+        try await read(jwtJwksFile, "jwt-jwks-file") { bytes throws(TokenKey.Fault) in
+            keys += try await TokenKey.keySet(json: bytes)
+        }
+        let issuer = jwtIssuer ?? Environment["BACKLINE_JWT_ISSUER"]
+        let audience = jwtAudience ?? Environment["BACKLINE_JWT_AUDIENCE"]
+        guard !keys.isEmpty else {
+            guard issuer == nil, audience == nil else {
+                throw Failure.usage(
+                    "--jwt-issuer and --jwt-audience: there is no use for them without --jwt-secret-file, --jwt-key-file or --jwt-jwks-file"
+                )
+            }
+            return nil
+        }
+        return TokenVerifier(keys: keys, issuer: issuer, audience: audience)
+    }
+
+    private func read(
+        _ flag: String?, _ name: String, _ use: ([UInt8]) async throws(TokenKey.Fault) -> Void
+    ) async throws {
+        guard let path = flag ?? Environment[Environment.variable(name)] else { return }
+        guard let bytes = FileManager.default.contents(atPath: path).map({ [UInt8]($0) }),
+            bytes.count <= Self.maximumFileLength
+        else { throw Failure.usage("--\(name): \(path) cannot be read, or is longer than 1 MiB") }
+        do throws(TokenKey.Fault) {
+            try await use(bytes)
+        } catch {
+            throw Failure.usage("--\(name): \(path): \(error.description)")
+        }
+    }
+
+    private static func withoutLineBreak(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        return bytes
+    }
+}

@@ -1,0 +1,178 @@
+"""How often one may ask: new sessions, requests of an address and of a session, commands in a room."""
+
+import asyncio
+import json
+import statistics
+import time
+
+import websockets.asyncio.client
+
+import backline
+from checks import check_log
+
+
+def refusal(answer):
+    """The problem of a request that came too early: it says when to come again, twice."""
+    problem = answer.expect_problem(429, "rate_limited")
+    assert problem["retryAfterMs"] > 0, problem
+    assert int(answer.headers["Retry-After"]) == -(-problem["retryAfterMs"] // 1000)
+    return problem
+
+
+def until_refused(ask, most):
+    """Asks until it is refused; returns how often it was not, and the refusal."""
+    for count in range(most):
+        answer = ask()
+        if answer.status == 429:
+            return count, refusal(answer)
+        assert answer.status < 400, answer
+    raise AssertionError(f"nothing was refused in {most} requests")
+
+
+def make_session(server, **headers):
+    return server.request("POST", "/v1/sessions", {"name": "Ana"}, headers=headers)
+
+
+def test_new_sessions_of_an_address_are_limited(servers):
+    server = servers("--max-sessions-per-minute", "2").start()
+    made, problem = until_refused(lambda: make_session(server), 20)
+    assert 10 <= made <= 12
+    assert 20_000 < problem["retryAfterMs"] <= 32_000
+    # Who has a session goes on.
+    server.request("GET", "/healthz").expect(200)
+
+
+def test_an_address_that_waits_as_asked_makes_a_session_again(servers):
+    server = servers("--max-sessions-per-minute", "60").start()
+    _, problem = until_refused(lambda: make_session(server), 400)
+    time.sleep(problem["retryAfterMs"] / 1000)
+    assert make_session(server).status == 201
+
+
+def test_behind_a_proxy_each_client_has_its_own_sessions(servers):
+    server = servers("--plain", "--trusted-proxies", "127.0.0.1", "--max-sessions-per-minute", "1").start()
+    for address in "203.0.113.1", "203.0.113.2":
+        header = {"X-Forwarded-For": address}
+        made, _ = until_refused(lambda: make_session(server, **header), 20)
+        assert made == 5
+    # All of one IPv6 network is one client's.
+    addresses = (f"2001:db8::{number}" for number in range(1, 20))
+    made, _ = until_refused(lambda: make_session(server, **{"X-Forwarded-For": next(addresses)}), 20)
+    assert made == 5
+
+
+def test_behind_an_unknown_proxy_addresses_are_not_limited(servers):
+    server = servers("--plain").start()
+    server.request("GET", "/healthz").expect(200)
+    help = backline.run("serve", "--help").stdout
+    assert "with --plain and without --trusted-proxies 0" in " ".join(help.split())
+
+
+def test_requests_and_handshakes_of_an_address_are_limited_together(servers):
+    server = servers("--max-requests-per-address", "4").start()
+    person = server.session("Ana")
+    served, _ = until_refused(lambda: server.request("GET", "/healthz"), 400)
+    assert served >= 18
+    with backline.RawSocket(server, person.token) as client:
+        assert client.status == 429
+        assert int(client.headers["Retry-After"]) >= 1
+        body = json.loads(client.reader.read())
+        assert body["code"] == "rate_limited" and body["retryAfterMs"] > 0
+    time.sleep(body["retryAfterMs"] / 1000)
+    with person.socket() as client:
+        assert client.is_alive()
+
+
+def test_requests_of_a_session_are_limited(servers):
+    server = servers("--max-requests-per-session", "4").start()
+    ana, ben = server.session("Ana"), server.session("Ben")
+    served, problem = until_refused(lambda: ana.request("GET", "/v1/session"), 400)
+    assert served >= 20
+    ben.request("GET", "/v1/session").expect(200)
+    time.sleep(problem["retryAfterMs"] / 1000)
+    ana.request("GET", "/v1/session").expect(200)
+
+
+def test_commands_of_a_session_in_a_room_are_limited_on_all_its_connections(servers):
+    server = servers("--max-commands-per-second", "4").start()
+    ana, ben = server.session("Ana"), server.session("Ben")
+    room, other = (ana.create_room()["room"]["state"]["id"] for _ in range(2))
+    ben.command(room, "join")
+    with ana.socket() as client:
+        acknowledged = 0
+        while (answer := client.command(room, "rename", name=f"Name {acknowledged}"))["type"] == "ack":
+            acknowledged += 1
+            assert acknowledged < 1_000
+        assert answer["code"] == "rate_limited" and answer["retryAfterMs"] > 0 and "re" in answer, answer
+        assert acknowledged >= 20
+        refusal(ana.post_command(room, "rename", name="Over HTTP"))
+        # Neither her other room nor anybody else in this one has to wait.
+        ana.command(other, "rename", name="Elsewhere")
+        ben.command(room, "rename", name="Ben himself")
+        time.sleep(answer["retryAfterMs"] / 1000)
+        assert client.command(room, "rename", name="Rested")["type"] == "ack"
+    renames = [event["name"] for event in check_log(ana, room) if event["type"] == "memberRenamed"]
+    assert renames == [*(f"Name {number}" for number in range(acknowledged)), "Ben himself", "Rested"]
+
+
+async def _flood(server, token, room, seconds, per_second):
+    """Sends so many commands a second, whatever is answered; returns the answers."""
+    answers = []
+    async with websockets.asyncio.client.connect(
+        f"wss://{server.host}:{server.port}/v1/socket", ssl=server.context(),
+        additional_headers={"Authorization": f"Bearer {token}"}, subprotocols=[backline.PROTOCOL], compression=None,
+        max_queue=None, ping_interval=None,
+    ) as socket:
+        async def read():
+            async for text in socket:
+                message = json.loads(text)
+                if "re" in message:
+                    answers.append(message)
+        reading = asyncio.create_task(read())
+        count, began = int(seconds * per_second), time.monotonic()
+        for number in range(count):
+            command = {"type": "rename", "name": f"Name {number}"}
+            await socket.send(json.dumps({"type": "command", "id": number, "room": room, "command": command}))
+            if (early := began + number / per_second - time.monotonic()) > 0:
+                await asyncio.sleep(early)
+        while len(answers) < count and not reading.done():
+            await asyncio.sleep(0.01)
+        reading.cancel()
+    return answers
+
+
+def test_a_flood_is_slowed_and_nobody_else_in_the_room_waits_for_it(servers, cluster, tmp_path, say):
+    """1,000 commands a second of one member, with the settings as they are; another's are answered as before."""
+    store = ["--store", "postgres", "--database-url", cluster.database(), "--data", str(tmp_path)]
+    server = servers(store=store).start()
+    ana, ben = server.session("Ana"), server.session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    ben.command(room, "join")
+
+    def latencies(client, count):
+        found = []
+        for number in range(count):
+            began = time.monotonic()
+            assert client.command(room, "rename", name=f"Ben {number}")["type"] == "ack"
+            found.append((time.monotonic() - began) * 1000)
+            time.sleep(0.02)
+        return found
+
+    with ben.socket() as client:
+        quiet = latencies(client, 50)
+        flood = asyncio.run_coroutine_threadsafe(_flood(server, ana.token, room, 6, 1_000), backline._loop())
+        # What may come at once has come by then.
+        time.sleep(2)
+        flooded = latencies(client, 50)
+        answers = flood.result(120)
+    codes = [answer.get("code", answer["type"]) for answer in answers]
+    say(
+        f"acknowledged {codes.count('ack')}, refused {codes.count('rate_limited')}; median of another's answers: "
+        f"{statistics.median(quiet):.1f} ms before, {statistics.median(flooded):.1f} ms during"
+    )
+    assert set(codes) == {"ack", "rate_limited"} and len(codes) == 6_000
+    # At once 1,000 and 200 in each of about six seconds; the flood may take longer on a slow machine.
+    assert codes.count("ack") < 4_000 and codes.count("rate_limited") > 1_000
+    assert all(answer["retryAfterMs"] > 0 for answer in answers if answer["type"] == "error")
+    assert statistics.median(flooded) < 5 * statistics.median(quiet) + 20
+    check_log(ana, room)

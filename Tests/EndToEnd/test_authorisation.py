@@ -1,0 +1,252 @@
+"""Who may do what: every request, every message and every command, by everybody who might try."""
+
+import json
+
+import pytest
+
+import backline
+from checks import check_log
+from identities import Provider
+from test_identities import tampered
+
+#: Every request of the API that asks whose it is; `{room}` is a room's id.
+REQUESTS = [
+    ("GET", "/v1/session", None),
+    ("PATCH", "/v1/session", {"name": "Mallory"}),
+    ("DELETE", "/v1/session", None),
+    ("POST", "/v1/rooms", {"name": "Another room"}),
+    ("GET", "/v1/rooms", None),
+    ("GET", "/v1/rooms/{room}", None),
+    ("GET", "/v1/rooms/{room}?at=1", None),
+    ("GET", "/v1/rooms/{room}/events", None),
+    ("POST", "/v1/rooms/{room}/commands", {"command": {"type": "join"}}),
+    ("GET", "/v1/rooms/{room}/socket", None),
+    ("GET", "/v1/socket", None),
+]
+
+#: Every command, what it is sent with, and what a guest is answered; nobody else but a member gets further.
+#: The room has the tracks 1 and 2 and the waiting entry 2 of track 2; track 1 is on air as entry 1. In an order in which
+#: nothing that is accepted is in the way of what comes after it.
+COMMANDS = [
+    ("join", {}, "ack"),
+    ("rename", {"name": "Somebody"}, "ack"),
+    ("vote", {"track": 1}, "ack"),
+    ("unvote", {"track": 1}, "ack"),
+    ("updateRoom", {"name": "Mallory's"}, "forbidden"),
+    ("closeRoom", {}, "forbidden"),
+    ("closeRoom", {"forget": True}, "forbidden"),
+    ("setRole", {"member": 2, "role": "dj"}, "forbidden"),
+    ("transferOwnership", {"member": 2}, "forbidden"),
+    ("kick", {"member": 1}, "forbidden"),
+    ("kick", {"member": 1, "ban": True}, "forbidden"),
+    ("unban", {"member": 4}, "forbidden"),
+    ("addTracks", {"tracks": backline.tracks("Mine")}, "forbidden"),
+    ("removeTracks", {"tracks": [2]}, "forbidden"),
+    ("enqueue", {"track": 1}, "forbidden"),
+    ("dequeue", {"entry": 2}, "forbidden"),
+    ("move", {"entry": 2, "to": 0}, "forbidden"),
+    ("play", {}, "forbidden"),
+    ("pause", {}, "forbidden"),
+    ("resume", {}, "forbidden"),
+    ("seek", {"positionMs": 5}, "forbidden"),
+    ("skip", {}, "forbidden"),
+    ("finish", {"entry": 1}, "forbidden"),
+    ("leave", {}, "ack"),
+]
+STATUS = {"ack": 200, "forbidden": 403, "banned": 403, "not_member": 409, "unauthorized": 401, "not_found": 404}
+
+
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory):
+    return Provider(tmp_path_factory.mktemp("provider"))
+
+
+@pytest.fixture(scope="module")
+def server(provider):
+    with backline.Server(*provider.options("secret", "key", "jwks")) as made:
+        yield made
+
+
+class Stage:
+    """A room with something on air, its owner, a guest, one who was kicked, one who was banned, and a stranger."""
+
+    def __init__(self, server):
+        self.owner = server.session("Owner")
+        self.room = self.owner.create_room()["room"]["state"]["id"]
+        self.people = {name: server.session(name) for name in ("guest", "kicked", "banned", "stranger")}
+        for name in ("guest", "kicked", "banned"):
+            self.people[name].command(self.room, "join")
+        self.owner.command(self.room, "addTracks", tracks=backline.tracks("One", "Two"))
+        for track in 1, 2:
+            self.owner.command(self.room, "enqueue", track=track)
+        self.owner.command(self.room, "play")
+        self.owner.command(self.room, "kick", member=3)
+        self.owner.command(self.room, "kick", member=4, ban=True)
+        self.seq = self.owner.room(self.room)["room"]["seq"]
+
+    def check_untouched(self):
+        """The room is as it was, and so is its owner's session."""
+        assert self.owner.room(self.room)["room"]["seq"] == self.seq
+        assert self.owner.request("GET", "/v1/session").expect(200)["session"]["name"] == "Owner"
+        check_log(self.owner, self.room)
+
+
+@pytest.fixture
+def stage(server):
+    return Stage(server)
+
+
+# Without a session
+
+
+TOKENS = {
+    "none": lambda stage, provider: None,
+    "a token that nobody has": lambda stage, provider: "bls_" + "A" * 43,
+    "a token with another letter": lambda stage, provider: (
+        stage.owner.token[:-1] + ("A" if stage.owner.token[-1] != "A" else "B")),
+    "a token cut short": lambda stage, provider: stage.owner.token[:-1],
+    "a session's id": lambda stage, provider: stage.owner.session,
+    "an expired JWT": lambda stage, provider: provider.hs256(exp=1_000_000_000),
+    "a JWT with another payload": lambda stage, provider: tampered(provider.es256(), "payload"),
+    "a JWT with another signature": lambda stage, provider: tampered(provider.hs256(), "signature"),
+}
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_nobody_does_anything_without_a_session(server, provider, stage, token):
+    token = TOKENS[token](stage, provider)
+    for method, path, body in REQUESTS:
+        path = path.format(room=stage.room)
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        answer = server.request(method, path, body, headers=headers)
+        answer.expect_problem(401, "unauthorized")
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+        # A cookie is no other way in.
+        if token is not None:
+            cookie = {"Cookie": f"backline_session={token}"}
+            server.request(method, path, body, headers=cookie).expect_problem(401, "unauthorized")
+    for type, fields, _ in COMMANDS:
+        body = {"command": {"type": type, **fields}}
+        server.request("POST", f"/v1/rooms/{stage.room}/commands", body, token).expect_problem(401, "unauthorized")
+    for path in "/v1/socket", f"/v1/rooms/{stage.room}/socket":
+        with backline.RawSocket(server, token or "", path) as client:
+            assert client.status == 401, path
+    stage.check_untouched()
+
+
+def test_a_session_that_was_ended_is_none(server, provider, stage):
+    person = stage.people["guest"]
+    assert person.request("DELETE", "/v1/session").status == 204
+    for method, path, body in REQUESTS:
+        person.request(method, path.format(room=stage.room), body).expect_problem(401, "unauthorized")
+    with backline.RawSocket(server, person.token) as client:
+        assert client.status == 401
+
+
+def test_with_anothers_token_one_is_the_other(stage):
+    """A token is all there is to a session: who has it acts for that session and for no other one."""
+    guest = stage.people["guest"]
+    thief = backline.Person(guest.server, "", guest.token, "")
+    assert thief.room(stage.room)["you"]["member"] == 2
+    thief.post_command(stage.room, "closeRoom").expect_problem(403, "forbidden")
+
+
+# With a session
+
+
+def expected(who, type, guests):
+    """What somebody is answered for a command, where a guest is answered `guests`."""
+    if who == "banned":
+        return "banned"
+    if who == "guest" or type == "join":
+        return guests
+    return "not_member"
+
+
+@pytest.mark.parametrize("who", ["guest", "stranger", "kicked", "banned"])
+def test_every_command_over_http(stage, who):
+    person = stage.people[who]
+    before = stage.owner.room(stage.room)["room"]
+    for type, fields, guests in COMMANDS:
+        if type == "join" and who in ("stranger", "kicked"):
+            continue
+        answer = person.post_command(stage.room, type, **fields)
+        code = expected(who, type, guests)
+        assert answer.status == STATUS[code], (type, answer.body)
+        if code != "ack":
+            answer.expect_problem(STATUS[code], code)
+    after = stage.owner.room(stage.room)["room"]
+    assert {name: after["state"][name] for name in ("name", "queue", "pool")} == {
+        name: before["state"][name] for name in ("name", "queue", "pool")}
+    if who != "guest":
+        stage.check_untouched()
+    if who != "banned":
+        assert person.post_command(stage.room, "join").status == 200
+
+
+@pytest.mark.parametrize("who", ["guest", "stranger", "kicked", "banned"])
+def test_every_message_on_a_socket(stage, who):
+    person, room = stage.people[who], stage.room
+    code = {"guest": None, "stranger": "not_member", "kicked": "not_member", "banned": "banned"}[who]
+    with person.socket() as client:
+        assert client.is_alive()
+        subscribed = client.ask("subscribe", room=room)
+        if who == "banned":
+            assert subscribed["code"] == "banned", subscribed
+            resumed = client.ask("subscribe", room=room, position={"epoch": "x", "seq": 1})
+            assert resumed["code"] == "banned" and "state" not in resumed, resumed
+        else:
+            assert subscribed["type"] == "snapshot" and ("you" in subscribed) == (who == "guest"), subscribed
+        for fields in {"type": "react", "emoji": "🎉"}, {"type": "signal", "to": 1, "data": {}}:
+            type = fields.pop("type")
+            answer = client.ask(type, room=room, **fields)
+            # The owner has no connection.
+            wanted = code or (None if type == "react" else "not_found")
+            assert answer.get("code") == wanted, (type, answer)
+        for type, fields, guests in COMMANDS:
+            if type == "join" and who in ("stranger", "kicked"):
+                continue
+            answer = client.command(room, type, **fields)
+            assert answer.get("code", "ack") == expected(who, type, guests), (type, answer)
+        assert client.ask("unsubscribe", room=room)["type"] == "ok"
+        assert client.is_alive()
+    if who != "guest":
+        stage.check_untouched()
+
+
+@pytest.mark.parametrize("who", ["guest", "stranger", "kicked", "banned"])
+def test_every_request_by_who_has_a_session(stage, who):
+    """Rooms can be looked at before one joins; what is somebody's own is theirs whatever rooms think of them."""
+    person = stage.people[who]
+    answers = {}
+    for method, path, body in REQUESTS:
+        if method != "DELETE" and "commands" not in path:
+            answers[f"{method} {path}"] = person.request(method, path.format(room=stage.room), body).status
+    assert answers == {
+        "GET /v1/session": 200, "PATCH /v1/session": 200, "POST /v1/rooms": 201, "GET /v1/rooms": 200,
+        "GET /v1/rooms/{room}": 200, "GET /v1/rooms/{room}?at=1": 200, "GET /v1/rooms/{room}/events": 200,
+        "GET /v1/rooms/{room}/socket": 400, "GET /v1/socket": 400,
+    }
+    with backline.RawSocket(person.server, person.token, f"/v1/rooms/{stage.room}/socket") as client:
+        assert client.status == (403 if who == "banned" else 101)
+        if who == "banned":
+            assert json.loads(client.reader.read())["code"] == "banned"
+    assert person.request("DELETE", "/v1/session").status == 204
+    assert stage.owner.request("GET", "/v1/session").status == 200
+
+
+def test_who_is_kicked_or_banned_while_connected(stage):
+    """The kicked go on watching and may come back; the banned see nothing any more, and their own socket closes."""
+    owner, room = stage.owner, stage.room
+    kicked, banned = stage.people["guest"], stage.people["stranger"]
+    banned.command(room, "join")
+    with kicked.socket() as first, banned.socket(f"/v1/rooms/{room}/socket", follow=room) as second:
+        first.subscribe(room)
+        second.wait_for("snapshot")
+        owner.command(room, "kick", member=2)
+        seq = owner.command(room, "kick", member=5, ban=True)["seq"]
+        first.catch_up(room, seq)
+        assert first.command(room, "vote", track=1)["code"] == "not_member"
+        assert first.command(room, "join")["result"]["member"] == 6
+        assert second.closed() == 4403
+        assert any(message["type"] == "ended" and message["code"] == "banned" for message in second.pushed)

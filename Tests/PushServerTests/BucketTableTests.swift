@@ -1,0 +1,81 @@
+import NIOCore
+import Testing
+
+@testable import PushServer
+
+@Suite struct `Allowances by key` {
+    private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+
+    private static func table(_ allowance: Allowance?, capacity: Int = 100) -> BucketTable<Int> {
+        BucketTable(allowance, capacity: capacity, at: start)
+    }
+
+    @Test func `five times as many may come at once, then the rate`() {
+        let table = Self.table(Allowance(perSecond: 10))
+        for _ in 0..<50 { #expect(table.take(1, at: Self.start) == nil) }
+        #expect(table.take(1, at: Self.start) == 1_100)
+        for _ in 0..<10 { #expect(table.take(1, at: Self.start + .seconds(1)) == nil) }
+        #expect(table.take(1, at: Self.start + .seconds(1)) != nil)
+    }
+
+    @Test func `each key has its own`() {
+        let table = Self.table(Allowance(perSecond: 1))
+        for key in 0..<3 {
+            let taken = (0..<6).map { _ in table.take(key, at: Self.start) == nil }
+            #expect(taken == [true, true, true, true, true, false])
+        }
+    }
+
+    @Test func `an allowance by the minute comes back in a minute`() {
+        let table = Self.table(Allowance(perMinute: 1))
+        for _ in 0..<5 { #expect(table.take(1, at: Self.start) == nil) }
+        guard let wait = table.take(1, at: Self.start) else {
+            Issue.record("the sixth was not refused")
+            return
+        }
+        #expect((60_000...62_000).contains(wait))
+        #expect(table.take(1, at: Self.start + .milliseconds(Int64(wait))) == nil)
+        #expect(table.take(1, at: Self.start + .milliseconds(Int64(wait))) != nil)
+    }
+
+    @Test func `an unused bucket is forgotten once it is full, and no sooner`() {
+        let table = Self.table(Allowance(perSecond: 10))
+        for _ in 0..<50 { _ = table.take(1, at: Self.start) }
+        // Turned over once: the key is remembered, and what it used.
+        #expect(table.take(2, at: Self.start + .seconds(5)) == nil)
+        #expect(table.count == 2)
+        _ = table.take(2, at: Self.start + .seconds(10))
+        #expect(table.count == 1)
+        for _ in 0..<50 { #expect(table.take(1, at: Self.start + .seconds(10)) == nil) }
+    }
+
+    @Test func `a key that goes on keeps its bucket however often the table turns`() {
+        let table = Self.table(Allowance(perSecond: 1))
+        var taken = 0
+        for tenths in 0..<1_000 where table.take(1, at: Self.start + .milliseconds(Int64(tenths * 100))) == nil {
+            taken += 1
+        }
+        #expect((100...105).contains(taken))
+    }
+
+    @Test func `many keys do not make it grow`() {
+        let table = Self.table(Allowance(perSecond: 1))
+        for key in 0..<10_000 {
+            _ = table.take(key, at: Self.start)
+            #expect(table.count <= 200)
+        }
+    }
+
+    @Test func `a clock that another thread read earlier takes nothing back`() {
+        let table = Self.table(Allowance(perSecond: 1))
+        for _ in 0..<5 { _ = table.take(1, at: Self.start + .seconds(1)) }
+        #expect(table.take(1, at: Self.start) != nil)
+        #expect(table.take(1, at: Self.start + .seconds(2)) == nil)
+    }
+
+    @Test func `without an allowance nothing is counted`() {
+        let table = Self.table(nil)
+        for _ in 0..<1_000 { #expect(table.take(1, at: Self.start) == nil) }
+        #expect(table.count == 0)
+    }
+}
