@@ -100,7 +100,13 @@ package final class SessionRegistry: Sendable {
     /// long begins anew. Nil where its owner has ended it, until its row is gone.
     package func session(of subjectHash: [UInt8], name: String) async throws(StorageFault) -> Session? {
         if let session = try await authenticate(tokenHash: subjectHash) { return session }
-        if let record = try await store.session(tokenHash: subjectHash) { return try await renew(record) }
+        if let record = try await store.session(tokenHash: subjectHash) {
+            guard !record.hasEnded else { return nil }
+            try await store.extendSession(record.id, to: clock.now.milliseconds + lifetimeMs)
+            forget(subjectHash)
+            // Read again: housekeeping may have deleted the row before.
+            if let session = try await authenticate(tokenHash: subjectHash) { return session }
+        }
         do {
             return try await create(name: name, tokenHash: subjectHash)
         } catch {
@@ -108,16 +114,6 @@ package final class SessionRegistry: Sendable {
             guard let session = try await authenticate(tokenHash: subjectHash) else { throw error }
             return session
         }
-    }
-
-    private func renew(_ record: SessionRecord) async throws(StorageFault) -> Session? {
-        guard !record.hasEnded else { return nil }
-        let now = clock.now
-        var record = record
-        record.expiresAt = now.milliseconds + lifetimeMs
-        try await store.extendSession(record.id, to: record.expiresAt)
-        remember(record, asOf: now)
-        return Session(record)
     }
 
     /// The session whose token has this hash, where that is known without asking the store, and the session's end need

@@ -36,14 +36,16 @@ def make_session(server, **headers):
 def test_new_sessions_of_an_address_are_limited(servers):
     server = servers("--max-sessions-per-minute", "2").start()
     made, problem = until_refused(lambda: make_session(server), 20)
-    assert 10 <= made <= 12
-    assert 20_000 < problem["retryAfterMs"] <= 32_000
+    assert made >= 10
+    assert 1_000 < problem["retryAfterMs"] <= 31_000
     # Who has a session goes on.
     server.request("GET", "/healthz").expect(200)
+    metrics = server.request("GET", "/metrics").body.decode()
+    assert 'backline_rate_limited_total{limit="sessions"} 1\n' in metrics
 
 
 def test_an_address_that_waits_as_asked_makes_a_session_again(servers):
-    server = servers("--max-sessions-per-minute", "60").start()
+    server = servers("--max-sessions-per-minute", "20").start()
     _, problem = until_refused(lambda: make_session(server), 400)
     time.sleep(problem["retryAfterMs"] / 1000)
     assert make_session(server).status == 201
@@ -69,32 +71,36 @@ def test_behind_an_unknown_proxy_addresses_are_not_limited(servers):
 
 
 def test_requests_and_handshakes_of_an_address_are_limited_together(servers):
-    server = servers("--max-requests-per-address", "4").start()
+    server = servers("--max-requests-per-address", "1").start()
     person = server.session("Ana")
     served, _ = until_refused(lambda: server.request("GET", "/healthz"), 400)
-    assert served >= 18
-    with backline.RawSocket(server, person.token) as client:
-        assert client.status == 429
-        assert int(client.headers["Retry-After"]) >= 1
-        body = json.loads(client.reader.read())
-        assert body["code"] == "rate_limited" and body["retryAfterMs"] > 0
-    time.sleep(body["retryAfterMs"] / 1000)
+    assert served >= 4
+
+    def handshake():
+        with backline.RawSocket(server, person.token) as client:
+            return backline.Answer(
+                200 if client.status == 101 else client.status, client.headers,
+                b"" if client.status == 101 else client.reader.read())
+
+    # On a slow machine something was earned meanwhile.
+    _, problem = until_refused(handshake, 20)
+    time.sleep(problem["retryAfterMs"] / 1000)
     with person.socket() as client:
         assert client.is_alive()
 
 
 def test_requests_of_a_session_are_limited(servers):
-    server = servers("--max-requests-per-session", "4").start()
+    server = servers("--max-requests-per-session", "1").start()
     ana, ben = server.session("Ana"), server.session("Ben")
     served, problem = until_refused(lambda: ana.request("GET", "/v1/session"), 400)
-    assert served >= 20
+    assert served >= 5
     ben.request("GET", "/v1/session").expect(200)
     time.sleep(problem["retryAfterMs"] / 1000)
     ana.request("GET", "/v1/session").expect(200)
 
 
 def test_commands_of_a_session_in_a_room_are_limited_on_all_its_connections(servers):
-    server = servers("--max-commands-per-second", "4").start()
+    server = servers("--max-commands-per-second", "1").start()
     ana, ben = server.session("Ana"), server.session("Ben")
     room, other = (ana.create_room()["room"]["state"]["id"] for _ in range(2))
     ben.command(room, "join")
@@ -104,15 +110,17 @@ def test_commands_of_a_session_in_a_room_are_limited_on_all_its_connections(serv
             acknowledged += 1
             assert acknowledged < 1_000
         assert answer["code"] == "rate_limited" and answer["retryAfterMs"] > 0 and "re" in answer, answer
-        assert acknowledged >= 20
-        refusal(ana.post_command(room, "rename", name="Over HTTP"))
+        assert acknowledged >= 5
+        # What a slow machine has earned meanwhile is used up first.
+        over_http, problem = until_refused(lambda: ana.post_command(room, "rename", name=str(time.monotonic())), 20)
         # Neither her other room nor anybody else in this one has to wait.
         ana.command(other, "rename", name="Elsewhere")
         ben.command(room, "rename", name="Ben himself")
-        time.sleep(answer["retryAfterMs"] / 1000)
+        time.sleep(problem["retryAfterMs"] / 1000)
         assert client.command(room, "rename", name="Rested")["type"] == "ack"
     renames = [event["name"] for event in check_log(ana, room) if event["type"] == "memberRenamed"]
-    assert renames == [*(f"Name {number}" for number in range(acknowledged)), "Ben himself", "Rested"]
+    assert renames[:acknowledged] == [f"Name {number}" for number in range(acknowledged)]
+    assert renames[acknowledged + over_http:] == ["Ben himself", "Rested"]
 
 
 async def _flood(server, token, room, seconds, per_second):
