@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Moves a log of a million events from the embedded store to PostgreSQL, and measures time and memory of each step.
 
-Build first: swift build -c release --product backline --product LogFiller. Needs PostgreSQL's server programs.
+Build first: swift build -c release --product backline; swift build -c release --product LogFiller. Needs PostgreSQL's server programs.
 """
 
 import argparse
@@ -12,20 +12,21 @@ import sys
 import tempfile
 import time
 
-tree = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(tree, "Tests", "EndToEnd"))
-
-import backline  # noqa: E402
-import postgres  # noqa: E402
+import servers
 
 MEMORY_LIMIT_MIB = 200
 
 
 def main():
     options = arguments()
-    os.environ.setdefault("BACKLINE_PROGRAM", os.path.join(tree, ".build", "release", "backline"))
+    servers.enter()
+    # Nothing here is measured beside a load: all of it may use all processors.
+    os.sched_setaffinity(0, range(servers.cpus()))
+    from postgres import Cluster
+
+    os.environ.setdefault("BACKLINE_PROGRAM", os.path.join(servers.TREE, ".build", "release", "backline"))
     steps = []
-    cluster = postgres.Cluster()
+    cluster = Cluster()
     try:
         with tempfile.TemporaryDirectory(prefix="backline-archive-", dir=options.scratch) as folder:
             move(options, cluster, folder, steps)
@@ -57,7 +58,7 @@ def move(options, cluster, folder, steps):
         filler = os.path.join(os.path.dirname(os.environ["BACKLINE_PROGRAM"]), "LogFiller")
         run([filler, "--data", source[3], "--events", str(options.events), "--seed", str(options.seed)], folder)
     export = os.path.join(folder, "log.jsonl")
-    program = backline.program()
+    program = os.environ["BACKLINE_PROGRAM"]
 
     def step(name, *command):
         ended = run([program, *command], folder)
@@ -77,7 +78,9 @@ def move(options, cluster, folder, steps):
 
 def check_that_rooms_continue(store):
     """A server serves the log, and its rooms take commands where they were."""
-    with backline.Server(store=store) as server:
+    from backline import Server
+
+    with Server(store=store) as server:
         ana = server.session("Ana")
         rooms = server.request("GET", "/v1/rooms?limit=20", token=ana.token).expect(200)["rooms"]
         assert rooms, "no room was imported"
