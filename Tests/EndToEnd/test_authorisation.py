@@ -19,6 +19,7 @@ REQUESTS = [
     ("GET", "/v1/rooms/{room}", None),
     ("GET", "/v1/rooms/{room}?at=1", None),
     ("GET", "/v1/rooms/{room}/events", None),
+    ("GET", "/v1/rooms/{room}/pool", None),
     ("POST", "/v1/rooms/{room}/commands", {"command": {"type": "join"}}),
     ("GET", "/v1/rooms/{room}/socket", None),
     ("GET", "/v1/socket", None),
@@ -51,6 +52,8 @@ COMMANDS = [
     ("seek", {"positionMs": 5}, "forbidden"),
     ("skip", {}, "forbidden"),
     ("finish", {"entry": 1}, "forbidden"),
+    ("syncDeck", {"queue": [], "playback": {"status": "stopped"}}, "forbidden"),
+    ("voteSkip", {"entry": 99}, "ack"),
     ("leave", {}, "ack"),
 ]
 STATUS = {"ack": 200, "forbidden": 403, "banned": 403, "not_member": 409, "unauthorized": 401, "not_found": 404}
