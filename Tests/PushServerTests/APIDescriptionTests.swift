@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOPosix
+import PrometheusMetrics
 import RoomService
 import RoomWire
 import Testing
@@ -31,9 +32,12 @@ import Testing
         let rooms = RoomHost(
             store: MemoryEventStore(), settings: RoomHostSettings(), loops: [loop],
             clock: ServerClock(milliseconds: { 0 }), logger: logger)
+        let settings = RoomServerSettings(version: "1", node: "a")
         let api = HTTPAPI(
-            rooms: rooms, settings: RoomServerSettings(version: "1", node: "a"), feeds: [],
-            addresses: AddressLimit(maximum: 0, proxies: []), isStopping: { false }, metrics: { [] }, logger: logger)
+            rooms: rooms, settings: settings, feeds: [], addresses: AddressLimit(maximum: 0, proxies: []),
+            admission: Admission(settings, registry: PrometheusRegistry()),
+            authenticator: Authenticator(rooms: rooms, tokens: settings.tokens, logger: logger),
+            isStopping: { false }, metrics: { [] }, logger: logger)
         return Set(api.router().routes.filter { $0.method != .head }.map { "\($0.method.rawValue) \($0.path)" })
     }
 
