@@ -228,7 +228,7 @@ def test_every_request_by_who_has_a_session(stage, who):
     assert answers == {
         "GET /v1/session": 200, "PATCH /v1/session": 200, "POST /v1/rooms": 201, "GET /v1/rooms": 200,
         "GET /v1/rooms/{room}": 200, "GET /v1/rooms/{room}?at=1": 200, "GET /v1/rooms/{room}/events": 200,
-        "GET /v1/rooms/{room}/socket": 400, "GET /v1/socket": 400,
+        "GET /v1/rooms/{room}/pool": 200, "GET /v1/rooms/{room}/socket": 400, "GET /v1/socket": 400,
     }
     with backline.RawSocket(person.server, person.token, f"/v1/rooms/{stage.room}/socket") as client:
         assert client.status == (403 if who == "banned" else 101)
