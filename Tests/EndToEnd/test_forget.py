@@ -150,7 +150,8 @@ def test_what_is_forgotten_is_in_no_table(server, database):
         assert database.in_file(["Zacharias", "Ottoline", "out of tune"]) == []
 
 
-def test_forgetting_survives_a_kill_at_any_moment(server, database):
+def test_forgetting_survives_a_kill_at_any_moment(servers, storage, database):
+    server = servers("--max-commands-per-second", "0", store=storage).start()
     people = both(server)
     room = play(people, renames=1_500)
     last, epoch = (people[0].room(room)["room"][name] for name in ("seq", "epoch"))
@@ -178,7 +179,7 @@ def test_only_the_owner_has_a_room_forgotten(server):
 
 
 # Two seconds.
-RETAIN = ["--retain-closed-rooms", str(2 / 86_400)]
+RETAIN = ["--retain-closed-rooms", str(2 / 86_400), "--max-commands-per-second", "0"]
 
 
 def test_a_room_that_was_closed_long_ago_is_removed_whole(servers, storage, database):

@@ -196,7 +196,8 @@ class Run(threading.Thread):
 @pytest.fixture(scope="module")
 def runs():
     """What every client saw, by its case."""
-    with backline.Server() as server, backline.Server("--no-compression") as plain:
+    flood = ("--max-commands-per-second", "0")
+    with backline.Server(*flood) as server, backline.Server("--no-compression", *flood) as plain:
         rooms = {False: Room(server), True: Room(plain)}
         made = {}
         for kind, deflate in CASES:
