@@ -27,7 +27,8 @@ private struct DeckSync {
 
     private mutating func add(_ event: RoomEvent) {
         events.append(event)
-        room = room.folding([event], at: now)
+        // In place: a copy for each event would copy the pool for each.
+        for recorded in room.recorded([event], at: now) { room.evolve(recorded) }
     }
 
     /// Refuses what is not there, or is there twice.
