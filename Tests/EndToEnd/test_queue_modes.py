@@ -1,5 +1,7 @@
 """What a room plays by itself, how its members skip together, and a DJ's device that brings its deck along."""
 
+import contextlib
+
 import backline
 from checks import check_followers, check_log
 
@@ -20,6 +22,22 @@ def guest(server, room, name):
     person = server.session(name)
     person.command(room, "join")
     return person
+
+
+@contextlib.contextmanager
+def four_online(server):
+    """A room with something on air, and four members who are online: the people, their sockets, the room, the entry."""
+    ana, room, _ = open_room(server, "dj")
+    people = [ana, *(guest(server, room, name) for name in ("Ben", "Cem", "Dan"))]
+    sockets = [person.socket() for person in people]
+    try:
+        for socket in sockets:
+            socket.subscribe(room)
+        backline.eventually(lambda: ana.room(room)["room"]["presence"]["online"] == 4, "four online")
+        yield people, sockets, room, ana.room(room)["room"]["state"]["playback"]["entry"]
+    finally:
+        for socket in sockets:
+            socket.close()
 
 
 def play_on(person, room):
@@ -72,14 +90,8 @@ def test_guests_take_turns_in_rounds(server):
 
 
 def test_half_of_those_who_are_online_skip(server):
-    ana, room, _ = open_room(server, "dj")
-    people = [ana, *(guest(server, room, name) for name in ("Ben", "Cem", "Dan"))]
-    entry = ana.room(room)["room"]["state"]["playback"]["entry"]
-    sockets = [person.socket() for person in people]
-    try:
-        for socket in sockets:
-            socket.subscribe(room)
-        backline.eventually(lambda: ana.room(room)["room"]["presence"]["online"] == 4, "four online")
+    with four_online(server) as (people, sockets, room, entry):
+        ana = people[0]
         first = people[1].command(room, "voteSkip", entry=entry)
         assert people[1].command(room, "voteSkip", entry=entry)["seq"] == first["seq"]
         playback = ana.room(room)["room"]["state"]["playback"]
@@ -92,20 +104,11 @@ def test_half_of_those_who_are_online_skip(server):
         # Of an entry that is gone, nothing is asked.
         seq = ana.room(room)["room"]["seq"]
         assert people[3].command(room, "voteSkip", entry=entry)["seq"] == seq
-    finally:
-        for socket in sockets:
-            socket.close()
 
 
 def test_fewer_who_are_online_need_fewer_votes(server):
-    ana, room, _ = open_room(server, "dj")
-    people = [ana, *(guest(server, room, name) for name in ("Ben", "Cem", "Dan"))]
-    entry = ana.room(room)["room"]["state"]["playback"]["entry"]
-    sockets = [person.socket() for person in people]
-    try:
-        for socket in sockets:
-            socket.subscribe(room)
-        backline.eventually(lambda: ana.room(room)["room"]["presence"]["online"] == 4, "four online")
+    with four_online(server) as (people, sockets, room, entry):
+        ana = people[0]
         people[1].command(room, "voteSkip", entry=entry)
         sockets.pop().close()
         sockets.pop().close()
@@ -116,9 +119,6 @@ def test_fewer_who_are_online_need_fewer_votes(server):
                 for event in message["events"]),
             "the skipping")
         assert "by" not in check_log(ana, room)[-1]
-    finally:
-        for socket in sockets:
-            socket.close()
 
 
 def test_a_deck_that_was_offline_is_brought_along(server):
