@@ -147,7 +147,7 @@ let package = Package(
                 "RoomWire", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
             ]),
-        tests("RoomDomainTests", ["RoomDomain"]),
+        tests("RoomDomainTests", ["RoomDomain", "RoomTestSupport"]),
         tests(
             "RoomServiceTests",
             [
@@ -165,7 +165,7 @@ let package = Package(
             ],
             path: "Tests/RoomSimulation"),
         .executableTarget(
-            name: "Simulate", dependencies: ["RoomSimulation", argumentParser], path: "Tests/Simulate",
+            name: "Simulate", dependencies: ["RoomSimulation", "RoomTestSupport", argumentParser], path: "Tests/Simulate",
             swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
         tests("SimulationTests", ["RoomSimulation", "Simulate", nioCore]),

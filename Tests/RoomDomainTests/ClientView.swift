@@ -1,4 +1,5 @@
 import RoomDomain
+import RoomTestSupport
 
 /// What a client knows of a room, folded as a client folds: from the fields of events alone, without any rule.
 struct ClientView: Equatable {

@@ -1,4 +1,5 @@
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 /// Folding is total: a log that does not fit does no harm.

@@ -1,4 +1,5 @@
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 /// A room whose owner wants it forgotten.

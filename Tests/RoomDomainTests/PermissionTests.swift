@@ -1,4 +1,5 @@
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 /// Who may do what: every command by everybody who could ask for it.

@@ -1,4 +1,5 @@
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 /// Rooms that many people use at random: whatever they do, the room and its log stay whole.
@@ -24,6 +25,13 @@ import Testing
             #expect(history.log.map(\.seq) == Array(1...history.log.count), "seed \(seed)")
             #expect(history.log.map(\.at) == history.log.map(\.at).sorted(), "seed \(seed)")
         }
+    }
+
+    /// `Scripts/simulate --events 1000000` plays a million.
+    @Test func `after each of 6,000 events the room, its numbers, its rules and its stored form are whole`() throws {
+        let tally = try RandomRoom.play(events: 6_000, seed: 0)
+        #expect(tally.events == 6_000)
+        #expect(tally.kinds.count == 24, "\(tally.kinds)")
     }
 
     @Test func `the same seed gives the same history`() {

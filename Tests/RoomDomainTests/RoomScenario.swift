@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 /// A room with a past, in which one tries what a command does: `given(…).when(…, then: …)`.
@@ -186,16 +187,4 @@ extension Timestamp {
     static func start(plus milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: RoomScenario.start.milliseconds + milliseconds)
     }
-}
-
-extension MemberID: ExpressibleByIntegerLiteral {
-    package init(integerLiteral value: Int) { self.init(rawValue: value) }
-}
-
-extension TrackID: ExpressibleByIntegerLiteral {
-    package init(integerLiteral value: Int) { self.init(rawValue: value) }
-}
-
-extension EntryID: ExpressibleByIntegerLiteral {
-    package init(integerLiteral value: Int) { self.init(rawValue: value) }
 }

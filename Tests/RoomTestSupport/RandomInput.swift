@@ -1,51 +1,37 @@
-import RoomDomain
-
-/// A small, repeatable source of randomness (SplitMix64).
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    /// True once in `times`.
-    mutating func once(in times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
-
-    mutating func pick<Element>(_ elements: [Element], or other: Element) -> Element {
-        elements.randomElement(using: &self) ?? other
-    }
-}
+import FoundationEssentials
+package import RoomDomain
 
 /// Random commands, mostly about what is in the room, some of them nonsense.
-struct RandomInput {
-    static let sessions: [Actor] =
-        [.ana, .bob, .cyd, .dan, .eve] + (6...9).map { .session(.numbered($0), name: "S\($0)") }
+package struct RandomInput {
+    /// Everybody who ever comes; the first makes the room.
+    package static let sessions: [Actor] =
+        ["Ana", "Bob", "Cyd", "Dan", "Eve", "S6", "S7", "S8", "S9"].enumerated().map { number, name in
+            let random = (UInt64(0), UInt64(number + 1))
+            return .session(SessionID(UUID.makeV7(at: Timestamp(milliseconds: 1), random: random)), name: name)
+        }
+    private static let ana = sessions[0]
     private static let texts = [
         "Ana", " b ", "Été", "E\u{301}te\u{301}", "zoo", "Zoo", "İ", "ß", "東京", "", " ", "a\u{0}", "a\u{2028}",
         String(repeating: "x", count: 500),
     ]
 
-    var random: SeededRandom
+    package var random: SeededRandom
+
+    package init(random: SeededRandom) { self.random = random }
 
     /// Often the owner, who may do most, or another member; anybody to join.
-    mutating func actor(for command: RoomCommand, in room: RoomState) -> Actor {
-        if case .join = command { return random.pick(Self.sessions, or: .ana) }
+    package mutating func actor(for command: RoomCommand, in room: RoomState) -> Actor {
+        if case .join = command { return random.pick(Self.sessions, or: Self.ana) }
         let present = room.members.values.sorted { $0.id < $1.id }
         let owners = present.filter { $0.role == .owner }
         if let member = (random.once(in: 3) ? owners : present).randomElement(using: &random), !random.once(in: 4) {
             return .session(member.session, name: member.name)
         }
-        return random.once(in: 10) ? .server : random.pick(Self.sessions, or: .ana)
+        return random.once(in: 10) ? .server : random.pick(Self.sessions, or: Self.ana)
     }
 
     /// The next instant; now and then the clock steps back, or leaps.
-    mutating func instant(after last: Timestamp) -> Timestamp {
+    package mutating func instant(after last: Timestamp) -> Timestamp {
         let step: Int64 =
             switch Int.random(in: 0..<10, using: &random) {
             case 0: -5_000
@@ -56,7 +42,7 @@ struct RandomInput {
         return Timestamp(milliseconds: last.milliseconds + step)
     }
 
-    mutating func command(for room: RoomState) -> RoomCommand {
+    package mutating func command(for room: RoomState) -> RoomCommand {
         switch Int.random(in: 0..<66, using: &random) {
         case 0..<6: .join(name: random.once(in: 3) ? text() : nil)
         case 6: random.once(in: 3) ? .leave : .skip
@@ -91,12 +77,12 @@ struct RandomInput {
     }
 
     private mutating func endMembership() -> RoomCommand {
-        guard case .session(let session, _) = random.pick(Self.sessions, or: .ana) else { return .leave }
+        guard case .session(let session, _) = random.pick(Self.sessions, or: Self.ana) else { return .leave }
         return .endMembership(session: session, reason: random.pick(LeaveReason.allCases, or: .expired))
     }
 
     /// Some of the members of a room, or nobody.
-    mutating func online(in room: RoomState) -> Set<MemberID> {
+    package mutating func online(in room: RoomState) -> Set<MemberID> {
         Set(room.members.keys.sorted().filter { _ in random.once(in: 2) })
     }
 
