@@ -165,8 +165,8 @@ let package = Package(
             ],
             path: "Tests/RoomSimulation"),
         .executableTarget(
-            name: "Simulate", dependencies: ["RoomSimulation", "RoomTestSupport", argumentParser], path: "Tests/Simulate",
-            swiftSettings: settings),
+            name: "Simulate", dependencies: ["RoomSimulation", "RoomTestSupport", argumentParser],
+            path: "Tests/Simulate", swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
         tests("SimulationTests", ["RoomSimulation", "Simulate", nioCore]),
         tests(

@@ -11,7 +11,7 @@ import RoomTestSupport
     @Option(help: "How many worlds.") var seeds = 1_000
     @Option(help: "The first seed.") var first: UInt64 = 0
     @Option(help: "Replays the world of one seed, and prints what happens.") var seed: UInt64?
-    @Option(help: "No worlds: so many events in rooms by themselves, with what must hold of a room looked at after each.")
+    @Option(help: "No worlds: so many events in rooms by themselves, and all that must hold looked at after each.")
     var events: Int?
     @Flag(help: "Ends with the first world that goes wrong.") var stopAtFirst = false
 
