@@ -34,6 +34,7 @@ extension LiveRoom {
         recent = loaded.recent
         snapshotSeq = loaded.snapshotSeq
         encodedState = nil
+        grace = PresenceGrace()
         for session in audience.sessions where confirmed.bans[session] != nil {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
         }
@@ -48,6 +49,7 @@ extension LiveRoom {
     func forget() {
         let feeds = Array(audience.feeds)
         audience = RoomAudience()
+        grace = PresenceGrace()
         for feed in feeds { feed.roomForgotten(id) }
         reviewPresence(of: presence.members)
         surroundings.presence.setCount(nil, of: id)

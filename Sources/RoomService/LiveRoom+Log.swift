@@ -18,7 +18,9 @@ extension LiveRoom {
             confirmed.evolve(event)
             switch event.event.membershipChange {
             case .began(let session): if let member = confirmed.memberOfSession[session] { touched.insert(member) }
-            case .ended(let member): touched.insert(member)
+            case .ended(let member):
+                grace.cease(member)
+                touched.insert(member)
             case nil: break
             }
         }
@@ -32,7 +34,7 @@ extension LiveRoom {
     }
 
     private func publish(_ events: [RecordedEvent]) {
-        guard isFollowed, !events.isEmpty else { return }
+        guard !audience.isEmpty, !events.isEmpty else { return }
         for start in stride(from: 0, to: events.count, by: Self.eventsPerDelta) {
             let part = Array(events[start..<min(start + Self.eventsPerDelta, events.count)])
             guard let first = part.first, let last = part.last else { continue }

@@ -9,15 +9,19 @@ extension LiveRoom {
     /// The answer reaches the feed before any later delta: what the messages hold ends where the deltas begin.
     package func subscribe(_ request: SubscriptionRequest) {
         lastUse = loop.now
-        let mayBeBehind = surroundings.settings.logIsShared && audience.isEmpty
+        let mayBeBehind = surroundings.settings.logIsShared && !isFollowed
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
     }
 
     /// Ends a connection's subscription; nothing changes where there is none.
-    package func unsubscribe(_ connection: ConnectionID) {
+    ///
+    /// A member whose last connection here was lost stays online for the time of its grace.
+    package func unsubscribe(_ connection: ConnectionID, because end: SubscriptionEnd) {
         lastUse = loop.now
-        if let session = audience.remove(connection) { reviewPresence(of: session) }
+        guard let session = audience.remove(connection), let member = confirmed.memberOfSession[session] else { return }
+        if end == .lost, !audience.isConnected(session) { beginGrace(of: member) }
+        reviewPresence(of: CollectionOfOne(member))
     }
 
     /// Whether the client has seen more, on another node, than this room knows.
@@ -51,7 +55,9 @@ extension LiveRoom {
     /// Counts the connection in before it is answered, so that the answer's presence has it.
     private func join(_ request: SubscriptionRequest) {
         audience.add(request.connection, session: request.session, feed: request.feed)
-        reviewPresence(of: request.session)
+        guard let member = confirmed.memberOfSession[request.session] else { return }
+        grace.cease(member)
+        reviewPresence(of: CollectionOfOne(member))
     }
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {

@@ -72,6 +72,9 @@ package actor LiveRoom {
 
     var audience = RoomAudience()
     var presence = RoomPresence()
+    var grace = PresenceGrace()
+    /// Whether a moment is set at which members had their time to come back.
+    var graceIsScheduled = false
     /// Whether a moment is set at which what has changed is told.
     var presenceIsScheduled = false
     var reactionLimit = ReactionLimit()
@@ -101,12 +104,12 @@ package actor LiveRoom {
 
     /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
     func mayBeEvicted(idle: TimeAmount) -> Bool {
-        audience.isEmpty && gathering.isEmpty && inFlight == nil && waiting.isEmpty && verifications.isEmpty
+        !isFollowed && gathering.isEmpty && inFlight == nil && waiting.isEmpty && verifications.isEmpty
             && condition != .reloading && lastUse + idle < loop.now
     }
 
-    /// Whether somebody follows it.
-    var isFollowed: Bool { !audience.isEmpty }
+    /// Whether somebody follows it, or may be back in a moment.
+    var isFollowed: Bool { !audience.isEmpty || !grace.isEmpty }
 }
 
 /// Appends that were decided but are not durable.

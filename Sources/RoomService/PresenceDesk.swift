@@ -24,7 +24,8 @@ final class PresenceDesk: Sendable {
         self.loop = loop
         self.metrics = metrics
         let table = PresenceTable(
-            isShared: link != nil, beatInterval: settings.presenceBeat, lease: settings.presenceLease, at: loop.now)
+            isShared: link != nil, beatInterval: settings.presenceBeat, lease: settings.presenceLease,
+            grace: settings.presenceGrace, at: loop.now)
         state = Mutex(State(table: table))
     }
 

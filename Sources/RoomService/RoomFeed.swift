@@ -94,6 +94,14 @@ package enum SubscriptionRefusal: Sendable, Equatable {
     case unavailable
 }
 
+/// How a subscription comes to its end by its connection.
+package enum SubscriptionEnd: Sendable {
+    /// The client asked for it: it is gone.
+    case asked
+    /// The connection ended, however it did: the client may be back in a moment.
+    case lost
+}
+
 /// A connection's number, unique in this process.
 package struct ConnectionID: RawRepresentable, Hashable, Sendable {
     /// The number.

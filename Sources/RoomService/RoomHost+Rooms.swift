@@ -212,10 +212,10 @@ extension RoomHost {
     }
 
     /// Ends a connection's subscription.
-    package func unsubscribe(_ connection: ConnectionID, from room: RoomID) {
+    package func unsubscribe(_ connection: ConnectionID, from room: RoomID, because end: SubscriptionEnd) {
         visit(room) { result in
             guard case .success(let room) = result else { return }
-            room.assumeIsolated { $0.unsubscribe(connection) }
+            room.assumeIsolated { $0.unsubscribe(connection, because: end) }
         }
     }
 

@@ -70,9 +70,9 @@ final class SimulatedNode: Sendable {
     }
 
     /// Lets a connection follow a room no more.
-    func unfollow(_ connection: ConnectionID, _ room: RoomID) {
+    func unfollow(_ connection: ConnectionID, _ room: RoomID, because end: SubscriptionEnd) {
         let feed = feed
-        host.unsubscribe(connection, from: room)
+        host.unsubscribe(connection, from: room, because: end)
         // After the room has heard it.
         host.visit(room) { _ in feed.gone(connection) }
     }
