@@ -1,7 +1,7 @@
 import ArgumentParser
+import CMalloc
 import Foundation
 import GeoSearch
-import Glibc
 
 /// Fills an index with the rooms of a file and asks it the queries of another.
 struct Measure: ParsableCommand {
