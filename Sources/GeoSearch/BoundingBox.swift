@@ -12,8 +12,8 @@
 package struct BoundingBox: Equatable, Sendable {
     /// Degrees north.
     package let latitudes: ClosedRange<Double>
-    /// Degrees east, within −180 … 180: two ranges where the circle lies across the antimeridian, which is the end of the
-    /// first and the start of the second.
+    /// Degrees east, within −180 … 180: two ranges where the circle lies across the antimeridian, which is the end of
+    /// the first and the start of the second.
     package let longitudes: [ClosedRange<Double>]
 
     /// The box of all points whose great-circle distance from `center` is at most `radius` metres.
@@ -24,8 +24,8 @@ package struct BoundingBox: Equatable, Sendable {
     /// the pole. From a quarter of the circumference on, the box is the whole Earth.
     ///
     /// r is widened by 2 × 10⁻¹¹, 0.13 mm on the ground, against what is rounded: below a quarter of the circumference
-    /// a distance is wrong by less than 2 × 10⁻¹⁴ radians and the angles here by less than 4 × 10⁻¹², because circles that
-    /// reach to within 10⁻⁹ of a pole count as holding it. Widening r widens Δλ by at least as much.
+    /// a distance is wrong by less than 2 × 10⁻¹⁴ radians and the angles here by less than 4 × 10⁻¹², because circles
+    /// that reach to within 10⁻⁹ of a pole count as holding it. Widening r widens Δλ by at least as much.
     package init(around center: Coordinate, radius: Double) {
         precondition(radius >= 0, "a radius of \(radius) m")
         guard radius < .pi / 2 * Earth.radius else {

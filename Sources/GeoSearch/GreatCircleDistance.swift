@@ -22,8 +22,8 @@ package enum Earth {
 /// antipodes; it is clamped.
 ///
 /// Both orders of the points give the same number, and a point is at 0 from itself. √a, half of the chord, is wrong by
-/// less than 2⁻⁴⁹ of itself plus 2⁻⁴⁹. So distances below 10,000 km are wrong by less than 0.1 µm; beyond, the error grows
-/// with 1 / cos(d / 2R): at most 1 µm to 600 km from the antipode, 1 mm to 600 m, 1.1 m at the antipode itself.
+/// less than 2⁻⁴⁹ of itself plus 2⁻⁴⁹. So distances below 10,000 km are wrong by less than 0.1 µm; beyond, the error
+/// grows with 1 / cos(d / 2R): at most 1 µm to 600 km from the antipode, 1 mm to 600 m, 1.1 m at the antipode itself.
 package func greatCircleDistance(from start: Coordinate, to end: Coordinate) -> Double {
     GreatCircleDistances(from: start).to(end)
 }

@@ -17,7 +17,7 @@ struct LatticePoint: Equatable {
     var y: Int32
     var z: Int32
 
-    /// Units to the sphere's radius. The difference of two coordinates still fits 32 bits.
+    /// Units to the sphere's radius: the most with which the difference of two coordinates fits 32 bits.
     static let scale = 1_073_741_823.0
 
     init(_ point: Coordinate) {
@@ -69,10 +69,10 @@ struct LatticePoint: Equatable {
 
 /// Squares of chords on the lattice, and what they tell about distances.
 ///
-/// A chord on the lattice differs from the true one by at most √3 = 1.7321 units, so the order of two points by their
-/// distance, which ``greatCircleDistance(from:to:)`` computes with an error of less than 10⁻⁵ units, is their order on the
-/// lattice wherever the chords differ by more than 2 √3 + 10⁻⁵ = 3.4642 units. The `margin` covers that, and what is
-/// rounded where squares become doubles, less than 10⁻⁵.
+/// A chord on the lattice differs from the true one by at most √3 units. What ``greatCircleDistance(from:to:)`` computes
+/// is the distance of a chord that is wrong by less than 10⁻⁵ units. So the order of two points by distance is their
+/// order on the lattice wherever the chords differ by more than 2 √3 + 2 × 10⁻⁵ = 3.4642 units. The `margin` covers
+/// that, and what is rounded where squares become doubles, less than 10⁻⁵.
 enum SquaredChord {
     /// Units; 24 mm on the ground.
     private static let margin = 4.0

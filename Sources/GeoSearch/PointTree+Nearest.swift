@@ -11,9 +11,9 @@ extension PointTree {
     /// Points beyond `bound` are left out. "May" is what ``SquaredChord`` leaves open: which of them are the nearest,
     /// distances must tell.
     ///
-    /// Nodes are visited nearest first, each by walking down to the leaf that is nearest in it and noting what was passed,
-    /// until nothing that was passed can be nearer than the nearest found. So the work depends on `count` and the depth,
-    /// not on how many points are within the bound.
+    /// Nodes are visited nearest first, each by walking down to the leaf that is nearest in it and noting what was
+    /// passed, until nothing that was passed can be nearer than the nearest found. So the work depends on `count` and
+    /// the depth, not on how many points are within the bound.
     func candidates(near origin: LatticePoint, within bound: UInt64, count: Int) -> ArraySlice<Candidate> {
         var found = Nearest(count: count, bound: bound)
         var waiting = Frontier()
@@ -154,7 +154,7 @@ private struct Nearest {
         count = kept
     }
 
-    /// The square of the chord of the last of the nearest: C. A. R. Hoare's selection, with the median of three.
+    /// The square of the chord of the last of the nearest, by Hoare's selection with the median of three.
     private mutating func select() -> UInt64 {
         var (low, high) = (0, count - 1)
         let place = wanted - 1

@@ -4,8 +4,8 @@
 /// and not at a median, so the tree is never deeper than 93 levels and needs no balancing, whatever comes in whatever
 /// order. A point is found again by walking down to where it is, so nothing points into the tree.
 ///
-/// Each node knows a box around its points. Cells alone would tell too little: the plane of the ground lies aslant in most,
-/// and a city beside the circle that is searched would seem to reach into it.
+/// Each node knows a box around its points. Cells alone would tell too little: the ground lies aslant in most, and a
+/// city beside the circle that is searched would seem to reach into it.
 struct PointTree {
     /// A point, and the slot of the room that is there.
     struct Entry {
@@ -17,13 +17,13 @@ struct PointTree {
     struct Node {
         /// Inner: points whose coordinate is less belong to the first child, the others to the second.
         var plane: Int32 = 0
-        /// Inner: the axis of the plane. Leaf: nil.
+        /// The axis of the plane; nil in a leaf.
         var axis: LatticePoint.Axis?
-        /// Inner: the first child's index, the second's being the next. Leaf: its first block.
+        /// Inner: the first child's index, behind which is the second's; leaf: its first block.
         var first: UInt32 = PointTree.none
         /// Leaf: how many entries it has.
         var count: UInt32 = 0
-        /// Holds all points of the node, and may be wider where points were removed, as wide as the cell.
+        /// Around all points of the node; where some were removed it may be wider.
         var box = LatticeBox()
     }
 
@@ -164,7 +164,8 @@ struct PointTree {
     private mutating func join(_ node: Int) -> Bool {
         let pair = Int(nodes[node].first)
         let (lower, upper) = (nodes[pair], nodes[pair + 1])
-        guard lower.axis == nil, upper.axis == nil, lower.count + upper.count <= Self.blockSize / 2 else { return false }
+        guard lower.axis == nil, upper.axis == nil else { return false }
+        guard lower.count + upper.count <= Self.blockSize / 2 else { return false }
         freePairs.append(UInt32(pair))
         nodes[node] = lower.count == 0 ? upper : lower
         guard lower.count > 0, upper.count > 0 else { return true }

@@ -1,7 +1,7 @@
 /// Finds a room's slot by its id: a hash table of slot numbers, which leaves the ids where the slots are.
 ///
-/// Open addressing with linear probing, at most three quarters full: 8 bytes an entry, 11 to 21 bytes a room. It keeps 32
-/// bits of each hash, so that it grows without looking at the ids, and rarely looks at a wrong one.
+/// Open addressing with linear probing, at most three quarters full: 8 bytes an entry, 11 to 21 bytes a room. It keeps
+/// 32 bits of each hash, so that it grows without looking at the ids, and rarely looks at a wrong one.
 struct SlotTable {
     /// The upper 32 bits are the hash, the lower ones the slot and one; 0 is free.
     private var entries = [UInt64](repeating: 0, count: 16)
