@@ -1,3 +1,4 @@
+import GeoSearch
 import RoomDomain
 import RoomTestSupport
 
@@ -36,7 +37,7 @@ struct ClientView: Equatable {
 
     var seq = 0
     var name = ""
-    var location: Location?
+    var location: Coordinate?
     var visibility = Visibility.public
     var settings = RoomSettings()
     var closedAt: Timestamp?
