@@ -7,8 +7,8 @@ package import FoundationEssentials
 /// straight lines and without trigonometry; the formula is computed for those only that may be in the answer.
 ///
 /// It is a value, which its owner confines. Copies share storage until one of them changes, which then costs the time
-/// and memory of the whole index. As arrays do, it moves to twice the room when it is full: an insert takes less than a
-/// microsecond, and 20 ms at some powers of two.
+/// and memory of the whole index. As arrays do, it moves to twice the room when it is full: of a million inserts some
+/// fifteen take 1 to 10 ms, the others less than a microsecond.
 package struct NearbyIndex: Sendable {
     /// A room that a search found.
     package struct Hit: Equatable, Sendable {
@@ -81,7 +81,10 @@ package struct NearbyIndex: Sendable {
     /// The rooms within `radius` metres of a point, nearest first, equally near ones by id: at most `limit` of them.
     ///
     /// The time depends on `limit` and hardly on how many rooms are within the radius; but rooms that are as near as the
-    /// last one of the answer, to 24 mm, are all looked at. `radius` and `limit` are at least 0.
+    /// last one of the answer, to 24 mm, are all looked at: thousands at one place take some 30 ns each.
+    ///
+    /// - Parameter radius: at least 0.
+    /// - Parameter limit: at least 0.
     package func nearest(to origin: Coordinate, within radius: Double, limit: Int) -> [Hit] {
         precondition(radius >= 0 && limit >= 0, "\(limit) rooms within \(radius) m")
         guard limit > 0 else { return [] }
