@@ -81,10 +81,8 @@ package struct NearbyIndex: Sendable {
     /// The rooms within `radius` metres of a point, nearest first, equally near ones by id: at most `limit` of them.
     ///
     /// The time depends on `limit` and hardly on how many rooms are within the radius; but rooms that are as near as the
-    /// last one of the answer, to 24 mm, are all looked at: thousands at one place take some 30 ns each.
-    ///
-    /// - Parameter radius: at least 0.
-    /// - Parameter limit: at least 0.
+    /// last one of the answer, to 24 mm, are all looked at: thousands at one place take some 30 ns each. Neither `radius`
+    /// nor `limit` may be negative.
     package func nearest(to origin: Coordinate, within radius: Double, limit: Int) -> [Hit] {
         precondition(radius >= 0 && limit >= 0, "\(limit) rooms within \(radius) m")
         guard limit > 0 else { return [] }
