@@ -23,7 +23,7 @@ package struct NearbyIndex: Sendable {
         }
     }
 
-    /// A room; in the place of a removed one, where the next such place is.
+    /// A room, or one that was removed until another one takes its place.
     private struct Slot {
         var id: PackedUUID
         var coordinate: Coordinate
@@ -47,7 +47,8 @@ package struct NearbyIndex: Sendable {
 
     /// Puts a room somewhere, wherever it was before; returns where that was.
     ///
-    /// Complexity: O(1) for the room, and a walk of log₂(n / 20) levels in the tree.
+    /// Complexity: O(log n) for the walk down the tree, at most 93 steps. Leaving a place that it shares with m others
+    /// takes a look at those.
     @discardableResult
     package mutating func place(_ id: UUID, at coordinate: Coordinate) -> Coordinate? {
         let id = PackedUUID(id)
