@@ -126,7 +126,7 @@ extension LiveRoom {
             case nil: break
             }
         }
-        for case .roomClosed(let forget) in pending.events.map(\.event) {
+        for case .roomClosed(let forget, _, _) in pending.events.map(\.event) {
             // Who is in a room that is closed is a member of nothing that could be left.
             touched.formUnion(projected.memberOfSession.keys)
             if forget { append.forgetAt = projected.lastEventAt.milliseconds }

@@ -30,7 +30,7 @@ extension World {
         case 65..<75: if let wish = wishes.indices.last(where: { wishes[$0].key != nil }) { ask(wish) }
         case 75..<84: look(at: room, client)
         case 84..<88: lookBack(at: room, client)
-        case 88..<91: readLog(of: room)
+        case 88..<91: readLog(of: room, client)
         case 91..<94: find(room)
         case 94..<96: authenticate(client)
         case 96..<98: rename(client)
