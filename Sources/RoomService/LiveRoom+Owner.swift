@@ -26,7 +26,7 @@ struct OwnerWatch {
 
 extension LiveRoom {
     /// How long it takes until what came to nothing is tried once more.
-    private static let retryInterval = TimeAmount.seconds(5)
+    private static let retryInterval = TimeAmount.seconds(1)
 
     /// Finds out anew whether the owner is away, and has it replaced where it has been away for too long and somebody
     /// else is there.

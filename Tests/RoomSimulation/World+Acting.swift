@@ -52,7 +52,7 @@ extension World {
             return wish(client, room, .join(name: nil), key: key)
         }
         var commands = RandomCommands(
-            random: SeededRandom(seed: dice.bits()), sessions: clients.map(\.session.id))
+            random: SeededRandom(seed: dice.bits()), sessions: clients.map(\.session.id), replacesOwners: true)
         var command = commands.command(for: state)
         // What ends everything, and what is refused whatever the room is, is tried less often.
         switch command {

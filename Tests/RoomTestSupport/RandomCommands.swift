@@ -5,13 +5,16 @@ package struct RandomCommands {
     package var random: SeededRandom
     /// The people.
     private let sessions: [SessionID]
+    /// Whether rooms are told to replace owners who are away: they then do something when nobody asks for anything.
+    private let replacesOwners: Bool
     private static let titles = [
         "Alpha", "alpha", "Été", "E\u{301}te\u{301}", "zoo", "İstanbul", "ß", "ΑΣ", "東京", "🎹 \"live\"", "a\\b", "Ωmega",
     ]
 
-    package init(random: SeededRandom, sessions: [SessionID]) {
+    package init(random: SeededRandom, sessions: [SessionID], replacesOwners: Bool = false) {
         self.random = random
         self.sessions = sessions
+        self.replacesOwners = replacesOwners
     }
 
     /// The owner, every other time: most of what can be done only an owner may do.
@@ -91,7 +94,9 @@ package struct RandomCommands {
         if self.random.once(in: 2) { update.settings.guestsMayAdd = self.random.once(in: 2) }
         if self.random.once(in: 4) { update.settings.queueLocked = self.random.once(in: 2) }
         if self.random.once(in: 4) { update.settings.slowModeMs = Int.random(in: 0...500, using: &self.random) }
-        if self.random.once(in: 2) { update.settings.ownerAwayMs = Int.random(in: 0...2_000, using: &self.random) }
+        if self.replacesOwners, self.random.once(in: 2) {
+            update.settings.ownerAwayMs = Int.random(in: 0...2_000, using: &self.random)
+        }
         if self.random.once(in: 3) { update.note = self.title() }
         return update
     }
