@@ -35,7 +35,8 @@ extension LiveRoom {
     /// begins when the room does. Of several servers each may ask; the log lets one of them replace the owner, and the
     /// others then find nothing to do.
     func reviewOwner() {
-        let allowed = confirmed.settings.ownerAwayMs
+        // A log may hold any number, and not every number can be added to a time.
+        let allowed = min(confirmed.settings.ownerAwayMs, RoomLimits.ownerAwayMs.upperBound)
         guard allowed > 0, confirmed.isOpen else { return ownerWatch.end() }
         // Looked for only where it is another one: every member is looked at.
         if ownerWatch.owner.flatMap({ confirmed.members[$0]?.role }) != .owner {
