@@ -46,8 +46,9 @@ let package = Package(
     ],
     targets: [
         // Pure: no I/O, no clock, no randomness.
-        target("RoomDomain", []),
-        target("RoomWire", ["RoomDomain"]),
+        target("GeoSearch", []),
+        target("RoomDomain", ["GeoSearch"]),
+        target("RoomWire", ["GeoSearch", "RoomDomain"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         target("WebSocketCodec", ["CZlib", nioCore]),
         target("EventStorage", []),
@@ -65,7 +66,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CMalloc"),
         target("TLSTransport", ["COpenSSL", nioCore]),
-        target("RoomService", ["RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
+        target("RoomService", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
         target("LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"]),
         target("PrometheusMetrics", [coreMetrics]),
         target("IdentityTokens", ["RoomWire", .product(name: "JWTKit", package: "jwt-kit")]),
@@ -113,12 +114,19 @@ let package = Package(
             ],
             path: "Benchmarks/EventLogLoad", swiftSettings: settings),
 
-        // Tests. The first three targets are what several test targets share.
+        // What is measured and checked in Benchmarks/nearby.py.
+        .executableTarget(
+            name: "NearbyLoad", dependencies: ["CMalloc", "GeoSearch", "GeoTestSupport", argumentParser],
+            path: "Benchmarks/NearbyLoad", swiftSettings: settings),
+
+        // Tests. The first targets are what several test targets share.
         target("EventStoreConformance", ["EventStorage"], path: "Tests/EventStoreConformance"),
         target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
-        target("RoomTestSupport", ["RoomDomain", "RoomWire"], path: "Tests/RoomTestSupport"),
+        target("RoomTestSupport", ["GeoSearch", "RoomDomain", "RoomWire"], path: "Tests/RoomTestSupport"),
+        target("GeoTestSupport", ["GeoSearch"], path: "Tests/GeoTestSupport"),
         target(
-            "LogTestSupport", ["EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire"],
+            "LogTestSupport",
+            ["EventStorage", "GeoSearch", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire"],
             path: "Tests/LogTestSupport"),
         .executableTarget(
             name: "LogFiller", dependencies: ["LogTestSupport", "SQLiteEventStore", argumentParser],
@@ -138,6 +146,7 @@ let package = Package(
         target(
             "FuzzProperties", ["RoomDomain", "RoomWire", "WebSocketCodec", nioCore], path: "Tests/FuzzProperties"),
         tests("FuzzReplayTests", ["FuzzProperties"]),
+        tests("GeoSearchTests", ["GeoSearch", "GeoTestSupport"]),
         tests("IdentityTokensTests", ["IdentityTokens"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
@@ -147,16 +156,17 @@ let package = Package(
                 "RoomWire", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
             ]),
-        tests("RoomDomainTests", ["RoomDomain"]),
+        tests("RoomDomainTests", ["GeoSearch", "RoomDomain"]),
         tests(
             "RoomServiceTests",
             [
-                "EventStorage", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", "PrometheusMetrics",
+                "EventStorage", "GeoSearch", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire",
+                "PrometheusMetrics",
                 nioCore, nioPosix, logging,
             ]),
         .testTarget(
-            name: "RoomWireTests", dependencies: ["RoomDomain", "RoomTestSupport", "RoomWire"], exclude: ["Fixtures"],
-            swiftSettings: settings),
+            name: "RoomWireTests", dependencies: ["GeoSearch", "RoomDomain", "RoomTestSupport", "RoomWire"],
+            exclude: ["Fixtures"], swiftSettings: settings),
         target(
             "RoomSimulation",
             [

@@ -8,9 +8,9 @@
 Starts a PostgreSQL of its own (fsync and synchronous_commit on) and measures, each beside its peer and in turn with it:
 
 appends   1,000 rooms through raw store calls, every position checked, beside the same rows with nothing checked
-light     few writers, one vote in flight each, beside as many pgbench clients that commit single rows, and as many that
-          commit a vote's rows, position checked, one vote after the other
-hot       200 voters of one room, decided and appended as the server does it, without sockets
+light     few writers, one vote in flight each, with and without a key for a retry, beside as many pgbench clients that
+          commit single rows, and as many that commit a keyed vote's rows, position checked, one vote after the other
+hot       200 voters of one room, decided and appended as the server does it, without sockets, with and without keys
 sockets   the same through the server: how many votes, and at a tenth of that when the vote's delta arrives elsewhere
 loading   a room of 10,000 tracks and 100,000 events, from its snapshot and from its first event
 
@@ -208,8 +208,12 @@ def name_of(batch, events, keyed):
 def measure_light(log, found):
     for writers in (1, 8, 32):
         single = log.commits(writers)["commits_per_s"]
-        votes = log.load(f"light, {writers}", "commands", "--rooms", str(writers), "--voters", "1")["votes_per_s"]
+        loads = ["commands", "--rooms", str(writers), "--voters", "1"]
+        unkeyed = log.load(f"light, {writers}, no keys", *loads, "--unkeyed")["votes_per_s"]
+        votes = log.load(f"light, {writers}", *loads)["votes_per_s"]
         found.note(f"single {writers}", single)
+        found.note(f"light unkeyed {writers}", unkeyed)
+        found.note(f"light unkeyed/single {writers}", unkeyed / single)
         found.note(f"light {writers}", votes)
         found.note(f"light/single {writers}", votes / single)
         alone = log.single_votes(writers)["commits_per_s"]
@@ -219,10 +223,11 @@ def measure_light(log, found):
 
 def measure_hot(log, found):
     commit = log.commits(1)
-    hot = log.load("hot", "commands", "--rooms", "1", "--voters", str(VOTERS))
-    rate = hot["votes_per_s"] / 10
-    calm = log.load("hot, a tenth", "commands", "--rooms", "1", "--voters", str(VOTERS), "--rate", str(rate))
-    note_hot(found, "hot", commit, hot, calm)
+    for name, keys in (("hot", ["--unkeyed"]), ("hot, keyed", [])):
+        loads = ["commands", "--rooms", "1", "--voters", str(VOTERS), *keys]
+        hot = log.load(name, *loads)
+        calm = log.load(f"{name}, a tenth", *loads, "--rate", str(hot["votes_per_s"] / 10))
+        note_hot(found, name, commit, hot, calm)
 
 
 def measure_sockets(log, found):
@@ -281,14 +286,16 @@ def rows(found):
                           f"{found[f'{peer} {what}']:,.0f} ({words})", f"{ratio:.2f}", line, met)
     for writers in (1, 8, 32):
         if f"light {writers}" in found:
-            ratio = found[f"light/single {writers}"]
-            yield row(f"{writers} writers, one vote in flight each: votes/s", f"{found[f'light {writers}']:,.0f}",
-                      f"{found[f'single {writers}']:,.0f} (pgbench, {writers} clients)", f"{ratio:.2f}", "≥ 1",
-                      ratio >= 1)
-            yield row(f"{writers} writers, one vote in flight each: votes/s", f"{found[f'light {writers}']:,.0f}",
+            for name, words in (("light unkeyed", ""), ("light", ", keyed")):
+                ratio = found[f"{name}/single {writers}"]
+                yield row(f"{writers} writers, one vote in flight each{words}: votes/s",
+                          f"{found[f'{name} {writers}']:,.0f}",
+                          f"{found[f'single {writers}']:,.0f} (pgbench, {writers} clients)", f"{ratio:.2f}", "≥ 1",
+                          ratio >= 1)
+            yield row(f"{writers} writers, one vote in flight each, keyed: votes/s", f"{found[f'light {writers}']:,.0f}",
                       f"{found[f'single votes {writers}']:,.0f} (the same rows, each vote a transaction)",
                       f"{found[f'light/single votes {writers}']:.2f}")
-    for name, words in (("hot", "no sockets"), ("sockets", "through the server")):
+    for name, words in (("hot", "no sockets"), ("hot, keyed", "no sockets, keyed"), ("sockets", "through the server")):
         if f"{name} votes" not in found:
             continue
         ratio = found[f"{name} votes/commits"]

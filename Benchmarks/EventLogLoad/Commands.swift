@@ -23,6 +23,9 @@ struct Commands: AsyncParsableCommand {
     @Option(help: "Votes in flight of one voter.")
     var window = 1
 
+    @Flag(help: "Gives votes no key, so that a retry would not be known.")
+    var unkeyed = false
+
     @Option(help: "Votes a second in all, each at its time; 0: each voter's next vote when its last is acknowledged.")
     var rate = 0.0
 
@@ -42,7 +45,7 @@ struct Commands: AsyncParsableCommand {
             store: store, settings: settings, loops: group.makeIterator().map { $0 }, clock: .system(),
             logger: Logger(label: "load") { StreamLogHandler.standardError(label: $0) })
         async let isOver: Void = host.run()
-        let electorate = Electorate(host: host, window: window)
+        let electorate = Electorate(host: host, window: window, isKeyed: !unkeyed)
         try await electorate.gather(rooms: rooms, voters: voters)
         let pacing = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let figures = rate > 0 ? try await vote(electorate, from: pacing.next()) : await vote(electorate)
@@ -112,13 +115,15 @@ final class Electorate: Sendable {
     let tally = Tally()
     private let host: RoomHost
     private let window: Int
+    private let isKeyed: Bool
     private let voters = Mutex<[Voter]>([])
     private let votes = Mutex<[Int]>([])
     private let isStopped = Atomic<Bool>(false)
 
-    init(host: RoomHost, window: Int) {
+    init(host: RoomHost, window: Int, isKeyed: Bool) {
         self.host = host
         self.window = window
+        self.isKeyed = isKeyed
     }
 
     /// Makes rooms with a pool, and lets voters join them.
@@ -181,7 +186,8 @@ final class Electorate: Sendable {
         }
         let command: RoomCommand = count % 2 == 1 ? .vote(track: voter.track) : .unvote(track: voter.track)
         tally.sent()
-        let request = CommandRequest(actor: voter.actor, key: "vote-\(count)", command: command) { outcome in
+        let key = isKeyed ? "vote-\(count)" : nil
+        let request = CommandRequest(actor: voter.actor, key: key, command: command) { outcome in
             self.tally.answered(outcome, after: .now - due)
             then()
         }

@@ -1,3 +1,5 @@
+package import GeoSearch
+
 /// What somebody asks of a room.
 ///
 /// Values are as the peer gave them: ``RoomState/decide(_:by:at:)`` checks them. A `note` is the reason that somebody
@@ -49,7 +51,7 @@ package enum RoomCommand: Sendable, Equatable {
 package struct RoomUpdate: Sendable, Equatable {
     package var name: String?
     /// Already rounded to its cell.
-    package var location: Location?
+    package var location: Coordinate?
     package var clearLocation = false
     package var visibility: Visibility?
     package var settings = SettingsUpdate()
@@ -105,7 +107,7 @@ package struct RoomFounding: Sendable, Equatable {
     package var code: RoomCode
     package var name: String
     /// Already rounded to its cell.
-    package var location: Location?
+    package var location: Coordinate?
     package var visibility: Visibility
     package var settings: SettingsUpdate
     /// Becomes the owner.
@@ -113,7 +115,7 @@ package struct RoomFounding: Sendable, Equatable {
     package var founderName: String
 
     package init(
-        id: RoomID, code: RoomCode, name: String, location: Location?, visibility: Visibility,
+        id: RoomID, code: RoomCode, name: String, location: Coordinate?, visibility: Visibility,
         settings: SettingsUpdate, founder: SessionID, founderName: String
     ) {
         self.id = id

@@ -1,3 +1,5 @@
+package import GeoSearch
+
 /// Something that happened in a room.
 ///
 /// Fields carry absolute results, so that folding needs no rule of the domain. `by` is nil where the server acted by
@@ -68,12 +70,12 @@ package struct RoomCreated: Sendable, Equatable {
     package var id: RoomID
     package var code: RoomCode
     package var name: String
-    package var location: Location?
+    package var location: Coordinate?
     package var visibility: Visibility
     package var settings: RoomSettings
 
     package init(
-        id: RoomID, code: RoomCode, name: String, location: Location?, visibility: Visibility, settings: RoomSettings
+        id: RoomID, code: RoomCode, name: String, location: Coordinate?, visibility: Visibility, settings: RoomSettings
     ) {
         self.id = id
         self.code = code
@@ -161,7 +163,7 @@ package struct ChoiceReason: Sendable, Hashable {
 /// What changed of a room; nil: not changed.
 package struct RoomChanges: Sendable, Equatable {
     package var name: String?
-    package var location: Location?
+    package var location: Coordinate?
     package var locationCleared = false
     package var visibility: Visibility?
     /// All settings, where one of them changed.

@@ -1,3 +1,5 @@
+package import GeoSearch
+
 /// A room: the fold of its events.
 ///
 /// ``init(id:)`` is the room before its first event; ``evolve(_:)`` is the only way it changes.
@@ -22,7 +24,7 @@ package struct RoomState: Sendable, Equatable {
     /// Who may find it.
     package var visibility: Visibility = .unlisted
     /// Where it is, already rounded.
-    package var location: Location?
+    package var location: Coordinate?
     /// What its owner has set.
     package var settings = RoomSettings()
 

@@ -1,5 +1,6 @@
 package import EventStorage
 import FoundationEssentials
+import GeoSearch
 import Logging
 package import RoomDomain
 package import RoomWire

@@ -150,7 +150,7 @@ extension LiveRoom {
     private func mayBeMistaken(_ outcome: LiveOutcome) -> Bool {
         switch outcome {
         case .refused:
-            surroundings.settings.logIsShared || condition != .current || inFlight != nil || !gathering.isEmpty
+            surroundings.settings.logIsShared || condition != .current || isWriting
         case .done, .rateLimited, .noSuchRoom, .unavailable, .internalFault:
             false
         }

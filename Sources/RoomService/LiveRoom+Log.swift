@@ -53,7 +53,7 @@ extension LiveRoom {
 
     /// Reads what the log has beyond `confirmed`, unless that is under way.
     func reload() {
-        guard condition == .current || condition == .stale, inFlight == nil, gathering.isEmpty else { return }
+        guard condition == .current || condition == .stale, !isWriting else { return }
         condition = .reloading
         // What was heard of is durable, and in what is read.
         heard = 0
@@ -70,12 +70,13 @@ extension LiveRoom {
     /// With an append or a read under way nothing is done: what comes of it shows whether the room is still behind.
     func hear(_ seq: Int) {
         heard = max(heard, seq)
+        if heard > version.seq { chain?.stop() }
         catchUpWithHeard()
     }
 
     /// Reads what other servers have appended, where somebody follows; else it is read when the room is used.
     private func catchUpWithHeard() {
-        guard heard > confirmed.seq, condition == .current || condition == .stale, inFlight == nil, gathering.isEmpty
+        guard heard > confirmed.seq, condition == .current || condition == .stale, !isWriting
         else { return }
         if isFollowed { reload() } else { condition = .stale }
     }
@@ -110,6 +111,7 @@ extension LiveRoom {
     /// Goes on with what was read: decides what waited, and answers those who asked for it.
     func becomeCurrent() {
         projected = confirmed
+        nextVersion = version
         condition = .current
         let requests = waiting
         waiting = []

@@ -54,10 +54,18 @@ package actor LiveRoom {
     var keys: KeyMemory
     var condition = Condition.current
 
-    /// Decided and waiting for the append in flight to end.
+    /// Decided in this turn of the loop.
     var gathering = PendingAppend()
-    /// Handed to group commit.
-    var inFlight: PendingAppend?
+    /// Handed to group commit and not known to be durable, in order.
+    var handedOver: CircularBuffer<PendingAppend> = []
+    /// What it was handed over to; nil where it is nothing.
+    var chain: AppendChain?
+    /// The version of `projected`, without what gathers.
+    var nextVersion: StreamVersion
+    /// The keyed commands that gather or are handed over.
+    var pendingKeys: [KeyMemory.Name: CommandKey] = [:]
+    /// About how many bytes the events take that are handed over.
+    var handedOverWeight = 0
     var flushIsScheduled = false
     /// Commands that wait for the log to be read.
     var waiting: [CommandRequest] = []
@@ -94,6 +102,7 @@ package actor LiveRoom {
         self.confirmed = loaded.state
         self.projected = loaded.state
         self.version = loaded.head.version
+        self.nextVersion = loaded.head.version
         self.keys = loaded.keys
         self.recent = loaded.recent
         self.snapshotSeq = loaded.snapshotSeq
@@ -102,33 +111,13 @@ package actor LiveRoom {
 
     /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
     func mayBeEvicted(idle: TimeAmount) -> Bool {
-        audience.isEmpty && gathering.isEmpty && inFlight == nil && waiting.isEmpty && verifications.isEmpty
+        audience.isEmpty && !isWriting && waiting.isEmpty && verifications.isEmpty
             && condition != .reloading && lastUse + idle < loop.now
     }
 
+    /// Whether there is anything that is decided and not known to be durable.
+    var isWriting: Bool { !gathering.isEmpty || !handedOver.isEmpty }
+
     /// Whether somebody follows it.
     var isFollowed: Bool { !audience.isEmpty }
-}
-
-/// Appends that were decided but are not durable.
-struct PendingAppend {
-    /// A request and the answer it gets once everything it was decided against is durable.
-    struct Decided {
-        var request: CommandRequest
-        var answer: CommandOutcome
-    }
-
-    var events: [RecordedEvent] = []
-    /// About how many bytes the events take.
-    var weight = 0
-    var keys: [CommandKey] = []
-    var keyed: [KeyMemory.Name: CommandKey] = [:]
-    var decided: [Decided] = []
-    /// What the append will show as well: that the room is at its log's head.
-    var verifications: [@Sendable () -> Void] = []
-
-    var isEmpty: Bool { decided.isEmpty }
-
-    /// The first outcome under a key that is on its way.
-    func command(_ name: KeyMemory.Name) -> CommandKey? { keyed[name] }
 }

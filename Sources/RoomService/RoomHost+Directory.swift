@@ -1,5 +1,6 @@
 import EventStorage
 import FoundationEssentials
+import GeoSearch
 import RoomDomain
 package import RoomWire
 
@@ -121,9 +122,9 @@ extension String {
 
 extension RoomSummary {
     init(_ room: RoomID, _ entry: DirectoryEntry, listeners: Int) {
-        var location: Location?
+        var location: Coordinate?
         if let latitude = entry.latitude, let longitude = entry.longitude {
-            location = Location(latitude: latitude, longitude: longitude)
+            location = Coordinate(latitude: latitude, longitude: longitude)
         }
         self.init(
             id: room, code: RoomCode(entry.code) ?? .zero, name: entry.name, location: location, listeners: listeners,

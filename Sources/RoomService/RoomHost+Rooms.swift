@@ -1,5 +1,6 @@
 import EventStorage
 import FoundationEssentials
+import GeoSearch
 import NIOCore
 package import RoomDomain
 package import RoomWire

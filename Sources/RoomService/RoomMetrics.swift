@@ -122,10 +122,10 @@ package final class RoomMetrics: Sendable {
     // MARK: Appending
 
     /// The store was given `batch` and took so long.
-    func appended(_ batch: [GroupCommit.Submission], in duration: TimeAmount) {
+    func appended(_ batch: [StreamAppend], in duration: TimeAmount) {
         appendDuration.recordNanoseconds(duration.nanoseconds)
         appendRooms.record(batch.count)
-        appendEvents.record(batch.reduce(0) { $0 + $1.append.events.count })
+        appendEvents.record(batch.reduce(0) { $0 + $1.events.count })
     }
 
     /// What became of one room's append.

@@ -1,3 +1,4 @@
+import GeoSearch
 package import RoomDomain
 
 extension CommandJSON {

@@ -1,3 +1,4 @@
+package import GeoSearch
 package import RoomDomain
 
 /// The body of `POST /v1/sessions` and `PATCH /v1/session`.
@@ -26,7 +27,7 @@ package struct CreateRoomRequest: Sendable, Equatable {
     /// The name as it was sent: neither trimmed nor checked.
     package var name: String
     /// Where the room is to be, not yet rounded.
-    package var location: Location?
+    package var location: Coordinate?
     /// Who may find it; the server's choice where it is left out.
     package var visibility: Visibility?
     /// What differs from the usual settings.

@@ -1,3 +1,4 @@
+package import GeoSearch
 package import RoomDomain
 
 /// A room as listings show it (protocol, section 2).
@@ -22,7 +23,7 @@ package struct RoomSummary: Sendable, Equatable {
     /// Its name.
     package var name: String
     /// Where it is, rounded.
-    package var location: Location?
+    package var location: Coordinate?
     /// How many members have a live connection that is subscribed to it.
     package var listeners: Int
     /// Who plays: the owner's or DJ's name.
@@ -35,7 +36,7 @@ package struct RoomSummary: Sendable, Equatable {
     package var distanceMeters: Double?
 
     package init(
-        id: RoomID, code: RoomCode, name: String, location: Location?, listeners: Int, djName: String?,
+        id: RoomID, code: RoomCode, name: String, location: Coordinate?, listeners: Int, djName: String?,
         nowPlaying: NowPlaying?, createdAt: Timestamp, distanceMeters: Double? = nil
     ) {
         self.id = id

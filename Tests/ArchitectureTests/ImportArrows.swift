@@ -22,9 +22,11 @@ let importArrows: [ImportArrow] = {
         arrow("CMalloc"),
 
         // Pure.
-        // The C library for the cosine, the standard library by name for Unicode's normalization.
-        arrow("RoomDomain", [], platform.union(["FoundationEssentials", "Swift"])),
-        arrow("RoomWire", ["RoomDomain"], ["FoundationEssentials"]),
+        // The C library for the cosine.
+        arrow("GeoSearch", [], platform.union(["FoundationEssentials"])),
+        // The standard library by name for Unicode's normalization.
+        arrow("RoomDomain", ["GeoSearch"], ["FoundationEssentials", "Swift"]),
+        arrow("RoomWire", ["GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
         arrow("WebSocketCodec", ["CZlib"], ["NIOCore"]),
         arrow("EventStorage", [], ["FoundationEssentials"]),
         arrow("SchemaFiles"),
@@ -38,7 +40,7 @@ let importArrows: [ImportArrow] = {
         // Shells.
         arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore"])),
         arrow(
-            "RoomService", ["RoomDomain", "RoomWire", "EventStorage"],
+            "RoomService", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"],
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
         arrow(
             "LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"], ["FoundationEssentials"]),

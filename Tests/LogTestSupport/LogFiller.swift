@@ -1,5 +1,6 @@
 package import EventStorage
 package import FoundationEssentials
+import GeoSearch
 import RoomDomain
 import RoomService
 import RoomTestSupport
@@ -94,7 +95,7 @@ package struct LogFiller {
         let now = Timestamp(milliseconds: clock)
         let founding = RoomFounding(
             id: id, code: RoomCode(random: random.next()), name: "Room \(random.next() % 10_000) 🎧",
-            location: Location(
+            location: Coordinate(
                 latitude: Double.random(in: -90...90, using: &random),
                 longitude: Double.random(in: -180...180, using: &random)),
             visibility: .public, settings: SettingsUpdate(), founder: SessionID(owner.id), founderName: owner.name)

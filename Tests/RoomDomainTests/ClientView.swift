@@ -1,3 +1,4 @@
+import GeoSearch
 import RoomDomain
 
 /// What a client knows of a room, folded as a client folds: from the fields of events alone, without any rule.
@@ -35,7 +36,7 @@ struct ClientView: Equatable {
 
     var seq = 0
     var name = ""
-    var location: Location?
+    var location: Coordinate?
     var visibility = Visibility.public
     var settings = RoomSettings()
     var closedAt: Timestamp?

@@ -1,9 +1,10 @@
+import GeoSearch
 import RoomDomain
 import Testing
 
 /// A room whose owner wants it forgotten.
 @Suite struct ForgettingTests {
-    private let here = Location(latitude: 52.5, longitude: 13.4)
+    private let here = Coordinate(latitude: 52.5, longitude: 13.4)
 
     private var placed: RoomScenario {
         var update = RoomUpdate()

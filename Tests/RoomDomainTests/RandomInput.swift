@@ -1,3 +1,4 @@
+import GeoSearch
 import RoomDomain
 
 /// A small, repeatable source of randomness (SplitMix64).
@@ -168,7 +169,7 @@ struct RandomInput {
     private mutating func update() -> RoomUpdate {
         var update = RoomUpdate()
         if random.once(in: 2) { update.name = text() }
-        if random.once(in: 2) { update.location = Location(latitude: 1, longitude: Double(random.next() % 3)) }
+        if random.once(in: 2) { update.location = Coordinate(latitude: 1, longitude: Double(random.next() % 3)) }
         update.clearLocation = random.once(in: 3)
         if random.once(in: 2) { update.visibility = random.pick(Visibility.allCases, or: .public) }
         if random.once(in: 3) { update.settings.skipRatio = random.pick([0, 1, 0.3, -1, .nan], or: 0) }

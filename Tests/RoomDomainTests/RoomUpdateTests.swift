@@ -1,9 +1,10 @@
+import GeoSearch
 import RoomDomain
 import Testing
 
 @Suite struct RoomUpdateTests {
     let people = RoomScenario.given(RoomScenario.people)
-    let here = Location(latitude: 48.2, longitude: 16.4)
+    let here = Coordinate(latitude: 48.2, longitude: 16.4)
 
     private func update(_ change: (inout RoomUpdate) -> Void) -> RoomCommand {
         var update = RoomUpdate()

@@ -19,6 +19,7 @@ final class Client: Sendable {
         var fold = ClientFold()
         var notes: [Note] = []
         var deltas = 0
+        var longestDelta = 0
         var live = LiveFold()
         var complaints: [String] = []
         /// The connection it has, to whom it is, and whether the room has accepted it.
@@ -97,6 +98,8 @@ final class Client: Sendable {
     var epoch: String { state.withLock { $0.fold.epoch } }
     /// How many deltas came.
     var deltas: Int { state.withLock { $0.deltas } }
+    /// How many events the longest of them had.
+    var longestDelta: Int { state.withLock { $0.longestDelta } }
     /// Whether it has a connection, accepted or not.
     var isConnected: Bool { state.withLock { $0.connection != nil } }
     var isFollowing: Bool { state.withLock { $0.isFollowing } }
@@ -140,6 +143,7 @@ final class Client: Sendable {
                 return false
             }
             state.deltas += 1
+            state.longestDelta = max(state.longestDelta, update.seq - update.from + 1)
             receive(update.message, into: &state)
             return true
         }

@@ -1,4 +1,5 @@
 import EventStorage
+import GeoSearch
 import RoomDomain
 import RoomService
 import RoomWire
@@ -91,13 +92,13 @@ import Testing
         try await withNode(settings: { $0.locationPrecisionMeters = 1_000 }) { node in
             let ana = try await node.session("Ana")
             let owner = Person(session: ana.id, name: ana.name)
-            let exact = try #require(Location(latitude: 41.3851, longitude: 2.1734))
+            let exact = try #require(Coordinate(latitude: 41.3851, longitude: 2.1734))
             let wanted = try CreateRoomRequest.named("Kitchen", more: #","location":{"lat":41.3851,"lon":2.1734}"#)
             let room = try await node.host.createRoom(wanted, by: ana, key: nil).room
             let rounded = exact.rounded(toCellsOf: 1_000)
             #expect(rounded != exact)
             #expect(try node.store.room(room).location == rounded)
-            let there = try #require(Location(latitude: 48.2, longitude: 16.37))
+            let there = try #require(Coordinate(latitude: 48.2, longitude: 16.37))
             var update = RoomUpdate()
             update.location = there
             #expect(try await node.tell(.updateRoom(update), in: room, by: owner).seq == 3)

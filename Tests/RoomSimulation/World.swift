@@ -58,7 +58,7 @@ actor World {
     }
 
     /// Within how many nanoseconds what is durable has reached everybody, where nothing is slow and nothing is lost.
-    private static let promptly: Int64 = 300_000_000
+    private static let promptly: Int64 = 100_000_000
 
     /// Whether everything has been looked at.
     nonisolated var isOver: Bool { over.load(ordering: .relaxed) }

@@ -1,3 +1,4 @@
+import GeoSearch
 package import RoomDomain
 
 /// Random commands by random people, most of them about what is in the room.
@@ -83,7 +84,7 @@ package struct RandomCommands {
         if self.random.once(in: 2) { update.name = self.title() }
         if self.random.once(in: 3) { update.clearLocation = true }
         if self.random.once(in: 2), !update.clearLocation {
-            update.location = Location(
+            update.location = Coordinate(
                 latitude: Double.random(in: -90...90, using: &self.random),
                 longitude: Double.random(in: -180...180, using: &self.random))
         }

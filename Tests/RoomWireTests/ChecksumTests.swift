@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GeoSearch
 import RoomDomain
 import RoomTestSupport
 import Testing
@@ -120,7 +121,7 @@ import Testing
     private static func history(_ random: inout SeededRandom) throws -> [RoomEvent] {
         let sessions = (1...4).map { Sample.session($0) }
         let founding = RoomFounding(
-            id: Sample.room, code: .zero, name: "Café \"Ω\"", location: Location(latitude: 1.25, longitude: -0.5),
+            id: Sample.room, code: .zero, name: "Café \"Ω\"", location: Coordinate(latitude: 1.25, longitude: -0.5),
             visibility: .public, settings: SettingsUpdate(), founder: sessions[0], founderName: "Ana")
         var events = try RoomState.found(founding)
         var state = RoomState(id: Sample.room)

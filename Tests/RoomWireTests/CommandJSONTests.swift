@@ -1,3 +1,4 @@
+import GeoSearch
 import RoomDomain
 import RoomWire
 import Testing
@@ -169,7 +170,7 @@ import Testing
         #expect(try Self.parse(#"{"type":"rename","name":""}"#) == .rename(name: ""))
         #expect(try Self.parse(#"{"type":"vote","track":1e3}"#) == .vote(track: Sample.track(1_000)))
         let far = try Self.parse(#"{"type":"updateRoom","location":{"lat":90,"lon":-180}}"#)
-        #expect(far == .updateRoom(self.update { $0.location = Location(latitude: 90, longitude: 180) }))
+        #expect(far == .updateRoom(self.update { $0.location = Coordinate(latitude: 90, longitude: 180) }))
     }
 
     private func update(_ change: (inout RoomUpdate) -> Void) -> RoomUpdate {

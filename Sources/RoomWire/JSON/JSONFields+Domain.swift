@@ -1,3 +1,4 @@
+import GeoSearch
 internal import RoomDomain
 
 /// How the parts of a room are read, wherever they appear.
@@ -28,12 +29,12 @@ extension JSONFields {
     }
 
     /// A valid point; `path` is where the location itself stands.
-    func locationIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> Location? {
+    func locationIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> Coordinate? {
         guard let value = self[name] else { return nil }
         let fields = try JSONFields(value, at: path)
         let latitude = try fields.number("lat")
         let longitude = try fields.number("lon")
-        guard let location = Location(latitude: latitude, longitude: longitude) else {
+        guard let location = Coordinate(latitude: latitude, longitude: longitude) else {
             throw (-90.0...90.0).contains(latitude)
                 ? fields.violation("lon", "-180 to 180") : fields.violation("lat", "-90 to 90")
         }

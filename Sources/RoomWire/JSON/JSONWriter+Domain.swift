@@ -1,3 +1,4 @@
+import GeoSearch
 internal import RoomDomain
 
 /// How the parts of a room are written, wherever they appear.
@@ -21,7 +22,7 @@ extension JSONWriter {
         self.endArray()
     }
 
-    mutating func member(_ name: StaticString, _ location: Location?) {
+    mutating func member(_ name: StaticString, _ location: Coordinate?) {
         guard let location else { return }
         self.name(name)
         self.beginObject()

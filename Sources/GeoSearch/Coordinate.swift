@@ -9,7 +9,7 @@
 /// A point on the Earth that is always valid, in WGS-84 degrees.
 ///
 /// Each point has one form: no negative zero, longitude 180 and not −180, longitude 0 at the poles.
-package struct Location: Hashable, Sendable {
+package struct Coordinate: Hashable, Sendable {
     /// Degrees north of the equator, −90 … 90.
     package let latitude: Double
     /// Degrees east of Greenwich, above −180 and up to 180.
@@ -37,14 +37,14 @@ package struct Location: Hashable, Sendable {
     /// Rounding hides where in its cell a room is; rounding a rounded point gives the same point. The Earth is cut
     /// into bands of latitude of equal height, each band into cells of equal width, so a cell's sides differ a little
     /// from `meters` where these do not divide the globe. Sizes under a millimetre, 0 among them, turn rounding off.
-    package func rounded(toCellsOf meters: Double) -> Location {
+    package func rounded(toCellsOf meters: Double) -> Coordinate {
         guard meters >= 0.001 else { return self }
         let bands = max(1, (180 * Self.metersPerDegree / meters).rounded())
         let band = Self.cell(of: latitude + 90, outOf: bands, across: 180)
         let latitude = (band + 0.5) * 180 / bands - 90
         let cells = max(1, (360 * Self.metersPerDegree * cos(latitude * .pi / 180) / meters).rounded())
         let cell = Self.cell(of: longitude + 180, outOf: cells, across: 360)
-        return Location(valid: latitude, (cell + 0.5) * 360 / cells - 180)
+        return Coordinate(valid: latitude, (cell + 0.5) * 360 / cells - 180)
     }
 
     /// The index of the cell at `distance` from the start of `whole` degrees that are cut into `count` cells.
@@ -52,6 +52,9 @@ package struct Location: Hashable, Sendable {
         min(count - 1, (distance / whole * count).rounded(.down))
     }
 
-    /// Metres of a degree of latitude on the sphere that the protocol measures distances on: π × 6,371,008.8 / 180.
+    /// Metres of a degree of latitude on the sphere of ``Earth/radius``: π × 6,371,008.8 / 180.
+    ///
+    /// Stored locations are centres of cells made with this number, digit for digit: with another one they would be
+    /// rounded to other cells.
     private static let metersPerDegree = 111_195.08
 }

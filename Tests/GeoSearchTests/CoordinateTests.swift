@@ -1,28 +1,29 @@
-import RoomDomain
+import GeoSearch
+import GeoTestSupport
 import Testing
 
-@Suite struct LocationTests {
+@Suite struct CoordinateTests {
     @Test(
         arguments: [
             (90.1, 0), (-90.1, 0), (0, 180.1), (0, -180.1), (.nan, 0), (0, .nan), (.infinity, 0), (0, -.infinity),
             (95, 200),
         ] as [(Double, Double)])
     func `what is no point is refused, never clamped or wrapped`(latitude: Double, longitude: Double) {
-        #expect(Location(latitude: latitude, longitude: longitude) == nil)
+        #expect(Coordinate(latitude: latitude, longitude: longitude) == nil)
     }
 
     @Test func `each point has one form`() throws {
-        let zero = try #require(Location(latitude: -0.0, longitude: -0.0))
+        let zero = try #require(Coordinate(latitude: -0.0, longitude: -0.0))
         #expect(zero.latitude.sign == .plus)
         #expect(zero.longitude.sign == .plus)
-        #expect(Location(latitude: 10, longitude: -180) == Location(latitude: 10, longitude: 180))
-        #expect(Location(latitude: 90, longitude: 77) == Location(latitude: 90, longitude: 0))
-        #expect(Location(latitude: -90, longitude: -180)?.longitude == 0)
+        #expect(Coordinate(latitude: 10, longitude: -180) == Coordinate(latitude: 10, longitude: 180))
+        #expect(Coordinate(latitude: 90, longitude: 77) == Coordinate(latitude: 90, longitude: 0))
+        #expect(Coordinate(latitude: -90, longitude: -180)?.longitude == 0)
     }
 
     @Test func `rounding gives the centre of a cell`() throws {
         // 100 m: 200,151 bands of latitude, in this one 266,772 cells.
-        let point = try #require(Location(latitude: 48.20849, longitude: 16.37208))
+        let point = try #require(Coordinate(latitude: 48.20849, longitude: 16.37208))
         let rounded = point.rounded(toCellsOf: 100)
         #expect(abs(rounded.latitude - 48.20810288232386) < 1e-10, "\(rounded)")
         #expect(abs(rounded.longitude - 16.372407898879942) < 1e-10, "\(rounded)")
@@ -30,26 +31,26 @@ import Testing
 
     @Test(arguments: [0, -1, .nan, -.infinity, 0.000_1, 1e-300] as [Double])
     func `a size of nothing turns rounding off`(meters: Double) throws {
-        let point = try #require(Location(latitude: 48.20849, longitude: 16.37208))
+        let point = try #require(Coordinate(latitude: 48.20849, longitude: 16.37208))
         #expect(point.rounded(toCellsOf: meters) == point)
     }
 
     @Test(arguments: [1e9, .infinity, .greatestFiniteMagnitude] as [Double])
     func `a cell larger than the Earth is the Earth`(meters: Double) throws {
-        let point = try #require(Location(latitude: 48.20849, longitude: 16.37208))
-        #expect(point.rounded(toCellsOf: meters) == Location(latitude: 0, longitude: 0))
+        let point = try #require(Coordinate(latitude: 48.20849, longitude: 16.37208))
+        #expect(point.rounded(toCellsOf: meters) == Coordinate(latitude: 0, longitude: 0))
     }
 
     @Test func `both sides of the antimeridian share its cell's neighbours and one point has one cell`() throws {
-        let west = try #require(Location(latitude: 10, longitude: -180))
-        let east = try #require(Location(latitude: 10, longitude: 180))
+        let west = try #require(Coordinate(latitude: 10, longitude: -180))
+        let east = try #require(Coordinate(latitude: 10, longitude: 180))
         #expect(west.rounded(toCellsOf: 100) == east.rounded(toCellsOf: 100))
         #expect(abs(abs(east.rounded(toCellsOf: 100).longitude) - 180) < 0.001)
     }
 
     @Test func `the poles round to cells beside them`() throws {
         for latitude in [90.0, -90.0] {
-            let pole = try #require(Location(latitude: latitude, longitude: 0))
+            let pole = try #require(Coordinate(latitude: latitude, longitude: 0))
             let rounded = pole.rounded(toCellsOf: 1_000)
             #expect(abs(rounded.latitude - latitude) < 0.005)
             #expect(rounded.rounded(toCellsOf: 1_000) == rounded)
@@ -58,18 +59,17 @@ import Testing
 
     @Test func `rounding twice is rounding once, and moves a point by less than a cell`() throws {
         let seed: UInt64 = 42
-        print("locations, seed \(seed)")
+        print("rounding, seed \(seed)")
         var random = SeededRandom(seed: seed)
         for _ in 0..<20_000 {
-            let meters = random.pick([0.001, 0.01, 1, 50, 100, 777.7, 5_000, 123_456, 5_000_000], or: 100)
-            let edge = random.once(in: 10)
-            let latitude = edge ? random.pick([90, -90, 89.9999, 0], or: 0) : .random(in: -90...90, using: &random)
-            let longitude =
-                edge ? random.pick([180, -180, 179.9999, 0], or: 0) : .random(in: -180...180, using: &random)
-            let point = try #require(Location(latitude: latitude, longitude: longitude))
+            let sizes = [0.001, 0.01, 1, 50, 100, 777.7, 5_000, 123_456, 5_000_000]
+            let meters = try #require(sizes.randomElement(using: &random))
+            let scatter = try #require(Scatter.allCases.randomElement(using: &random))
+            let point = scatter.point(using: &random)
             let rounded = point.rounded(toCellsOf: meters)
             #expect(rounded.rounded(toCellsOf: meters) == rounded, "\(point) \(meters)")
-            #expect(Location(latitude: rounded.latitude, longitude: rounded.longitude) == rounded, "\(point) \(meters)")
+            let again = Coordinate(latitude: rounded.latitude, longitude: rounded.longitude)
+            #expect(again == rounded, "\(point) \(meters)")
             // Half a cell, which is at most half as large again as asked for, and the rounding of floating point.
             let reach = meters / 111_195.08 * 0.75 + 1e-12
             #expect(abs(rounded.latitude - point.latitude) <= reach, "\(point) \(meters)")
@@ -77,12 +77,12 @@ import Testing
     }
 
     @Test func `all points of a cell round alike`() throws {
-        let centre = try #require(Location(latitude: 48.2, longitude: 16.4)).rounded(toCellsOf: 100)
+        let centre = try #require(Coordinate(latitude: 48.2, longitude: 16.4)).rounded(toCellsOf: 100)
         let height = 100 / 111_195.08
         let width = height / 0.666
         for (north, east) in [(0.49, 0.49), (-0.49, 0.49), (0.49, -0.49), (-0.49, -0.49)] {
             let point = try #require(
-                Location(latitude: centre.latitude + north * height, longitude: centre.longitude + east * width))
+                Coordinate(latitude: centre.latitude + north * height, longitude: centre.longitude + east * width))
             #expect(point.rounded(toCellsOf: 100) == centre)
         }
     }

@@ -1,0 +1,59 @@
+import EventStorage
+import RoomDomain
+import RoomWire
+
+/// What a room has decided and does not know to be durable: a part of one append, or all of it.
+struct PendingAppend {
+    /// A request and the answer it gets once everything it was decided against is durable.
+    struct Decided {
+        var request: CommandRequest
+        var answer: CommandOutcome
+    }
+
+    private(set) var events: [RecordedEvent] = []
+    /// About how many bytes the events take.
+    private(set) var weight = 0
+    var keys: [CommandKey] = []
+    var decided: [Decided] = []
+    /// What the append will show as well: that the room is at its log's head.
+    var verifications: [@Sendable () -> Void] = []
+    /// Sessions whose membership an event began or ended.
+    private var touched: Set<SessionID> = []
+
+    var isEmpty: Bool { decided.isEmpty }
+
+    /// Adds events of one command, decided against `room`.
+    mutating func add(_ recorded: [RecordedEvent], to room: RoomState) {
+        for event in recorded {
+            switch event.event.membershipChange {
+            case .began(let session): touched.insert(session)
+            case .ended(let member): if let member = room.members[member] { touched.insert(member.session) }
+            case nil: break
+            }
+        }
+        events += recorded
+        weight += recorded.weight
+    }
+
+    /// What is written; `room` is what the room is once it is durable.
+    func append(to room: RoomState, expecting version: StreamVersion, in epoch: String) -> StreamAppend {
+        var append = StreamAppend(
+            stream: room.id.uuid, expected: version, events: events.map { EventJSON.stored($0, in: room.id) },
+            keys: keys.map { $0.sealed(in: room.id) }, epoch: epoch)
+        if events.contains(where: \.event.concernsDirectory) { append.directory = DirectoryEntry(of: room) }
+        var touched = touched
+        for case .roomClosed(let forget, _, _) in events.map(\.event) {
+            // Who is in a room that is closed is a member of nothing that could be left.
+            touched.formUnion(room.memberOfSession.keys)
+            if forget { append.forgetAt = room.lastEventAt.milliseconds }
+        }
+        for session in touched {
+            if room.isOpen, room.memberOfSession[session] != nil {
+                append.joined.append(session.uuid)
+            } else {
+                append.left.append(session.uuid)
+            }
+        }
+        return append
+    }
+}

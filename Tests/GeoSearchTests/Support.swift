@@ -1,0 +1,30 @@
+import FoundationEssentials
+import GeoSearch
+import GeoTestSupport
+import Testing
+
+/// A point that is known to be one.
+func at(_ latitude: Double, _ longitude: Double) throws -> Coordinate {
+    try #require(Coordinate(latitude: latitude, longitude: longitude))
+}
+
+/// The id whose last byte is a number and whose other bytes are another.
+func id(_ number: UInt8, filler: UInt8 = 0) -> UUID {
+    let f = filler
+    return UUID(uuid: (f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, number))
+}
+
+/// Random numbers whose seed is printed, so that what they did can be done again.
+func printedRandom(_ function: String = #function) -> SeededRandom {
+    let seed = UInt64.random(in: 0...999_999)
+    print("\(function): seed \(seed)")
+    return SeededRandom(seed: seed)
+}
+
+extension NearbyIndex {
+    /// An index of some rooms.
+    init(_ rooms: [UUID: Coordinate]) {
+        self.init()
+        for (id, coordinate) in rooms { self.place(id, at: coordinate) }
+    }
+}
