@@ -35,13 +35,14 @@ extension LiveRoom {
         snapshotSeq = loaded.snapshotSeq
         encodedState = nil
         grace = PresenceGrace()
-        for session in audience.sessions where confirmed.bans[session] != nil {
+        for session in audience.sessions where refusal(of: session) != nil {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
         }
         for feed in audience.feeds { feed.roomBegan(id) }
         let connected = audience.sessions.compactMap { confirmed.memberOfSession[$0] }
         reviewPresence(
             of: presence.members.union(connected).union(surroundings.presence.elsewhere(in: id)))
+        reviewOwner()
         becomeCurrent()
     }
 

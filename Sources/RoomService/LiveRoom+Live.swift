@@ -21,7 +21,9 @@ extension LiveRoom {
         }
         surroundings.presence.setCount(presence.online, of: id)
         tellPresence()
-        if hasChanged { countSkipVotes() }
+        guard hasChanged else { return }
+        countSkipVotes()
+        reviewOwner()
     }
 
     private func isPresent(_ member: Member) -> Bool {
@@ -159,7 +161,7 @@ extension LiveRoom {
         _ session: SessionID, _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> LiveOutcome
     ) -> LiveOutcome {
         guard condition != .forgotten else { return .noSuchRoom }
-        guard confirmed.bans[session] == nil else { return .refused(.banned) }
+        if let refusal = refusal(of: session) { return .refused(refusal) }
         guard confirmed.isOpen else { return .refused(.roomClosed) }
         guard let member = confirmed.memberOfSession[session] else { return .refused(.notMember) }
         return act(self, member)

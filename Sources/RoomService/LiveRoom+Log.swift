@@ -11,7 +11,7 @@ extension LiveRoom {
     ///
     /// Where they end with the room's forgetting, nobody is shown any more what that takes away.
     func fold(_ durable: [RecordedEvent]) {
-        let forget = durable.contains { $0.event == .roomClosed(forget: true) }
+        let forget = durable.contains(where: \.event.forgetsRoom)
         let events = forget ? durable.map(\.withoutPersonalData) : durable
         var touched: Set<MemberID> = []
         for event in events {
@@ -30,6 +30,7 @@ extension LiveRoom {
         publish(events)
         // Behind the events: who is named in presence is a member by then.
         reviewPresence(of: touched)
+        reviewOwner()
         saveSnapshotIfDue()
     }
 
@@ -42,7 +43,7 @@ extension LiveRoom {
                 room: id, from: first.seq, seq: last.seq, message: ServerMessage.delta(room: id, events: part))
             for feed in audience.feeds { feed.roomMoved(update) }
         }
-        for case .memberBanned(_, _, let session) in events.map(\.event) {
+        for case .memberBanned(_, _, let session, _, _) in events.map(\.event) {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
         }
     }

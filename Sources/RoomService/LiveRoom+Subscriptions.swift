@@ -33,8 +33,8 @@ extension LiveRoom {
         guard condition != .forgotten else {
             return request.feed.subscriptionRefused(request, because: .noSuchRoom)
         }
-        guard confirmed.bans[request.session] == nil else {
-            return request.feed.subscriptionRefused(request, because: .banned)
+        if let refusal = refusal(of: request.session) {
+            return request.feed.subscriptionRefused(request, because: .banned(retryAfterMs: refusal.retryAfterMs))
         }
         // With the log out of reach there is nothing to give to who has seen more: a snapshot would go back in time.
         guard !isAhead(request) || condition == .current else {
@@ -99,8 +99,8 @@ extension LiveRoom {
             let refusal: SubscriptionRefusal =
                 if condition == .forgotten {
                     .noSuchRoom
-                } else if confirmed.bans[request.session] != nil {
-                    .banned
+                } else if let refusal = refusal(of: request.session) {
+                    .banned(retryAfterMs: refusal.retryAfterMs)
                 } else {
                     .unavailable
                 }
@@ -164,8 +164,10 @@ extension LiveRoom {
             you: YouJSON.encode(confirmed, session), presence: presence.current)
     }
 
-    /// Whether the room has banned a session.
-    package func hasBanned(_ session: SessionID) -> Bool { confirmed.bans[session] != nil }
+    /// Why a session may not look at the room: it is banned from it; nil where it may.
+    package func refusal(of session: SessionID) -> RoomRefusal? {
+        confirmed.refusal(of: session, at: surroundings.clock.now)
+    }
 
     /// The room's epoch and last durable event.
     package var position: Position { Position(epoch: epoch, seq: confirmed.seq) }

@@ -88,6 +88,7 @@ package actor LiveRoom {
     /// Whether a moment is set at which what has changed is told.
     var presenceIsScheduled = false
     var reactionLimit = ReactionLimit()
+    var ownerWatch = OwnerWatch()
     /// The newest durable events, so that resuming after a short absence needs no read.
     var recent: RecentEvents
     /// `State` as JSON and the position it was encoded at.

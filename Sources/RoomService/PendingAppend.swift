@@ -32,7 +32,7 @@ struct PendingAppend {
             case .ended(let member): if let member = room.members[member] { touched.insert(member.session) }
             case nil: break
             }
-            if case .roomClosed(let forget) = event.event { closing = forget }
+            if case .roomClosed(let forget, _, _) = event.event { closing = forget }
         }
         events += recorded
         weight += recorded.weight

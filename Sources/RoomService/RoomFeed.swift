@@ -90,7 +90,8 @@ package struct Subscription: Sendable {
 /// Why a connection may not follow a room.
 package enum SubscriptionRefusal: Sendable, Equatable {
     case noSuchRoom
-    case banned
+    /// The session is banned: for so long where a time is given, else until it is unbanned.
+    case banned(retryAfterMs: Int?)
     case unavailable
 }
 

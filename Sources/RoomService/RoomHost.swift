@@ -193,6 +193,16 @@ package final class RoomHost: Sendable {
         return try result.get()
     }
 
+    /// The same for a session that may look at the room.
+    func withRoom<Value: Sendable>(
+        _ id: RoomID, for session: SessionID, _ body: @escaping @Sendable (isolated LiveRoom) -> Value
+    ) async throws(RoomFailure) -> Value {
+        let result: Result<Value, RoomFailure> = try await withRoom(id) { room in
+            room.refusal(of: session).map { .failure(.refused($0)) } ?? .success(body(room))
+        }
+        return try result.get()
+    }
+
     /// Lets a room that is in memory read its log again, whatever is known of it.
     func readAgain(_ id: RoomID) {
         let shelf = shelf(of: id)
@@ -284,6 +294,8 @@ package final class RoomHost: Sendable {
 package enum RoomFailure: Error, Sendable, Equatable {
     /// There is no such room, or it has no such position.
     case noSuchRoom
+    /// The room does not let the session look.
+    case refused(RoomRefusal)
     /// The event log is out of reach.
     case unavailable
     /// The event log refuses what we give it, or gives back what we cannot read.

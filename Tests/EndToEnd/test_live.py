@@ -268,9 +268,8 @@ def test_members_of_a_dead_server_are_offline_within_half_a_minute(nodes):
         # It comes back under another name.
         nodes[1].start()
         with ben.socket() as again:
-            again.subscribe(room)
-            who.until({1, 2})
             there = Who(again, room)
+            who.until({1, 2})
             there.until({1, 2})
         who.until({1})
 

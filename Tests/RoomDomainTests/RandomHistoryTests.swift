@@ -111,7 +111,7 @@ import Testing
         guard room.isOpen else { return }
         switch command {
         case .join, .rename, .updateRoom, .setRole, .unban, .vote, .unvote, .move, .pause, .resume, .finish,
-            .voteSkip, .syncDeck, .countSkipVotes, .endMembership:
+            .voteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
             #expect(throws: Never.self, "seed \(seed), \(command)") {
                 let again = try room.decide(command, by: actor, at: now, online: online)
                 #expect(again == [], "seed \(seed), \(command)")

@@ -49,7 +49,7 @@ final class SimulatedNode: Sendable {
     }
 
     /// When worlds begin, in milliseconds since the Unix epoch.
-    private static let beginning = 1_732_200_000_000.0
+    static let beginning = 1_732_200_000_000.0
 
     var hasCrashed: Bool { crashed.load(ordering: .relaxed) }
 

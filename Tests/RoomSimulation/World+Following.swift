@@ -160,7 +160,8 @@ extension World {
         for client in clients {
             guard let connection = client.connections.first(where: { $0.id == request.connection }) else { continue }
             truth.note("\(client.session.name) may not follow as \(request.connection.rawValue): \(refusal)")
-            if plan.isCalm, refusal == .unavailable {
+            // Who was banned for a moment while the past was read was told nothing of it.
+            if plan.isCalm, refusal == .unavailable, !truth.hasBanned(client.session.id, from: connection.room) {
                 truth.complain("\(client.session.name) may not follow, and nothing is wrong")
             }
             // What was left out cannot be had: it comes back.

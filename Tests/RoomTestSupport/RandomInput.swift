@@ -49,14 +49,17 @@ package struct RandomInput {
         case 6: random.once(in: 3) ? .leave : .skip
         case 7: .rename(name: text())
         case 8: .updateRoom(update())
-        case 9: random.once(in: 9) ? .closeRoom(forget: random.once(in: 2)) : .pause
-        case 10..<13: .setRole(member: member(room), role: random.pick(Role.allCases, or: .dj))
-        case 13: .transferOwnership(member: member(room))
+        case 9: random.once(in: 9) ? .closeRoom(forget: random.once(in: 2), note: note()) : .pause
+        case 10..<13: .setRole(member: member(room), role: random.pick(Role.allCases, or: .dj), note: note())
+        case 13:
+            random.once(in: 2)
+                ? .transferOwnership(member: member(room), note: note())
+                : .replaceOwner(room.owner ?? member(room))
         case 14 where random.once(in: 2):
-            .kick(member: member(room), ban: random.once(in: 2), note: random.once(in: 3) ? text() : nil)
+            .kick(member: member(room), ban: random.once(in: 2), durationMs: durationMs(), note: note())
         case 14: .rename(name: text())
-        case 15: .unban(member: member(room))
-        case 16: .unban(member: random.pick(room.bans.values.sorted(), or: 1))
+        case 15: .unban(member: member(room), note: note())
+        case 16: .unban(member: random.pick(room.bans.values.map(\.member).sorted(), or: 1))
         case 17..<21: .addTracks((0..<Int.random(in: 0..<20, using: &random)).map { _ in info() })
         case 21..<23: .removeTracks((0..<Int.random(in: 0..<3, using: &random)).map { _ in track(room) })
         case 23..<33: .vote(track: track(room))
@@ -99,6 +102,12 @@ package struct RandomInput {
 
     private mutating func item(_ room: RoomState) -> Deck.Item {
         random.once(in: 2) ? .track(track(room)) : .entry(entry(room))
+    }
+
+    private mutating func note() -> String? { random.once(in: 3) ? text() : nil }
+
+    private mutating func durationMs() -> Int64? {
+        random.once(in: 2) ? nil : random.pick([0, 1, 200_000, 31_536_000_000, .max], or: 1)
     }
 
     private mutating func text() -> String { random.pick(Self.texts, or: "") }
@@ -153,6 +162,10 @@ package struct RandomInput {
         if random.once(in: 4) { update.settings.repeatAfterPlays = random.pick([0, 1, 2, 5], or: 0) }
         if random.once(in: 4) { update.settings.maxWaitingPerMember = random.pick([0, 1, 3], or: 0) }
         if random.once(in: 4) { update.settings.guestsMayAdd = random.once(in: 2) }
+        if random.once(in: 6) { update.settings.queueLocked = random.once(in: 2) }
+        if random.once(in: 4) { update.settings.slowModeMs = random.pick([0, 1, 60_000, -1, .max], or: 0) }
+        if random.once(in: 4) { update.settings.ownerAwayMs = random.pick([0, 1, .min, .max], or: 0) }
+        update.note = note()
         if random.once(in: 4) { update.settings.queueMode = random.pick(QueueMode.allCases, or: .dj) }
         return update
     }
