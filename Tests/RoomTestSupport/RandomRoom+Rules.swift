@@ -4,14 +4,23 @@ extension RandomRoom {
     /// What the settings of a room allow, looked at anew for whatever was granted.
     enum Rules {
         /// What was granted to somebody.
-        static func check(_ command: RoomCommand, by actor: Actor, in room: RoomState) throws {
+        static func check(
+            _ command: RoomCommand, by actor: Actor, in room: RoomState, at now: Timestamp
+        ) throws {
             guard case .session(let session, _) = actor else { return }
             let member = room.memberOfSession[session].flatMap { room.members[$0] }
-            if room.bans[session] != nil { throw BrokenRoom(description: "\(command) by who is banned") }
+            if let ban = room.bans[session], ban.until.map({ now < $0 }) ?? true { throw BrokenRoom(description: "\(command) by who is banned") }
             switch command {
             case .join: return
             case .addTracks where member?.role == .guest && !room.settings.guestsMayAdd:
                 throw BrokenRoom(description: "a guest adds tracks")
+            case .addTracks where member?.role == .guest && room.settings.queueLocked:
+                throw BrokenRoom(description: "a guest adds tracks to a locked queue")
+            case .addTracks where member?.role == .guest:
+                let last = room.additions[session]?.milliseconds ?? .min / 2
+                guard now.milliseconds - last >= room.settings.slowModeMs else {
+                    throw BrokenRoom(description: "a guest adds tracks \(now.milliseconds - last) ms after others")
+                }
             case .enqueue:
                 let waiting = room.queue.count { $0.addedBy == member?.id }
                 let most = room.settings.maxWaitingPerMember
@@ -24,6 +33,7 @@ extension RandomRoom {
         /// What the room does next.
         static func check(_ event: RoomEvent, in room: RoomState) throws {
             guard case .entryEnqueued(_, let track, _, _, let why?) = event else { return }
+            if room.settings.queueLocked { throw BrokenRoom(description: "a locked queue fills itself") }
             let least = room.settings.repeatAfterPlays
             if let played = room.tracks[track]?.lastPlay, room.plays - played < least {
                 throw BrokenRoom(description: "track \(track.rawValue) is chosen before it has rested")

@@ -76,7 +76,7 @@ package struct RandomRoom {
             self.tally.refusals += 1
             return
         }
-        try Rules.check(command, by: actor, in: self.room)
+        try Rules.check(command, by: actor, in: self.room, at: now)
         try self.record(events, at: now)
         if !events.isEmpty, self.room.isVotedOut(online: online), command != .countSkipVotes {
             // Only a vote, somebody's going and the server's own count look at who is online.
