@@ -60,11 +60,13 @@ package actor LiveRoom {
     var handedOver: CircularBuffer<PendingAppend> = []
     /// What it was handed over to; nil where it is nothing.
     var chain: AppendChain?
+    /// Since when appends follow each other without a gap.
+    var busySince = NIODeadline.uptimeNanoseconds(0)
     /// The version of `projected`, without what gathers.
     var nextVersion: StreamVersion
     /// The keyed commands that gather or are handed over.
     var pendingKeys: [KeyMemory.Name: CommandKey] = [:]
-    /// About how many bytes the events take that are handed over.
+    /// About how many bytes it takes.
     var handedOverWeight = 0
     var flushIsScheduled = false
     /// Commands that wait for the log to be read.

@@ -57,6 +57,9 @@ final class PresenceDesk: Sendable {
         state.withLock { $0.table.servers(of: member, in: room) }
     }
 
+    /// Whether other servers are known to live.
+    var hasPeers: Bool { state.withLock { $0.table.peerCount > 0 } }
+
     // MARK: Listing
 
     /// All rooms in which members are online, most of them first, ties by id.

@@ -54,7 +54,7 @@ package final class RoomHost: Sendable {
             store: store, clock: clock, randomness: randomness, lifetimeMs: settings.sessionLifetimeMs,
             logIsShared: settings.logIsShared)
         metrics = RoomMetrics(factory: factory)
-        groupCommit = GroupCommit(store: store, metrics: metrics, logger: logger)
+        groupCommit = GroupCommit(store: store, loop: loops[0], metrics: metrics, logger: logger)
         let (jobs, metrics) = (jobs, metrics)
         link = bus.map {
             NodeLink(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)

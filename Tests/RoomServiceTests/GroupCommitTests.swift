@@ -76,6 +76,27 @@ import Testing
         }
     }
 
+    @Test func `flushes that hang hold up nobody else`() async throws {
+        try await withNode(settings: { $0.flushesSideBySide = 3 }) { node in
+            var rooms: [(room: RoomID, owner: Person)] = []
+            for _ in 0..<3 { rooms.append(try await node.makeRoom()) }
+            for (room, _) in rooms { _ = try await node.state(of: room) }
+            let gate = Gate()
+            defer { gate.open() }
+            var held: [Answer] = []
+            for (place, (room, owner)) in rooms.prefix(2).enumerated() {
+                node.store.next(.append, .waits(gate))
+                held.append(node.ask(.rename(name: "Anna"), in: room, by: owner.actor))
+                try await eventually("the append") { gate.arrived == place + 1 }
+            }
+            // Fewer wait than are under way.
+            #expect(try await node.tell(.rename(name: "Anna"), in: rooms[2].room, by: rooms[2].owner).seq == 3)
+            #expect(held.allSatisfy { $0.outcomeSoFar == nil })
+            gate.open()
+            for answer in held { #expect(try await answer.outcome().seq == 3) }
+        }
+    }
+
     @Test func `what a room decides in many turns while its append is under way is the next append`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom()
