@@ -25,7 +25,7 @@ struct OwnerWatch {
 }
 
 extension LiveRoom {
-    /// How long it takes until what came to nothing is tried once more.
+    /// How long it takes at least until what came to nothing is tried once more.
     private static let retryInterval = TimeAmount.seconds(1)
 
     /// Finds out anew whether the owner is away, and has it replaced where it has been away for too long and somebody
@@ -50,9 +50,8 @@ extension LiveRoom {
         guard isFollowed, !presence.members.isEmpty else { return ownerWatch.rest() }
         let due = max(absence.since + .milliseconds(Int64(allowed)), absence.nextTry)
         guard due <= loop.now else { return reviewOwner(at: due) }
-        let nextTry = loop.now + Self.retryInterval
-        ownerWatch.absence?.nextTry = nextTry
-        reviewOwner(at: nextTry)
+        ownerWatch.absence?.nextTry = loop.now + Self.retryInterval
+        // Where the log was out of reach, the room is looked at again when it has been read.
         submit(CommandRequest(actor: .server, key: nil, command: .replaceOwner(owner)) { _ in })
     }
 

@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `with the log out of reach it is tried again`() async throws {
-        try await withNode { node in
+        try await withNode(settings: { $0.comparisonInterval = .milliseconds(20) }) { node in
             let (room, owner) = try await node.makeRoom()
             let bob = try await member(2, of: room, at: node)
             _ = try await node.tell(settings { $0.ownerAwayMs = 1 }, in: room, by: owner)
