@@ -30,7 +30,8 @@ import Testing
     /// `Scripts/simulate --events 1000000` plays a million.
     @Test func `after each of 5,000 events the room, its numbers, its rules and its stored form are whole`() throws {
         let tally = try RandomRoom.play(events: 5_000, seed: 0)
-        #expect(tally.events == 5_000)
+        // A command's events are not cut.
+        #expect((5_000..<5_100).contains(tally.events))
         #expect(tally.kinds.count == 24, "\(tally.kinds)")
     }
 

@@ -9,7 +9,9 @@ extension RandomRoom {
         ) throws {
             guard case .session(let session, _) = actor else { return }
             let member = room.memberOfSession[session].flatMap { room.members[$0] }
-            if let ban = room.bans[session], ban.until.map({ now < $0 }) ?? true { throw BrokenRoom(description: "\(command) by who is banned") }
+            if let ban = room.bans[session], ban.until.map({ now < $0 }) ?? true {
+                throw BrokenRoom(description: "\(command) by who is banned")
+            }
             switch command {
             case .join: return
             case .addTracks where member?.role == .guest && !room.settings.guestsMayAdd:
