@@ -164,7 +164,8 @@ def test_a_dj_becomes_the_owner_when_the_owner_is_away(server):
 
 def test_one_of_two_servers_replaces_the_owner(servers, cluster, tmp_path):
     store = ["--store", "postgres", "--database-url", cluster.database()]
-    here, there = (servers(*backline.NO_GRACE, store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two"))
+    here, there = (
+        servers(*backline.NO_GRACE, store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two"))
     ana, ben, room = open_room(here, ownerAwayMs=700)
     cem = there.session("Cem")
     cem.command(room, "join")
