@@ -44,6 +44,12 @@ extension LiveRoom {
             ownerWatch.owner = confirmed.owner
         }
         guard let owner = ownerWatch.owner, !presence.members.contains(owner) else { return ownerWatch.end() }
+        guard surroundings.presence.seesEverybody else {
+            // The owner may be at another server: two that do not hear each other would replace it in turns.
+            ownerWatch.end()
+            if isFollowed { reviewOwner(at: loop.now + Self.retryInterval) }
+            return
+        }
         let absence = ownerWatch.absence ?? (since: loop.now, nextTry: loop.now)
         ownerWatch.absence = absence
         // Where nobody follows, nobody is here who could be asked for; another server may have somebody.

@@ -25,8 +25,6 @@ package final class RoomHost: Sendable {
     let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
     let jobs = BackgroundJobs()
-    /// Whether the bus brings what other servers tell.
-    private let isHearing = Atomic(false)
     private let sessionEnded = Mutex(SessionListener { _ in })
 
     /// Who is told of ended sessions.
@@ -212,12 +210,7 @@ package final class RoomHost: Sendable {
     // MARK: Housekeeping
 
     /// Whether hints of other servers arrive, so that comparing with the log is only for those that are lost.
-    private var hearsOthers: Bool { isHearing.load(ordering: .relaxed) }
-
-    /// Notes whether hints of other servers arrive.
-    func noteHearing(_ hears: Bool) {
-        isHearing.store(hears, ordering: .relaxed)
-    }
+    private var hearsOthers: Bool { presence.hearsOthers }
 
     private func keepHouse() async {
         var rounds = 0
