@@ -59,7 +59,8 @@ extension LiveRoom {
         let now = surroundings.clock.now
         let events: [RoomEvent]
         do {
-            events = try projected.decide(request.command, by: request.actor, at: now, online: presence.members)
+            events = try projected.decide(
+                request.command, by: request.actor, at: now, online: online(for: request.command))
         } catch {
             pend(request, answer: .refused(error))
             return
@@ -76,6 +77,13 @@ extension LiveRoom {
             pendingKeys[name] = key
         }
         pend(request, answer: .acknowledged(seq: projected.seq, result: result))
+    }
+
+    /// Who counts as online for a command.
+    private func online(for command: RoomCommand) -> Set<MemberID> {
+        // The room is given to nobody who has just lost the connection.
+        if case .replaceOwner = command { return presence.members.filter { !grace.contains($0) } }
+        return presence.members
     }
 
     private func pend(_ request: CommandRequest, answer: CommandOutcome) {

@@ -14,15 +14,18 @@ extension LiveRoom {
         }
         guard !here.isEmpty else { return }
         let elsewhere = surroundings.presence.set(here, in: id)
-        var hasChanged = false
+        var (hasChanged, isFewer) = (false, false)
         for (member, isHere) in here {
             let isOnline = isHere || elsewhere.contains(member) && confirmed.members[member] != nil
-            if presence.set(member, isOnline: isOnline) { hasChanged = true }
+            guard presence.set(member, isOnline: isOnline) else { continue }
+            hasChanged = true
+            if !isOnline { isFewer = true }
         }
         surroundings.presence.setCount(presence.online, of: id)
         tellPresence()
         guard hasChanged else { return }
-        countSkipVotes()
+        // Not where somebody came: after a start the others come back one by one.
+        if isFewer { countSkipVotes() }
         reviewOwner()
     }
 
@@ -52,6 +55,8 @@ extension LiveRoom {
 
     /// Skips what is on air where those who are online now are few enough for the votes that there are.
     private func countSkipVotes() {
+        // Who is at a server that is not heard is not gone.
+        guard surroundings.presence.seesEverybody else { return }
         guard confirmed.isVotedOut(online: presence.members) else { return }
         // Whatever hinders it, the next vote or the next change of presence counts again.
         submit(CommandRequest(actor: .server, key: nil, command: .countSkipVotes) { _ in })

@@ -17,14 +17,17 @@ final class PresenceDesk: Sendable {
     private let loop: any EventLoop
     private let metrics: RoomMetrics
     private let state: Mutex<State>
-    private let isHearing = Atomic(false)
+    /// Since when what other servers tell arrives, in nanoseconds of uptime; 0: it does not.
+    private let hearingSince = Atomic<UInt64>(0)
     /// Whether there may be other servers.
     private let isShared: Bool
+    private let beat: TimeAmount
 
     /// Makes the desk of a process; `link` is nil where there are no other servers.
     init(link: NodeLink?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
         self.link = link
         isShared = settings.logIsShared
+        beat = settings.presenceBeat
         self.loop = loop
         self.metrics = metrics
         let table = PresenceTable(
@@ -88,14 +91,19 @@ final class PresenceDesk: Sendable {
 
     /// Notes whether what other servers tell arrives; may be called on any thread.
     func noteHearing(_ hears: Bool) {
-        isHearing.store(hears, ordering: .relaxed)
+        hearingSince.store(hears ? max(1, loop.now.uptimeNanoseconds) : 0, ordering: .relaxed)
     }
 
     /// Whether what other servers tell arrives.
-    var hearsOthers: Bool { isHearing.load(ordering: .relaxed) }
+    var hearsOthers: Bool { hearingSince.load(ordering: .relaxed) > 0 }
 
-    /// Whether who is offline here is not online elsewhere, as far as can be known.
-    var seesEverybody: Bool { !isShared || hearsOthers }
+    /// Whether who is offline here is not online elsewhere, as far as can be known: others have been heard for a beat,
+    /// in which each of them says who is there.
+    var seesEverybody: Bool {
+        guard isShared else { return true }
+        let since = hearingSince.load(ordering: .relaxed)
+        return since > 0 && loop.now - .uptimeNanoseconds(since) >= beat
+    }
 
     /// Lets time pass; returns whom that concerns, by room.
     func tick() -> [RoomID: Set<MemberID>] {

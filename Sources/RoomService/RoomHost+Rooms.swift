@@ -183,14 +183,21 @@ extension RoomHost {
     }
 
     /// Tells whether a session may look at a room; `reply` is called once, on any thread, at once where the room is in
-    /// memory and belongs to the calling event loop.
+    /// memory and belongs to the calling event loop; a refusal that another server may have lifted is looked up first.
     package func admit(
         _ session: SessionID, to room: RoomID, _ reply: @escaping @Sendable (Result<Void, RoomFailure>) -> Void
     ) {
         visit(room) { result in
             switch result {
             case .success(let room):
-                reply(room.assumeIsolated { $0.refusal(of: session) }.map { .failure(.refused($0)) } ?? .success(()))
+                room.assumeIsolated { room in
+                    guard room.refusal(of: session) != nil else { return reply(.success(())) }
+                    room.verify {
+                        room.assumeIsolated { room in
+                            reply(room.refusal(of: session).map { .failure(.refused($0)) } ?? .success(()))
+                        }
+                    }
+                }
             case .failure(let failure):
                 reply(.failure(RoomFailure(failure)))
             }

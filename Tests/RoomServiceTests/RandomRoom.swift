@@ -76,12 +76,14 @@ struct RandomRoom {
             for event in events.dropFirst(state.seq) { state.evolve(event) }
             #expect(state == folded, "seed \(seed), from the snapshot of \(snapshot.seq)")
         }
+        // Somebody whom nobody has banned.
+        let stranger = Person.guest(99).session
         for node in nodes {
-            let live = try await node.host.view(room, for: owner.session)
+            let live = try await node.host.view(room, for: stranger)
             #expect(live.seq == folded.seq, "seed \(seed)")
             #expect(try JSONValue(parsing: live.state) == expected, "seed \(seed)")
             let seq = dice.number(in: 1..<folded.seq + 1)
-            let past = try await node.host.view(room, at: seq, for: owner.session)
+            let past = try await node.host.view(room, at: seq, for: stranger)
             #expect(try past.state == StateJSON.encode(store.room(room, at: seq)), "seed \(seed) at \(seq)")
         }
         for client in clients {
