@@ -55,6 +55,21 @@ extension RoomHost {
     }
 }
 
+extension RoomHost {
+    /// Calls `done`, on any thread, with whether the rooms with a place were read within some seconds; false where the
+    /// process ends and it is not called.
+    package func whenNearbyIsLoaded(_ done: @escaping @Sendable (Bool) -> Void) -> Bool {
+        jobs.start {
+            do throws(RoomFailure) {
+                try await self.nearby.load()
+                done(true)
+            } catch {
+                done(false)
+            }
+        }
+    }
+}
+
 /// A place in the listing of rooms, as text for clients: opaque to them.
 package struct ListingCursor: Sendable, Equatable {
     enum Place: Equatable {

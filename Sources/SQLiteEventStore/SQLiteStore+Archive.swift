@@ -198,8 +198,8 @@ extension Database {
             """,
             part.entry.columns
                 + [
-                    countDirectoryChange(), part.stream, part.head.epoch, part.head.version.seq, part.head.version.keyed, part.checksum,
-                    part.forgetAt,
+                    countDirectoryChange(), part.stream, part.head.epoch, part.head.version.seq,
+                    part.head.version.keyed, part.checksum, part.forgetAt,
                 ])
         for event in part.events { try insert(event, of: part.stream) }
         for key in part.keys { try insert(key, of: part.stream) }

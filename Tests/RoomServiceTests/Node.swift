@@ -118,6 +118,7 @@ func withNodes(
     settings.logIsShared = count > 1
     // Housekeeping is for tests that are about it.
     settings.comparisonInterval = .hours(1)
+    settings.keepsNearby = false
     change(&settings)
     let nodes = (0..<count).map { number in
         Node(store: store, settings: settings, clock: clock, bus: bus, name: "\(name)-\(number)")
