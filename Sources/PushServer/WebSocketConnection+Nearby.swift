@@ -15,17 +15,16 @@ extension WebSocketConnection {
             if error.code == .rateLimited { hub.tally.messagesRateLimited += 1 }
             return fail(request, error)
         }
-        guard !hub.rooms.nearby.isLoaded else { return showNearby(query, id: request) }
         isWaiting = true
-        let (host, feed, connection) = (hub.rooms, hub.feed, id)
-        let isStarted = host.whenNearbyIsLoaded { isLoaded in
-            feed.onLoop { $0.connections[connection]?.nearbyIsReady(isLoaded, query, id: request) }
+        let (feed, connection) = (hub.feed, id)
+        let isStarted = hub.rooms.refreshNearby { isKnown in
+            feed.onLoop { $0.connections[connection]?.nearbyIsRefreshed(isKnown, query, id: request) }
         }
-        if !isStarted { nearbyIsReady(false, query, id: request) }
+        if !isStarted { nearbyIsRefreshed(false, query, id: request) }
     }
 
-    private func nearbyIsReady(_ isReady: Bool, _ query: NearbyQuery, id request: Int64) {
-        if isReady { showNearby(query, id: request) } else { fail(request, CommandFailure(RoomFailure.unavailable)) }
+    private func nearbyIsRefreshed(_ isKnown: Bool, _ query: NearbyQuery, id request: Int64) {
+        if isKnown { showNearby(query, id: request) } else { fail(request, CommandFailure(RoomFailure.unavailable)) }
         answered()
     }
 

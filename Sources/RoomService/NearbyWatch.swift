@@ -63,9 +63,9 @@ struct NearbyWatch {
     /// Whether it is to be told something, if its client takes it.
     var isWaiting: Bool { isDue && isReady }
 
-    /// Notes what has changed.
-    mutating func note(_ changes: [NearbyRooms.Change]) {
-        if !isDue { isDue = changes.contains { $0.places.contains(where: reach.contains) } }
+    /// Notes where something has changed.
+    mutating func note(changesAt places: [Coordinate]) {
+        if !isDue { isDue = places.contains(where: reach.contains) }
     }
 
     /// Takes what is near by now, and returns what is to be told.

@@ -56,17 +56,10 @@ extension RoomHost {
 }
 
 extension RoomHost {
-    /// Calls `done`, on any thread, with whether the rooms with a place were read within some seconds; false where the
-    /// process ends and it is not called.
-    package func whenNearbyIsLoaded(_ done: @escaping @Sendable (Bool) -> Void) -> Bool {
-        jobs.start {
-            do throws(RoomFailure) {
-                try await self.nearby.load()
-                done(true)
-            } catch {
-                done(false)
-            }
-        }
+    /// Calls `done`, on any thread, with whether the rooms with a place are known, once they are as the log has them or
+    /// that is out of reach; returns false where the process ends and `done` is not called.
+    package func refreshNearby(_ done: @escaping @Sendable (Bool) -> Void) -> Bool {
+        jobs.start { done(await self.nearby.refresh()) }
     }
 }
 

@@ -7,6 +7,12 @@ import Testing
     private static let you = Array(#"{"member":2,"role":"guest","votes":[2,3]}"#.utf8)
     private static let everybody = Presence(online: 2, members: [Sample.member(1), Sample.member(2)])
 
+    private static let nearby = [
+        RoomSummary(
+            id: Sample.room, code: Sample.code, name: "Kitchen", location: Sample.location, listeners: 12, djName: "Ana",
+            nowPlaying: .init(title: "Beta", artist: "Ann"), createdAt: Sample.time(0), distanceMeters: 12.5)
+    ]
+
     private static let serverMessages: [(name: String, bytes: [UInt8])] = [
         (
             "welcome",
@@ -81,6 +87,13 @@ import Testing
         (
             "time",
             ServerMessage.time(re: 9, t1: 1_732_200_000_000.25, t2: 1_732_200_000_001, t3: 1_732_200_000_001.5)
+        ),
+        ("nearby", ServerMessage.nearby(re: 5, rooms: nearby)),
+        ("nearby-none", ServerMessage.nearby(re: 5, rooms: [])),
+        (
+            "nearbyDelta",
+            ServerMessage.nearbyDelta(
+                sub: 5, entered: nearby, changed: [], left: [Sample.room, RoomID(Sample.session(1).uuid)])
         ),
         ("goaway", ServerMessage.goaway(reason: "restart", reconnectInMs: 1_500)),
         (
@@ -186,6 +199,13 @@ import Testing
             .signal(id: nil, room: .id(Sample.room), to: Sample.member(2), data: Sample.relayed("null"))
         ),
         ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
+        (
+            "nearby",
+            .nearby(
+                id: 5, query: NearbyQuery(origin: Sample.location, radiusMeters: 20_037_508, limit: 200))
+        ),
+        ("nearby-usual", .nearby(id: 5, query: NearbyQuery(origin: Sample.location))),
+        ("nearbyStop", .nearbyStop(id: 6, sub: 5)),
     ]
 
     @Test func `server messages are written as the protocol has them`() throws {
