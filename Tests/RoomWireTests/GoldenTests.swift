@@ -9,8 +9,9 @@ import Testing
 
     private static let nearby = [
         RoomSummary(
-            id: Sample.room, code: Sample.code, name: "Kitchen", location: Sample.location, listeners: 12, djName: "Ana",
-            nowPlaying: .init(title: "Beta", artist: "Ann"), createdAt: Sample.time(0), distanceMeters: 12.5)
+            id: Sample.room, code: Sample.code, name: "Kitchen", location: Sample.location, listeners: 12,
+            djName: "Ana", nowPlaying: .init(title: "Beta", artist: "Ann"), createdAt: Sample.time(0),
+            distanceMeters: 12.5)
     ]
 
     private static let serverMessages: [(name: String, bytes: [UInt8])] = [
@@ -180,33 +181,36 @@ import Testing
         ),
     ]
 
-    private static let clientMessages: [(name: String, message: ClientMessage)] = [
-        ("subscribe", .subscribe(id: 1, room: .id(Sample.room), position: nil)),
-        ("subscribe-code", .subscribe(id: nil, room: .code(Sample.code), position: nil)),
-        ("subscribe-resume", .subscribe(id: 1, room: .id(Sample.room), position: Position(epoch: "e1", seq: 41))),
-        ("unsubscribe", .unsubscribe(id: 2, room: .id(Sample.room))),
-        ("command", .command(id: 3, room: .id(Sample.room), key: "k-1", command: .vote(track: Sample.track(7)))),
-        ("command-unkeyed", .command(id: nil, room: .id(Sample.room), key: nil, command: .skip)),
-        ("react", .react(id: 7, room: .id(Sample.room), emoji: "👩🏻‍❤️‍💋‍👨🏿")),
-        (
-            "signal",
-            .signal(
-                id: 8, room: .code(Sample.code), to: Sample.member(2),
-                data: Sample.relayed(#"{"sdp":"v=0\r\n", "n":[1.0]}"#))
-        ),
-        (
-            "signal-null",
-            .signal(id: nil, room: .id(Sample.room), to: Sample.member(2), data: Sample.relayed("null"))
-        ),
-        ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
-        (
-            "nearby",
-            .nearby(
-                id: 5, query: NearbyQuery(origin: Sample.location, radiusMeters: 20_037_508, limit: 200))
-        ),
-        ("nearby-usual", .nearby(id: 5, query: NearbyQuery(origin: Sample.location))),
-        ("nearbyStop", .nearbyStop(id: 6, sub: 5)),
-    ]
+    private static let clientMessages: [(name: String, message: ClientMessage)] =
+        [
+            ("subscribe", .subscribe(id: 1, room: .id(Sample.room), position: nil)),
+            ("subscribe-code", .subscribe(id: nil, room: .code(Sample.code), position: nil)),
+            ("subscribe-resume", .subscribe(id: 1, room: .id(Sample.room), position: Position(epoch: "e1", seq: 41))),
+            ("unsubscribe", .unsubscribe(id: 2, room: .id(Sample.room))),
+            ("command", .command(id: 3, room: .id(Sample.room), key: "k-1", command: .vote(track: Sample.track(7)))),
+            ("command-unkeyed", .command(id: nil, room: .id(Sample.room), key: nil, command: .skip)),
+            ("react", .react(id: 7, room: .id(Sample.room), emoji: "👩🏻‍❤️‍💋‍👨🏿")),
+            (
+                "signal",
+                .signal(
+                    id: 8, room: .code(Sample.code), to: Sample.member(2),
+                    data: Sample.relayed(#"{"sdp":"v=0\r\n", "n":[1.0]}"#))
+            ),
+            (
+                "signal-null",
+                .signal(id: nil, room: .id(Sample.room), to: Sample.member(2), data: Sample.relayed("null"))
+            ),
+            ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
+            ("nearbyStop", .nearbyStop(id: 6, sub: 5)),
+        ] + nearbyMessages
+
+    private static let nearbyMessages: [(name: String, message: ClientMessage)] =
+        Sample.location.map { place in
+            [
+                ("nearby", .nearby(id: 5, query: NearbyQuery(origin: place, radiusMeters: 20_037_508, limit: 200))),
+                ("nearby-usual", .nearby(id: 5, query: NearbyQuery(origin: place))),
+            ]
+        } ?? []
 
     @Test func `server messages are written as the protocol has them`() throws {
         for (name, bytes) in Self.serverMessages { try expect(bytes, is: "server-" + name) }
