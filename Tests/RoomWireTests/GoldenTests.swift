@@ -181,28 +181,27 @@ import Testing
         ),
     ]
 
-    private static let clientMessages: [(name: String, message: ClientMessage)] =
-        [
-            ("subscribe", .subscribe(id: 1, room: .id(Sample.room), position: nil)),
-            ("subscribe-code", .subscribe(id: nil, room: .code(Sample.code), position: nil)),
-            ("subscribe-resume", .subscribe(id: 1, room: .id(Sample.room), position: Position(epoch: "e1", seq: 41))),
-            ("unsubscribe", .unsubscribe(id: 2, room: .id(Sample.room))),
-            ("command", .command(id: 3, room: .id(Sample.room), key: "k-1", command: .vote(track: Sample.track(7)))),
-            ("command-unkeyed", .command(id: nil, room: .id(Sample.room), key: nil, command: .skip)),
-            ("react", .react(id: 7, room: .id(Sample.room), emoji: "👩🏻‍❤️‍💋‍👨🏿")),
-            (
-                "signal",
-                .signal(
-                    id: 8, room: .code(Sample.code), to: Sample.member(2),
-                    data: Sample.relayed(#"{"sdp":"v=0\r\n", "n":[1.0]}"#))
-            ),
-            (
-                "signal-null",
-                .signal(id: nil, room: .id(Sample.room), to: Sample.member(2), data: Sample.relayed("null"))
-            ),
-            ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
-            ("nearbyStop", .nearbyStop(id: 6, sub: 5)),
-        ] + nearbyMessages
+    private static let clientMessages: [(name: String, message: ClientMessage)] = [
+        ("subscribe", .subscribe(id: 1, room: .id(Sample.room), position: nil)),
+        ("subscribe-code", .subscribe(id: nil, room: .code(Sample.code), position: nil)),
+        ("subscribe-resume", .subscribe(id: 1, room: .id(Sample.room), position: Position(epoch: "e1", seq: 41))),
+        ("unsubscribe", .unsubscribe(id: 2, room: .id(Sample.room))),
+        ("command", .command(id: 3, room: .id(Sample.room), key: "k-1", command: .vote(track: Sample.track(7)))),
+        ("command-unkeyed", .command(id: nil, room: .id(Sample.room), key: nil, command: .skip)),
+        ("react", .react(id: 7, room: .id(Sample.room), emoji: "👩🏻‍❤️‍💋‍👨🏿")),
+        (
+            "signal",
+            .signal(
+                id: 8, room: .code(Sample.code), to: Sample.member(2),
+                data: Sample.relayed(#"{"sdp":"v=0\r\n", "n":[1.0]}"#))
+        ),
+        (
+            "signal-null",
+            .signal(id: nil, room: .id(Sample.room), to: Sample.member(2), data: Sample.relayed("null"))
+        ),
+        ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
+        ("nearbyStop", .nearbyStop(id: 6, sub: 5)),
+    ]
 
     private static let nearbyMessages: [(name: String, message: ClientMessage)] =
         Sample.location.map { place in
@@ -221,7 +220,7 @@ import Testing
     }
 
     @Test func `client messages are read as the protocol has them`() throws {
-        for (name, message) in Self.clientMessages {
+        for (name, message) in Self.clientMessages + Self.nearbyMessages {
             let text = try Fixture.bytes("client-" + name)
             #expect(try ClientMessage.parse(text) == message, "\(name)")
             #expect(try ClientMessage.parse(text.span) == message, "\(name)")
@@ -298,7 +297,7 @@ import Testing
         ]
         names.formUnion(Self.serverMessages.map { "server-" + $0.name })
         names.formUnion(Self.bodies.map { "http-" + $0.name })
-        names.formUnion(Self.clientMessages.map { "client-" + $0.name })
+        names.formUnion((Self.clientMessages + Self.nearbyMessages).map { "client-" + $0.name })
         names.formUnion(Sample.commands.map { "command-" + $0.name })
         names.formUnion(Sample.events.flatMap { ["event-" + $0.name, "log-" + $0.name] })
         #expect(try Fixture.names() == names)
