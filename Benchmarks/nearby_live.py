@@ -4,9 +4,10 @@
     Benchmarks/nearby_live.py [--subscriptions 5000] [--rooms 200] [--seconds 30] [--store memory] [--out FILE]
 
 Subscriptions around some cities, from 1 to 50 km wide, on a fifth as many connections. Each second so many rooms open
-in and around these cities; each moves after a while and closes after as long. Told are the server's CPU for each change
-and each message, and how many messages came. At the end what each subscription has folded must be what a fresh search
-of the same place gives.
+in and around these cities; each moves after a while and closes after as long. The same is done before without any
+subscription: the difference is what showing the changes costs. Told are the server's CPU for each change and each
+message, and how many messages came. At the end what each subscription has folded must be what a fresh search of the
+same place gives.
 """
 
 import asyncio
@@ -89,8 +90,8 @@ class Connection:
 class Rooms:
     """Makes, moves and closes rooms."""
 
-    def __init__(self, api, dice, place):
-        self.api, self.dice, self.place, self.changes, self.errors = api, dice, place, 0, []
+    def __init__(self, api, place, owners):
+        self.api, self.place, self.owners, self.changes, self.errors = api, place, owners, 0, []
 
     async def ask(self, method, path, body, token, status):
         answer, content = await self.api.request(method, path, body, token)
@@ -111,6 +112,24 @@ class Rooms:
             await asyncio.sleep(life / 2)
             await self.ask("POST", path, {"command": command}, token, 200)
 
+    async def load(self, each_second, seconds, pid):
+        """Opens so many rooms and waits for their ends; returns the changes, the seconds, and the server's CPU."""
+        cpu, changes, began = servers.cpu_seconds(pid), self.changes, time.monotonic()
+        lives, opened = set(), 0
+        while (passed := time.monotonic() - began) < seconds:
+            while opened < passed * each_second:
+                life = asyncio.create_task(self.live(self.owners[opened % len(self.owners)], LIFE))
+                lives.add(life)
+                life.add_done_callback(lives.discard)
+                opened += 1
+            await asyncio.sleep(0.005)
+        while lives:
+            await asyncio.gather(*lives)
+        took = time.monotonic() - began
+        # What has changed last is shown.
+        await asyncio.sleep(1.5)
+        return self.changes - changes, took, servers.cpu_seconds(pid) - cpu
+
 
 async def measure(server, chosen, dice, out):
     context, watcher = client.tls(), server.session("Watcher")
@@ -121,10 +140,13 @@ async def measure(server, chosen, dice, out):
         return {"lat": lat + dice.gauss(0, 0.2), "lon": (lon + dice.gauss(0, 0.2) + 180) % 360 - 180}
 
     api, search = Api(server.port, context, size=64), Api(server.port, context)
-    rooms = Rooms(api, dice, place)
     needed = max(1, chosen.rooms * LIFE // OPEN_AT_ONCE)
     owners = [server.session(f"Owner {number}").token for number in range(2 * needed)]
+    rooms, pid = Rooms(api, place, owners), server.process.pid
     await asyncio.gather(*(rooms.live(token, None) for token in owners for _ in range(OPEN_AT_ONCE // 5)))
+
+    changes, _, cpu = await rooms.load(chosen.rooms, chosen.seconds / 2, pid)
+    found = {"cpu_s_without": cpu, "changes_without": changes}
 
     connections, count = [], 0
     while count < chosen.subscriptions:
@@ -139,24 +161,10 @@ async def measure(server, chosen, dice, out):
         await asyncio.gather(*(one.open(server.port, watcher.token, context) for one in part))
     subscriptions = [subscription for one in connections for subscription in one.subscriptions]
 
-    pid = server.process.pid
-    before, changes, began = servers.cpu_seconds(pid), rooms.changes, time.monotonic()
-    lives, opened = set(), 0
-    while (passed := time.monotonic() - began) < chosen.seconds:
-        while opened < passed * chosen.rooms:
-            life = asyncio.create_task(rooms.live(owners[opened % len(owners)], LIFE))
-            lives.add(life)
-            life.add_done_callback(lives.discard)
-            opened += 1
-        await asyncio.sleep(0.005)
-    while lives:
-        await asyncio.gather(*lives)
-    seconds = time.monotonic() - began
-    await asyncio.sleep(1.5)
-    found = {
-        "subscriptions": len(subscriptions), "connections": len(connections), "rooms_opened": opened,
-        "changes": rooms.changes - changes, "seconds": seconds, "server_cpu_s": servers.cpu_seconds(pid) - before,
-        "messages": sum(subscription.messages for subscription in subscriptions),
+    changes, seconds, cpu = await rooms.load(chosen.rooms, chosen.seconds, pid)
+    found |= {
+        "subscriptions": len(subscriptions), "connections": len(connections), "changes": changes, "seconds": seconds,
+        "server_cpu_s": cpu, "messages": sum(subscription.messages for subscription in subscriptions),
         "resident_kib": servers.resident_kib(pid),
     }
 
@@ -204,15 +212,16 @@ def main():
         server = stack.enter_context(servers.backline("--max-searches-per-minute", "0", store=store))
         found = client.run(measure(server, chosen, random.Random(seed), out))
     out.keep({"benchmark": "nearby_live", "seed": seed, "store": chosen.store, **found})
-    cpu = found["server_cpu_s"]
+    changes, messages, cpu = max(1, found["changes"]), max(1, found["messages"]), found["server_cpu_s"]
+    each, without = cpu / changes, found["cpu_s_without"] / max(1, found["changes_without"])
     servers.table(("nearby subscriptions", f"{found['subscriptions']:,}"), [
         ("connections", f"{found['connections']:,}"),
         ("changes a second", f"{found['changes'] / found['seconds']:.0f}"),
         ("messages", f"{found['messages']:,}"),
-        ("messages for each change", f"{found['messages'] / max(1, found['changes']):.1f}"),
-        ("server CPU s", f"{cpu:.1f}"),
-        ("server CPU ms for each change, HTTP included", f"{1000 * cpu / max(1, found['changes']):.2f}"),
-        ("server CPU µs for each message", f"{1e6 * cpu / max(1, found['messages']):.0f}"),
+        ("messages for each change", f"{messages / changes:.1f}"),
+        ("server CPU ms for each change", f"{1000 * each:.2f}"),
+        ("without subscriptions", f"{1000 * without:.2f}"),
+        ("µs for each message, beyond that", f"{1e6 * (each - without) * changes / messages:.0f}"),
         ("server memory MiB", f"{found['resident_kib'] / 1024:.0f}"),
         ("lists unlike a fresh search", json.dumps(found["wrong"])),
     ])
