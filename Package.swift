@@ -156,7 +156,7 @@ let package = Package(
                 "RoomWire", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
             ]),
-        tests("RoomDomainTests", ["GeoSearch", "RoomDomain"]),
+        tests("RoomDomainTests", ["GeoSearch", "RoomDomain", "RoomTestSupport"]),
         tests(
             "RoomServiceTests",
             [
@@ -175,8 +175,8 @@ let package = Package(
             ],
             path: "Tests/RoomSimulation"),
         .executableTarget(
-            name: "Simulate", dependencies: ["RoomSimulation", argumentParser], path: "Tests/Simulate",
-            swiftSettings: settings),
+            name: "Simulate", dependencies: ["RoomSimulation", "RoomTestSupport", argumentParser],
+            path: "Tests/Simulate", swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
         tests("SimulationTests", ["RoomSimulation", "Simulate", nioCore]),
         tests(

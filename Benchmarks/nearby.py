@@ -6,8 +6,8 @@
                          [--out FILE]
 
 Half of the rooms and queries lie anywhere on the Earth, half around 200 cities, most around the first ones: normally
-distributed with a deviation of 5 km, the n-th city having a share of 1/n. Asked are the 50 nearest within 1, 10 and
-100 km, by one client that waits for each answer.
+distributed with a deviation of 5 km, the n-th city having a share of 1/n. Asked are the 50 nearest (--limit) within
+1, 10 and 100 km (--radii, metres), by one client that waits for each answer.
 
 index      NearbyIndex, called in its process
 sqlite     R*Tree in its process, in memory: box, then Haversine as a function in C
@@ -37,8 +37,6 @@ import servers
 
 LOAD = os.path.join(servers.TREE, ".build", "release", "NearbyLoad")
 PEER = os.path.join(servers.HERE, "load", "nearby")
-RADII = (1_000, 10_000, 100_000)
-LIMIT = 50
 NAMES = {
     "sqlite": "SQLite R*Tree, in process", "postgis": "PostGIS, ST_DWithin and KNN order",
     "btree": "PostgreSQL, B-tree box and Haversine", "redis": "Redis GEOSEARCH",
@@ -52,6 +50,8 @@ def add_options(parser):
     parser.add_argument("--rounds", type=int, default=3, help="how often each is; a query's median counts")
     parser.add_argument("--runs", type=int, default=3, help="runs of the index, whose median is told; peers have one")
     parser.add_argument("--seed", type=int, default=1, help="what rooms and queries are made of")
+    parser.add_argument("--radii", type=servers.numbers, default=[1_000, 10_000, 100_000], help="metres")
+    parser.add_argument("--limit", type=int, default=50, help="how many rooms are asked for")
     parser.add_argument("--cell", type=float, default=0, help="cells that locations are rounded to, metres")
     parser.add_argument("--program", default=LOAD, help="the load program")
     parser.add_argument("--only", default=",".join(NAMES), help="the peers that are measured")
@@ -88,8 +88,8 @@ class Data:
 
     def arguments(self, answers):
         return [
-            "--rooms", self.rooms, "--queries", self.queries, "--radii", ",".join(map(str, RADII)), "--limit",
-            str(LIMIT), "--answers", answers,
+            "--rooms", self.rooms, "--queries", self.queries, "--radii", ",".join(map(str, self.options.radii)),
+            "--limit", str(self.options.limit), "--answers", answers,
         ]
 
     def answers(self, name):
@@ -97,7 +97,7 @@ class Data:
         with open(self.path(name), "rb") as file:
             content = file.read()
         found, at = [], 0
-        for _ in range(len(RADII) * self.options.queries):
+        for _ in range(len(self.options.radii) * self.options.queries):
             (count,) = struct.unpack_from("=Q", content, at)
             at += 8
             found.append([struct.unpack_from("=16sd", content, at + 24 * n) for n in range(count)])
@@ -171,9 +171,8 @@ def place(name, folder):
         yield None
 
 
-def compare(found, truth):
-    """Of the answers of each radius: how many have the same ids in the same order, and the same ids in any order."""
-    size = len(truth) // len(RADII)
+def compare(found, truth, size):
+    """Of `size` answers for each radius: how many have the same ids in the same order, and the same ids in any order."""
     ordered, same = [], []
     for start in range(0, len(truth), size):
         pairs = list(zip(found[start:start + size], truth[start:start + size], strict=True))
@@ -198,7 +197,7 @@ def lines(options, figures, out):
         ("inserts, s", own["inserts_s"], 2 * scale, "2 s a million"),
         ("bytes a room", own["bytes_per_room"], 120, "what is allowed"),
     ]
-    for radius in RADII:
+    for radius in options.radii:
         p50, p99, name = f"{radius}_us_p50", f"{radius}_us_p99", f"{radius // 1000} km"
         if "sqlite" in figures:
             wanted.append((f"{name}, median µs", own[p50], figures["sqlite"][p50] / 2, "half of SQLite's"))
@@ -228,10 +227,10 @@ def main():
             run([PEER, "truth", *data.arguments(data.path("truth")), "--rounds", "1"])
             truth = data.answers("truth")
             check(data.answers("index"), truth, out)
-            right["index"] = compare(data.answers("index"), truth)
+            right["index"] = compare(data.answers("index"), truth, options.queries)
             for name in [name for name in options.only.split(",") if name]:
                 figures[name] = peer(name, data, options)
-                right[name] = compare(data.answers(name), truth)
+                right[name] = compare(data.answers(name), truth, options.queries)
     for name, found in figures.items():
         out.keep({"name": name, **found, "right": right.get(name)})
 
@@ -240,13 +239,13 @@ def main():
         size = found["bytes_per_room"] if name == "index" else found["index_bytes"] / options.rooms
         return (
             NAMES.get(name, "the index, in process"),
-            *(f"{found[f'{radius}_us_p50']:,.1f} / {found[f'{radius}_us_p99']:,.1f}" for radius in RADII),
+            *(f"{found[f'{radius}_us_p50']:,.1f} / {found[f'{radius}_us_p99']:,.1f}" for radius in options.radii),
             f"{found['inserts_s']:.1f}", f"{size:.0f}",
             *(" ".join(map(str, right[name][part])) if name in right else "" for part in (0, 1)),
         )
 
     servers.table(
-        ("median / p99, µs", *(f"{radius // 1000} km" for radius in RADII), "inserts, s", "bytes a room",
+        ("median / p99, µs", *(f"{radius // 1000} km" for radius in options.radii), "inserts, s", "bytes a room",
          f"right of {options.queries}", "right in any order"),
         [row(name) for name in figures])
     servers.table(("line", "measured", "", "met"), list(lines(options, figures, out)))

@@ -2,12 +2,13 @@ import ArgumentParser
 import Glibc
 import PostgresEventStore
 
-/// What `Benchmarks/event_log.py` measures inside of a process, without sockets; each command prints one JSON object.
+/// What `Benchmarks/event_log.py` and `large_room.py` measure inside of a process, without sockets; each command prints
+/// one JSON object.
 @main
 struct EventLogLoad: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "EventLogLoad", abstract: "Loads an event log for Benchmarks/event_log.py.",
-        subcommands: [Appends.self, Commands.self, Loading.self])
+        commandName: "EventLogLoad", abstract: "Loads an event log for Benchmarks/event_log.py and large_room.py.",
+        subcommands: [Appends.self, Commands.self, Deciding.self, Loading.self])
 }
 
 /// Where the log is, and for how long it is loaded.

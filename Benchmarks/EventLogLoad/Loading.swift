@@ -24,7 +24,7 @@ struct Loading: AsyncParsableCommand {
 
     func run() async throws {
         let store = try await log.open()
-        var room = try LargeRoom(tracks: tracks, events: events)
+        var room = try LargeRoom(tracks: tracks, members: 200, events: events)
         try await room.write(to: store)
         let id = room.state.id
         let head = StreamVersion(seq: room.state.seq, keyed: 0)
@@ -86,71 +86,5 @@ struct Loading: AsyncParsableCommand {
         host.shutDown()
         await isOver
         guard seq == head.seq else { throw Defect("the room stands at \(seq)") }
-    }
-}
-
-/// A room in which much has happened.
-private struct LargeRoom {
-    private(set) var state: RoomState
-    private var history: [RecordedEvent] = []
-    private let owner = SessionID(UUID())
-
-    init(tracks: Int, events: Int) throws {
-        state = RoomState(id: RoomID(UUID()))
-        let founding = RoomFounding(
-            id: state.id, code: RoomCode(random: .random(in: 0 ... .max)), name: "Large", location: nil,
-            visibility: .public, settings: SettingsUpdate(), founder: owner, founderName: "Owner")
-        take(try RoomState.found(founding))
-        for first in stride(from: 0, to: tracks, by: RoomLimits.tracksPerCommand) {
-            let added = (first..<min(tracks, first + RoomLimits.tracksPerCommand)).map { number in
-                TrackInfo(
-                    source: "catalogue", sourceID: "track-\(number)", title: "Title \(number &* 7_919 % 10_007)",
-                    artist: "Artist \(number % 500)", durationMs: 180_000)
-            }
-            try decide(.addTracks(added), by: owner)
-        }
-        let voters = (0..<200).map { _ in SessionID(UUID()) }
-        for voter in voters { try decide(.join(name: "Voter"), by: voter) }
-        var number = 0
-        while state.seq < events {
-            let (voter, vote) = (voters[number % voters.count], number / voters.count)
-            let track = TrackID(rawValue: (number * 31 + vote) % tracks + 1)
-            let has = state.voters[track]?.contains(where: { state.memberOfSession[voter] == $0 }) == true
-            try decide(has ? .unvote(track: track) : .vote(track: track), by: voter)
-            number += 1
-        }
-    }
-
-    private mutating func decide(_ command: RoomCommand, by session: SessionID) throws {
-        let actor = Actor.session(session, name: session == owner ? "Owner" : "Voter")
-        take(try state.decide(command, by: actor, at: Self.now))
-    }
-
-    private static let now = Timestamp(milliseconds: 1_700_000_000_000)
-
-    private mutating func take(_ events: [RoomEvent]) {
-        let recorded = state.recorded(events, at: Self.now)
-        for event in recorded { state.evolve(event) }
-        history += recorded
-    }
-
-    /// Appends everything that happened.
-    mutating func write(to store: PostgresStore) async throws {
-        let stored = history.map { recorded in
-            StoredEvent(
-                seq: recorded.seq, at: recorded.at.milliseconds, type: EventJSON.typeName(recorded.event),
-                payload: EventJSON.encodeLog(recorded.event))
-        }
-        let entry = DirectoryEntry(code: state.code.description, name: state.name, isPublic: true, createdAt: 1)
-        let creation = StreamCreation(
-            first: StreamAppend(stream: state.id.uuid, expected: .start, events: [stored[0]], directory: entry),
-            epoch: "epoch", creator: owner.uuid, key: nil, fingerprint: 0, at: 1, keysSince: 0, ownerLimit: 1)
-        guard try await store.create(creation) == .created else { throw Defect("the room was not made") }
-        for first in stride(from: 1, to: stored.count, by: 2_000) {
-            let part = StreamAppend(
-                stream: state.id.uuid, expected: StreamVersion(seq: first, keyed: 0),
-                events: Array(stored[first..<min(stored.count, first + 2_000)]))
-            guard try await store.append([part]) == [.appended] else { throw Defect("events were not appended") }
-        }
     }
 }

@@ -22,8 +22,8 @@ package protocol EventStore: StreamErasure {
 
     /// Appends to many streams in one transaction; outcomes are in the order of `batch`.
     ///
-    /// A stream whose version or epoch is not the expected one is reported ``AppendOutcome/conflict`` alone: none of its parts is
-    /// written, the others are. When this returns, all that was appended is durable. When it throws a fault whose
+    /// A stream whose version or epoch is not the expected one is reported ``AppendOutcome/conflict`` alone: none of its
+    /// parts is written, the others are. When this returns, all that was appended is durable. When it throws a fault whose
     /// ``StorageFault/outcomeIsUnknown`` is true, the whole batch was committed or none of it.
     ///
     /// - Precondition: a stream appears at most once in `batch`; events are numbered from the expected `seq` + 1 and keys

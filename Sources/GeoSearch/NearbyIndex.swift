@@ -7,8 +7,8 @@ package import FoundationEssentials
 /// straight lines and without trigonometry; the formula is computed for those only that may be in the answer.
 ///
 /// It is a value, which its owner confines. Copies share storage until one of them changes, which then costs the time
-/// and memory of the whole index. As arrays do, it moves to twice the room when it is full: an insert takes less than a
-/// microsecond, and 20 ms at some powers of two.
+/// and memory of the whole index. As arrays do, it moves to twice the room when it is full: of a million inserts some
+/// fifteen take 1 to 10 ms, the others less than a microsecond.
 package struct NearbyIndex: Sendable {
     /// A room that a search found.
     package struct Hit: Equatable, Sendable {
@@ -23,7 +23,7 @@ package struct NearbyIndex: Sendable {
         }
     }
 
-    /// A room; in the place of a removed one, where the next such place is.
+    /// A room, or one that was removed until another one takes its place.
     private struct Slot {
         var id: PackedUUID
         var coordinate: Coordinate
@@ -47,7 +47,8 @@ package struct NearbyIndex: Sendable {
 
     /// Puts a room somewhere, wherever it was before; returns where that was.
     ///
-    /// Complexity: O(1) for the room, and a walk of log₂(n / 20) levels in the tree.
+    /// Complexity: O(log n) for the walk down the tree, at most 93 steps. Leaving a place that it shares with m others
+    /// takes a look at those.
     @discardableResult
     package mutating func place(_ id: UUID, at coordinate: Coordinate) -> Coordinate? {
         let id = PackedUUID(id)
@@ -81,7 +82,8 @@ package struct NearbyIndex: Sendable {
     /// The rooms within `radius` metres of a point, nearest first, equally near ones by id: at most `limit` of them.
     ///
     /// The time depends on `limit` and hardly on how many rooms are within the radius; but rooms that are as near as the
-    /// last one of the answer, to 24 mm, are all looked at. `radius` and `limit` are at least 0.
+    /// last one of the answer, to 24 mm, are all looked at: thousands at one place take some 30 ns each. Neither `radius`
+    /// nor `limit` may be negative.
     package func nearest(to origin: Coordinate, within radius: Double, limit: Int) -> [Hit] {
         precondition(radius >= 0 && limit >= 0, "\(limit) rooms within \(radius) m")
         guard limit > 0 else { return [] }

@@ -37,8 +37,8 @@ struct AppendParts: OptionSet, Sendable {
 extension Statement {
     /// Appends to many streams; the parameters are one array per column, those of the parts in the order below.
     ///
-    /// `moved` updates the heads whose version and epoch are the expected ones, in the order of the arrays, which is that of the
-    /// rooms' ids (joins are nested loops, ``prepareSession``): so batches that overlap wait for each other and never in
+    /// `moved` updates the heads whose version and epoch are the expected ones, in the order of the arrays, which is
+    /// that of the rooms' ids (joins are nested loops, ``prepareSession``): so batches that overlap wait for each other and never in
     /// a circle. A head that moved while its lock was waited for is compared again as it then is (READ COMMITTED
     /// re-evaluates the condition on the newest row version) and is left out. Every other part writes for the rooms of
     /// `moved` alone. Since their heads had not moved, neither had the rooms' events, keys and memberships: what the

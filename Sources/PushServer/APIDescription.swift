@@ -84,11 +84,11 @@ enum APIDescription {
         that was made with the same key.","headers":{"Location":{"description":"The room's path.","required":true,"s\#
         chema":{"type":"string","pattern":"^/v1/rooms/"}}},"content":{"application/json":{"schema":{"$ref":"#/compon\#
         ents/schemas/RoomView"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/re\#
-        sponses/Unauthorized"},"406":{"$ref":"#/components/responses/NotAcceptable"},"409":{"$ref":"#/components/res\#
-        ponses/Conflict"},"413":{"$ref":"#/components/responses/TooLarge"},"415":{"$ref":"#/components/responses/Uns\#
-        upportedMediaType"},"422":{"$ref":"#/components/responses/LimitReached"},"429":{"$ref":"#/components/respons\#
-        es/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/Unav\#
-        ailable"}}}
+        sponses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"406":{"$ref":"#/components/respons\#
+        es/NotAcceptable"},"409":{"$ref":"#/components/responses/Conflict"},"413":{"$ref":"#/components/responses/To\#
+        oLarge"},"415":{"$ref":"#/components/responses/UnsupportedMediaType"},"422":{"$ref":"#/components/responses/\#
+        LimitReached"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Int\#
+        ernal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms/nearby":{
         "get":{"operationId":"listNearbyRooms","summary":"Open public rooms near a point, nearest \#
@@ -109,9 +109,10 @@ enum APIDescription {
         was","parameters":[{"name":"at","in":"query","description":"The event to look back to, from 1 to the room's \#
         last.","schema":{"type":"integer"}}],"responses":{"200":{"description":"The room.","content":{"application/j\#
         son":{"schema":{"$ref":"#/components/schemas/RoomView"}}}},"400":{"$ref":"#/components/responses/BadRequest"\#
-        },"401":{"$ref":"#/components/responses/Unauthorized"},"404":{"$ref":"#/components/responses/NotFound"},"406\#
-        ":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":\#
-        {"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        },"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"40\#
+        4":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"\#
+        $ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"\#
+        #/components/responses/Unavailable"}}}
         },
         "/v1/rooms/{room}/events":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
@@ -121,10 +122,10 @@ enum APIDescription {
         answer, at most; above 1,000 as \#
         1,000.","schema":{"type":"integer","minimum":1,"default":1000}}],"responses":{"200":{"description":"Events, \#
         ascending.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/EventList"}}}},"400":{"$re\#
-        f":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"404":{"$ref":"\#
-        #/components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$ref":"#/com\#
-        ponents/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components\#
-        /responses/Unavailable"}}}
+        f":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"\#
+        #/components/responses/Forbidden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/compone\#
+        nts/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/component\#
+        s/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms/{room}/pool":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
@@ -135,10 +136,10 @@ enum APIDescription {
         in":"query","description":"Tracks in the answer, at most; above 500 as \#
         500.","schema":{"type":"integer","minimum":1,"default":100}}],"responses":{"200":{"description":"A page of \#
         the pool.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/PoolPage"}}}},"400":{"$ref"\#
-        :"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"404":{"$ref":"#/\#
-        components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$ref":"#/compo\#
-        nents/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/r\#
-        esponses/Unavailable"}}}
+        :"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/\#
+        components/responses/Forbidden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/component\#
+        s/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/\#
+        responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms/{room}/commands":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
@@ -206,9 +207,10 @@ enum APIDescription {
         to authenticate.","required":true,"schema":{"const":"Bearer"}}},"content":{"application/problem+json":{"sche\#
         ma":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":401},"code":{"const":"unauthorize\#
         d"}}}}}},
-        "Forbidden":{"description":"Its role or origin does not allow it, or the session is banned.","content":{"app\#
-        lication/problem+json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":403}\#
-        ,"code":{"enum":["forbidden","banned"]}}}}}},
+        "Forbidden":{"description":"Its role or origin does not allow it, or the session is \#
+        banned.","headers":{"Retry-After":{"description":"When the ban ends by itself, in seconds.","schema":{"type"\#
+        :"integer","minimum":1}}},"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Prob\#
+        lem","properties":{"status":{"const":403},"code":{"enum":["forbidden","banned"]}}}}}},
         "NotFound":{"description":"The room, or what is named in it, is not there.","content":{"application/problem+\#
         json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":404},"code":{"const":\#
         "not_found"}}}}}},
@@ -278,11 +280,14 @@ enum APIDescription {
         "Settings":{"type":"object","required":["queueMode","skipRatio","maxWaitingPerMember","repeatAfterPlays"],"p\#
         roperties":{"queueMode":{"enum":["dj","votes","fair"]},"skipRatio":{"type":"number","minimum":0,"maximum":1}\#
         ,"maxWaitingPerMember":{"type":"integer","minimum":0,"maximum":500},"repeatAfterPlays":{"type":"integer","mi\#
-        nimum":0,"maximum":10000},"guestsMayAdd":{"type":"boolean"}}},
+        nimum":0,"maximum":10000},"guestsMayAdd":{"type":"boolean"},"queueLocked":{"type":"boolean"},"slowModeMs":{"\#
+        type":"integer","minimum":0,"maximum":3600000},"ownerAwayMs":{"type":"integer","minimum":0,"maximum":2592000\#
+        000}}},
         "SettingsUpdate":{"description":"What is left out stays as it is.","type":"object","properties":{"queueMode"\#
         :{"enum":["dj","votes","fair"]},"skipRatio":{"type":"number","minimum":0,"maximum":1},"maxWaitingPerMember":\#
         {"type":"integer","minimum":0,"maximum":500},"repeatAfterPlays":{"type":"integer","minimum":0,"maximum":1000\#
-        0},"guestsMayAdd":{"type":"boolean"}}},
+        0},"guestsMayAdd":{"type":"boolean"},"queueLocked":{"type":"boolean"},"slowModeMs":{"type":"integer","minimu\#
+        m":0,"maximum":3600000},"ownerAwayMs":{"type":"integer","minimum":0,"maximum":2592000000}}},
         "RoomView":{"type":"object","required":["room"],"properties":{"room":{"$ref":"#/components/schemas/Snapshot"\#
         },"you":{"$ref":"#/components/schemas/You"}}},
         "Snapshot":{"type":"object","required":["epoch","seq","time","state"],"properties":{"epoch":{"type":"string"\#
@@ -370,10 +375,11 @@ enum APIDescription {
         "RoomUpdated":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/sche\#
         mas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roomUpdated"},"name":{"type":"string\#
         "},"location":{"$ref":"#/components/schemas/Coordinates"},"locationCleared":{"const":true},"visibility":{"$r\#
-        ef":"#/components/schemas/Visibility"},"settings":{"$ref":"#/components/schemas/Settings"}}},
+        ef":"#/components/schemas/Visibility"},"settings":{"$ref":"#/components/schemas/Settings"},"by":{"$ref":"#/c\#
+        omponents/schemas/Number"},"reason":{"type":"string"}}},
         "RoomClosed":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/schem\#
-        as/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roomClosed"},"forget":{"const":true}}\#
-        },
+        as/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roomClosed"},"forget":{"const":true},\#
+        "by":{"$ref":"#/components/schemas/Number"},"reason":{"type":"string"}}},
         "MemberJoined":{"type":"object","required":["seq","at","type","member","name","role"],"properties":{"seq":{"\#
         $ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberJoined\#
         "},"member":{"$ref":"#/components/schemas/Number"},"name":{"type":"string"},"role":{"$ref":"#/components/sch\#
@@ -388,13 +394,16 @@ enum APIDescription {
         ember":{"$ref":"#/components/schemas/Number"},"name":{"type":"string"}}},
         "RoleChanged":{"type":"object","required":["seq","at","type","member","role"],"properties":{"seq":{"$ref":"#\#
         /components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roleChanged"},"membe\#
-        r":{"$ref":"#/components/schemas/Number"},"role":{"$ref":"#/components/schemas/Role"}}},
+        r":{"$ref":"#/components/schemas/Number"},"role":{"$ref":"#/components/schemas/Role"},"by":{"$ref":"#/compon\#
+        ents/schemas/Number"},"reason":{"type":"string","description":"Without by it is ownerLeft or ownerAway."}}},
         "MemberBanned":{"type":"object","required":["seq","at","type","member"],"properties":{"seq":{"$ref":"#/compo\#
         nents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberBanned"},"member":{"\#
-        $ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"}}},
+        $ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"until":{"$ref":"#/componen\#
+        ts/schemas/Time"},"reason":{"type":"string"}}},
         "MemberUnbanned":{"type":"object","required":["seq","at","type","member"],"properties":{"seq":{"$ref":"#/com\#
         ponents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberUnbanned"},"member\#
-        ":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"}}},
+        ":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"reason":{"type":"strin\#
+        g"}}},
         "TracksAdded":{"type":"object","required":["seq","at","type","tracks","by"],"properties":{"seq":{"$ref":"#/c\#
         omponents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"tracksAdded"},"tracks"\#
         :{"type":"array","items":{"$ref":"#/components/schemas/NumberedTrack"}},"by":{"$ref":"#/components/schemas/N\#
@@ -491,16 +500,20 @@ enum APIDescription {
         "UpdateRoomCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"updateRoom"},"name":\#
         {"type":"string","minLength":1},"location":{"$ref":"#/components/schemas/Coordinates"},"clearLocation":{"typ\#
         e":"boolean"},"visibility":{"$ref":"#/components/schemas/Visibility"},"settings":{"$ref":"#/components/schem\#
-        as/SettingsUpdate"}}},
+        as/SettingsUpdate"},"reason":{"$ref":"#/components/schemas/Reason"}}},
         "CloseRoomCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"closeRoom"},"forget":\#
-        {"type":"boolean"}}},
+        {"type":"boolean"},"reason":{"$ref":"#/components/schemas/Reason"}}},
         "MemberCommand":{"type":"object","required":["type","member"],"properties":{"type":{"enum":["transferOwnersh\#
-        ip","unban"]},"member":{"$ref":"#/components/schemas/Number"}}},
+        ip","unban"]},"member":{"$ref":"#/components/schemas/Number"},"reason":{"$ref":"#/components/schemas/Reason"\#
+        }}},
         "SetRoleCommand":{"type":"object","required":["type","member","role"],"properties":{"type":{"const":"setRole\#
-        "},"member":{"$ref":"#/components/schemas/Number"},"role":{"enum":["dj","guest"]}}},
+        "},"member":{"$ref":"#/components/schemas/Number"},"role":{"enum":["dj","guest"]},"reason":{"$ref":"#/compon\#
+        ents/schemas/Reason"}}},
         "KickCommand":{"type":"object","required":["type","member"],"properties":{"type":{"const":"kick"},"member":{\#
-        "$ref":"#/components/schemas/Number"},"ban":{"type":"boolean"},"reason":{"type":"string","minLength":1,"desc\#
-        ription":"1 to 300 characters."}}},
+        "$ref":"#/components/schemas/Number"},"ban":{"type":"boolean"},"durationMs":{"type":"integer","minimum":1,"m\#
+        aximum":31536000000,"description":"When the ban ends by itself; only with \#
+        ban."},"reason":{"$ref":"#/components/schemas/Reason"}}},
+        "Reason":{"type":"string","minLength":1,"description":"1 to 200 characters and no control characters."},
         "AddTracksCommand":{"type":"object","required":["type","tracks"],"properties":{"type":{"const":"addTracks"},\#
         "tracks":{"type":"array","minItems":1,"maxItems":500,"items":{"$ref":"#/components/schemas/NewTrack"}}}},
         "RemoveTracksCommand":{"type":"object","required":["type","tracks"],"properties":{"type":{"const":"removeTra\#

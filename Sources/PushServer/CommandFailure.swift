@@ -45,13 +45,14 @@ struct CommandFailure: Error {
 
     /// What is told of a refusal.
     init(_ refusal: RoomRefusal) {
-        self.init(ErrorCode(refusal), refusal.detail)
+        self.init(ErrorCode(refusal), refusal.detail, retryAfterMs: refusal.retryAfterMs)
     }
 
     /// What is told of a room that cannot be had.
     init(_ failure: RoomFailure) {
         switch failure {
         case .noSuchRoom: self.init(.notFound, "no such room")
+        case .refused(let refusal): self.init(refusal)
         case .unavailable: self.init(ErrorCode.unavailable)
         case .internalFault: self.init(.internal)
         }

@@ -75,7 +75,7 @@ final class ConnectionHub {
             connectionsOfSession[connection.session.id] = nil
         }
         for watch in connection.nearby.values { rooms.nearby.unwatch(watch) }
-        for followed in connection.followed { unfollow(connection, followed.followers.room) }
+        for followed in connection.followed { unfollow(connection, followed.followers.room, because: .lost) }
     }
 
     /// How many channels are open that are sockets, or may become some; those that are closing are included.
@@ -141,11 +141,11 @@ final class ConnectionHub {
     // MARK: Rooms
 
     /// Ends a connection's subscription to a room.
-    func unfollow(_ connection: WebSocketConnection, _ room: RoomID) {
+    func unfollow(_ connection: WebSocketConnection, _ room: RoomID, because end: SubscriptionEnd) {
         guard let followed = connection.endFollowing(room) else { return }
         followed.followers.remove(followed.place)
         if followed.followers.isEmpty { followers[room] = nil }
-        rooms.unsubscribe(connection.id, from: room)
+        rooms.unsubscribe(connection.id, from: room, because: end)
     }
 
     /// Events of a room became durable: delivered soon, with what else comes until then.
@@ -173,7 +173,7 @@ final class ConnectionHub {
     func subscriptionBegan(_ subscription: Subscription) {
         guard let connection = connections[subscription.connection], connection.isOpen else {
             // Gone by now.
-            return rooms.unsubscribe(subscription.connection, from: subscription.room)
+            return rooms.unsubscribe(subscription.connection, from: subscription.room, because: .lost)
         }
         if subscription.isCatchUp, !connection.lacksDeltas(of: subscription.room) {
             // It was answered by a later subscription, or unsubscribed, which the room has heard behind this.
@@ -199,7 +199,7 @@ final class ConnectionHub {
         for connection in connections(of: session) where connection.follows(room) {
             // What it may still see comes before it is told.
             deliver()
-            unfollow(connection, room)
+            unfollow(connection, room, because: .asked)
             connection.subscriptionEnded(room, because: .banned)
         }
     }
@@ -218,7 +218,7 @@ final class ConnectionHub {
     func roomForgotten(_ room: RoomID) {
         deliver()
         for connection in followers[room]?.connections ?? [] {
-            unfollow(connection, room)
+            unfollow(connection, room, because: .asked)
             connection.subscriptionEnded(room, because: .notFound)
         }
     }

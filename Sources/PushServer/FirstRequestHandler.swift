@@ -200,12 +200,11 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
             decided(.failure(CommandFailure(.notFound)), handshake, context)
         case .room(.id(let room)):
             let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-            rooms.isBanned(session.id, from: room) { result in
+            rooms.admit(session.id, to: room) { result in
                 this.eventLoop.runSoon {
                     let (handler, context) = this.value
                     switch result {
-                    case .success(false): handler.decided(.success((session, room)), handshake, context)
-                    case .success(true): handler.decided(.failure(CommandFailure(.banned)), handshake, context)
+                    case .success: handler.decided(.success((session, room)), handshake, context)
                     case .failure(let failure): handler.decided(.failure(CommandFailure(failure)), handshake, context)
                     }
                 }

@@ -217,8 +217,9 @@ struct HTTPAPI: Sendable {
         let after = try integer("after", of: request, in: 0...Int.max) ?? 0
         let limit = try integer("limit", of: request, in: 1...Int.max) ?? 1_000
         let room = try await room(of: context)
+        let session = try context.session()
         do {
-            let page = try await rooms.events(of: room, after: after, limit: min(limit, 1_000))
+            let page = try await rooms.events(of: room, after: after, limit: min(limit, 1_000), for: session.id)
             return Self.json(HTTPBody.events(epoch: page.epoch, events: page.events, seq: page.seq))
         } catch {
             throw CommandFailure(error)
@@ -230,8 +231,9 @@ struct HTTPAPI: Sendable {
         let query = PoolQuery(
             start: try poolStart(of: request), text: try searchText(of: request), limit: min(limit, 500))
         let room = try await room(of: context)
+        let session = try context.session()
         do {
-            let (position, page) = try await rooms.pool(of: room, query)
+            let (position, page) = try await rooms.pool(of: room, query, for: session.id)
             return Self.json(HTTPBody.pool(page, at: position))
         } catch {
             throw CommandFailure(error)

@@ -73,18 +73,17 @@ extension WebSocketConnection {
 
     /// The room, or whoever looks for it, does not accept.
     func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
-        let code: ErrorCode =
+        let failure =
             switch refusal {
-            case .noSuchRoom: .notFound
-            case .banned: .banned
-            case .unavailable: .unavailable
+            case .noSuchRoom: CommandFailure(ErrorCode.notFound)
+            case .banned(let wait): CommandFailure(ErrorCode.banned, retryAfterMs: wait)
+            case .unavailable: CommandFailure(ErrorCode.unavailable)
             }
-        let failure = CommandFailure(code)
         send(
             ServerMessage.error(
-                re: request.id, code: code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+                re: request.id, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
         // The room that the socket was opened for, asked for by nobody's message.
-        if request.id == nil, let ownRoom, !follows(ownRoom) { closeOwnRoom(because: code) }
+        if request.id == nil, let ownRoom, !follows(ownRoom) { closeOwnRoom(because: failure.code) }
         guard !request.isCatchUp else {
             // Tried again by the next event, or when the room is found ended.
             catchingUp = nil

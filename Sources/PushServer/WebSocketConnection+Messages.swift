@@ -34,7 +34,7 @@ extension WebSocketConnection {
             withRoom(reference, of: message, id: request) { self.subscribe(to: $0, id: request, position: position) }
         case .unsubscribe(let request, let reference):
             withRoom(reference, of: message, id: request) { room in
-                self.hub.unfollow(self, room)
+                self.hub.unfollow(self, room, because: .asked)
                 self.send(ServerMessage.ok(re: request))
             }
         case .command(let request, let reference, let key, let command):

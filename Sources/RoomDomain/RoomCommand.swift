@@ -2,7 +2,8 @@ package import GeoSearch
 
 /// What somebody asks of a room.
 ///
-/// Values are as the peer gave them: ``RoomState/decide(_:by:at:)`` checks them.
+/// Values are as the peer gave them: ``RoomState/decide(_:by:at:)`` checks them. A `note` is the reason that somebody
+/// gives for what it does.
 package enum RoomCommand: Sendable, Equatable {
     /// The name is the session's where it is left out.
     case join(name: String?)
@@ -11,11 +12,12 @@ package enum RoomCommand: Sendable, Equatable {
     case updateRoom(RoomUpdate)
     /// Where `forget` is true, the room's location and its members' names go from the log as well; that may be asked of
     /// a room that is closed already.
-    case closeRoom(forget: Bool)
-    case setRole(member: MemberID, role: Role)
-    case transferOwnership(member: MemberID)
-    case kick(member: MemberID, ban: Bool, note: String?)
-    case unban(member: MemberID)
+    case closeRoom(forget: Bool, note: String? = nil)
+    case setRole(member: MemberID, role: Role, note: String? = nil)
+    case transferOwnership(member: MemberID, note: String? = nil)
+    /// A ban ends after `durationMs` where that is given.
+    case kick(member: MemberID, ban: Bool, durationMs: Int64? = nil, note: String?)
+    case unban(member: MemberID, note: String? = nil)
     case addTracks([TrackInfo])
     case removeTracks([TrackID])
     case vote(track: TrackID)
@@ -36,6 +38,8 @@ package enum RoomCommand: Sendable, Equatable {
     case syncDeck(Deck)
     /// Who is online has changed: whether that skips what is on air. Only the server asks for this.
     case countSkipVotes
+    /// This member owns the room and has been away for as long as the room allows. Only the server asks for this.
+    case replaceOwner(MemberID)
     /// The session is over: only the server asks for this.
     case endMembership(session: SessionID, reason: LeaveReason)
 
@@ -51,6 +55,8 @@ package struct RoomUpdate: Sendable, Equatable {
     package var clearLocation = false
     package var visibility: Visibility?
     package var settings = SettingsUpdate()
+    /// The reason that is given for it.
+    package var note: String?
 
     package init() {}
 }
@@ -62,6 +68,9 @@ package struct SettingsUpdate: Sendable, Equatable {
     package var maxWaitingPerMember: Int?
     package var repeatAfterPlays: Int?
     package var guestsMayAdd: Bool?
+    package var queueLocked: Bool?
+    package var slowModeMs: Int?
+    package var ownerAwayMs: Int?
 
     package init() {}
 }

@@ -2,7 +2,8 @@ package import GeoSearch
 
 /// Something that happened in a room.
 ///
-/// Fields carry absolute results, so that folding needs no rule of the domain.
+/// Fields carry absolute results, so that folding needs no rule of the domain. `by` is nil where the server acted by
+/// itself; `note` is the reason that was given.
 package enum RoomEvent: Sendable, Equatable {
     case roomCreated(RoomCreated)
     /// The session is kept in the log and never shown to clients.
@@ -12,11 +13,14 @@ package enum RoomEvent: Sendable, Equatable {
     case roomUpdated(RoomChanges)
     /// Where `forget` is true, the room has dropped its location and its members' names; of a room that was closed
     /// before, that is all it says.
-    case roomClosed(forget: Bool)
-    case roleChanged(member: MemberID, role: Role)
-    /// The session is kept in the log and never shown to clients.
-    case memberBanned(member: MemberID, by: MemberID?, session: SessionID)
-    case memberUnbanned(member: MemberID, by: MemberID?)
+    case roomClosed(forget: Bool, by: MemberID? = nil, note: String? = nil)
+    /// Where the server acted by itself, the note is ``RoomState/ownerLeft`` or ``RoomState/ownerAway``.
+    case roleChanged(member: MemberID, role: Role, by: MemberID? = nil, note: String? = nil)
+    /// The session is kept in the log and never shown to clients; it may come back from `until` on.
+    case memberBanned(
+        member: MemberID, by: MemberID?, session: SessionID, until: Timestamp? = nil, note: String? = nil)
+    /// Of a ban that has ended by itself it tells when the session comes back.
+    case memberUnbanned(member: MemberID, by: MemberID?, note: String? = nil)
     case tracksAdded(tracks: [NumberedTrack], by: MemberID)
     case tracksRemoved(tracks: [TrackID], by: MemberID)
     case voteCast(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int)
@@ -36,8 +40,13 @@ package enum RoomEvent: Sendable, Equatable {
     /// It ended at the instant the event was recorded.
     case entryFinished(entry: EntryID, track: TrackID, reason: FinishReason, startedAt: Timestamp, playedMs: Int64)
 
-    /// Closing alone.
+    /// Closing alone, by the server itself.
     package static var roomClosed: RoomEvent { .roomClosed(forget: false) }
+
+    /// Whether the room is to be forgotten.
+    package var forgetsRoom: Bool {
+        if case .roomClosed(let forget, _, _) = self { forget } else { false }
+    }
 }
 
 /// An event in its place in the room's log.
@@ -159,6 +168,10 @@ package struct RoomChanges: Sendable, Equatable {
     package var visibility: Visibility?
     /// All settings, where one of them changed.
     package var settings: RoomSettings?
+    /// Who changed it.
+    package var by: MemberID?
+    /// The reason that was given.
+    package var note: String?
 
     package init() {}
 }

@@ -26,8 +26,14 @@ package enum RoomLimits {
     package static let sourceID = 1...300
     /// Unicode scalars of an artwork's address.
     package static let artworkURL = 1...2_048
-    /// Unicode scalars of what is said about a kick.
-    package static let note = 1...300
+    /// Unicode scalars of the reason that somebody gives for an act, after trimming.
+    package static let note = 1...200
+    /// Milliseconds of a ban that ends by itself: up to a year.
+    package static let banMs: ClosedRange<Int64> = 1...31_536_000_000
+    /// Milliseconds between two additions of a guest.
+    package static let slowModeMs = 0...3_600_000
+    /// Milliseconds for which an owner may be away: up to 30 days.
+    package static let ownerAwayMs = 0...2_592_000_000
     /// Milliseconds of a track's length and of a position in it: up to a week, so that no sum overflows.
     package static let durationMs: ClosedRange<Int64> = 0...604_800_000
 }

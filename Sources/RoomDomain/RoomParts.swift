@@ -38,6 +38,12 @@ package struct RoomSettings: Sendable, Hashable {
     package var repeatAfterPlays: Int = 0
     /// Whether guests may add tracks to the pool.
     package var guestsMayAdd = false
+    /// Whether guests may add nothing, whatever ``guestsMayAdd`` says, and the room chooses nothing by itself.
+    package var queueLocked = false
+    /// How long a guest waits between two additions to the pool, in milliseconds; 0: not at all.
+    package var slowModeMs = 0
+    /// For how long the owner may be away before somebody else who is there becomes it, in milliseconds; 0: for ever.
+    package var ownerAwayMs = 0
 
     package init() {}
 }
@@ -61,6 +67,27 @@ package struct Member: Sendable, Hashable {
         self.name = name
         self.role = role
         self.joinedAt = joinedAt
+    }
+}
+
+/// A session that may not come back.
+package struct Ban: Sendable, Hashable {
+    /// The number of the member that it was when it was banned.
+    package var member: MemberID
+    /// When it may come back; nil: when it is unbanned.
+    package var until: Timestamp?
+
+    package init(member: MemberID, until: Timestamp? = nil) {
+        self.member = member
+        self.until = until
+    }
+
+    /// Whether it may not come back yet.
+    package func holds(at now: Timestamp) -> Bool { until.map { now < $0 } ?? true }
+
+    /// Why it is refused, with the time after which it is not any more.
+    func refusal(at now: Timestamp) -> RoomRefusal {
+        .banned(retryAfterMs: until.map { $0.milliseconds &- now.milliseconds })
     }
 }
 

@@ -1,8 +1,10 @@
 /// What the room chooses by itself, and what it lets rest.
 extension RoomState {
-    /// The track that the queue mode chooses; nil where nobody asks for one, or the DJ alone fills the queue.
+    /// The track that the queue mode chooses; nil where nobody asks for one, the DJ alone fills the queue, or the queue
+    /// is locked.
     func choice() -> (track: TrackID, why: ChoiceReason)? {
-        switch settings.queueMode {
+        guard !settings.queueLocked else { return nil }
+        return switch settings.queueMode {
         case .dj: nil
         case .votes: topRequest()
         case .fair: fairChoice()

@@ -22,7 +22,7 @@ extension RoomState {
         if case .endMembership(let session, let reason) = command, case .server = actor {
             events = try endMembership(of: session, reason)
         } else {
-            let asker = try admit(actor, for: command)
+            let asker = try admit(actor, for: command, at: now)
             events = try decide(command, of: asker, actor, at: now, online: online)
         }
         // Who goes may have been all that kept a song on air.
@@ -37,13 +37,16 @@ extension RoomState {
         case .join(let name): return try join(name: name, by: actor)
         case .leave: return membershipEnd(of: try asker.memberOnly, .left)
         case .rename(let name): return try rename(try asker.memberOnly, to: name)
-        case .updateRoom(let update): return try updateRoom(update)
-        case .closeRoom(let forget): return isForgotten ? [] : [.roomClosed(forget: forget)]
-        case .setRole(let member, let role): return try setRole(of: member, to: role)
-        case .transferOwnership(let member): return try transferOwnership(to: member)
-        case .kick(let member, let ban, let note): return try kick(member, ban: ban, note: note, by: asker)
-        case .unban(let member): return try unban(member, by: asker.member?.id)
-        case .addTracks(let tracks): return try addTracks(tracks, by: try asker.memberOnly.id)
+        case .updateRoom(let update): return try updateRoom(update, by: asker.member?.id)
+        case .closeRoom(let forget, let note): return try closeRoom(forget: forget, by: asker.member?.id, note)
+        case .setRole(let member, let role, let note):
+            return try setRole(of: member, to: role, by: asker.member?.id, note)
+        case .transferOwnership(let member, let note):
+            return try transferOwnership(to: member, by: asker.member?.id, note)
+        case .kick(let member, let ban, let durationMs, let note):
+            return try kick(member, ban: ban, durationMs: durationMs, note, by: asker, at: now)
+        case .unban(let member, let note): return try unban(member, by: asker.member?.id, note)
+        case .addTracks(let tracks): return try addTracks(tracks, by: try asker.memberOnly, at: now)
         case .removeTracks(let tracks): return try removeTracks(tracks, by: try asker.memberOnly.id)
         case .vote(let track): return try vote(for: track, by: try asker.memberOnly.id)
         case .unvote(let track): return try unvote(track, by: try asker.memberOnly.id)
@@ -63,6 +66,9 @@ extension RoomState {
         case .countSkipVotes:
             guard case .server = actor else { throw .forbidden("only the server counts") }
             return countSkipVotes(online: online, at: now)
+        case .replaceOwner(let owner):
+            guard case .server = actor else { throw .forbidden("only the server replaces an owner") }
+            return replaceOwner(owner, online: online)
         case .endMembership: throw .forbidden("only the server ends a session")
         }
     }
@@ -86,7 +92,7 @@ extension RoomState {
             return nil
         case .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .removeTracks,
             .vote, .unvote, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip, .syncDeck,
-            .countSkipVotes, .endMembership:
+            .countSkipVotes, .replaceOwner, .endMembership:
             return nil
         }
     }
@@ -127,15 +133,16 @@ extension RoomState {
     }
 
     /// Refuses the banned, a closed room, who is no member, and the wrong role, in this order.
-    private func admit(_ actor: Actor, for command: RoomCommand) throws(RoomRefusal) -> Asker {
+    private func admit(_ actor: Actor, for command: RoomCommand, at now: Timestamp) throws(RoomRefusal) -> Asker {
         var asker = Asker()
+        var isOpen = isOpen
         // Only a room that was made and is closed is neither open nor new.
-        let isOpen = isOpen || (seq > 0 && command == .closeRoom(forget: true))
+        if case .closeRoom(forget: true, _) = command, seq > 0 { isOpen = true }
         switch actor {
         case .server:
             guard isOpen else { throw .roomClosed }
         case .session(let session, _):
-            guard bans[session] == nil else { throw .banned }
+            if let refusal = refusal(of: session, at: now) { throw refusal }
             guard isOpen else { throw .roomClosed }
             asker.member = memberOfSession[session].flatMap { members[$0] }
             if case .join = command { return asker }
@@ -143,7 +150,7 @@ extension RoomState {
         }
         let role = roleNeeded(for: command)
         guard asker.hasRights(of: role) else {
-            throw .forbidden(role == .owner ? "only the owner may do this" : "only the owner or a DJ may do this")
+            throw .forbidden(refusalText(of: command, for: role))
         }
         return asker
     }
@@ -151,12 +158,20 @@ extension RoomState {
     /// The least role whose rights a command needs.
     private func roleNeeded(for command: RoomCommand) -> Role {
         switch command {
-        case .addTracks where settings.guestsMayAdd: .guest
+        case .addTracks where settings.guestsMayAdd && !settings.queueLocked: .guest
         case .updateRoom, .closeRoom, .setRole, .transferOwnership, .unban: .owner
         case .kick, .addTracks, .removeTracks, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip,
             .finish, .syncDeck:
             .dj
-        case .join, .leave, .rename, .vote, .unvote, .voteSkip, .countSkipVotes, .endMembership: .guest
+        case .join, .leave, .rename, .vote, .unvote, .voteSkip, .countSkipVotes, .replaceOwner, .endMembership: .guest
         }
+    }
+
+    /// What is said to who has not the rights of `role`.
+    private func refusalText(of command: RoomCommand, for role: Role) -> String {
+        if case .addTracks = command, settings.queueLocked {
+            return "the queue is locked: only the owner or a DJ may add tracks"
+        }
+        return role == .owner ? "only the owner may do this" : "only the owner or a DJ may do this"
     }
 }

@@ -19,10 +19,11 @@ extension RoomState {
         case .memberLeft(let left): foldMemberLeft(left.member)
         case .memberRenamed(let member, let name): members[member]?.name = name
         case .roomUpdated(let changes): foldRoomUpdated(changes)
-        case .roomClosed(let forget): foldRoomClosed(forget: forget, at: recorded.at)
-        case .roleChanged(let member, let role): members[member]?.role = role
-        case .memberBanned(let member, _, let session): foldMemberBanned(member, session)
-        case .memberUnbanned(let member, _): bans = bans.filter { $0.value != member }
+        case .roomClosed(let forget, _, _): foldRoomClosed(forget: forget, at: recorded.at)
+        case .roleChanged(let member, let role, _, _): members[member]?.role = role
+        case .memberBanned(let member, _, let session, let until, _):
+            foldMemberBanned(Ban(member: member, until: until), session)
+        case .memberUnbanned(let member, _, _): bans = bans.filter { $0.value.member != member }
         case .tracksAdded(let tracks, let by): foldTracksAdded(tracks, by: by)
         case .tracksRemoved(let tracks, _): foldTracksRemoved(tracks)
         case .voteCast(let track, let member, _, let requestedSeq):
@@ -100,9 +101,9 @@ extension RoomState {
         for track in votesOfMember.removeValue(forKey: id) ?? [] { removeVoter(id, of: track) }
     }
 
-    private mutating func foldMemberBanned(_ id: MemberID, _ session: SessionID) {
+    private mutating func foldMemberBanned(_ ban: Ban, _ session: SessionID) {
         guard memberOfSession[session] == nil else { return }
-        bans[session] = id
+        bans[session] = ban
     }
 
     // MARK: - Pool and votes
@@ -115,6 +116,15 @@ extension RoomState {
             ids.append(track.id)
         }
         addToPoolOrder(ids)
+        noteAddition(by: by)
+    }
+
+    /// Keeps when a guest added, and drops what is so long ago that no room asks for it.
+    private mutating func noteAddition(by id: MemberID) {
+        guard let member = members[id], member.role == .guest else { return }
+        let now = lastEventAt.milliseconds
+        additions = additions.filter { now &- $0.value.milliseconds < RoomLimits.slowModeMs.upperBound }
+        additions[member.session] = lastEventAt
     }
 
     /// What is on air stays: the room refuses to remove it.

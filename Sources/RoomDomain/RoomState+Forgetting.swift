@@ -14,7 +14,7 @@ extension RoomState {
 }
 
 extension RoomEvent {
-    /// The event without a location, members' names, and what was said about somebody who was kicked.
+    /// The event without a location, members' names, and the reasons that people gave for what they did.
     ///
     /// Sessions stay: they are random, and know nobody once they are deleted.
     package var withoutPersonalData: RoomEvent {
@@ -32,10 +32,19 @@ extension RoomEvent {
         case .roomUpdated(var changes):
             changes.location = nil
             changes.locationCleared = false
+            changes.note = nil
             return .roomUpdated(changes)
-        case .roomClosed, .roleChanged, .memberBanned, .memberUnbanned, .tracksAdded, .tracksRemoved, .voteCast,
-            .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackStarted,
-            .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast, .entryFinished:
+        case .roomClosed(let forget, let by, _):
+            return .roomClosed(forget: forget, by: by)
+        case .roleChanged(let member, let role, let by?, _):
+            return .roleChanged(member: member, role: role, by: by)
+        case .memberBanned(let member, let by, let session, let until, _):
+            return .memberBanned(member: member, by: by, session: session, until: until)
+        case .memberUnbanned(let member, let by, _):
+            return .memberUnbanned(member: member, by: by)
+        case .roleChanged, .tracksAdded, .tracksRemoved, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued,
+            .entryRemoved, .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked,
+            .playbackStopped, .skipVoteCast, .entryFinished:
             return self
         }
     }

@@ -18,7 +18,7 @@ extension RoomState {
     }
 
     /// Only what differs is an event's business; no event where nothing does.
-    func updateRoom(_ update: RoomUpdate) throws(RoomRefusal) -> [RoomEvent] {
+    func updateRoom(_ update: RoomUpdate, by: MemberID?) throws(RoomRefusal) -> [RoomEvent] {
         guard update.location == nil || !update.clearLocation else {
             throw .badRequest("location and clearLocation exclude each other")
         }
@@ -32,7 +32,22 @@ extension RoomState {
         if let visibility = update.visibility, visibility != self.visibility { changes.visibility = visibility }
         let settings = try self.settings.changed(by: update.settings)
         if settings != self.settings { changes.settings = settings }
-        return changes == RoomChanges() ? [] : [.roomUpdated(changes)]
+        let note = try Self.accepted(note: update.note)
+        guard changes != RoomChanges() else { return [] }
+        changes.by = by
+        changes.note = note
+        return [.roomUpdated(changes)]
+    }
+
+    func closeRoom(forget: Bool, by: MemberID?, _ note: String?) throws(RoomRefusal) -> [RoomEvent] {
+        let note = try Self.accepted(note: note)
+        return isForgotten ? [] : [.roomClosed(forget: forget, by: by, note: note)]
+    }
+
+    /// The reason that somebody gives, trimmed; refuses one that breaks the rule.
+    static func accepted(note: String?) throws(RoomRefusal) -> String? {
+        guard let note else { return nil }
+        return try TextRule.require(note, "reason", RoomLimits.note)
     }
 }
 
@@ -46,19 +61,19 @@ extension RoomSettings {
             // Adding zero turns −0 into 0.
             settings.skipRatio = ratio + 0
         }
-        if let limit = update.maxWaitingPerMember {
-            guard (0...RoomLimits.queue).contains(limit) else {
-                throw .badRequest("maxWaitingPerMember must be 0 to \(RoomLimits.queue)")
-            }
-            settings.maxWaitingPerMember = limit
+        func set(
+            _ field: WritableKeyPath<RoomSettings, Int>, to value: Int?, _ name: String, in range: ClosedRange<Int>
+        ) throws(RoomRefusal) {
+            guard let value else { return }
+            guard range.contains(value) else { throw .badRequest("\(name) must be 0 to \(range.upperBound)") }
+            settings[keyPath: field] = value
         }
-        if let plays = update.repeatAfterPlays {
-            guard (0...RoomLimits.tracks).contains(plays) else {
-                throw .badRequest("repeatAfterPlays must be 0 to \(RoomLimits.tracks)")
-            }
-            settings.repeatAfterPlays = plays
-        }
+        try set(\.maxWaitingPerMember, to: update.maxWaitingPerMember, "maxWaitingPerMember", in: 0...RoomLimits.queue)
+        try set(\.repeatAfterPlays, to: update.repeatAfterPlays, "repeatAfterPlays", in: 0...RoomLimits.tracks)
+        try set(\.slowModeMs, to: update.slowModeMs, "slowModeMs", in: RoomLimits.slowModeMs)
+        try set(\.ownerAwayMs, to: update.ownerAwayMs, "ownerAwayMs", in: RoomLimits.ownerAwayMs)
         settings.guestsMayAdd = update.guestsMayAdd ?? settings.guestsMayAdd
+        settings.queueLocked = update.queueLocked ?? settings.queueLocked
         return settings
     }
 }

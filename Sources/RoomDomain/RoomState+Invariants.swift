@@ -25,6 +25,7 @@ extension RoomState {
                 found.append("member \(id.rawValue) was never given out")
             }
         }
+        if additions.values.contains(where: { $0 > lastEventAt }) { found.append("an addition in the future") }
         return found
     }
 

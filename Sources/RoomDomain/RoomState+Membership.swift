@@ -7,7 +7,10 @@ extension RoomState {
         guard members.count < RoomLimits.members else {
             throw .limitReached("a room has at most \(RoomLimits.members) members")
         }
-        return [.memberJoined(member: MemberID(rawValue: nextMember), name: name, role: .guest, session: session)]
+        let joined = RoomEvent.memberJoined(
+            member: MemberID(rawValue: nextMember), name: name, role: .guest, session: session)
+        // Who was let in has been banned for long enough.
+        return (bans[session].map { [.memberUnbanned(member: $0.member, by: nil)] } ?? []) + [joined]
     }
 
     func rename(_ member: Member, to name: String) throws(RoomRefusal) -> [RoomEvent] {
@@ -25,42 +28,76 @@ extension RoomState {
         return membershipEnd(of: member, reason)
     }
 
-    func setRole(of id: MemberID, to role: Role) throws(RoomRefusal) -> [RoomEvent] {
+    func setRole(of id: MemberID, to role: Role, by: MemberID?, _ note: String?) throws(RoomRefusal) -> [RoomEvent] {
         guard role != .owner else { throw .badRequest("role must be dj or guest") }
+        let note = try Self.accepted(note: note)
         let member = try existing(id)
         guard member.role != .owner else { throw .conflict("the owner gives the room away by transferOwnership") }
-        return member.role == role ? [] : [.roleChanged(member: id, role: role)]
+        return member.role == role ? [] : [.roleChanged(member: id, role: role, by: by, note: note)]
     }
 
-    func transferOwnership(to id: MemberID) throws(RoomRefusal) -> [RoomEvent] {
+    func transferOwnership(to id: MemberID, by: MemberID?, _ note: String?) throws(RoomRefusal) -> [RoomEvent] {
+        let note = try Self.accepted(note: note)
         let heir = try existing(id)
-        guard heir.role != .owner else { return [] }
-        var events: [RoomEvent] = [.roleChanged(member: id, role: .owner)]
+        return heir.role == .owner ? [] : changeOfOwner(to: id, by: by, note)
+    }
+
+    /// Makes a member the owner and the owner a DJ.
+    private func changeOfOwner(to heir: MemberID, by: MemberID?, _ note: String?) -> [RoomEvent] {
+        var events: [RoomEvent] = [.roleChanged(member: heir, role: .owner, by: by, note: note)]
         for member in members.values where member.role == .owner {
-            events.append(.roleChanged(member: member.id, role: .dj))
+            events.append(.roleChanged(member: member.id, role: .dj, by: by, note: note))
         }
         return events
     }
 
-    func kick(_ id: MemberID, ban: Bool, note: String?, by asker: Asker) throws(RoomRefusal) -> [RoomEvent] {
+    /// What is said of a change of roles where the owner's membership has ended.
+    package static let ownerLeft = "ownerLeft"
+    /// What is said of a change of roles where the owner was away for too long.
+    package static let ownerAway = "ownerAway"
+
+    /// Ownership passes to the longest-standing DJ who is online, else member, where `owner` has it, is not online, and
+    /// the room's settings give a time for which an owner may be away: that it is over is for who asks to know.
+    func replaceOwner(_ owner: MemberID, online: Set<MemberID>) -> [RoomEvent] {
+        guard settings.ownerAwayMs > 0, members[owner]?.role == .owner, !online.contains(owner),
+            let heir = heir(among: members.values.lazy.filter { online.contains($0.id) })
+        else { return [] }
+        return changeOfOwner(to: heir, by: nil, Self.ownerAway)
+    }
+
+    func kick(
+        _ id: MemberID, ban: Bool, durationMs: Int64?, _ note: String?, by asker: Asker, at now: Timestamp
+    ) throws(RoomRefusal) -> [RoomEvent] {
         switch members[id]?.role {
         case .owner: throw .forbidden("nobody kicks the owner")
         case .dj where !asker.hasRights(of: .owner): throw .forbidden("a DJ kicks guests only")
         case .dj, .guest, nil: break
         }
-        var accepted: String?
-        if let note { accepted = try TextRule.require(note, "reason", RoomLimits.note) }
+        let note = try Self.accepted(note: note)
+        if let durationMs {
+            guard ban else { throw .badRequest("durationMs goes with ban only") }
+            guard RoomLimits.banMs.contains(durationMs) else {
+                throw .badRequest("durationMs must be 1 to \(RoomLimits.banMs.upperBound)")
+            }
+        }
         let member = try existing(id)
         let by = asker.member?.id
-        var events = membershipEnd(of: member, ban ? .banned : .kicked, by: by, note: accepted)
-        if ban { events.append(.memberBanned(member: id, by: by, session: member.session)) }
+        var events = membershipEnd(of: member, ban ? .banned : .kicked, by: by, note: note)
+        if ban {
+            let until = durationMs.map { Timestamp(milliseconds: now.milliseconds &+ $0) }
+            events.append(.memberBanned(member: id, by: by, session: member.session, until: until, note: note))
+        }
         return events
     }
 
     /// Of a number that was never given out there is nobody to unban; of any other, who is not banned stays so.
-    func unban(_ id: MemberID, by: MemberID?) throws(RoomRefusal) -> [RoomEvent] {
+    ///
+    /// A ban that has ended by itself is lifted like any other.
+    func unban(_ id: MemberID, by: MemberID?, _ note: String?) throws(RoomRefusal) -> [RoomEvent] {
+        let note = try Self.accepted(note: note)
         guard id.rawValue >= 1, id.rawValue < nextMember else { throw Self.noMember(id) }
-        return bans.values.contains(id) ? [.memberUnbanned(member: id, by: by)] : []
+        guard bans.values.contains(where: { $0.member == id }) else { return [] }
+        return [.memberUnbanned(member: id, by: by, note: note)]
     }
 
     /// The end of a membership, with what must come just before and just after it.
@@ -70,8 +107,8 @@ extension RoomState {
         of member: Member, _ reason: LeaveReason, by: MemberID? = nil, note: String? = nil
     ) -> [RoomEvent] {
         var events: [RoomEvent] = []
-        if member.role == .owner, let heir = heir(of: member.id) {
-            events.append(.roleChanged(member: heir, role: .owner))
+        if member.role == .owner, let heir = heir(among: members.values.lazy.filter { $0.id != member.id }) {
+            events.append(.roleChanged(member: heir, role: .owner, note: Self.ownerLeft))
         }
         var left = MemberLeft(
             member: member.id, reason: reason, by: by, note: note, votes: withdrawals(of: member.id))
@@ -81,12 +118,12 @@ extension RoomState {
         return events
     }
 
-    /// Who becomes the owner when `leaver` goes: the longest-standing DJ, else member; nil where nobody is left.
-    private func heir(of leaver: MemberID) -> MemberID? {
+    /// Who of some members becomes the owner: the longest-standing DJ, else member; nil where there is nobody.
+    private func heir(among members: some Sequence<Member>) -> MemberID? {
         func standsBefore(_ left: Member, _ right: Member) -> Bool {
             (left.role == .dj ? 0 : 1, left.joinedAt, left.id) < (right.role == .dj ? 0 : 1, right.joinedAt, right.id)
         }
-        return members.values.lazy.filter { $0.id != leaver }.min(by: standsBefore)?.id
+        return members.min(by: standsBefore)?.id
     }
 
     private func existing(_ id: MemberID) throws(RoomRefusal) -> Member {

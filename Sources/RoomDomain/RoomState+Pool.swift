@@ -1,6 +1,6 @@
 /// Deciding what is in the pool.
 extension RoomState {
-    func addTracks(_ tracks: [TrackInfo], by: MemberID) throws(RoomRefusal) -> [RoomEvent] {
+    func addTracks(_ tracks: [TrackInfo], by member: Member, at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
         try Self.requireBatch(tracks.count)
         var numbered: [NumberedTrack] = []
         numbered.reserveCapacity(tracks.count)
@@ -11,7 +11,16 @@ extension RoomState {
         guard self.tracks.count + tracks.count <= RoomLimits.tracks else {
             throw .limitReached("a pool has at most \(RoomLimits.tracks) tracks")
         }
-        return [.tracksAdded(tracks: numbered, by: by)]
+        try requireSlowness(of: member, at: now)
+        return [.tracksAdded(tracks: numbered, by: member.id)]
+    }
+
+    /// Refuses a guest who adds again before the room's slow mode lets it.
+    private func requireSlowness(of member: Member, at now: Timestamp) throws(RoomRefusal) {
+        guard member.role == .guest, let last = additions[member.session] else { return }
+        let wait = Int64(settings.slowModeMs) &- (now.milliseconds &- last.milliseconds)
+        guard wait > 0 else { return }
+        throw .rateLimited("in this room a guest adds tracks once in \(settings.slowModeMs) ms", retryAfterMs: wait)
     }
 
     /// Repeated numbers count once; one unknown track refuses the whole command.

@@ -32,8 +32,11 @@ package struct RoomState: Sendable, Equatable {
     package var members: [MemberID: Member] = [:]
     /// The same by session.
     package var memberOfSession: [SessionID: MemberID] = [:]
-    /// Sessions that may not come back, with the member number each had when it was banned.
-    package var bans: [SessionID: MemberID] = [:]
+    /// Sessions that may not come back, or that were not seen since they may.
+    package var bans: [SessionID: Ban] = [:]
+    /// When guests last added tracks to the pool, as far as ``RoomSettings/slowModeMs`` may ask for it: those who have
+    /// left are among them, so that nobody is let sooner by coming back.
+    package var additions: [SessionID: Timestamp] = [:]
 
     /// The pool's tracks by number.
     package var tracks: [TrackID: Track] = [:]
@@ -72,6 +75,17 @@ package struct RoomState: Sendable, Equatable {
 
     /// Whether it takes commands.
     package var isOpen: Bool { seq > 0 && closedAt == nil }
+
+    /// Its owner; nil where nobody is in it.
+    package var owner: MemberID? { members.values.first { $0.role == .owner }?.id }
+
+    /// Why a session may not look at the room or do anything in it; nil where it may.
+    ///
+    /// Where the server's clock, `now`, is behind ``lastEventAt``, that counts instead.
+    package func refusal(of session: SessionID, at now: Timestamp) -> RoomRefusal? {
+        let now = max(now, lastEventAt)
+        return bans[session].flatMap { $0.holds(at: now) ? $0.refusal(at: now) : nil }
+    }
 
     /// Makes again what follows from the rest: ``memberOfSession``, ``votesOfMember`` and ``poolOrder``.
     ///

@@ -1,4 +1,5 @@
 import EventStorage
+import FoundationEssentials
 import Synchronization
 
 /// One room's appends, in the order in which they were decided, each against what the one before it makes.
@@ -6,16 +7,14 @@ import Synchronization
 /// One is under way at a time; what is handed over meanwhile becomes the next one. When an append conflicts or fails, the
 /// chain is broken: what was handed over behind it is never written, since it was decided against what is not so.
 final class AppendChain: Sendable {
-    /// What is called, on any thread, in order: how many of the parts handed over are durable, or, once and at last, why
-    /// none of the others is.
-    typealias Report = @Sendable (Result<Int, Break>) -> Void
-
-    /// Why a chain is broken.
-    enum Break: Error {
-        /// The room's log is not where it was expected.
-        case conflict
-        /// The store failed.
-        case fault(StorageFault)
+    /// What became of what was handed over.
+    enum Report: Sendable {
+        /// So many parts more are durable.
+        case durable(Int)
+        /// Of all others none is known to be: the log is not where it was expected.
+        case overtaken
+        /// Of all others none is known to be: the store failed, with the first so many of them under way.
+        case failed(StorageFault, underWay: Int)
     }
 
     private struct Part {
@@ -24,82 +23,126 @@ final class AppendChain: Sendable {
     }
 
     private struct State {
+        /// What waits.
         var parts: [Part] = []
-        /// Parts that are being written.
+        /// How many parts are being written.
         var underWay = 0
         /// Whether group commit knows that there is something to write, or is writing.
         var isListed = false
-        /// Whether nothing more is begun.
-        var isStopped = false
-        var isBroken = false
+        /// Whether the next append is to wait a little.
+        var isToRest = false
+        /// Whether nothing is begun any more, because the log is known to be elsewhere.
+        var isOvertaken = false
+        /// Whether nothing more is taken, and why.
+        var end: Report?
     }
 
     private let state = Mutex(State())
-    private let report: Report
+    private let report: @Sendable (AppendChain, Report) -> Void
 
-    init(report: @escaping Report) {
+    /// Makes a chain; `report` is called on any thread, in order, and not again after it was told of an end.
+    init(report: @escaping @Sendable (AppendChain, Report) -> Void) {
         self.report = report
     }
 
-    /// Adds a part; returns whether group commit is to list the chain.
+    // MARK: For the room
+
+    /// Begins nothing more: the log is known to be elsewhere, and it would be in vain.
+    func overtake() {
+        state.withLock { $0.isOvertaken = true }
+    }
+
+    /// Lets the next append wait a little, so that another server may get in between.
+    func rest() {
+        state.withLock { $0.isToRest = true }
+    }
+
+    // MARK: For group commit
+
+    /// Adds a part; returns whether the chain is to be listed.
     func add(_ append: StreamAppend, commands: Int) -> Bool {
         state.withLock { state in
-            guard !state.isBroken else { return false }
+            guard state.end == nil else { return false }
             state.parts.append(Part(append: append, commands: commands))
             defer { state.isListed = true }
             return !state.isListed
         }
     }
 
-    /// Begins the next append: the parts that wait, together, or the first of them where they are many.
+    /// Takes no more parts, and ends when those are written that it has.
+    func close() {
+        let isOver = state.withLock { state in
+            guard state.end == nil else { return false }
+            state.end = .failed(.closed, underWay: 0)
+            return !state.isListed
+        }
+        if isOver { report(self, .failed(.closed, underWay: 0)) }
+    }
+
+    /// Begins the next append: the parts that wait, together, or the first half of them where they are many; nil where
+    /// there is nothing to write.
     ///
     /// Half of many commands is written while the room still shows and answers the other half.
     func begin() -> StreamAppend? {
-        state.withLock { state in
-            guard var append = state.parts.first?.append else { return nil }
-            let most = max(Self.commandsTogether, state.parts.reduce(0) { $0 + $1.commands } / 2)
-            var commands = state.parts[0].commands
-            state.underWay = 1
-            for part in state.parts.dropFirst() {
-                commands += part.commands
-                guard commands <= most else { break }
-                append.add(part.append)
-                state.underWay += 1
+        let (parts, isOvertaken) = state.withLock { state -> (ArraySlice<Part>, Bool) in
+            guard !state.isOvertaken, let first = state.parts.first else {
+                state.isListed = false
+                return ([], state.isOvertaken)
             }
-            return append
+            let most = max(Self.commandsTogether, state.parts.reduce(0) { $0 + $1.commands } / 2)
+            var commands = first.commands
+            let others = state.parts.dropFirst().prefix { part in
+                commands += part.commands
+                return commands <= most
+            }
+            state.underWay = 1 + others.count
+            defer { state.parts.removeFirst(state.underWay) }
+            return (state.parts.prefix(state.underWay), false)
         }
+        if isOvertaken { tear(.overtaken) }
+        return StreamAppend(parts.map(\.append))
     }
 
-    /// Ends what ``begin()`` began; returns whether there is more to write.
-    func end(_ outcome: Result<AppendOutcome, StorageFault>) -> Bool {
+    /// What comes after an append.
+    enum Next {
+        /// Another one, at once.
+        case append
+        /// Another one, after a little while.
+        case rest
+        /// Nothing, for now or for good.
+        case nothing
+    }
+
+    /// Ends what ``begin()`` began.
+    func end(_ outcome: Result<AppendOutcome, StorageFault>) -> Next {
+        let written = state.withLock { state in
+            defer { state.underWay = 0 }
+            return state.underWay
+        }
         switch outcome {
         case .success(.appended):
-            let (durable, hasMore, isStopped) = state.withLock { state in
-                state.parts.removeFirst(state.underWay)
+            // Before anything else can be reported.
+            report(self, .durable(written))
+            let (next, end) = state.withLock { state -> (Next, Report?) in
+                let next = state.parts.isEmpty ? Next.nothing : state.isToRest ? .rest : .append
                 state.isListed = !state.parts.isEmpty
-                return (state.underWay, state.isListed, state.isStopped)
+                state.isToRest = false
+                return (next, state.isListed ? nil : state.end)
             }
-            report(.success(durable))
-            guard hasMore, isStopped else { return hasMore }
-            tear(.conflict)
-        case .success(.conflict): tear(.conflict)
-        case .failure(let fault): tear(.fault(fault))
+            if let end { report(self, end) }
+            return next
+        case .success(.conflict): tear(.overtaken)
+        case .failure(let fault): tear(.failed(fault, underWay: written))
         }
-        return false
+        return .nothing
     }
 
-    /// Begins nothing more: the log is known to be elsewhere, and it would be in vain.
-    func stop() {
-        state.withLock { $0.isStopped = true }
-    }
-
-    /// Takes no more, and reports why.
-    func tear(_ reason: Break) {
+    private func tear(_ end: Report) {
         state.withLock { state in
-            state.isBroken = true
+            state.end = end
             state.parts = []
         }
-        report(.failure(reason))
+        report(self, end)
     }
 
     /// So many commands are always written together.
@@ -107,16 +150,23 @@ final class AppendChain: Sendable {
 }
 
 extension StreamAppend {
-    /// Adds what follows it.
-    fileprivate mutating func add(_ next: StreamAppend) {
-        events += next.events
-        keys += next.keys
-        directory = next.directory ?? directory
-        forgetAt = next.forgetAt ?? forgetAt
-        if !next.joined.isEmpty || !next.left.isEmpty {
-            let touched = Set(next.joined + next.left)
-            joined = joined.filter { !touched.contains($0) } + next.joined
-            left = left.filter { !touched.contains($0) } + next.left
+    /// What follows one another, as one; nil where there is nothing.
+    fileprivate init?(_ parts: [StreamAppend]) {
+        guard let first = parts.first else { return nil }
+        self = first
+        guard parts.count > 1 else { return }
+        var areMembers: [UUID: Bool] = [:]
+        for session in joined { areMembers[session] = true }
+        for session in left { areMembers[session] = false }
+        for part in parts.dropFirst() {
+            events += part.events
+            keys += part.keys
+            directory = part.directory ?? directory
+            forgetAt = part.forgetAt ?? forgetAt
+            for session in part.joined { areMembers[session] = true }
+            for session in part.left { areMembers[session] = false }
         }
+        joined = areMembers.filter(\.value).map(\.key)
+        left = areMembers.filter { !$0.value }.map(\.key)
     }
 }

@@ -6,23 +6,45 @@ import Synchronization
 /// Gathers the appends of all rooms into few transactions: while one flush is in flight, the next one gathers.
 ///
 /// A room has at most one append under way (its ``AppendChain`` sees to that), so flushes may run side by side. They do
-/// where it gains something: as much must wait as is under way, for large transactions cost less than many small ones.
+/// where it gains something: as much must wait as is under way, for large transactions cost less than many small ones,
+/// or something must have waited for some milliseconds, so that a flush that hangs holds up nobody else.
 final class GroupCommit: Sendable {
     /// Rooms in one transaction: enough to make the commit's cost small beside the rows'.
     private static let roomsPerFlush = 256
     /// Bytes of payload in one transaction: the room that reaches it is the last.
     private static let bytesPerFlush = 16 << 20
+    /// For how long what waits is held back in favour of larger transactions: longer than most take.
+    private static let patience = TimeAmount.milliseconds(5)
+    /// For how long a room rests: other servers read what it wrote, decide and append in less.
+    private static let rest = TimeAmount.milliseconds(4)
 
     private struct State {
         /// Rooms with something to write and nothing under way.
         var listed: [AppendChain] = []
         /// Rooms whose append is under way.
         var underWay = 0
+        /// Rooms with something to write that let other servers go first.
+        var resting: [AppendChain] = []
         var idle: [CheckedContinuation<Void, Never>] = []
+        /// Whether a moment is set at which what is listed has waited long enough.
+        var isTimed = false
+        var isDue = false
         var isClosed = false
 
-        var isWorthFlushing: Bool { !listed.isEmpty && (listed.count >= underWay || isClosed) }
-        var isOver: Bool { listed.isEmpty && isClosed }
+        var isWorthFlushing: Bool { !listed.isEmpty && (listed.count >= underWay || isDue || isClosed) }
+        var isOver: Bool { listed.isEmpty && resting.isEmpty && isClosed }
+
+        /// Somebody who is to flush.
+        mutating func sleeper() -> CheckedContinuation<Void, Never>? {
+            isWorthFlushing ? idle.popLast() : nil
+        }
+
+        /// Whether a moment has to be set.
+        mutating func mustBeTimed() -> Bool {
+            guard !listed.isEmpty, !isWorthFlushing, !isTimed else { return false }
+            isTimed = true
+            return true
+        }
     }
 
     /// A room in a transaction.
@@ -34,32 +56,51 @@ final class GroupCommit: Sendable {
     private let store: any EventStore
     private let metrics: RoomMetrics
     private let logger: Logger
+    /// Where moments are set.
+    private let loop: any EventLoop
     private let state = Mutex(State())
 
-    init(store: any EventStore, metrics: RoomMetrics, logger: Logger) {
+    init(store: any EventStore, loop: any EventLoop, metrics: RoomMetrics, logger: Logger) {
         self.store = store
+        self.loop = loop
         self.metrics = metrics
         self.logger = logger
     }
 
     /// Hands over what a room has decided, `commands` commands, behind what its chain has already.
     ///
-    /// After ``close()`` a chain that is written no more breaks with ``StorageFault/closed``.
+    /// After ``close()`` it is not taken, and the chain ends with ``StorageFault/closed``.
     func submit(_ append: StreamAppend, commands: Int, to chain: AppendChain) {
-        guard chain.add(append, commands: commands) else { return }
-        let (sleeper, refused) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
-            guard !state.isClosed else { return (nil, true) }
-            state.listed.append(chain)
-            return (state.isWorthFlushing ? state.idle.popLast() : nil, false)
+        guard !state.withLock(\.isClosed) else { return chain.close() }
+        if chain.add(append, commands: commands) { list([chain]) }
+    }
+
+    private func list(_ chains: [AppendChain]) {
+        let (sleeper, mustBeTimed) = state.withLock { state in
+            state.listed += chains
+            return (state.sleeper(), state.mustBeTimed())
         }
-        if refused { chain.tear(.fault(.closed)) }
         sleeper?.resume()
+        if mustBeTimed { setMoment() }
+    }
+
+    private func setMoment() {
+        loop.scheduleTask(in: Self.patience) {
+            let sleeper = self.state.withLock { state in
+                state.isTimed = false
+                state.isDue = !state.listed.isEmpty
+                return state.sleeper()
+            }
+            sleeper?.resume()
+        }
     }
 
     /// Lets ``run(flushes:)`` return once everything handed over has been written.
     func close() {
         let sleepers = state.withLock { state in
             state.isClosed = true
+            state.listed += state.resting
+            state.resting = []
             defer { state.idle = [] }
             return state.idle
         }
@@ -79,14 +120,20 @@ final class GroupCommit: Sendable {
 
     private func next() async -> [Entry]? {
         while true {
-            let (batch, isOver) = state.withLock { state -> ([AppendChain], Bool) in
-                guard state.isWorthFlushing else { return ([], state.isOver) }
-                let batch = Array(state.listed.prefix(Self.roomsPerFlush))
-                state.listed.removeFirst(batch.count)
-                state.underWay += batch.count
-                return (batch, false)
+            let (batch, sleeper, mustBeTimed, isOver) = state.withLock { state in
+                var batch: [AppendChain] = []
+                if state.isWorthFlushing {
+                    batch += state.listed.prefix(Self.roomsPerFlush)
+                    state.listed.removeFirst(batch.count)
+                    state.underWay += batch.count
+                    state.isDue = false
+                }
+                return (batch, state.sleeper(), state.mustBeTimed(), state.isOver)
             }
-            if !batch.isEmpty { return entries(of: batch) }
+            sleeper?.resume()
+            if mustBeTimed { setMoment() }
+            let entries = entries(of: batch)
+            if !entries.isEmpty { return entries }
             if isOver { return nil }
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
@@ -101,48 +148,75 @@ final class GroupCommit: Sendable {
 
     /// What the rooms write, as many of them as fit into one transaction; the others go back to the head of the list.
     private func entries(of chains: [AppendChain]) -> [Entry] {
+        guard !chains.isEmpty else { return [] }
         var entries: [Entry] = []
         var bytes = 0
-        for chain in chains {
-            guard bytes < Self.bytesPerFlush else { break }
+        var rest = chains[...]
+        while bytes < Self.bytesPerFlush, let chain = rest.popFirst() {
             guard let append = chain.begin() else { continue }
             bytes += append.events.reduce(0) { $0 + $1.payload.count }
             entries.append(Entry(chain: chain, append: append))
         }
-        let rest = chains.dropFirst(entries.count)
-        if !rest.isEmpty {
-            state.withLock { state in
-                state.listed.insert(contentsOf: rest, at: 0)
-                state.underWay -= rest.count
-            }
+        let sleeper = state.withLock { state in
+            state.underWay -= chains.count - entries.count
+            state.listed.insert(contentsOf: rest, at: 0)
+            return state.sleeper()
         }
+        sleeper?.resume()
         return entries
     }
 
     private func flush(_ batch: [Entry]) async {
         do throws(StorageFault) {
-            for (entry, outcome) in zip(batch, try await append(batch)) {
+            let outcomes = try await append(batch)
+            for (entry, outcome) in zip(batch, outcomes) {
                 metrics.appendEnded(outcome, events: entry.append.events.count)
-                end(entry, .success(outcome))
             }
+            end(batch, outcomes.map { .success($0) })
         } catch {
             switch error {
             case .rejected where batch.count > 1, .corrupt where batch.count > 1:
                 // One room's append cannot be written; the others must not suffer for it.
-                for entry in batch { await flush([entry]) }
+                for entry in batch {
+                    await flush([entry])
+                    // What this made worth it is for another flush: this one goes on.
+                    state.withLock { $0.sleeper() }?.resume()
+                }
             default:
                 logger.error(
                     "The event log could not be written", metadata: ["fault": "\(error)", "rooms": "\(batch.count)"])
-                for entry in batch { end(entry, .failure(error)) }
+                end(batch, batch.map { _ in .failure(error) })
             }
         }
     }
 
-    private func end(_ entry: Entry, _ outcome: Result<AppendOutcome, StorageFault>) {
-        let goesOn = entry.chain.end(outcome)
-        state.withLock { state in
-            state.underWay -= 1
-            if goesOn { state.listed.append(entry.chain) }
+    private func end(_ batch: [Entry], _ outcomes: [Result<AppendOutcome, StorageFault>]) {
+        var (goOn, resting): ([AppendChain], [AppendChain]) = ([], [])
+        for (entry, outcome) in zip(batch, outcomes) {
+            switch entry.chain.end(outcome) {
+            case .append: goOn.append(entry.chain)
+            case .rest: resting.append(entry.chain)
+            case .nothing: break
+            }
+        }
+        let mustBeSet = state.withLock { state in
+            state.underWay -= batch.count
+            // Whoever calls goes on with what is listed.
+            state.listed += goOn
+            guard !state.isClosed else {
+                state.listed += resting
+                return false
+            }
+            state.resting += resting
+            return !resting.isEmpty
+        }
+        guard mustBeSet else { return }
+        loop.scheduleTask(in: Self.rest) {
+            let rested = self.state.withLock { state in
+                defer { state.resting = [] }
+                return state.resting
+            }
+            if !rested.isEmpty { self.list(rested) }
         }
     }
 

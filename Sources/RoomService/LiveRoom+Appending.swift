@@ -41,22 +41,39 @@ extension LiveRoom {
         if let chain { return chain }
         let loop = loop
         // It holds the room for as long as the room holds it: until nothing is handed over.
-        let chain = AppendChain { report in
-            loop.execute { self.assumeIsolated { $0.written(report) } }
+        let chain = AppendChain { chain, report in
+            loop.execute { self.assumeIsolated { $0.written(report, of: chain) } }
         }
         self.chain = chain
+        busySince = loop.now
         return chain
     }
 
-    private func written(_ report: Result<Int, AppendChain.Break>) {
+    private func written(_ report: AppendChain.Report, of chain: AppendChain) {
+        guard self.chain === chain else { return }
         switch report {
-        case .success(let parts): appended(parts)
-        case .failure(.conflict):
+        case .durable(let parts):
+            letOthersIn(behind: chain)
+            appended(parts)
+        case .overtaken:
             conflictsInARow += 1
             decideAgain()
-        case .failure(.fault(let fault)): abandon(because: fault)
+        case .failed(let fault, let underWay):
+            abandon(because: fault, underWay: underWay)
         }
     }
+
+    /// Lets the chain rest now and then where there are other servers: one that has lost to this room's appends would
+    /// lose for as long as they follow each other without a gap.
+    private func letOthersIn(behind chain: AppendChain) {
+        let now = loop.now
+        guard now - busySince > Self.busyTime, surroundings.presence.hasPeers else { return }
+        busySince = now
+        chain.rest()
+    }
+
+    /// For how long appends follow each other without a rest, where there are other servers.
+    private static let busyTime = TimeAmount.milliseconds(30)
 
     /// Shows what is durable, the first `parts` of what was handed over.
     private func appended(_ parts: Int) {
@@ -90,9 +107,12 @@ extension LiveRoom {
         reload()
     }
 
-    private func abandon(because fault: StorageFault) {
+    private func abandon(because fault: StorageFault, underWay: Int) {
         // It may have been written, and nobody else would tell.
-        if fault.outcomeIsUnknown { surroundings.link?.tell(id, movedTo: nextVersion.seq) }
+        if fault.outcomeIsUnknown {
+            let events = handedOver.prefix(underWay).reduce(0) { $0 + $1.events.count }
+            surroundings.link?.tell(id, movedTo: version.seq + events)
+        }
         // What was written, if the answer was lost, is in the log: it is read before anything else is decided.
         let requests = dropUndurable()
         let outcome = if case .rejected = fault { CommandOutcome.internalFault } else { CommandOutcome.unavailable }

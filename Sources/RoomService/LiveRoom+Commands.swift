@@ -79,7 +79,7 @@ extension LiveRoom {
     }
 
     private func pend(_ request: CommandRequest, answer: CommandOutcome) {
-        gathering.decided.append(PendingAppend.Decided(request: request, answer: answer))
+        gathering.add(PendingAppend.Decided(request: request, answer: answer))
         scheduleFlush()
     }
 }

@@ -34,13 +34,15 @@ extension LiveRoom {
         recent = loaded.recent
         snapshotSeq = loaded.snapshotSeq
         encodedState = nil
-        for session in audience.sessions where confirmed.bans[session] != nil {
+        grace = PresenceGrace()
+        for session in audience.sessions where refusal(of: session) != nil {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
         }
         for feed in audience.feeds { feed.roomBegan(id) }
         let connected = audience.sessions.compactMap { confirmed.memberOfSession[$0] }
         reviewPresence(
             of: presence.members.union(connected).union(surroundings.presence.elsewhere(in: id)))
+        reviewOwner()
         becomeCurrent()
     }
 
@@ -48,6 +50,7 @@ extension LiveRoom {
     func forget() {
         let feeds = Array(audience.feeds)
         audience = RoomAudience()
+        grace = PresenceGrace()
         for feed in feeds { feed.roomForgotten(id) }
         reviewPresence(of: presence.members)
         surroundings.presence.setCount(nil, of: id)

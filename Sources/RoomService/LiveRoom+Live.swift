@@ -5,11 +5,12 @@ package import RoomWire
 extension LiveRoom {
     // MARK: Presence
 
-    /// Finds out anew whether members are online: they are members, and connected here or elsewhere.
+    /// Finds out anew whether members are online: they are members, and connected here or elsewhere, or were a moment
+    /// ago.
     func reviewPresence(of members: some Sequence<MemberID>) {
         var here: [MemberID: Bool] = [:]
         for member in members {
-            here[member] = confirmed.members[member].map { audience.isConnected($0.session) } ?? false
+            here[member] = confirmed.members[member].map { isPresent($0) } ?? false
         }
         guard !here.isEmpty else { return }
         let elsewhere = surroundings.presence.set(here, in: id)
@@ -20,7 +21,33 @@ extension LiveRoom {
         }
         surroundings.presence.setCount(presence.online, of: id)
         tellPresence()
-        if hasChanged { countSkipVotes() }
+        guard hasChanged else { return }
+        countSkipVotes()
+        reviewOwner()
+    }
+
+    private func isPresent(_ member: Member) -> Bool {
+        audience.isConnected(member.session) || grace.contains(member.id)
+    }
+
+    /// Lets a member that has lost its last connection here count as online for a while.
+    func beginGrace(of member: MemberID) {
+        let time = surroundings.settings.presenceGrace
+        guard time > .zero else { return }
+        grace.begin(member, until: loop.now + time)
+        awaitEndOfGrace()
+    }
+
+    private func awaitEndOfGrace() {
+        guard !graceIsScheduled, let end = grace.nextEnd else { return }
+        graceIsScheduled = true
+        loop.scheduleTask(in: max(end - loop.now, .zero)) { self.assumeIsolated { $0.endGrace() } }
+    }
+
+    private func endGrace() {
+        graceIsScheduled = false
+        reviewPresence(of: grace.takeEnded(at: loop.now))
+        awaitEndOfGrace()
     }
 
     /// Skips what is on air where those who are online now are few enough for the votes that there are.
@@ -30,15 +57,10 @@ extension LiveRoom {
         submit(CommandRequest(actor: .server, key: nil, command: .countSkipVotes) { _ in })
     }
 
-    /// Finds out anew whether the member is online that a session is, if it is one.
-    func reviewPresence(of session: SessionID) {
-        if let member = confirmed.memberOfSession[session] { reviewPresence(of: CollectionOfOne(member)) }
-    }
-
     /// Sees to it that what has changed is told to all who follow.
     private func tellPresence() {
         guard !presenceIsScheduled, let due = presence.frameDue else { return }
-        guard isFollowed else { return presence.nobodyFollows() }
+        guard !audience.isEmpty else { return presence.nobodyFollows() }
         presenceIsScheduled = true
         let delay = due - loop.now
         if delay > .zero {
@@ -51,7 +73,7 @@ extension LiveRoom {
 
     private func sendPresence() {
         presenceIsScheduled = false
-        guard isFollowed else { return presence.nobodyFollows() }
+        guard !audience.isEmpty else { return presence.nobodyFollows() }
         guard let frame = presence.takeFrame(at: loop.now) else { return tellPresence() }
         surroundings.metrics.presenceFrameMade()
         let change = frame.isCountOnly ? nil : (on: frame.on, off: frame.off)
@@ -139,7 +161,7 @@ extension LiveRoom {
         _ session: SessionID, _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> LiveOutcome
     ) -> LiveOutcome {
         guard condition != .forgotten else { return .noSuchRoom }
-        guard confirmed.bans[session] == nil else { return .refused(.banned) }
+        if let refusal = refusal(of: session) { return .refused(refusal) }
         guard confirmed.isOpen else { return .refused(.roomClosed) }
         guard let member = confirmed.memberOfSession[session] else { return .refused(.notMember) }
         return act(self, member)

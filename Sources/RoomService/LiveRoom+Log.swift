@@ -11,14 +11,16 @@ extension LiveRoom {
     ///
     /// Where they end with the room's forgetting, nobody is shown any more what that takes away.
     func fold(_ durable: [RecordedEvent]) {
-        let forget = durable.contains { $0.event == .roomClosed(forget: true) }
+        let forget = durable.contains(where: \.event.forgetsRoom)
         let events = forget ? durable.map(\.withoutPersonalData) : durable
         var touched: Set<MemberID> = []
         for event in events {
             confirmed.evolve(event)
             switch event.event.membershipChange {
             case .began(let session): if let member = confirmed.memberOfSession[session] { touched.insert(member) }
-            case .ended(let member): touched.insert(member)
+            case .ended(let member):
+                grace.cease(member)
+                touched.insert(member)
             case nil: break
             }
         }
@@ -28,11 +30,12 @@ extension LiveRoom {
         publish(events)
         // Behind the events: who is named in presence is a member by then.
         reviewPresence(of: touched)
+        reviewOwner()
         saveSnapshotIfDue()
     }
 
     private func publish(_ events: [RecordedEvent]) {
-        guard isFollowed, !events.isEmpty else { return }
+        guard !audience.isEmpty, !events.isEmpty else { return }
         for start in stride(from: 0, to: events.count, by: Self.eventsPerDelta) {
             let part = Array(events[start..<min(start + Self.eventsPerDelta, events.count)])
             guard let first = part.first, let last = part.last else { continue }
@@ -40,7 +43,7 @@ extension LiveRoom {
                 room: id, from: first.seq, seq: last.seq, message: ServerMessage.delta(room: id, events: part))
             for feed in audience.feeds { feed.roomMoved(update) }
         }
-        for case .memberBanned(_, _, let session) in events.map(\.event) {
+        for case .memberBanned(_, _, let session, _, _) in events.map(\.event) {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
         }
     }
@@ -69,7 +72,7 @@ extension LiveRoom {
     /// With an append or a read under way nothing is done: what comes of it shows whether the room is still behind.
     func hear(_ seq: Int) {
         heard = max(heard, seq)
-        if heard > version.seq { chain?.stop() }
+        if heard > version.seq { chain?.overtake() }
         catchUpWithHeard()
     }
 

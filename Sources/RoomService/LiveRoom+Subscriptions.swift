@@ -9,15 +9,19 @@ extension LiveRoom {
     /// The answer reaches the feed before any later delta: what the messages hold ends where the deltas begin.
     package func subscribe(_ request: SubscriptionRequest) {
         lastUse = loop.now
-        let mayBeBehind = surroundings.settings.logIsShared && audience.isEmpty
+        let mayBeBehind = surroundings.settings.logIsShared && !isFollowed
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
     }
 
     /// Ends a connection's subscription; nothing changes where there is none.
-    package func unsubscribe(_ connection: ConnectionID) {
+    ///
+    /// A member whose last connection here was lost stays online for the time of its grace.
+    package func unsubscribe(_ connection: ConnectionID, because end: SubscriptionEnd) {
         lastUse = loop.now
-        if let session = audience.remove(connection) { reviewPresence(of: session) }
+        guard let session = audience.remove(connection), let member = confirmed.memberOfSession[session] else { return }
+        if end == .lost, !audience.isConnected(session) { beginGrace(of: member) }
+        reviewPresence(of: CollectionOfOne(member))
     }
 
     /// Whether the client has seen more, on another node, than this room knows.
@@ -29,8 +33,8 @@ extension LiveRoom {
         guard condition != .forgotten else {
             return request.feed.subscriptionRefused(request, because: .noSuchRoom)
         }
-        guard confirmed.bans[request.session] == nil else {
-            return request.feed.subscriptionRefused(request, because: .banned)
+        if let refusal = refusal(of: request.session) {
+            return request.feed.subscriptionRefused(request, because: .banned(retryAfterMs: refusal.retryAfterMs))
         }
         // With the log out of reach there is nothing to give to who has seen more: a snapshot would go back in time.
         guard !isAhead(request) || condition == .current else {
@@ -51,7 +55,9 @@ extension LiveRoom {
     /// Counts the connection in before it is answered, so that the answer's presence has it.
     private func join(_ request: SubscriptionRequest) {
         audience.add(request.connection, session: request.session, feed: request.feed)
-        reviewPresence(of: request.session)
+        guard let member = confirmed.memberOfSession[request.session] else { return }
+        grace.cease(member)
+        reviewPresence(of: CollectionOfOne(member))
     }
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
@@ -93,8 +99,8 @@ extension LiveRoom {
             let refusal: SubscriptionRefusal =
                 if condition == .forgotten {
                     .noSuchRoom
-                } else if confirmed.bans[request.session] != nil {
-                    .banned
+                } else if let refusal = refusal(of: request.session) {
+                    .banned(retryAfterMs: refusal.retryAfterMs)
                 } else {
                     .unavailable
                 }
@@ -158,8 +164,10 @@ extension LiveRoom {
             you: YouJSON.encode(confirmed, session), presence: presence.current)
     }
 
-    /// Whether the room has banned a session.
-    package func hasBanned(_ session: SessionID) -> Bool { confirmed.bans[session] != nil }
+    /// Why a session may not look at the room: it is banned from it; nil where it may.
+    package func refusal(of session: SessionID) -> RoomRefusal? {
+        confirmed.refusal(of: session, at: surroundings.clock.now)
+    }
 
     /// The room's epoch and last durable event.
     package var position: Position { Position(epoch: epoch, seq: confirmed.seq) }

@@ -60,11 +60,13 @@ package actor LiveRoom {
     var handedOver: CircularBuffer<PendingAppend> = []
     /// What it was handed over to; nil where it is nothing.
     var chain: AppendChain?
+    /// Since when appends follow each other without a gap.
+    var busySince = NIODeadline.uptimeNanoseconds(0)
     /// The version of `projected`, without what gathers.
     var nextVersion: StreamVersion
     /// The keyed commands that gather or are handed over.
     var pendingKeys: [KeyMemory.Name: CommandKey] = [:]
-    /// About how many bytes the events take that are handed over.
+    /// About how many bytes it takes.
     var handedOverWeight = 0
     var flushIsScheduled = false
     /// Commands that wait for the log to be read.
@@ -80,9 +82,13 @@ package actor LiveRoom {
 
     var audience = RoomAudience()
     var presence = RoomPresence()
+    var grace = PresenceGrace()
+    /// Whether a moment is set at which members had their time to come back.
+    var graceIsScheduled = false
     /// Whether a moment is set at which what has changed is told.
     var presenceIsScheduled = false
     var reactionLimit = ReactionLimit()
+    var ownerWatch = OwnerWatch()
     /// The newest durable events, so that resuming after a short absence needs no read.
     var recent: RecentEvents
     /// `State` as JSON and the position it was encoded at.
@@ -110,13 +116,13 @@ package actor LiveRoom {
 
     /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
     func mayBeEvicted(idle: TimeAmount) -> Bool {
-        audience.isEmpty && !isWriting && waiting.isEmpty && verifications.isEmpty
+        !isFollowed && !isWriting && waiting.isEmpty && verifications.isEmpty
             && condition != .reloading && lastUse + idle < loop.now
     }
 
     /// Whether there is anything that is decided and not known to be durable.
     var isWriting: Bool { !gathering.isEmpty || !handedOver.isEmpty }
 
-    /// Whether somebody follows it.
-    var isFollowed: Bool { !audience.isEmpty }
+    /// Whether somebody follows it, or may be back in a moment.
+    var isFollowed: Bool { !audience.isEmpty || !grace.isEmpty }
 }

@@ -11,14 +11,16 @@ struct PendingAppend {
     }
 
     private(set) var events: [RecordedEvent] = []
-    /// About how many bytes the events take.
+    /// About how many bytes it takes.
     private(set) var weight = 0
     var keys: [CommandKey] = []
-    var decided: [Decided] = []
+    private(set) var decided: [Decided] = []
     /// What the append will show as well: that the room is at its log's head.
     var verifications: [@Sendable () -> Void] = []
     /// Sessions whose membership an event began or ended.
     private var touched: Set<SessionID> = []
+    /// Whether the room is closed by it, and whether that forgets it.
+    private var closing: Bool?
 
     var isEmpty: Bool { decided.isEmpty }
 
@@ -30,10 +32,20 @@ struct PendingAppend {
             case .ended(let member): if let member = room.members[member] { touched.insert(member.session) }
             case nil: break
             }
+            if case .roomClosed(let forget, _, _) = event.event { closing = forget }
         }
         events += recorded
         weight += recorded.weight
     }
+
+    /// Adds a request and its answer.
+    mutating func add(_ decided: Decided) {
+        self.decided.append(decided)
+        weight += Self.weightOfRequest
+    }
+
+    /// About how many bytes a request takes beside its events.
+    private static let weightOfRequest = 256
 
     /// What is written; `room` is what the room is once it is durable.
     func append(to room: RoomState, expecting version: StreamVersion, in epoch: String) -> StreamAppend {
@@ -42,7 +54,7 @@ struct PendingAppend {
             keys: keys.map { $0.sealed(in: room.id) }, epoch: epoch)
         if events.contains(where: \.event.concernsDirectory) { append.directory = DirectoryEntry(of: room) }
         var touched = touched
-        for case .roomClosed(let forget) in events.map(\.event) {
+        if let forget = closing {
             // Who is in a room that is closed is a member of nothing that could be left.
             touched.formUnion(room.memberOfSession.keys)
             if forget { append.forgetAt = room.lastEventAt.milliseconds }

@@ -17,14 +17,19 @@ final class PresenceDesk: Sendable {
     private let loop: any EventLoop
     private let metrics: RoomMetrics
     private let state: Mutex<State>
+    private let isHearing = Atomic(false)
+    /// Whether there may be other servers.
+    private let isShared: Bool
 
     /// Makes the desk of a process; `link` is nil where there are no other servers.
     init(link: NodeLink?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
         self.link = link
+        isShared = settings.logIsShared
         self.loop = loop
         self.metrics = metrics
         let table = PresenceTable(
-            isShared: link != nil, beatInterval: settings.presenceBeat, lease: settings.presenceLease, at: loop.now)
+            isShared: link != nil, beatInterval: settings.presenceBeat, lease: settings.presenceLease,
+            grace: settings.presenceGrace, at: loop.now)
         state = Mutex(State(table: table))
     }
 
@@ -57,6 +62,9 @@ final class PresenceDesk: Sendable {
         state.withLock { $0.table.servers(of: member, in: room) }
     }
 
+    /// Whether other servers are known to live.
+    var hasPeers: Bool { state.withLock { $0.table.peerCount > 0 } }
+
     // MARK: Listing
 
     /// All rooms in which members are online, most of them first, ties by id.
@@ -82,6 +90,17 @@ final class PresenceDesk: Sendable {
     func heard(_ notice: NodeNotice, from node: String) -> [RoomID: Set<MemberID>] {
         carryOut { $0.heard(notice, from: node, at: loop.now) }
     }
+
+    /// Notes whether what other servers tell arrives; may be called on any thread.
+    func noteHearing(_ hears: Bool) {
+        isHearing.store(hears, ordering: .relaxed)
+    }
+
+    /// Whether what other servers tell arrives.
+    var hearsOthers: Bool { isHearing.load(ordering: .relaxed) }
+
+    /// Whether who is offline here is not online elsewhere, as far as can be known.
+    var seesEverybody: Bool { !isShared || hearsOthers }
 
     /// Lets time pass; returns whom that concerns, by room.
     func tick() -> [RoomID: Set<MemberID>] {

@@ -6,7 +6,8 @@ import RoomWire
 ///
 /// Each server tells the others what changes, and regularly that it lives, with a sum of all that it has told. Who
 /// comes to another sum asks for the whole: so a notice that was lost, repeated or mixed up is made good at the next
-/// beat. A server that is not heard of for the time of its lease counts for nothing.
+/// beat. A server that is not heard of for the time of its lease counts for nothing. What a server told that stopped
+/// counts until its clients had time to come to another one.
 struct PresenceTable {
     /// What is to be done after something was heard, or time has passed.
     struct Effects: Equatable {
@@ -48,6 +49,8 @@ struct PresenceTable {
     /// Another server.
     private struct Peer {
         var leaseEnd: NIODeadline
+        /// Whether it has said that it stops.
+        var hasStopped = false
         var rooms: Set<RoomID> = []
         /// The sum of all its members.
         var sum: Int64 = 0
@@ -70,6 +73,8 @@ struct PresenceTable {
     private let beatInterval: TimeAmount
     /// How long a server counts that says nothing.
     private let lease: TimeAmount
+    /// How long a server counts that stopped; never longer than its lease.
+    private let grace: TimeAmount
 
     private var rooms: [RoomID: Room] = [:]
     private var peers: [String: Peer] = [:]
@@ -80,16 +85,17 @@ struct PresenceTable {
     private var lastTick: NIODeadline
 
     /// A table of nobody, of a server that starts.
-    init(isShared: Bool, beatInterval: TimeAmount, lease: TimeAmount, at now: NIODeadline) {
+    init(isShared: Bool, beatInterval: TimeAmount, lease: TimeAmount, grace: TimeAmount, at now: NIODeadline) {
         self.isShared = isShared
         self.beatInterval = beatInterval
         self.lease = lease
+        self.grace = grace
         nextBeat = now
         lastTick = now
     }
 
     /// How many other servers are known.
-    var peerCount: Int { peers.count }
+    var peerCount: Int { peers.values.count { !$0.hasStopped } }
     /// Whether something has changed here that was not told.
     var hasUntold: Bool { !untold.isEmpty }
 
@@ -209,9 +215,11 @@ struct PresenceTable {
         let pause = now - lastTick
         lastTick = now
         // Who did not run, or not look, cannot say that it heard nothing.
-        if pause > beatInterval { for node in peers.keys { peers[node]?.leaseEnd = now + lease } }
+        if pause > beatInterval {
+            for (node, peer) in peers where !peer.hasStopped { peers[node]?.leaseEnd = now + lease }
+        }
         for (node, peer) in peers where peer.leaseEnd <= now {
-            effects.expired += 1
+            if !peer.hasStopped { effects.expired += 1 }
             remove(node, &effects)
         }
         if nextBeat <= now { effects.tellings += beat(at: now) }
@@ -241,7 +249,7 @@ struct PresenceTable {
             effects.tellings += list().map { Effects.Telling(notice: $0, recipient: node) }
             effects.tellings.append(Effects.Telling(notice: .presenceBeat(sum: sum), recipient: node))
         case .presenceEnded:
-            remove(node, &effects)
+            stopped(node, at: now, &effects)
         case .moved, .sessionEnded, .reaction, .signal:
             break
         }
@@ -255,7 +263,16 @@ struct PresenceTable {
             return false
         }
         peers[node]?.leaseEnd = now + lease
+        peers[node]?.hasStopped = false
         return true
+    }
+
+    /// Notes that a server has stopped: its clients are on their way to others.
+    private mutating func stopped(_ node: String, at now: NIODeadline, _ effects: inout Effects) {
+        guard let peer = peers[node] else { return }
+        peers[node]?.hasStopped = true
+        peers[node]?.leaseEnd = min(peer.leaseEnd, now + grace)
+        if grace == .zero { remove(node, &effects) }
     }
 
     private mutating func ask(_ node: String, at now: NIODeadline, _ effects: inout Effects) {

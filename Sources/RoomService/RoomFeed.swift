@@ -90,8 +90,17 @@ package struct Subscription: Sendable {
 /// Why a connection may not follow a room.
 package enum SubscriptionRefusal: Sendable, Equatable {
     case noSuchRoom
-    case banned
+    /// The session is banned: for so long where a time is given, else until it is unbanned.
+    case banned(retryAfterMs: Int?)
     case unavailable
+}
+
+/// How a subscription comes to its end by its connection.
+package enum SubscriptionEnd: Sendable {
+    /// The client asked for it: it is gone.
+    case asked
+    /// The connection ended, however it did: the client may be back in a moment.
+    case lost
 }
 
 /// A connection's number, unique in this process.

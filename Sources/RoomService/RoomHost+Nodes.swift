@@ -8,13 +8,13 @@ extension RoomHost {
         switch event {
         case .connected:
             metrics.busChanged(isConnected: true)
-            noteHearing(true)
+            presence.noteHearing(true)
             presenceMoved(presence.connected())
             // What was told while nobody could hear it.
             jobs.start { await self.compareFollowedRooms() }
         case .disconnected:
             metrics.busChanged(isConnected: false)
-            noteHearing(false)
+            presence.noteHearing(false)
         case .notice(let notice, from: let node):
             switch notice {
             case .moved(let rooms): hear(rooms)

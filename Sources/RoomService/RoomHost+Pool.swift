@@ -3,9 +3,11 @@ package import RoomDomain
 package import RoomWire
 
 extension RoomHost {
-    /// A part of a room's pool, read from its state in memory.
-    package func pool(of room: RoomID, _ query: PoolQuery) async throws(RoomFailure) -> (Position, PoolPage) {
-        try await withRoom(room) { $0.pool(query) }
+    /// A part of a room's pool, read from its state in memory, for a session that may look at the room.
+    package func pool(
+        of room: RoomID, _ query: PoolQuery, for session: SessionID
+    ) async throws(RoomFailure) -> (Position, PoolPage) {
+        try await withRoom(room, for: session) { $0.pool(query) }
     }
 }
 

@@ -125,12 +125,12 @@ extension RoomHost {
 
     /// A room as it is.
     package func view(_ room: RoomID, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        try await withRoom(room) { $0.view(for: session) }
+        try await withRoom(room, for: session) { $0.view(for: session) }
     }
 
     /// A room as it was when its event `seq` had just happened; nobody's presence is in it.
     package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        let (position, isForgotten) = try await withRoom(room) { ($0.position, $0.confirmed.isForgotten) }
+        let (position, isForgotten) = try await withRoom(room, for: session) { ($0.position, $0.confirmed.isForgotten) }
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
         do {
             var state = RoomState(id: room)
@@ -162,9 +162,11 @@ extension RoomHost {
         package var seq: Int
     }
 
-    /// At most `limit` events after `seq`.
-    package func events(of room: RoomID, after seq: Int, limit: Int) async throws(RoomFailure) -> LogPage {
-        let (position, isForgotten) = try await withRoom(room) { ($0.position, $0.confirmed.isForgotten) }
+    /// At most `limit` events after `seq`, for a session that may look at the room.
+    package func events(
+        of room: RoomID, after seq: Int, limit: Int, for session: SessionID
+    ) async throws(RoomFailure) -> LogPage {
+        let (position, isForgotten) = try await withRoom(room, for: session) { ($0.position, $0.confirmed.isForgotten) }
         guard seq >= 0, seq < position.seq, limit > 0 else {
             return LogPage(epoch: position.epoch, events: [], seq: position.seq)
         }
@@ -180,14 +182,18 @@ extension RoomHost {
         }
     }
 
-    /// Tells whether a room has banned a session; `reply` is called once, on any thread, at once where the room is in
+    /// Tells whether a session may look at a room; `reply` is called once, on any thread, at once where the room is in
     /// memory and belongs to the calling event loop.
-    package func isBanned(
-        _ session: SessionID, from room: RoomID, _ reply: @escaping @Sendable (Result<Bool, RoomFailure>) -> Void
+    package func admit(
+        _ session: SessionID, to room: RoomID, _ reply: @escaping @Sendable (Result<Void, RoomFailure>) -> Void
     ) {
         visit(room) { result in
-            reply(
-                result.map { room in room.assumeIsolated { $0.hasBanned(session) } }.mapError { RoomFailure($0) })
+            switch result {
+            case .success(let room):
+                reply(room.assumeIsolated { $0.refusal(of: session) }.map { .failure(.refused($0)) } ?? .success(()))
+            case .failure(let failure):
+                reply(.failure(RoomFailure(failure)))
+            }
         }
     }
 
@@ -213,10 +219,10 @@ extension RoomHost {
     }
 
     /// Ends a connection's subscription.
-    package func unsubscribe(_ connection: ConnectionID, from room: RoomID) {
+    package func unsubscribe(_ connection: ConnectionID, from room: RoomID, because end: SubscriptionEnd) {
         visit(room) { result in
             guard case .success(let room) = result else { return }
-            room.assumeIsolated { $0.unsubscribe(connection) }
+            room.assumeIsolated { $0.unsubscribe(connection, because: end) }
         }
     }
 

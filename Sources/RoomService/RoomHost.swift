@@ -27,8 +27,6 @@ package final class RoomHost: Sendable {
     let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
     let jobs = BackgroundJobs()
-    /// Whether the bus brings what other servers tell.
-    private let isHearing = Atomic(false)
     private let sessionEnded = Mutex(SessionListener { _ in })
 
     /// Who is told of ended sessions.
@@ -56,7 +54,7 @@ package final class RoomHost: Sendable {
             store: store, clock: clock, randomness: randomness, lifetimeMs: settings.sessionLifetimeMs,
             logIsShared: settings.logIsShared)
         metrics = RoomMetrics(factory: factory)
-        groupCommit = GroupCommit(store: store, metrics: metrics, logger: logger)
+        groupCommit = GroupCommit(store: store, loop: loops[0], metrics: metrics, logger: logger)
         let (jobs, metrics) = (jobs, metrics)
         link = bus.map {
             NodeLink(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
@@ -198,6 +196,16 @@ package final class RoomHost: Sendable {
         return try result.get()
     }
 
+    /// The same for a session that may look at the room.
+    func withRoom<Value: Sendable>(
+        _ id: RoomID, for session: SessionID, _ body: @escaping @Sendable (isolated LiveRoom) -> Value
+    ) async throws(RoomFailure) -> Value {
+        let result: Result<Value, RoomFailure> = try await withRoom(id) { room in
+            room.refusal(of: session).map { .failure(.refused($0)) } ?? .success(body(room))
+        }
+        return try result.get()
+    }
+
     /// Lets a room that is in memory read its log again, whatever is known of it.
     func readAgain(_ id: RoomID) {
         let shelf = shelf(of: id)
@@ -207,12 +215,7 @@ package final class RoomHost: Sendable {
     // MARK: Housekeeping
 
     /// Whether hints of other servers arrive, so that comparing with the log is only for those that are lost.
-    private var hearsOthers: Bool { isHearing.load(ordering: .relaxed) }
-
-    /// Notes whether hints of other servers arrive.
-    func noteHearing(_ hears: Bool) {
-        isHearing.store(hears, ordering: .relaxed)
-    }
+    private var hearsOthers: Bool { presence.hearsOthers }
 
     private func keepHouse() async {
         var rounds = 0
@@ -289,6 +292,8 @@ package final class RoomHost: Sendable {
 package enum RoomFailure: Error, Sendable, Equatable {
     /// There is no such room, or it has no such position.
     case noSuchRoom
+    /// The room does not let the session look.
+    case refused(RoomRefusal)
     /// The event log is out of reach.
     case unavailable
     /// The event log refuses what we give it, or gives back what we cannot read.

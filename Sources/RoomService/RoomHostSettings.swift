@@ -32,6 +32,9 @@ package struct RoomHostSettings: Sendable {
     /// Who was online at a server that says nothing is so for this long: with it, and what the last beat was early, a
     /// server's death shows within half a minute.
     package var presenceLease = TimeAmount.seconds(20)
+    /// A member whose last connection was lost stays online for this long, so that who comes back within it was never
+    /// away: a page that is loaded anew takes a second, a phone that changes networks ten.
+    package var presenceGrace = TimeAmount.seconds(15)
     /// Rooms that were closed longer ago than this are removed; nil: never.
     package var retainClosedRoomsMs: Int64?
     /// Whether the open public rooms with a place are kept in memory, to be searched and watched.

@@ -6,7 +6,7 @@ enum CommandKind: String, CaseIterable {
     case join, leave, rename, updateRoom, closeRoom, setRole, transferOwnership, kick, unban, addTracks, removeTracks
     case vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish, voteSkip, syncDeck
     /// The server's own.
-    case countSkipVotes, endMembership
+    case countSkipVotes, replaceOwner, endMembership
 
     init(_ command: RoomCommand) {
         self =
@@ -36,6 +36,7 @@ enum CommandKind: String, CaseIterable {
             case .voteSkip: .voteSkip
             case .syncDeck: .syncDeck
             case .countSkipVotes: .countSkipVotes
+            case .replaceOwner: .replaceOwner
             case .endMembership: .endMembership
             }
     }

@@ -88,7 +88,10 @@ package actor RoomShelf {
             let room = LiveRoom(decoded, loop: loop, surroundings: surroundings)
             places[id] = .live(room)
             // In this turn of the loop: what changes later is told to the room.
-            room.assumeIsolated { $0.reviewPresence(of: $0.surroundings.presence.elsewhere(in: id)) }
+            room.assumeIsolated { room in
+                room.reviewPresence(of: room.surroundings.presence.elsewhere(in: id))
+                room.reviewOwner()
+            }
             codes.set(decoded.state.code, of: id)
             for visit in visits { visit(.success(room)) }
         case .failure(let failure):
@@ -103,6 +106,7 @@ package actor RoomShelf {
             let code: RoomCode? = room.assumeIsolated { room in
                 guard room.mayBeEvicted(idle: room.surroundings.settings.evictAfter) else { return nil }
                 room.saveSnapshot()
+                room.ownerWatch.rest()
                 return room.confirmed.code
             }
             guard let code else { continue }

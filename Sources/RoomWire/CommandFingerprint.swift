@@ -48,6 +48,13 @@ struct Fingerprint {
         if let text { self.combine(text) }
     }
 
+    /// A field that commands have not always had: without it, the hash is what it was before there was the field.
+    private mutating func combine(later value: String?, _ name: String) {
+        guard let value else { return }
+        self.combine(name)
+        self.combine(value)
+    }
+
     private mutating func combine(_ integer: Int64?) {
         self.combine(isPresent: integer != nil)
         if let integer { self.combine(integer) }
@@ -74,25 +81,30 @@ struct Fingerprint {
         case .updateRoom(let update):
             self.combine("updateRoom")
             self.combine(update)
-        case .closeRoom(let forget):
+        case .closeRoom(let forget, let note):
             self.combine("closeRoom")
             // A closing alone keeps the hash that it has had since before there was the field.
             if forget { self.combine(isPresent: true) }
-        case .setRole(let member, let role):
+            self.combine(later: note, "reason")
+        case .setRole(let member, let role, let note):
             self.combine("setRole")
             self.combine(member)
             self.combine(role.rawValue)
-        case .transferOwnership(let member):
+            self.combine(later: note, "reason")
+        case .transferOwnership(let member, let note):
             self.combine("transferOwnership")
             self.combine(member)
-        case .kick(let member, let ban, let note):
+            self.combine(later: note, "reason")
+        case .kick(let member, let ban, let durationMs, let note):
             self.combine("kick")
             self.combine(member)
             self.combine(isPresent: ban)
             self.combine(note)
-        case .unban(let member):
+            self.combine(later: durationMs.map(String.init), "durationMs")
+        case .unban(let member, let note):
             self.combine("unban")
             self.combine(member)
+            self.combine(later: note, "reason")
         case .addTracks(let tracks):
             self.combine("addTracks")
             self.combine(Int64(tracks.count))
@@ -137,6 +149,9 @@ struct Fingerprint {
             self.combine("syncDeck")
             self.combine(deck)
         case .countSkipVotes: self.combine("countSkipVotes")
+        case .replaceOwner(let owner):
+            self.combine("replaceOwner")
+            self.combine(owner)
         case .endMembership(let session, let reason):
             self.combine("endMembership")
             self.combine(session.description)
@@ -176,6 +191,7 @@ struct Fingerprint {
         self.combine(isPresent: update.clearLocation)
         self.combine(update.visibility?.rawValue)
         self.combine(update.settings)
+        self.combine(later: update.note, "reason")
     }
 
     private mutating func combine(_ settings: SettingsUpdate) {
@@ -188,6 +204,9 @@ struct Fingerprint {
             self.combine("guestsMayAdd")
             self.combine(isPresent: guestsMayAdd)
         }
+        self.combine(later: settings.queueLocked.map { "\($0)" }, "queueLocked")
+        self.combine(later: settings.slowModeMs.map { "\($0)" }, "slowModeMs")
+        self.combine(later: settings.ownerAwayMs.map { "\($0)" }, "ownerAwayMs")
     }
 
     private mutating func combine(_ track: TrackInfo) {

@@ -44,14 +44,15 @@ package enum CommandJSON {
         case "leave": .leave
         case "rename": .rename(name: try fields.string("name"))
         case "updateRoom": .updateRoom(try Self.update(fields))
-        case "closeRoom": .closeRoom(forget: try fields.boolIfPresent("forget") ?? false)
-        case "setRole": .setRole(member: try fields.id("member"), role: try Self.role(fields))
-        case "transferOwnership": .transferOwnership(member: try fields.id("member"))
+        case "closeRoom": .closeRoom(forget: try fields.boolIfPresent("forget") ?? false, note: try fields.note())
+        case "setRole":
+            .setRole(member: try fields.id("member"), role: try Self.role(fields), note: try fields.note())
+        case "transferOwnership": .transferOwnership(member: try fields.id("member"), note: try fields.note())
         case "kick":
             .kick(
                 member: try fields.id("member"), ban: try fields.boolIfPresent("ban") ?? false,
-                note: try fields.stringIfPresent("reason"))
-        case "unban": .unban(member: try fields.id("member"))
+                durationMs: try fields.integerIfPresent("durationMs"), note: try fields.note())
+        case "unban": .unban(member: try fields.id("member"), note: try fields.note())
         case "addTracks": .addTracks(try Self.tracks(fields))
         case "removeTracks": .removeTracks(try fields.ids("tracks"))
         case "vote": .vote(track: try fields.id("track"))
@@ -78,6 +79,7 @@ package enum CommandJSON {
         update.clearLocation = try fields.boolIfPresent("clearLocation") ?? false
         update.visibility = try fields.choiceIfPresent("visibility")
         update.settings = try fields.settingsUpdate("settings", at: "command.settings")
+        update.note = try fields.note()
         return update
     }
 

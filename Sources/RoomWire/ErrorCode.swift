@@ -30,6 +30,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .conflict: self = .conflict
         case .roomClosed: self = .roomClosed
         case .limitReached: self = .limitReached
+        case .rateLimited: self = .rateLimited
         }
     }
 
@@ -79,11 +80,21 @@ extension RoomRefusal {
     package var detail: String {
         switch self {
         case .badRequest(let text), .forbidden(let text), .notFound(let text), .conflict(let text),
-            .limitReached(let text):
+            .limitReached(let text), .rateLimited(let text, _):
             text
-        case .banned: "you are banned from this room"
+        case .banned(nil): "you are banned from this room"
+        case .banned(_?): "you are banned from this room for a time"
         case .notMember: "only members may do this: join first"
         case .roomClosed: "the room is closed"
+        }
+    }
+
+    /// When asking again may help, where the room knows.
+    package var retryAfterMs: Int? {
+        switch self {
+        case .banned(let wait): wait.map { Int($0) }
+        case .rateLimited(_, let wait): Int(wait)
+        case .badRequest, .forbidden, .notFound, .notMember, .conflict, .roomClosed, .limitReached: nil
         }
     }
 }

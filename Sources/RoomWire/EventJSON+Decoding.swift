@@ -30,12 +30,21 @@ extension JSONFields {
         case .memberLeft: .memberLeft(try self.memberLeft())
         case .memberRenamed: .memberRenamed(member: try self.id("member"), name: try self.string("name"))
         case .roomUpdated: .roomUpdated(try self.roomChanges())
-        case .roomClosed: .roomClosed(forget: try self.boolIfPresent("forget") ?? false)
-        case .roleChanged: .roleChanged(member: try self.id("member"), role: try self.choice("role"))
+        case .roomClosed:
+            .roomClosed(
+                forget: try self.boolIfPresent("forget") ?? false, by: try self.idIfPresent("by"),
+                note: try self.note())
+        case .roleChanged:
+            .roleChanged(
+                member: try self.id("member"), role: try self.choice("role"), by: try self.idIfPresent("by"),
+                note: try self.note())
         case .memberBanned:
             .memberBanned(
-                member: try self.id("member"), by: try self.idIfPresent("by"), session: try self.sessionID("session"))
-        case .memberUnbanned: .memberUnbanned(member: try self.id("member"), by: try self.idIfPresent("by"))
+                member: try self.id("member"), by: try self.idIfPresent("by"), session: try self.sessionID("session"),
+                until: try self.instantIfPresent("until"), note: try self.note())
+        case .memberUnbanned:
+            .memberUnbanned(
+                member: try self.id("member"), by: try self.idIfPresent("by"), note: try self.note())
         case .tracksAdded: .tracksAdded(tracks: try self.numberedTracks(), by: try self.id("by"))
         case .tracksRemoved: .tracksRemoved(tracks: try self.ids("tracks"), by: try self.id("by"))
         case .voteCast:
@@ -122,6 +131,8 @@ extension JSONFields {
         changes.locationCleared = try self.boolIfPresent("locationCleared") ?? false
         changes.visibility = try self.choiceIfPresent("visibility")
         if self["settings"] != nil { changes.settings = try self.settings("settings", at: "settings") }
+        changes.by = try self.idIfPresent("by")
+        changes.note = try self.note()
         return changes
     }
 

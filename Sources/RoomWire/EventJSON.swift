@@ -91,18 +91,23 @@ extension JSONWriter {
             self.member("member", id: member)
             self.member("name", name)
         case .roomUpdated(let changes): self.members(of: changes)
-        case .roomClosed(let forget): if forget { self.member("forget", true) }
+        case .roomClosed(let forget, let by, let note):
+            if forget { self.member("forget", true) }
+            self.members(by: by, note: note)
         case .playbackStopped: break
-        case .roleChanged(let member, let role):
+        case .roleChanged(let member, let role, let by, let note):
             self.member("member", id: member)
             self.member("role", choice: role)
-        case .memberBanned(let member, let by, let session):
+            self.members(by: by, note: note)
+        case .memberBanned(let member, let by, let session, let until, let note):
             self.member("member", id: member)
             self.member("by", id: by)
+            self.member("until", until)
+            self.member("reason", note)
             self.member(privateSession: session, for: audience)
-        case .memberUnbanned(let member, let by):
+        case .memberUnbanned(let member, let by, let note):
             self.member("member", id: member)
-            self.member("by", id: by)
+            self.members(by: by, note: note)
         case .tracksAdded(let tracks, let by):
             self.name("tracks")
             self.beginArray()
@@ -216,6 +221,13 @@ extension JSONWriter {
         if changes.locationCleared { self.member("locationCleared", true) }
         self.member("visibility", choice: changes.visibility)
         self.member("settings", changes.settings)
+        self.members(by: changes.by, note: changes.note)
+    }
+
+    /// Who did it, and the reason that was given.
+    private mutating func members(by: MemberID?, note: String?) {
+        self.member("by", id: by)
+        self.member("reason", note)
     }
 
     private mutating func members(positionMs: Int64, at: Timestamp, by: MemberID?) {

@@ -8,7 +8,7 @@ package enum StoredStateJSON {
     ///
     /// It grows whenever a release would fold the same events into another state or write it otherwise; snapshots of
     /// other versions are not read but made anew from the events.
-    package static let reducerVersion = 2
+    package static let reducerVersion = 3
 
     /// The whole room.
     package static func encode(_ state: RoomState) -> [UInt8] {
@@ -66,12 +66,22 @@ extension JSONWriter {
         self.endArray()
         self.name("bans")
         self.beginArray()
-        for (session, member) in state.bans.sorted(by: {
-            ($0.value, $0.key.description) < ($1.value, $1.key.description)
+        for (session, ban) in state.bans.sorted(by: {
+            ($0.value.member, $0.key.description) < ($1.value.member, $1.key.description)
         }) {
             self.beginObject()
             self.member("session", session.uuid)
-            self.member("member", id: member)
+            self.member("member", id: ban.member)
+            self.member("until", ban.until)
+            self.endObject()
+        }
+        self.endArray()
+        self.name("additions")
+        self.beginArray()
+        for (session, at) in state.additions.sorted(by: { $0.key.description < $1.key.description }) {
+            self.beginObject()
+            self.member("session", session.uuid)
+            self.member("at", at)
             self.endObject()
         }
         self.endArray()
@@ -169,7 +179,12 @@ extension JSONFields {
         }
         for (index, value) in try self.array("bans").enumerated() {
             let fields = try JSONFields(value, at: "bans", element: index)
-            state.bans[try fields.sessionID("session")] = try fields.id("member")
+            state.bans[try fields.sessionID("session")] = Ban(
+                member: try fields.id("member"), until: try fields.instantIfPresent("until"))
+        }
+        for (index, value) in try self.array("additions").enumerated() {
+            let fields = try JSONFields(value, at: "additions", element: index)
+            state.additions[try fields.sessionID("session")] = try fields.instant("at")
         }
     }
 

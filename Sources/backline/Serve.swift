@@ -59,6 +59,12 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "A member whose connections were lost stays online for so long; 0: not at all. [BACKLINE_PRESENCE_GRACE_SECONDS; default: 15]",
+            valueName: "s"))
+    var presenceGraceSeconds: Double?
+
+    @Option(
+        help: ArgumentHelp(
             "Rooms' locations are rounded to cells of about this size before they are stored; 0: not rounded. [BACKLINE_LOCATION_PRECISION_METERS; default: 100]",
             valueName: "n"))
     var locationPrecisionMeters: Double?
@@ -137,6 +143,12 @@ struct Serve: AsyncParsableCommand {
                     "--session-lifetime-seconds: '\(seconds)' is not valid; expected 10 to 31536000 seconds")
             }
             settings.sessionLifetimeMs = Int64(seconds * 1_000)
+        }
+        if let seconds = try presenceGraceSeconds ?? Environment.value("BACKLINE_PRESENCE_GRACE_SECONDS") {
+            guard (0.0...3_600.0).contains(seconds) else {
+                throw Failure.usage("--presence-grace-seconds: '\(seconds)' is not valid; expected 0 to 3600 seconds")
+            }
+            settings.presenceGrace = .nanoseconds(Int64(seconds * 1_000_000_000))
         }
         if let days = try retainClosedRooms ?? Environment.value("BACKLINE_RETAIN_CLOSED_ROOMS") {
             guard (0.0...36_500.0).contains(days) else {

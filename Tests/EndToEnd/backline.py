@@ -28,6 +28,10 @@ PATIENCE = 20.0
 """Seconds after which something that should have happened counts as not happening."""
 
 
+NO_GRACE = ("--presence-grace-seconds", "0")
+"""For tests that wait until somebody is offline: who has lost a connection is so at once."""
+
+
 def program():
     """The program under test: BACKLINE_PROGRAM, else what a debug build left."""
     tree = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -54,7 +54,7 @@ def storage(request, tmp_path):
 @pytest.fixture
 def server(servers, storage):
     """A running server on an empty store, once for each kind of durable store."""
-    return servers(store=storage).start()
+    return servers(*backline.NO_GRACE, store=storage).start()
 
 
 @pytest.fixture(scope="session", params=["postgres", "sqlite"])
@@ -64,7 +64,7 @@ def shared(request, tmp_path_factory):
     store = ["--store", request.param, "--data", data]
     if request.param == "postgres":
         store += ["--database-url", request.getfixturevalue("cluster").database()]
-    server = backline.Server(store=store)
+    server = backline.Server(*backline.NO_GRACE, store=store)
     with server:
         yield server
         assert server.running, f"the server ended by itself:\n{server.said()}"

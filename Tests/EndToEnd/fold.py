@@ -46,11 +46,9 @@ def evolve(state, event):
     elif kind in ("memberBanned", "memberUnbanned"):
         pass  # A ban is no part of the state that clients see.
     elif kind == "roomUpdated":
-        for field in ("name", "location", "visibility"):
+        for field in ("name", "location", "visibility", "settings"):
             if field in event:
                 state[field] = event[field]
-        if "settings" in event:
-            state["settings"] = {**state["settings"], **event["settings"]}
         if event.get("locationCleared"):
             state.pop("location", None)
     elif kind == "roomClosed":

@@ -36,12 +36,18 @@ COMMANDS = [
     ("unvote", {"track": 1}, "ack"),
     ("updateRoom", {"name": "Mallory's"}, "forbidden"),
     ("closeRoom", {}, "forbidden"),
+    ("updateRoom", {"settings": {"queueLocked": True, "slowModeMs": 1, "ownerAwayMs": 1}}, "forbidden"),
     ("closeRoom", {"forget": True}, "forbidden"),
+    ("closeRoom", {"reason": "mine"}, "forbidden"),
     ("setRole", {"member": 2, "role": "dj"}, "forbidden"),
+    ("setRole", {"member": 2, "role": "dj", "reason": "mine"}, "forbidden"),
     ("transferOwnership", {"member": 2}, "forbidden"),
+    ("transferOwnership", {"member": 2, "reason": "mine"}, "forbidden"),
     ("kick", {"member": 1}, "forbidden"),
     ("kick", {"member": 1, "ban": True}, "forbidden"),
+    ("kick", {"member": 1, "ban": True, "durationMs": 1, "reason": "mine"}, "forbidden"),
     ("unban", {"member": 4}, "forbidden"),
+    ("unban", {"member": 5, "reason": "mine"}, "forbidden"),
     ("addTracks", {"tracks": backline.tracks("Mine")}, "forbidden"),
     ("removeTracks", {"tracks": [2]}, "forbidden"),
     ("enqueue", {"track": 1}, "forbidden"),
@@ -57,6 +63,8 @@ COMMANDS = [
     ("voteSkip", {"entry": 99}, "ack"),
     ("leave", {}, "ack"),
 ]
+EVERYBODY = ["guest", "stranger", "kicked", "banned", "banned for a time"]
+BANNED = EVERYBODY[-2:]
 STATUS = {"ack": 200, "forbidden": 403, "banned": 403, "not_member": 409, "unauthorized": 401, "not_found": 404}
 
 
@@ -72,13 +80,14 @@ def server(provider):
 
 
 class Stage:
-    """A room with something on air, its owner, a guest, one who was kicked, one who was banned, and a stranger."""
+    """A room with something on air, its owner, a guest, one who was kicked, two who were banned, and a stranger."""
 
     def __init__(self, server):
         self.owner = server.session("Owner")
         self.room = self.owner.create_room()["room"]["state"]["id"]
-        self.people = {name: server.session(name) for name in ("guest", "kicked", "banned", "stranger")}
-        for name in ("guest", "kicked", "banned"):
+        members = ("guest", "kicked", "banned", "banned for a time")
+        self.people = {name: server.session(name) for name in (*members, "stranger")}
+        for name in members:
             self.people[name].command(self.room, "join")
         self.owner.command(self.room, "addTracks", tracks=backline.tracks("One", "Two"))
         for track in 1, 2:
@@ -86,6 +95,7 @@ class Stage:
         self.owner.command(self.room, "play")
         self.owner.command(self.room, "kick", member=3)
         self.owner.command(self.room, "kick", member=4, ban=True)
+        self.owner.command(self.room, "kick", member=5, ban=True, durationMs=3_600_000)
         self.seq = self.owner.room(self.room)["room"]["seq"]
 
     def check_untouched(self):
@@ -160,14 +170,14 @@ def test_with_anothers_token_one_is_the_other(stage):
 
 def expected(who, type, guests):
     """What somebody is answered for a command, where a guest is answered `guests`."""
-    if who == "banned":
+    if who in BANNED:
         return "banned"
     if who == "guest" or type == "join":
         return guests
     return "not_member"
 
 
-@pytest.mark.parametrize("who", ["guest", "stranger", "kicked", "banned"])
+@pytest.mark.parametrize("who", EVERYBODY)
 def test_every_command_over_http(stage, who):
     person = stage.people[who]
     before = stage.owner.room(stage.room)["room"]
@@ -178,25 +188,27 @@ def test_every_command_over_http(stage, who):
         code = expected(who, type, guests)
         assert answer.status == STATUS[code], (type, answer.body)
         if code != "ack":
-            answer.expect_problem(STATUS[code], code)
+            problem = answer.expect_problem(STATUS[code], code)
+            assert ("retryAfterMs" in problem) == (who == "banned for a time"), problem
     after = stage.owner.room(stage.room)["room"]
     assert {name: after["state"][name] for name in ("name", "queue", "pool")} == {
         name: before["state"][name] for name in ("name", "queue", "pool")}
     if who != "guest":
         stage.check_untouched()
-    if who != "banned":
+    if who not in BANNED:
         assert person.post_command(stage.room, "join").status == 200
 
 
-@pytest.mark.parametrize("who", ["guest", "stranger", "kicked", "banned"])
+@pytest.mark.parametrize("who", EVERYBODY)
 def test_every_message_on_a_socket(stage, who):
     person, room = stage.people[who], stage.room
-    code = {"guest": None, "stranger": "not_member", "kicked": "not_member", "banned": "banned"}[who]
+    code = {"guest": None, "stranger": "not_member", "kicked": "not_member"}.get(who, "banned")
     with person.socket() as client:
         assert client.is_alive()
         subscribed = client.ask("subscribe", room=room)
-        if who == "banned":
+        if who in BANNED:
             assert subscribed["code"] == "banned", subscribed
+            assert ("retryAfterMs" in subscribed) == (who == "banned for a time"), subscribed
             resumed = client.ask("subscribe", room=room, position={"epoch": "x", "seq": 1})
             assert resumed["code"] == "banned" and "state" not in resumed, resumed
         else:
@@ -218,23 +230,30 @@ def test_every_message_on_a_socket(stage, who):
         stage.check_untouched()
 
 
-@pytest.mark.parametrize("who", ["guest", "stranger", "kicked", "banned"])
+@pytest.mark.parametrize("who", EVERYBODY)
 def test_every_request_by_who_has_a_session(stage, who):
-    """Rooms can be looked at before one joins; what is somebody's own is theirs whatever rooms think of them."""
+    """Rooms can be looked at before one joins, but not by the banned; what is one's own is so whatever rooms say."""
     person = stage.people[who]
     answers = {}
     for method, path, body in REQUESTS:
         if method != "DELETE" and "commands" not in path:
             answers[f"{method} {path}"] = person.request(method, path.format(room=stage.room), body).status
+    look = 403 if who in BANNED else 200
     assert answers == {
         "GET /v1/session": 200, "PATCH /v1/session": 200, "POST /v1/rooms": 201, "GET /v1/rooms": 200,
         "GET /v1/rooms/nearby?lat=0&lon=0": 200,
-        "GET /v1/rooms/{room}": 200, "GET /v1/rooms/{room}?at=1": 200, "GET /v1/rooms/{room}/events": 200,
-        "GET /v1/rooms/{room}/pool": 200, "GET /v1/rooms/{room}/socket": 400, "GET /v1/socket": 400,
+        "GET /v1/rooms/{room}": look, "GET /v1/rooms/{room}?at=1": look, "GET /v1/rooms/{room}/events": look,
+        "GET /v1/rooms/{room}/pool": look, "GET /v1/rooms/{room}/socket": 400, "GET /v1/socket": 400,
     }
+    if who in BANNED:
+        for path in "", "?at=1", "/events", "/pool":
+            refused = person.request("GET", f"/v1/rooms/{stage.room}{path}")
+            problem = refused.expect_problem(403, "banned")
+            assert ("retryAfterMs" in problem) == (who == "banned for a time"), problem
+            assert ("Retry-After" in refused.headers) == (who == "banned for a time")
     with backline.RawSocket(person.server, person.token, f"/v1/rooms/{stage.room}/socket") as client:
-        assert client.status == (403 if who == "banned" else 101)
-        if who == "banned":
+        assert client.status == (403 if who in BANNED else 101)
+        if who in BANNED:
             assert json.loads(client.reader.read())["code"] == "banned"
     assert person.request("DELETE", "/v1/session").status == 204
     assert stage.owner.request("GET", "/v1/session").status == 200
@@ -249,9 +268,9 @@ def test_who_is_kicked_or_banned_while_connected(stage):
         first.subscribe(room)
         second.wait_for("snapshot")
         owner.command(room, "kick", member=2)
-        seq = owner.command(room, "kick", member=5, ban=True)["seq"]
+        seq = owner.command(room, "kick", member=6, ban=True)["seq"]
         first.catch_up(room, seq)
         assert first.command(room, "vote", track=1)["code"] == "not_member"
-        assert first.command(room, "join")["result"]["member"] == 6
+        assert first.command(room, "join")["result"]["member"] == 7
         assert second.closed() == 4403
         assert any(message["type"] == "ended" and message["code"] == "banned" for message in second.pushed)

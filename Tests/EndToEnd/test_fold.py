@@ -30,7 +30,7 @@ STORY = [
     {"type": "entryFinished", "entry": 1, "track": 3, "reason": "skipped", "startedAt": 1013, "playedMs": 500},
     {"type": "playbackStarted", "entry": 3, "track": 1, "positionMs": 0, "atMs": 1016},
     {"type": "memberLeft", "member": 2, "reason": "left", "votes": [{"track": 1, "votes": 0}]},
-    {"type": "roomUpdated", "name": "Garden", "settings": {"skipRatio": 0.25}, "locationCleared": True},
+    {"type": "roomUpdated", "name": "Garden", "settings": {**SETTINGS, "skipRatio": 0.25}, "locationCleared": True},
 ]
 
 

@@ -111,7 +111,7 @@ def check_forgotten(person, room, last, epoch):
             assert text not in person.request("GET", f"/v1/rooms/{room}?at={seq}").body.decode()
 
 
-def test_what_is_forgotten_is_in_no_table(server, database):
+def test_what_is_forgotten_is_in_no_table(server, storage, database):
     people = both(server)
     # Enough events for a snapshot.
     room = play(people, renames=600)
@@ -140,7 +140,7 @@ def test_what_is_forgotten_is_in_no_table(server, database):
     backline.eventually(lambda: database.found() == [], "the end of all names")
     check_log(people[0], other)
     assert server.stop() == 0
-    verified = backline.run("verify", *server.options)
+    verified = backline.run("verify", *storage)
     assert verified.returncode == 0, verified
     if database.is_sqlite:
         with contextlib.closing(sqlite3.connect(database.path)) as connection:

@@ -21,9 +21,9 @@ from interop_clients import Raw
 
 SETTINGS = [
     "max-connections-per-address", "max-messages-per-second", "max-sessions-per-minute", "max-requests-per-address",
-    "max-requests-per-session", "max-commands-per-second", "session-lifetime-seconds", "handshake-timeout-seconds",
-    "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "ping-interval-seconds", "silence-limit-seconds",
-    "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
+    "max-requests-per-session", "max-commands-per-second", "session-lifetime-seconds", "presence-grace-seconds",
+    "handshake-timeout-seconds", "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "ping-interval-seconds",
+    "silence-limit-seconds", "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
 LARGE = [
     {"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
@@ -350,7 +350,7 @@ def _slow_reader(server, person, room):
 
 
 def test_a_reader_that_stops_is_closed_with_1013(opened):
-    server, dj, room = opened("--stall-limit-seconds", "2", "--max-outgoing-bytes", "65536")
+    server, dj, room = opened("--stall-limit-seconds", "2", "--max-outgoing-bytes", "65536", *backline.NO_GRACE)
     guest = server.session("Ben")
     guest.command(room, "join")
 

@@ -12,7 +12,8 @@ import backline
 def nodes(servers, cluster, tmp_path):
     """Two servers on one database."""
     store = ["--store", "postgres", "--database-url", cluster.database()]
-    return [servers(store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
+    return [
+        servers(*backline.NO_GRACE, store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
 
 
 class Who:
@@ -170,7 +171,7 @@ def test_signals_reach_one_member_as_they_are_written(server):
 
 
 def test_who_does_not_read_its_signals_is_sent_away(servers):
-    server = servers().start()
+    server = servers(*backline.NO_GRACE).start()
     ana, ben = server.session("Ana"), server.session("Ben")
     room = ana.create_room()["room"]["state"]["id"]
     join(ben, room)
@@ -267,9 +268,8 @@ def test_members_of_a_dead_server_are_offline_within_half_a_minute(nodes):
         # It comes back under another name.
         nodes[1].start()
         with ben.socket() as again:
-            again.subscribe(room)
-            who.until({1, 2})
             there = Who(again, room)
+            who.until({1, 2})
             there.until({1, 2})
         who.until({1})
 

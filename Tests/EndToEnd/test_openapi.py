@@ -183,7 +183,16 @@ def test_every_operation_answers_as_described(shared, described):
     command(dj, "skip").expect(200)
     command(guest, "vote", track=4).expect(200)
     command(dj, "updateRoom", settings={"skipRatio": 0.25}).expect(200)
-    command(dj, "kick", member=3, ban=True).expect(200)
+    moderation = {"queueLocked": True, "slowModeMs": 60_000, "ownerAwayMs": 600_000}
+    command(dj, "updateRoom", settings=moderation, reason="busy").expect(200)
+    command(dj, "setRole", member=2, role="dj", reason="good taste").expect(200)
+    command(dj, "setRole", member=2, role="guest").expect(200)
+    command(dj, "kick", member=3, ban=True, durationMs=1, reason="loud").expect(200)
+    backline.eventually(lambda: command(banned, "join").status == 200, "the end of the ban")
+    command(dj, "kick", member=4, ban=True, durationMs=600_000).expect(200)
+    command(dj, "unban", member=4, reason="sorry").expect(200)
+    command(banned, "join").expect(200)
+    command(dj, "kick", member=5, ban=True, durationMs=600_000).expect(200)
     command(dj, "rename", name="").expect_problem(400, "bad_request")
     command(guest, "skip").expect_problem(403, "forbidden")
     command(banned, "join").expect_problem(403, "banned")
@@ -211,8 +220,17 @@ def test_every_operation_answers_as_described(shared, described):
             send(person, "GET", f"/v1/rooms/{{room}}/pool{query}", room=room).expect(200)
     for path, query in (("", "at=x"), ("/events", "after=-1"), ("/pool", "sort=x")):
         path = "/v1/rooms/{room}" + path
+        send(banned, "GET", path, room=room).expect_problem(403, "banned")
         send(dj, "GET", f"{path}?{query}", room=room).expect_problem(400, "bad_request")
         send(dj, "GET", path, room=backline.room_id()).expect_problem(404, "not_found")
+
+    # Who is banned from the room that it made gets it no more by the key either.
+    key = {"Idempotency-Key": backline.new_key()}
+    lost = send(stranger, "POST", "/v1/rooms", named, key).expect(201)["room"]["state"]["id"]
+    dj.command(lost, "join")
+    stranger.command(lost, "transferOwnership", member=2, reason="yours")
+    dj.command(lost, "kick", member=1, ban=True)
+    send(stranger, "POST", "/v1/rooms", named, key).expect_problem(403, "banned")
 
     # Sockets
     for path in ("/v1/socket", "/v1/rooms/{room}/socket"):

@@ -277,7 +277,7 @@ def test_who_is_banned_is_put_out_and_kept_out(shared, dj, room):
         seq = ours.command(room, "kick", member=member, ban=True, reason="noise")["seq"]
         events = ours.catch_up(room, seq).events
         assert [(event["type"], event.get("reason")) for event in events.values()] == [
-            ("memberLeft", "banned"), ("memberBanned", None)]
+            ("memberLeft", "banned"), ("memberBanned", "noise")]
         for client in (many, one):
             ended = client.wait_for("ended")
             assert (ended["room"], ended["code"]) == (room, "banned")

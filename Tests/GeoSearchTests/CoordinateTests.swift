@@ -6,7 +6,8 @@ import Testing
     @Test(
         arguments: [
             (90.1, 0), (-90.1, 0), (0, 180.1), (0, -180.1), (.nan, 0), (0, .nan), (.infinity, 0), (0, -.infinity),
-            (95, 200),
+            (95, 200), (90.0.nextUp, 0), (0, (-180.0).nextDown), (.nan, .nan), (.signalingNaN, 0),
+            (-.greatestFiniteMagnitude, 0), (0, 1e300),
         ] as [(Double, Double)])
     func `what is no point is refused, never clamped or wrapped`(latitude: Double, longitude: Double) {
         #expect(Coordinate(latitude: latitude, longitude: longitude) == nil)

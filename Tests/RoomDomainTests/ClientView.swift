@@ -1,5 +1,6 @@
 import GeoSearch
 import RoomDomain
+import RoomTestSupport
 
 /// What a client knows of a room, folded as a client folds: from the fields of events alone, without any rule.
 struct ClientView: Equatable {
@@ -90,12 +91,12 @@ struct ClientView: Equatable {
             location = changes.locationCleared ? nil : changes.location ?? location
             visibility = changes.visibility ?? visibility
             settings = changes.settings ?? settings
-        case .roomClosed(let forget):
+        case .roomClosed(let forget, _, _):
             closedAt = closedAt ?? recorded.at
             guard forget else { return }
             location = nil
             members = members.mapValues { Person(name: "-", role: $0.role, joinedAt: $0.joinedAt) }
-        case .roleChanged(let member, let role): members[member]?.role = role
+        case .roleChanged(let member, let role, _, _): members[member]?.role = role
         case .memberBanned, .memberUnbanned: break
         case .tracksAdded(let tracks, let by):
             for track in tracks { pool[track.id] = Song(info: track.info, addedBy: by) }

@@ -1,4 +1,5 @@
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 /// Folding is total: a log that does not fit does no harm.
@@ -167,7 +168,8 @@ import Testing
             { $0.voters[3] = [] }, { $0.votesOfMember[4] = [1] }, { $0.votesOfMember[3] = nil },
             { $0.tracks[1] = nil }, { $0.tracks[3] = nil }, { $0.poolOrder.swapAt(0, 1) },
             { $0.queue.append(QueueEntry(id: 1, track: 1, addedBy: nil)) },
-            { $0.queue.append(QueueEntry(id: 7, track: 1, addedBy: nil)) }, { $0.bans[.cyd] = 3 },
+            { $0.queue.append(QueueEntry(id: 7, track: 1, addedBy: nil)) }, { $0.bans[.cyd] = Ban(member: 3) },
+            { $0.additions[.cyd] = Timestamp(milliseconds: .max) },
             { $0.nextMember = 2 }, { $0.nextTrack = 2 }, { $0.onAir?.heardMs = -1 },
             { $0.memberOfSession[.eve] = 3 },
         ]

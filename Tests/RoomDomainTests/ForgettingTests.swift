@@ -1,5 +1,6 @@
 import GeoSearch
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 /// A room whose owner wants it forgotten.
@@ -13,7 +14,9 @@ import Testing
     }
 
     @Test func `closing a room to be forgotten takes its location and its members' names`() {
-        let forgotten = placed.when(.closeRoom(forget: true), after: 5, then: .roomClosed(forget: true)).room
+        let forgotten = placed.when(
+            .closeRoom(forget: true), after: 5, then: .roomClosed(forget: true, by: 1)
+        ).room
         #expect(forgotten.closedAt == .start(plus: 5))
         #expect(forgotten.isForgotten)
         #expect(forgotten.location == nil)
@@ -22,7 +25,7 @@ import Testing
     }
 
     @Test func `closing alone takes nothing`() {
-        let closed = placed.when(.closeRoom, then: .roomClosed).room
+        let closed = placed.when(.closeRoom, then: .roomClosed(forget: false, by: 1)).room
         #expect(!closed.isForgotten)
         #expect(closed.location == here)
         #expect(closed.members[1]?.name != "-")
@@ -30,7 +33,7 @@ import Testing
 
     @Test func `the owner may have a closed room forgotten, once`() {
         let closed = placed.after(.closeRoom)
-        let forgotten = closed.when(.closeRoom(forget: true), after: 9, then: .roomClosed(forget: true))
+        let forgotten = closed.when(.closeRoom(forget: true), after: 9, then: .roomClosed(forget: true, by: 1))
         #expect(forgotten.room.closedAt == closed.room.closedAt)
         #expect(forgotten.room.isForgotten)
         forgotten.changesNothing(.closeRoom(forget: true))
@@ -56,20 +59,31 @@ import Testing
         var changes = RoomChanges()
         changes.name = "Cellar"
         changes.location = location
+        changes.by = 1
+        changes.note = "Bob moved"
         let left = MemberLeft(
             member: 2, reason: .kicked, by: 1, note: "Bob sang", votes: [.init(track: 1, votes: 0, requestedSeq: nil)])
         let bare = [
             .roomCreated(room), .memberJoined(member: 2, name: "Bob", role: .dj, session: .bob),
             .memberRenamed(member: 2, name: "Bobby"), .roomUpdated(changes), .memberLeft(left),
-            RoomEvent.playbackStopped,
+            .memberBanned(member: 2, by: 1, session: .bob, until: .start(plus: 9), note: "Bob sang"),
+            .memberUnbanned(member: 2, by: 1, note: "Bob is sorry"),
+            .roleChanged(member: 2, role: .dj, by: 1, note: "Bob can"),
+            .roleChanged(member: 2, role: .owner, note: RoomState.ownerLeft),
+            .roomClosed(forget: true, by: 2, note: "Bob sleeps"), RoomEvent.playbackStopped,
         ].map(\.withoutPersonalData)
         room.location = nil
         changes.location = nil
+        changes.note = nil
         #expect(
             bare == [
                 .roomCreated(room), .memberJoined(member: 2, name: "-", role: .dj, session: .bob),
                 .memberRenamed(member: 2, name: "-"), .roomUpdated(changes),
-                .memberLeft(MemberLeft(member: 2, reason: .kicked, by: 1, votes: left.votes)), .playbackStopped,
+                .memberLeft(MemberLeft(member: 2, reason: .kicked, by: 1, votes: left.votes)),
+                .memberBanned(member: 2, by: 1, session: .bob, until: .start(plus: 9)),
+                .memberUnbanned(member: 2, by: 1), .roleChanged(member: 2, role: .dj, by: 1),
+                .roleChanged(member: 2, role: .owner, note: RoomState.ownerLeft),
+                .roomClosed(forget: true, by: 2), .playbackStopped,
             ])
     }
 

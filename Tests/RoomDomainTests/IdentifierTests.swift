@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 @Suite struct IdentifierTests {

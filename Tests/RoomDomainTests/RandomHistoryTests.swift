@@ -1,4 +1,5 @@
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 /// Rooms that many people use at random: whatever they do, the room and its log stay whole.
@@ -24,6 +25,14 @@ import Testing
             #expect(history.log.map(\.seq) == Array(1...history.log.count), "seed \(seed)")
             #expect(history.log.map(\.at) == history.log.map(\.at).sorted(), "seed \(seed)")
         }
+    }
+
+    /// `Scripts/simulate --events 1000000` plays a million.
+    @Test func `after each of 5,000 events the room, its numbers, its rules and its stored form are whole`() throws {
+        let tally = try RandomRoom.play(events: 5_000, seed: 0)
+        // A command's events are not cut.
+        #expect((5_000..<5_100).contains(tally.events))
+        #expect(tally.kinds.count == 24, "\(tally.kinds)")
     }
 
     @Test func `the same seed gives the same history`() {
@@ -103,7 +112,7 @@ import Testing
         guard room.isOpen else { return }
         switch command {
         case .join, .rename, .updateRoom, .setRole, .unban, .vote, .unvote, .move, .pause, .resume, .finish,
-            .voteSkip, .syncDeck, .countSkipVotes, .endMembership:
+            .voteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
             #expect(throws: Never.self, "seed \(seed), \(command)") {
                 let again = try room.decide(command, by: actor, at: now, online: online)
                 #expect(again == [], "seed \(seed), \(command)")

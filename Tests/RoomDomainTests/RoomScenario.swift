@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 /// A room with a past, in which one tries what a command does: `given(…).when(…, then: …)`.
@@ -49,11 +50,12 @@ struct RoomScenario {
     /// Asks for `command` and expects a refusal of this kind.
     @discardableResult
     func refuses(
-        _ command: RoomCommand, by actor: Actor = .ana, with kind: RefusalKind,
+        _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0, with kind: RefusalKind,
         sourceLocation: SourceLocation = #_sourceLocation
     ) -> RoomScenario {
         do {
-            let events = try room.decide(command, by: actor, at: room.lastEventAt)
+            let now = Timestamp(milliseconds: room.lastEventAt.milliseconds + milliseconds)
+            let events = try room.decide(command, by: actor, at: now)
             Issue.record("granted: \(events)", sourceLocation: sourceLocation)
         } catch {
             #expect(RefusalKind(error) == kind, "\(error)", sourceLocation: sourceLocation)
@@ -92,7 +94,7 @@ struct RoomScenario {
 
 /// A refusal without its text.
 enum RefusalKind: Equatable {
-    case badRequest, forbidden, banned, notFound, notMember, conflict, roomClosed, limitReached
+    case badRequest, forbidden, banned, notFound, notMember, conflict, roomClosed, limitReached, rateLimited
 
     init(_ refusal: RoomRefusal) {
         self =
@@ -105,6 +107,7 @@ enum RefusalKind: Equatable {
             case .conflict: .conflict
             case .roomClosed: .roomClosed
             case .limitReached: .limitReached
+            case .rateLimited: .rateLimited
             }
     }
 }
@@ -186,16 +189,4 @@ extension Timestamp {
     static func start(plus milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: RoomScenario.start.milliseconds + milliseconds)
     }
-}
-
-extension MemberID: ExpressibleByIntegerLiteral {
-    package init(integerLiteral value: Int) { self.init(rawValue: value) }
-}
-
-extension TrackID: ExpressibleByIntegerLiteral {
-    package init(integerLiteral value: Int) { self.init(rawValue: value) }
-}
-
-extension EntryID: ExpressibleByIntegerLiteral {
-    package init(integerLiteral value: Int) { self.init(rawValue: value) }
 }

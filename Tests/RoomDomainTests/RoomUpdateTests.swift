@@ -1,5 +1,6 @@
 import GeoSearch
 import RoomDomain
+import RoomTestSupport
 import Testing
 
 @Suite struct RoomUpdateTests {
@@ -14,6 +15,7 @@ import Testing
 
     private func changed(_ change: (inout RoomChanges) -> Void) -> RoomEvent {
         var changes = RoomChanges()
+        changes.by = 1
         change(&changes)
         return .roomUpdated(changes)
     }
@@ -81,11 +83,17 @@ import Testing
         settings.maxWaitingPerMember = 500
         settings.repeatAfterPlays = 10_000
         settings.skipRatio = 1
+        settings.queueLocked = true
+        settings.slowModeMs = 3_600_000
+        settings.ownerAwayMs = 2_592_000_000
         let room = people.when(
             update {
                 $0.settings.maxWaitingPerMember = 500
                 $0.settings.repeatAfterPlays = 10_000
                 $0.settings.skipRatio = 1
+                $0.settings.queueLocked = true
+                $0.settings.slowModeMs = 3_600_000
+                $0.settings.ownerAwayMs = 2_592_000_000
             }, then: changed { $0.settings = settings }
         ).room
         #expect(room.settings == settings)
@@ -103,10 +111,16 @@ import Testing
         for count in [-1, 10_001, .min] {
             people.refuses(update { $0.settings.repeatAfterPlays = count }, with: .badRequest)
         }
+        for count in [-1, 3_600_001, .max] {
+            people.refuses(update { $0.settings.slowModeMs = count }, with: .badRequest)
+        }
+        for count in [-1, 2_592_000_001, .max] {
+            people.refuses(update { $0.settings.ownerAwayMs = count }, with: .badRequest)
+        }
     }
 
     @Test func `a closed room takes no commands`() {
-        let closed = people.when(.closeRoom, after: 5, then: .roomClosed)
+        let closed = people.when(.closeRoom, after: 5, then: .roomClosed(forget: false, by: 1))
         #expect(closed.room.closedAt == .start(plus: 5))
         closed.refuses(.closeRoom, with: .roomClosed)
         closed.refuses(.join(name: nil), by: .eve, with: .roomClosed)

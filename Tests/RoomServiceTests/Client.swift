@@ -63,14 +63,14 @@ final class Client: Sendable {
         let following = state.withLock { $0.following }
         guard let connection = disconnected(), let (node, room) = following else { return }
         node.feed.remove(connection)
-        node.host.unsubscribe(connection, from: room)
+        node.host.unsubscribe(connection, from: room, because: .lost)
     }
 
     /// Asks to follow no more, and keeps the connection.
     func unsubscribe() {
         let (connection, following) = state.withLock { ($0.connection, $0.following) }
         guard let connection, let (node, room) = following else { return }
-        node.host.unsubscribe(connection, from: room)
+        node.host.unsubscribe(connection, from: room, because: .asked)
     }
 
     /// Gives it events that it got at another time.

@@ -76,7 +76,7 @@ import Testing
                     #expect(!hasName(view.state), "as of \(seq)")
                 }
                 #expect(try await !hasName(node.state(of: room)))
-                let page = try await node.host.events(of: room, after: 0, limit: 100)
+                let page = try await node.host.events(of: room, after: 0, limit: 100, for: owner.session)
                 #expect(page.events.count == last + 1)
                 #expect(!hasName(ServerMessage.delta(room: room, events: page.events)))
                 // A position of before is answered with a snapshot.

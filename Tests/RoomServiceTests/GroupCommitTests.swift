@@ -75,4 +75,148 @@ import Testing
             #expect(try await held.outcome().seq == 3)
         }
     }
+
+    @Test func `flushes that hang hold up nobody else`() async throws {
+        try await withNode(settings: { $0.flushesSideBySide = 3 }) { node in
+            var rooms: [(room: RoomID, owner: Person)] = []
+            for _ in 0..<3 { rooms.append(try await node.makeRoom()) }
+            for (room, _) in rooms { _ = try await node.state(of: room) }
+            let gate = Gate()
+            defer { gate.open() }
+            var held: [Answer] = []
+            for (place, (room, owner)) in rooms.prefix(2).enumerated() {
+                node.store.next(.append, .waits(gate))
+                held.append(node.ask(.rename(name: "Anna"), in: room, by: owner.actor))
+                try await eventually("the append") { gate.arrived == place + 1 }
+            }
+            // Fewer wait than are under way.
+            #expect(try await node.tell(.rename(name: "Anna"), in: rooms[2].room, by: rooms[2].owner).seq == 3)
+            #expect(held.allSatisfy { $0.outcomeSoFar == nil })
+            gate.open()
+            for answer in held { #expect(try await answer.outcome().seq == 3) }
+        }
+    }
+
+    @Test func `what a room decides in many turns while its append is under way is the next append`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.append, .waits(gate))
+            var answers = [node.ask(.rename(name: "0"), in: room, by: owner.actor)]
+            try await eventually("the append") { gate.arrived == 1 }
+            for number in 1...5 {
+                answers.append(node.ask(.rename(name: "\(number)"), in: room, by: owner.actor, key: "\(number)"))
+                for _ in 0..<3 { try await node.turnLoops() }
+            }
+            // A retry of what is on its way has that outcome, and adds nothing.
+            answers.append(node.ask(.rename(name: "3"), in: room, by: owner.actor, key: "3"))
+            for _ in 0..<3 { try await node.turnLoops() }
+            gate.open()
+            var seqs: [Int?] = []
+            for answer in answers { seqs.append(try await answer.outcome().seq) }
+            #expect(seqs == [3, 4, 5, 6, 7, 8, 6])
+            #expect(node.store.batches.map(\.count) == [1, 1])
+            #expect(node.store.head(of: room) == 8)
+        }
+    }
+
+    @Test func `who joins and leaves in appends that go together is a member no more, and who comes back is`()
+        async throws
+    {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.append, .waits(gate))
+            var answers = [node.ask(.rename(name: "0"), in: room, by: owner.actor)]
+            try await eventually("the append") { gate.arrived == 1 }
+            for (command, person) in [
+                (RoomCommand.join(name: nil), Person.bob), (.join(name: nil), .cyd), (.leave, .bob), (.leave, .cyd),
+                (.join(name: nil), .cyd),
+            ] {
+                answers.append(node.ask(command, in: room, by: person.actor))
+                for _ in 0..<3 { try await node.turnLoops() }
+            }
+            gate.open()
+            for answer in answers { #expect(try await answer.outcome().seq != nil) }
+            #expect(node.store.batches.count == 2)
+            #expect(try await node.store.memberships(of: Person.bob.session.uuid) == [])
+            #expect(try await node.store.memberships(of: Person.cyd.session.uuid) == [room.uuid])
+        }
+    }
+
+    @Test func `behind an append that another server has overtaken nothing is written, even where it would fit`()
+        async throws
+    {
+        try await withNodes(2) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom()
+            _ = try await nodes[1].state(of: room)
+            let gate = Gate()
+            defer { gate.open() }
+            nodes[0].store.next(.append, .waits(gate))
+            let first = nodes[0].ask(.rename(name: "1"), in: room, by: owner.actor, key: "1")
+            try await eventually("the append") { gate.arrived == 1 }
+            let second = nodes[0].ask(.rename(name: "2"), in: room, by: owner.actor, key: "2")
+            for _ in 0..<3 { try await nodes[0].turnLoops() }
+            // As many events and keys as the first would have made.
+            #expect(try await nodes[1].tell(.rename(name: "0"), in: room, by: owner, key: "0").seq == 3)
+            gate.open()
+            #expect(try await first.outcome().seq == 4)
+            #expect(try await second.outcome().seq == 5)
+            #expect(nodes[0].store.batches.count == 3)
+            try await expectFoldOfLog(of: room, on: nodes, for: [])
+        }
+    }
+
+    @Test func `of many commands at once the first half is written while the others are decided`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            let gate = Gate()
+            defer { gate.open() }
+            node.store.next(.append, .waits(gate))
+            var answers = [node.ask(.rename(name: "0"), in: room, by: owner.actor)]
+            try await eventually("the append") { gate.arrived == 1 }
+            for number in 1...400 {
+                answers.append(node.ask(.rename(name: "\(number)"), in: room, by: owner.actor))
+                if number % 100 == 0 { for _ in 0..<3 { try await node.turnLoops() } }
+            }
+            let next = Gate()
+            defer { next.open() }
+            node.store.next(.append, .works)
+            node.store.next(.append, .waits(next))
+            gate.open()
+            try await eventually("an append behind the first half") { next.arrived == 1 }
+            let written = node.store.head(of: room) - 3
+            #expect((100...200).contains(written), "\(written)")
+            next.open()
+            for answer in answers { #expect(try await answer.outcome().seq != nil) }
+        }
+    }
+
+    @Test func `what was handed over before the end is written, appends that wait among it`() async throws {
+        let store = FaultyEventStore()
+        var made: RoomID?
+        try await withNode(on: store, settings: { $0.flushesSideBySide = 3 }) { node in
+            var rooms: [(room: RoomID, owner: Person)] = []
+            for _ in 0..<4 { rooms.append(try await node.makeRoom()) }
+            for (room, _) in rooms { _ = try await node.state(of: room) }
+            made = rooms[3].room
+            let gate = Gate()
+            defer { gate.open() }
+            store.next(.append, .waits(gate))
+            var answers = [node.ask(.rename(name: "Anna"), in: rooms[0].room, by: rooms[0].owner.actor)]
+            try await eventually("the append") { gate.arrived == 1 }
+            for _ in 0..<3 {
+                for (room, owner) in rooms {
+                    answers.append(node.ask(.rename(name: "Anne"), in: room, by: owner.actor))
+                }
+                for _ in 0..<3 { try await node.turnLoops() }
+            }
+            node.host.shutDown()
+            gate.open()
+            for answer in answers { #expect(try await answer.outcome().seq != nil) }
+        }
+        #expect(store.head(of: try #require(made)) == 3)
+    }
 }

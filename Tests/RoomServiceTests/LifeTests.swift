@@ -205,10 +205,10 @@ import Testing
             // The room is live: only who asks for the past meets the hole.
             store.damage(room, .lacks(seq: seq))
             await #expect(throws: RoomFailure.internalFault) {
-                try await node.host.events(of: room, after: 0, limit: 100)
+                try await node.host.events(of: room, after: 0, limit: 100, for: owner.session)
             }
             await #expect(throws: RoomFailure.internalFault) {
-                try await node.host.events(of: room, after: seq - 1, limit: 1)
+                try await node.host.events(of: room, after: seq - 1, limit: 1, for: owner.session)
             }
             await #expect(throws: RoomFailure.internalFault) {
                 try await node.host.view(room, at: 8, for: owner.session)

@@ -172,7 +172,7 @@ import Testing
             for client in [watcher, there] {
                 try await eventually("all of them") { client.live.online == 1_001 && client.live.members == nil }
             }
-            nodes[1].host.unsubscribe(ConnectionID(rawValue: -1_000), from: room)
+            nodes[1].host.unsubscribe(ConnectionID(rawValue: -1_000), from: room, because: .asked)
             for client in [watcher, there] {
                 try await eventually("one less, all named") { client.live.members?.count == 1_000 }
             }

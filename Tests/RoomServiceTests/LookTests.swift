@@ -105,12 +105,12 @@ import Testing
             for number in 3...12 { _ = try await node.tell(.rename(name: "A\(number)"), in: room, by: owner) }
             let events = try node.store.events(of: room)
             for after in 0...13 {
-                let page = try await node.host.events(of: room, after: after, limit: 4)
+                let page = try await node.host.events(of: room, after: after, limit: 4, for: owner.session)
                 #expect(page.events == Array(events.dropFirst(after).prefix(4)))
                 #expect(page.seq == 12)
             }
-            #expect(try await node.host.events(of: room, after: .max, limit: .max).events == [])
-            #expect(try await node.host.events(of: room, after: 0, limit: .max).events == events)
+            #expect(try await node.host.events(of: room, after: .max, limit: .max, for: owner.session).events == [])
+            #expect(try await node.host.events(of: room, after: 0, limit: .max, for: owner.session).events == events)
         }
     }
 
@@ -118,7 +118,9 @@ import Testing
         try await withNode { node in
             let (room, _) = (RoomID(Person.bob.session.uuid), 0)
             await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: Person.bob.session) }
-            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.events(of: room, after: 0, limit: 1) }
+            await #expect(throws: RoomFailure.noSuchRoom) {
+                try await node.host.events(of: room, after: 0, limit: 1, for: Person.bob.session)
+            }
             #expect(try await node.tell(.join(name: nil), in: room, by: .bob) == .noSuchRoom)
             let client = Client(.bob)
             client.connect(to: node, following: room)

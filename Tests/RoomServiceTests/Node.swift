@@ -119,6 +119,8 @@ func withNodes(
     // Housekeeping is for tests that are about it.
     settings.comparisonInterval = .hours(1)
     settings.keepsNearby = false
+    // And so is waiting for who may come back.
+    settings.presenceGrace = .zero
     change(&settings)
     let nodes = (0..<count).map { number in
         Node(store: store, settings: settings, clock: clock, bus: bus, name: "\(name)-\(number)")

@@ -25,10 +25,13 @@ import Testing
         var servers: [Server] = []
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
         var started = 0
+        /// How long a server counts that stopped.
+        var grace = TimeAmount.zero
 
         mutating func start() {
             started += 1
-            let table = PresenceTable(isShared: true, beatInterval: Self.beat, lease: Self.lease, at: now)
+            let table = PresenceTable(
+                isShared: true, beatInterval: Self.beat, lease: Self.lease, grace: grace, at: now)
             servers.append(Server(table: table, name: "node-\(started)"))
             let effects = servers[servers.count - 1].table.connected(at: now)
             send(effects.tellings, from: servers.count - 1)
@@ -179,7 +182,24 @@ import Testing
         #expect(cluster.servers[1].table.count(of: Self.rooms[0]) == 1)
     }
 
-    @Test func `a goodbye takes effect at once`() {
+    @Test func `who was connected to a server that stops has the time of the grace to come to another one`() {
+        var cluster = Cluster(grace: .seconds(15))
+        for _ in 0..<2 { cluster.start() }
+        for number in 1...3 { _ = cluster.set(id(number), true, in: Self.rooms[0], at: 0) }
+        cluster.pass(1)
+        let goodbye = cluster.servers[1].table.heard(.presenceEnded, from: "node-1", at: cluster.now)
+        #expect(goodbye == PresenceTable.Effects())
+        #expect(cluster.servers[1].table.peerCount == 0)
+        #expect(cluster.set(id(2), true, in: Self.rooms[0], at: 1) == [id(2)])
+        _ = cluster.servers[1].table.tick(at: cluster.now + .seconds(14))
+        #expect(cluster.servers[1].table.count(of: Self.rooms[0]) == 3)
+        let end = cluster.servers[1].table.tick(at: cluster.now + .seconds(15))
+        #expect(end.moved == [Self.rooms[0]: [id(1), id(2), id(3)]])
+        #expect(end.expired == 0)
+        #expect(cluster.servers[1].table.count(of: Self.rooms[0]) == 1)
+    }
+
+    @Test func `without a grace, a goodbye takes effect at once`() {
         var cluster = Cluster()
         for _ in 0..<2 { cluster.start() }
         for number in 1...3 { _ = cluster.set(id(number), true, in: Self.rooms[0], at: 0) }

@@ -86,7 +86,7 @@ struct RandomRoom {
         }
         for client in clients {
             client.dropAtDelta { false }
-            let isBanned = folded.bans[client.person.session] != nil
+            let isBanned = folded.refusal(of: client.person.session, at: folded.lastEventAt) != nil
             try await eventually("\(client.person.name) has \(folded.seq), seed \(seed)") {
                 // Once lost, a connection is not missed: each is lost before the delta that it would have brought.
                 if !client.isConnected, !isBanned { client.connect(to: someNode, following: room) }

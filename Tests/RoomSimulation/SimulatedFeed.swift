@@ -116,8 +116,7 @@ final class SimulatedFeed: RoomFeed {
         if !request.isCatchUp { interests.withLock { $0[request.connection] = nil } }
         switch refusal {
         case .banned:
-            let states = truth.room(interest.room)?.states ?? []
-            if !states.contains(where: { $0.bans[request.session] != nil }) {
+            if !truth.hasBanned(request.session, from: interest.room) {
                 truth.complain("a subscription to \(interest.room) is refused to who was never banned")
             }
         case .noSuchRoom:
@@ -129,8 +128,7 @@ final class SimulatedFeed: RoomFeed {
     }
 
     func sessionBanned(_ session: SessionID, from room: RoomID) {
-        let states = truth.room(room)?.states ?? []
-        if !states.contains(where: { $0.bans[session] != nil }) {
+        if !truth.hasBanned(session, from: room) {
             truth.complain("subscriptions to \(room) end for who was never banned")
         }
         interests.withLock { interests in

@@ -49,7 +49,7 @@ final class SimulatedNode: Sendable {
     }
 
     /// When worlds begin, in milliseconds since the Unix epoch.
-    private static let beginning = 1_732_200_000_000.0
+    static let beginning = 1_732_200_000_000.0
 
     var hasCrashed: Bool { crashed.load(ordering: .relaxed) }
 
@@ -70,9 +70,9 @@ final class SimulatedNode: Sendable {
     }
 
     /// Lets a connection follow a room no more.
-    func unfollow(_ connection: ConnectionID, _ room: RoomID) {
+    func unfollow(_ connection: ConnectionID, _ room: RoomID, because end: SubscriptionEnd) {
         let feed = feed
-        host.unsubscribe(connection, from: room)
+        host.unsubscribe(connection, from: room, because: end)
         // After the room has heard it.
         host.visit(room) { _ in feed.gone(connection) }
     }

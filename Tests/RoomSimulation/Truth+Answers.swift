@@ -35,13 +35,7 @@ extension Truth {
             guard let room = room(answer.room) else { return complain("wish \(answer.wish) is refused by no room") }
             let isRight = (answer.head.asked...max(answer.head.asked, answer.head.answered)).contains { seq in
                 guard room.states.indices.contains(seq) else { return false }
-                do throws(RoomRefusal) {
-                    _ = try room.states[seq].decide(
-                        answer.command, by: answer.actor, at: Timestamp(milliseconds: 0))
-                    return false
-                } catch {
-                    return error == refusal
-                }
+                return Self.says(room.states[seq], refusal, answer)
             }
             if !isRight {
                 complain(
@@ -53,6 +47,33 @@ extension Truth {
         case .unavailable:
             break
         }
+    }
+
+    /// Whether a state says so, now or when all is over that is for a time.
+    private static func says(_ state: RoomState, _ refusal: RoomRefusal, _ answer: Answer) -> Bool {
+        [0, Int64.max].contains { now in
+            do throws(RoomRefusal) {
+                _ = try state.decide(answer.command, by: answer.actor, at: Timestamp(milliseconds: now))
+                return false
+            } catch {
+                switch (refusal, error) {
+                case (.banned(let wait?), .banned(let longest?)),
+                    (.rateLimited(_, let wait), .rateLimited(_, let longest)):
+                    return (1...longest).contains(wait)
+                default: return error == refusal
+                }
+            }
+        }
+    }
+
+    /// Whether a room has ever banned a session.
+    func hasBanned(_ session: SessionID, from room: RoomID) -> Bool {
+        (self.room(room)?.states ?? []).contains { $0.bans[session] != nil }
+    }
+
+    /// Whether a failure says that a room has banned a session, and it has.
+    func hasBanned(_ session: SessionID, from room: RoomID, as failure: RoomFailure) -> Bool {
+        if case .refused(.banned) = failure { hasBanned(session, from: room) } else { false }
     }
 
     private func problem(of answer: Answer, acknowledgedWith seq: Int, _ result: CommandResult?) -> String? {

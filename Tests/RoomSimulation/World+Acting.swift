@@ -30,7 +30,7 @@ extension World {
         case 65..<75: if let wish = wishes.indices.last(where: { wishes[$0].key != nil }) { ask(wish) }
         case 75..<84: look(at: room, client)
         case 84..<88: lookBack(at: room, client)
-        case 88..<91: readLog(of: room)
+        case 88..<91: readLog(of: room, client)
         case 91..<94: find(room)
         case 94..<96: authenticate(client)
         case 96..<98: rename(client)
@@ -52,7 +52,7 @@ extension World {
             return wish(client, room, .join(name: nil), key: key)
         }
         var commands = RandomCommands(
-            random: SeededRandom(seed: dice.bits()), sessions: clients.map(\.session.id))
+            random: SeededRandom(seed: dice.bits()), sessions: clients.map(\.session.id), replacesOwners: true)
         var command = commands.command(for: state)
         // What ends everything, and what is refused whatever the room is, is tried less often.
         switch command {

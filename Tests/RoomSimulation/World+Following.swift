@@ -5,7 +5,7 @@ extension World {
     /// Loses a connection, or makes one, or stays.
     func changeConnection(of client: Client, to room: RoomID) {
         if let connection = client.connections.first(where: { $0.room == room }) {
-            if dice.once(in: 2) { drop(connection.id, of: client) }
+            if dice.once(in: 2) { drop(connection.id, of: client, because: dice.once(in: 3) ? .asked : .lost) }
         } else {
             connect(client, to: room)
         }
@@ -19,6 +19,7 @@ extension World {
         var position = dice.once(in: 8) ? nil : client.positions[room]
         if let known = position, dice.once(in: 8) { position = (known.epoch, dice.number(in: 0...known.seq)) }
         client.positions[room] = position
+        forgetLoss(of: client, in: room, on: node)
         client.connections.append(Client.Connection(id: id, node: node, room: room))
         let from = position.map { "\($0.seq)" } ?? "nothing"
         truth.note("\(client.session.name) follows \(room) on \(node.name) as \(id.rawValue) from \(from)")
@@ -29,12 +30,16 @@ extension World {
             room)
     }
 
-    /// Loses a connection.
-    func drop(_ id: ConnectionID, of client: Client) {
+    /// Loses a connection, or asks to follow no more.
+    func drop(_ id: ConnectionID, of client: Client, because end: SubscriptionEnd = .lost) {
         guard let place = client.connections.firstIndex(where: { $0.id == id }) else { return }
         let connection = client.connections.remove(at: place)
-        truth.note("\(client.session.name) loses connection \(id.rawValue)")
-        connection.node.unfollow(id, connection.room)
+        truth.note("\(client.session.name) loses connection \(id.rawValue): \(end)")
+        switch end {
+        case .asked: forgetLoss(of: client, in: connection.room, on: connection.node)
+        case .lost: noteLoss(of: connection, by: client)
+        }
+        connection.node.unfollow(id, connection.room, because: end)
     }
 
     // MARK: What the servers bring
@@ -86,6 +91,7 @@ extension World {
     /// Who is online changes as a frame says.
     private func shown(_ message: LiveMessage, _ node: SimulatedNode) {
         guard case .presence = message.kind, let frame = PresenceFrame(message.message) else { return }
+        expectGrace(for: frame.off.contains, in: message.room, on: node)
         for client in clients {
             for place in client.connections.indices
             where client.connections[place].node === node && client.connections[place].room == message.room
@@ -127,12 +133,14 @@ extension World {
             if !client.connections[place].isFollowing { client.connections[place].since = scheduler.now }
             client.connections[place].isFollowing = true
             client.connections[place].isCatchingUp = false
-            client.connections[place].online = PresenceFrame(endOf: subscription.messages[0])?.on ?? []
+            let online = PresenceFrame(endOf: subscription.messages[0])?.on ?? []
+            expectGrace(for: { !online.contains($0) }, in: room, on: node)
+            client.connections[place].online = online
             client.positions[room] = (epoch, subscription.seq)
             return
         }
         // It has gone while it was waiting: the room may have counted it in after that.
-        node.unfollow(id, room)
+        node.unfollow(id, room, because: .lost)
     }
 
     /// Complains of everybody who has followed a room for so long, and has not been told of an event.
@@ -152,7 +160,8 @@ extension World {
         for client in clients {
             guard let connection = client.connections.first(where: { $0.id == request.connection }) else { continue }
             truth.note("\(client.session.name) may not follow as \(request.connection.rawValue): \(refusal)")
-            if plan.isCalm, refusal == .unavailable {
+            // Who was banned for a moment while the past was read was told nothing of it.
+            if plan.isCalm, refusal == .unavailable, !truth.hasBanned(client.session.id, from: connection.room) {
                 truth.complain("\(client.session.name) may not follow, and nothing is wrong")
             }
             // What was left out cannot be had: it comes back.

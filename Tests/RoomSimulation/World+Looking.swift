@@ -29,6 +29,7 @@ extension World {
                     truth.complain("\(room) is looked at as of \(view.seq) on \(node.name), after \(head)")
                 }
             } catch {
+                guard !truth.hasBanned(session, from: room, as: error) else { return }
                 if mustWork || error != .unavailable { truth.complain("\(room) cannot be looked at: \(error)") }
             }
         }
@@ -45,6 +46,7 @@ extension World {
                 if view.seq != seq { truth.complain("\(room) at \(seq) is shown at \(view.seq)") }
                 truth.check(view, for: session)
             } catch {
+                guard !truth.hasBanned(session, from: room, as: error) else { return }
                 // A room that cannot be compared with its log may lack what others have seen.
                 if isCalm || error == .internalFault {
                     truth.complain("\(room) cannot be looked at as of \(seq): \(error)")
@@ -54,13 +56,14 @@ extension World {
     }
 
     /// Reads a part of a room's log.
-    func readLog(of room: RoomID) {
+    func readLog(of room: RoomID, _ client: Client) {
         guard let node = someNode else { return }
+        let session = client.session.id
         let (after, limit) = (dice.number(in: 0...truth.head(of: room)), dice.number(in: 1...50))
         let (truth, isCalm) = (truth, plan.isCalm)
         send(node) {
             do throws(RoomFailure) {
-                let page = try await node.host.events(of: room, after: after, limit: limit)
+                let page = try await node.host.events(of: room, after: after, limit: limit, for: session)
                 guard let known = truth.room(room), page.seq <= known.head else {
                     return truth.complain("the log of \(room) is said to end at \(page.seq)")
                 }
@@ -69,6 +72,7 @@ extension World {
                     truth.complain("the log of \(room) after \(after) is not shown as it is")
                 }
             } catch {
+                guard !truth.hasBanned(session, from: room, as: error) else { return }
                 if isCalm || error == .internalFault { truth.complain("the log of \(room) cannot be read: \(error)") }
             }
         }

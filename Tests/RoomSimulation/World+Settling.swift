@@ -7,6 +7,11 @@ extension World {
     /// How long everybody may take to agree, in nanoseconds.
     private static let patience: Int64 = 60_000_000_000
 
+    /// The time of a server whose clock is right.
+    private var now: Timestamp {
+        Timestamp(milliseconds: Int64(SimulatedNode.beginning) + scheduler.now / 1_000_000)
+    }
+
     /// Nothing goes wrong any more: everybody must come to the fold of the log.
     func settle() {
         guard !isSettling else { return }
@@ -55,7 +60,7 @@ extension World {
 
     private func missingAgreement(of client: Client, on room: RoomID) -> String? {
         let state = truth.roomState(room)
-        let isBanned = state.bans[client.session.id] != nil
+        let isBanned = state.refusal(of: client.session.id, at: now) != nil
         guard let connection = client.connections.first(where: { $0.room == room }) else {
             if isBanned { return nil }
             connect(client, to: room)

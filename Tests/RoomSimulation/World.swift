@@ -36,6 +36,8 @@ actor World {
     var endedSessions: [SessionID] = []
     /// What was asked of servers beside commands and is not answered; servers that crashed owe nothing.
     var errands: [SimulatedNode] = []
+    /// Connections that were lost within the time of the grace.
+    var lost: [LostConnection] = []
     var actionsLeft: Int
     var isSettling = false
     var lastConnection = 0

@@ -66,6 +66,7 @@ package struct WorldPlan: Sendable {
         }
         settings.presenceBeat = .milliseconds(Int64(dice.number(in: 200...2_000)))
         settings.presenceLease = settings.presenceBeat * 3
+        settings.presenceGrace = .milliseconds(Int64([0, 400, 3_000, 12_000][dice.number(in: 0..<4)]))
         settings.intervalsBetweenComparisons = dice.number(in: 1...6)
         // So that what a hint did not tell comes late.
         if troubles == nil, weather == .calm, hasBus, losesHintsOnceIn == 0 {

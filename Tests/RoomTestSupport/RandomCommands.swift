@@ -6,13 +6,16 @@ package struct RandomCommands {
     package var random: SeededRandom
     /// The people.
     private let sessions: [SessionID]
+    /// Whether rooms are told to replace owners who are away: they then do something when nobody asks for anything.
+    private let replacesOwners: Bool
     private static let titles = [
         "Alpha", "alpha", "Été", "E\u{301}te\u{301}", "zoo", "İstanbul", "ß", "ΑΣ", "東京", "🎹 \"live\"", "a\\b", "Ωmega",
     ]
 
-    package init(random: SeededRandom, sessions: [SessionID]) {
+    package init(random: SeededRandom, sessions: [SessionID], replacesOwners: Bool = false) {
         self.random = random
         self.sessions = sessions
+        self.replacesOwners = replacesOwners
     }
 
     /// The owner, every other time: most of what can be done only an owner may do.
@@ -35,8 +38,8 @@ package struct RandomCommands {
         case 20: self.random.once(in: 3) ? .closeRoom : .pause
         case 21..<25: .setRole(member: self.member(room), role: self.random.once(in: 3) ? .guest : .dj)
         case 25: .transferOwnership(member: self.member(room))
-        case 26..<28: .kick(member: self.member(room), ban: self.random.once(in: 2), note: self.title())
-        case 28..<30: .unban(member: room.bans.values.min() ?? self.member(room))
+        case 26..<28: self.kick(in: room)
+        case 28..<30: .unban(member: room.bans.values.map(\.member).min() ?? self.member(room))
         case 30..<38: .addTracks((0..<Int.random(in: 1...4, using: &self.random)).map { _ in self.info() })
         case 38..<41: .removeTracks([self.track(room), self.track(room)])
         case 41..<60: .vote(track: self.track(room))
@@ -57,6 +60,13 @@ package struct RandomCommands {
     private mutating func endMembership(in room: RoomState) -> RoomCommand {
         guard let session = self.sessions.randomElement(using: &self.random) else { return .leave }
         return .endMembership(session: session, reason: self.random.once(in: 2) ? .expired : .sessionEnded)
+    }
+
+    /// Half of the bans end by themselves, soon.
+    private mutating func kick(in room: RoomState) -> RoomCommand {
+        let ban = self.random.once(in: 2)
+        let durationMs = ban && self.random.once(in: 2) ? Int64.random(in: 1...3_000, using: &self.random) : nil
+        return .kick(member: self.member(room), ban: ban, durationMs: durationMs, note: self.title())
     }
 
     private mutating func title() -> String { Self.titles.randomElement(using: &self.random) ?? "Alpha" }
@@ -82,6 +92,13 @@ package struct RandomCommands {
         if self.random.once(in: 2) { update.settings.skipRatio = Double.random(in: 0...1, using: &self.random) }
         if self.random.once(in: 3) { update.settings.repeatAfterPlays = Int.random(in: 0...2, using: &self.random) }
         if self.random.once(in: 3) { update.settings.queueMode = QueueMode.allCases.randomElement(using: &self.random) }
+        if self.random.once(in: 2) { update.settings.guestsMayAdd = self.random.once(in: 2) }
+        if self.random.once(in: 4) { update.settings.queueLocked = self.random.once(in: 2) }
+        if self.random.once(in: 4) { update.settings.slowModeMs = Int.random(in: 0...500, using: &self.random) }
+        if self.replacesOwners, self.random.once(in: 2) {
+            update.settings.ownerAwayMs = Int.random(in: 0...2_000, using: &self.random)
+        }
+        if self.random.once(in: 3) { update.note = self.title() }
         return update
     }
 

@@ -14,4 +14,9 @@ package struct SeededRandom: RandomNumberGenerator {
 
     /// True once in `times`.
     package mutating func once(in times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
+
+    /// One of `elements`; `other` where there is none.
+    package mutating func pick<Element>(_ elements: [Element], or other: Element) -> Element {
+        elements.randomElement(using: &self) ?? other
+    }
 }

@@ -16,13 +16,17 @@ import Testing
             "updateRoom", [:],
             [
                 "name": "a string", "location": "an object", "clearLocation": "true or false",
-                "visibility": "one of public, unlisted", "settings": "an object",
+                "visibility": "one of public, unlisted", "settings": "an object", "reason": "a string",
             ]
         ),
-        ("setRole", ["member": "a positive integer", "role": "dj or guest"], [:]),
-        ("transferOwnership", ["member": "a positive integer"], [:]),
-        ("kick", ["member": "a positive integer"], ["ban": "true or false", "reason": "a string"]),
-        ("unban", ["member": "a positive integer"], [:]),
+        ("closeRoom", [:], ["forget": "true or false", "reason": "a string"]),
+        ("setRole", ["member": "a positive integer", "role": "dj or guest"], ["reason": "a string"]),
+        ("transferOwnership", ["member": "a positive integer"], ["reason": "a string"]),
+        (
+            "kick", ["member": "a positive integer"],
+            ["ban": "true or false", "durationMs": "an integer", "reason": "a string"]
+        ),
+        ("unban", ["member": "a positive integer"], ["reason": "a string"]),
         ("addTracks", ["tracks": "an array"], [:]),
         ("removeTracks", ["tracks": "an array"], [:]),
         ("vote", ["track": "a positive integer"], [:]),
@@ -133,6 +137,9 @@ import Testing
                 "settings.maxWaitingPerMember must be an integer"
             ),
             (#""updateRoom","settings":{"repeatAfterPlays":[]}"#, "settings.repeatAfterPlays must be an integer"),
+            (#""updateRoom","settings":{"queueLocked":1}"#, "settings.queueLocked must be true or false"),
+            (#""updateRoom","settings":{"slowModeMs":0.5}"#, "settings.slowModeMs must be an integer"),
+            (#""updateRoom","settings":{"ownerAwayMs":"1"}"#, "settings.ownerAwayMs must be an integer"),
             (#""addTracks","tracks":[1]"#, "tracks[0] must be an object"),
             (#""addTracks","tracks":[{\#(track)},null]"#, "tracks[1] must be an object"),
             (#""addTracks","tracks":[{"sourceId":"i","title":"t"}]"#, "tracks[0].source must be a string"),

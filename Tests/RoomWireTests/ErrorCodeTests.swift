@@ -27,10 +27,13 @@ import Testing
             (.banned, .banned, "you are banned from this room"), (.notFound("c"), .notFound, "c"),
             (.notMember, .notMember, "only members may do this: join first"), (.conflict("d"), .conflict, "d"),
             (.roomClosed, .roomClosed, "the room is closed"), (.limitReached("e"), .limitReached, "e"),
+            (.banned(retryAfterMs: 9), .banned, "you are banned from this room for a time"),
+            (.rateLimited("f", retryAfterMs: 7), .rateLimited, "f"),
         ]
         for (refusal, code, detail) in refusals {
             #expect(ErrorCode(refusal) == code)
             #expect(refusal.detail == detail)
         }
+        #expect(refusals.compactMap { $0.0.retryAfterMs } == [9, 7])
     }
 }

@@ -10,6 +10,14 @@ import Testing
             (.join(name: nil), 4_981_859_276_030_758_687),
             (.join(name: "Ana"), 6_586_526_187_078_469_719),
             (.addTracks([Sample.beta]), 7_962_792_903_861_460_230),
+            (.closeRoom, 3_400_992_964_029_599_539),
+            (.closeRoom(forget: true), -3_923_400_013_167_160_842),
+            (.setRole(member: Sample.member(2), role: .dj), -8_833_521_785_945_310_952),
+            (.transferOwnership(member: Sample.member(2)), 5_146_772_241_542_313_834),
+            (.kick(member: Sample.member(2), ban: true, note: nil), 4_830_525_152_700_730_536),
+            (.kick(member: Sample.member(2), ban: true, note: "too loud"), 4_214_240_733_561_798_257),
+            (.unban(member: Sample.member(2)), -2_951_861_919_591_988_070),
+            (.updateRoom(RoomUpdate()), -4_452_106_994_585_353_457),
         ]
         for (command, fingerprint) in known { #expect(CommandJSON.fingerprint(command) == fingerprint, "\(command)") }
     }

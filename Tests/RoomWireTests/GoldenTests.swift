@@ -84,6 +84,12 @@ import Testing
             ServerMessage.error(
                 re: nil, code: .unavailable, message: "the event log is out of reach", retryAfterMs: 1_000)
         ),
+        (
+            "error-banned",
+            ServerMessage.error(
+                re: 3, code: .banned, message: RoomRefusal.banned(retryAfterMs: 3_600_000).detail,
+                retryAfterMs: RoomRefusal.banned(retryAfterMs: 3_600_000).retryAfterMs)
+        ),
         ("ended", ServerMessage.ended(room: Sample.room, code: .banned)),
         (
             "time",

@@ -190,11 +190,11 @@ import Testing
 
     @Test func `the random rooms see every type of event`() throws {
         var types: Set<String> = []
-        for seed in UInt64(2_000)..<2_020 {
+        for seed in UInt64(2_000)..<2_100 {
             var world = try World(seed: seed)
             for _ in 0..<100 { try world.step() }
             types.formUnion(world.log.map(\.type))
         }
-        #expect(types.count == 23, "\(types.sorted())")
+        #expect(types.count == 24, "\(types.sorted())")
     }
 }

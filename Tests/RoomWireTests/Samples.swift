@@ -73,12 +73,23 @@ enum Sample {
         ("memberRenamed", .memberRenamed(member: member(2), name: "Bobby")),
         ("roomUpdated", .roomUpdated(manyChanges)),
         ("roomUpdated-cleared", .roomUpdated(clearing)),
+        ("roomUpdated-moderation", .roomUpdated(moderating)),
         ("roomClosed", .roomClosed),
+        ("roomClosed-reason", .roomClosed(forget: false, by: member(1), note: "late")),
         ("roomClosed-forget", .roomClosed(forget: true)),
         ("roleChanged", .roleChanged(member: member(2), role: .dj)),
+        ("roleChanged-reason", .roleChanged(member: member(2), role: .dj, by: member(1), note: "good taste")),
+        ("roleChanged-server", .roleChanged(member: member(2), role: .owner, note: RoomState.ownerAway)),
         ("memberBanned", .memberBanned(member: member(3), by: member(1), session: session(3))),
         ("memberBanned-server", .memberBanned(member: member(3), by: nil, session: session(3))),
+        (
+            "memberBanned-until",
+            .memberBanned(
+                member: member(3), by: member(1), session: session(3), until: time(3_608), note: "too loud")
+        ),
         ("memberUnbanned", .memberUnbanned(member: member(3), by: member(1))),
+        ("memberUnbanned-reason", .memberUnbanned(member: member(3), by: member(1), note: "sorry")),
+        ("memberUnbanned-server", .memberUnbanned(member: member(3), by: nil)),
         (
             "tracksAdded",
             .tracksAdded(
@@ -145,6 +156,18 @@ enum Sample {
         return changes
     }
 
+    private static var moderating: RoomChanges {
+        var settings = RoomSettings()
+        settings.queueLocked = true
+        settings.slowModeMs = 30_000
+        settings.ownerAwayMs = 600_000
+        var changes = RoomChanges()
+        changes.settings = settings
+        changes.by = self.member(1)
+        changes.note = "too many"
+        return changes
+    }
+
     private static func started(_ entry: EntryID, _ track: TrackID, seconds: Int64) -> RoomEvent {
         .playbackStarted(entry: entry, track: track, positionMs: 0, at: self.time(seconds), by: self.member(1))
     }
@@ -162,7 +185,7 @@ enum Sample {
         (2, .memberJoined(member: member(1), name: "Ana", role: .owner, session: session(1))),
         (3, .memberJoined(member: member(2), name: "Bob", role: .guest, session: session(2))),
         (4, .memberJoined(member: member(10), name: "Cy", role: .dj, session: session(3))),
-        (5, .memberBanned(member: member(4), by: member(1), session: session(4))),
+        (5, .memberBanned(member: member(4), by: member(1), session: session(4), until: time(3_605))),
         (
             6,
             .tracksAdded(
@@ -184,6 +207,12 @@ enum Sample {
         (13, started(entry(1), track(1), seconds: 13)),
         (14, finished(entry(1), track(1), startedSeconds: 13, playedMs: 1_000)),
         (15, started(entry(4), track(1), seconds: 15)),
+        (
+            16,
+            .tracksAdded(
+                tracks: [NumberedTrack(id: track(5), info: TrackInfo(source: "file", sourceID: "e", title: "zeta"))],
+                by: member(2))
+        ),
     ])
 
     /// A room that was closed soon.
@@ -209,14 +238,20 @@ enum Sample {
         ("rename", .rename(name: "Bobby")),
         ("updateRoom", .updateRoom(manyUpdates)),
         ("updateRoom-clear", .updateRoom(clearingUpdate)),
+        ("updateRoom-moderation", .updateRoom(moderatingUpdate)),
         ("updateRoom-nothing", .updateRoom(RoomUpdate())),
         ("closeRoom", .closeRoom),
         ("closeRoom-forget", .closeRoom(forget: true)),
+        ("closeRoom-reason", .closeRoom(forget: false, note: "late")),
         ("setRole", .setRole(member: member(2), role: .dj)),
+        ("setRole-reason", .setRole(member: member(2), role: .dj, note: "good taste")),
         ("transferOwnership", .transferOwnership(member: member(2))),
+        ("transferOwnership-reason", .transferOwnership(member: member(2), note: "asleep")),
         ("kick", .kick(member: member(2), ban: false, note: nil)),
         ("kick-ban", .kick(member: member(2), ban: true, note: "too loud")),
+        ("kick-until", .kick(member: member(2), ban: true, durationMs: 3_600_000, note: "too loud")),
         ("unban", .unban(member: member(2))),
+        ("unban-reason", .unban(member: member(2), note: "sorry")),
         ("addTracks", .addTracks([beta, TrackInfo(source: "file", sourceID: "b", title: "gamma")])),
         ("removeTracks", .removeTracks([track(7), track(8)])),
         ("vote", .vote(track: track(7))),
@@ -260,6 +295,15 @@ enum Sample {
         update.settings.maxWaitingPerMember = 3
         update.settings.repeatAfterPlays = 10
         update.settings.guestsMayAdd = true
+        return update
+    }
+
+    private static var moderatingUpdate: RoomUpdate {
+        var update = RoomUpdate()
+        update.settings.queueLocked = true
+        update.settings.slowModeMs = 30_000
+        update.settings.ownerAwayMs = 600_000
+        update.note = "too many"
         return update
     }
 

@@ -24,7 +24,31 @@ import Testing
     @Test func `unknown fields and null are no fault`() throws {
         let event = try self.decode("entryRemoved", #"{"entry":3,"by":null,"later":{"x":[1]}}"#)
         #expect(event.event == .entryRemoved(entry: Sample.entry(3), by: nil))
-        #expect(try self.decode("roomClosed", #"{"by":1}"#).event == .roomClosed)
+        #expect(try self.decode("roomClosed", #"{"until":1}"#).event == .roomClosed)
+    }
+
+    @Test func `what was kept before there were actors, reasons and ends of bans is read as it was`() throws {
+        let session = #""session":"0193503f-0000-7000-8000-000000000003""#
+        let kept: [(String, String, RoomEvent)] = [
+            ("roomClosed", "{}", .roomClosed), ("roomClosed", #"{"forget":true}"#, .roomClosed(forget: true)),
+            (
+                "roleChanged", #"{"member":2,"role":"dj"}"#,
+                .roleChanged(member: Sample.member(2), role: .dj, by: nil, note: nil)
+            ),
+            (
+                "memberBanned", #"{"member":3,"by":1,\#(session)}"#,
+                .memberBanned(
+                    member: Sample.member(3), by: Sample.member(1), session: Sample.session(3), until: nil, note: nil)
+            ),
+            (
+                "memberUnbanned", #"{"member":3,"by":1}"#,
+                .memberUnbanned(member: Sample.member(3), by: Sample.member(1), note: nil)
+            ),
+        ]
+        for (type, payload, event) in kept {
+            #expect(try self.decode(type, payload).event == event)
+            #expect(EventJSON.encodeLog(event) == Array(payload.utf8))
+        }
     }
 
     @Test func `the fault names the event and the field`() {

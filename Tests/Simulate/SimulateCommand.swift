@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import RoomSimulation
+import RoomTestSupport
 
 /// Runs simulated worlds and tells which of them went wrong.
 @main struct SimulateCommand: ParsableCommand {
@@ -10,10 +11,13 @@ import RoomSimulation
     @Option(help: "How many worlds.") var seeds = 1_000
     @Option(help: "The first seed.") var first: UInt64 = 0
     @Option(help: "Replays the world of one seed, and prints what happens.") var seed: UInt64?
+    @Option(help: "No worlds: so many events in rooms by themselves, and all that must hold looked at after each.")
+    var events: Int?
     @Flag(help: "Ends with the first world that goes wrong.") var stopAtFirst = false
 
     func run() throws {
         Self.fixHashing()
+        if let events { return try playRooms(events) }
         if let seed { return try replay(seed) }
         let start = ContinuousClock.now
         var (failed, events, steps) = (0, 0, 0)
@@ -33,6 +37,20 @@ import RoomSimulation
         let speed = Self.speed(UInt64(seeds), since: start)
         print("\(seeds) worlds, \(failed) failed, \(events) events, \(steps) jobs, \(speed)")
         if failed > 0 { throw ExitCode.failure }
+    }
+
+    private func playRooms(_ events: Int) throws {
+        let start = ContinuousClock.now
+        do {
+            let tally = try RandomRoom.play(events: events, seed: seed ?? first)
+            let kinds = tally.kinds.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            print(kinds.joined(separator: ", "))
+            print("\(tally.events) events in \(tally.rooms) rooms, \(tally.refusals) refusals, all whole")
+            print("\(ContinuousClock.now - start)")
+        } catch {
+            print(error)
+            throw ExitCode.failure
+        }
     }
 
     private func replay(_ seed: UInt64) throws {

@@ -51,6 +51,9 @@ extension JSONFields {
         update.maxWaitingPerMember = try fields.countIfPresent("maxWaitingPerMember")
         update.repeatAfterPlays = try fields.countIfPresent("repeatAfterPlays")
         update.guestsMayAdd = try fields.boolIfPresent("guestsMayAdd")
+        update.queueLocked = try fields.boolIfPresent("queueLocked")
+        update.slowModeMs = try fields.countIfPresent("slowModeMs")
+        update.ownerAwayMs = try fields.countIfPresent("ownerAwayMs")
         return update
     }
 
@@ -63,8 +66,14 @@ extension JSONFields {
         settings.maxWaitingPerMember = try fields.count("maxWaitingPerMember")
         settings.repeatAfterPlays = try fields.count("repeatAfterPlays")
         settings.guestsMayAdd = try fields.boolIfPresent("guestsMayAdd") ?? false
+        settings.queueLocked = try fields.boolIfPresent("queueLocked") ?? false
+        settings.slowModeMs = try fields.countIfPresent("slowModeMs") ?? 0
+        settings.ownerAwayMs = try fields.countIfPresent("ownerAwayMs") ?? 0
         return settings
     }
+
+    /// The reason that is given for an act, in a command and in an event.
+    func note() throws(FieldViolation) -> String? { try self.stringIfPresent("reason") }
 
     /// What a catalogue says of a track.
     func trackInfo() throws(FieldViolation) -> TrackInfo {

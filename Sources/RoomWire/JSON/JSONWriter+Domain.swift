@@ -40,6 +40,9 @@ extension JSONWriter {
         self.member("maxWaitingPerMember", settings.maxWaitingPerMember)
         self.member("repeatAfterPlays", settings.repeatAfterPlays)
         if settings.guestsMayAdd { self.member("guestsMayAdd", true) }
+        if settings.queueLocked { self.member("queueLocked", true) }
+        if settings.slowModeMs > 0 { self.member("slowModeMs", settings.slowModeMs) }
+        if settings.ownerAwayMs > 0 { self.member("ownerAwayMs", settings.ownerAwayMs) }
         self.endObject()
     }
 

@@ -1,52 +1,38 @@
+import FoundationEssentials
 import GeoSearch
-import RoomDomain
-
-/// A small, repeatable source of randomness (SplitMix64).
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    /// True once in `times`.
-    mutating func once(in times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
-
-    mutating func pick<Element>(_ elements: [Element], or other: Element) -> Element {
-        elements.randomElement(using: &self) ?? other
-    }
-}
+package import RoomDomain
 
 /// Random commands, mostly about what is in the room, some of them nonsense.
-struct RandomInput {
-    static let sessions: [Actor] =
-        [.ana, .bob, .cyd, .dan, .eve] + (6...9).map { .session(.numbered($0), name: "S\($0)") }
+package struct RandomInput {
+    /// Everybody who ever comes; the first makes the room.
+    package static let sessions: [Actor] =
+        ["Ana", "Bob", "Cyd", "Dan", "Eve", "S6", "S7", "S8", "S9"].enumerated().map { number, name in
+            let random = (UInt64(0), UInt64(number + 1))
+            return .session(SessionID(UUID.makeV7(at: Timestamp(milliseconds: 1), random: random)), name: name)
+        }
+    private static let ana = sessions[0]
     private static let texts = [
         "Ana", " b ", "Été", "E\u{301}te\u{301}", "zoo", "Zoo", "İ", "ß", "東京", "", " ", "a\u{0}", "a\u{2028}",
         String(repeating: "x", count: 500),
     ]
 
-    var random: SeededRandom
+    package var random: SeededRandom
+
+    package init(random: SeededRandom) { self.random = random }
 
     /// Often the owner, who may do most, or another member; anybody to join.
-    mutating func actor(for command: RoomCommand, in room: RoomState) -> Actor {
-        if case .join = command { return random.pick(Self.sessions, or: .ana) }
+    package mutating func actor(for command: RoomCommand, in room: RoomState) -> Actor {
+        if case .join = command { return random.pick(Self.sessions, or: Self.ana) }
         let present = room.members.values.sorted { $0.id < $1.id }
         let owners = present.filter { $0.role == .owner }
         if let member = (random.once(in: 3) ? owners : present).randomElement(using: &random), !random.once(in: 4) {
             return .session(member.session, name: member.name)
         }
-        return random.once(in: 10) ? .server : random.pick(Self.sessions, or: .ana)
+        return random.once(in: 10) ? .server : random.pick(Self.sessions, or: Self.ana)
     }
 
     /// The next instant; now and then the clock steps back, or leaps.
-    mutating func instant(after last: Timestamp) -> Timestamp {
+    package mutating func instant(after last: Timestamp) -> Timestamp {
         let step: Int64 =
             switch Int.random(in: 0..<10, using: &random) {
             case 0: -5_000
@@ -57,20 +43,23 @@ struct RandomInput {
         return Timestamp(milliseconds: last.milliseconds + step)
     }
 
-    mutating func command(for room: RoomState) -> RoomCommand {
+    package mutating func command(for room: RoomState) -> RoomCommand {
         switch Int.random(in: 0..<66, using: &random) {
         case 0..<6: .join(name: random.once(in: 3) ? text() : nil)
         case 6: random.once(in: 3) ? .leave : .skip
         case 7: .rename(name: text())
         case 8: .updateRoom(update())
-        case 9: random.once(in: 9) ? .closeRoom(forget: random.once(in: 2)) : .pause
-        case 10..<13: .setRole(member: member(room), role: random.pick(Role.allCases, or: .dj))
-        case 13: .transferOwnership(member: member(room))
+        case 9: random.once(in: 9) ? .closeRoom(forget: random.once(in: 2), note: note()) : .pause
+        case 10..<13: .setRole(member: member(room), role: random.pick(Role.allCases, or: .dj), note: note())
+        case 13:
+            random.once(in: 2)
+                ? .transferOwnership(member: member(room), note: note())
+                : .replaceOwner(room.owner ?? member(room))
         case 14 where random.once(in: 2):
-            .kick(member: member(room), ban: random.once(in: 2), note: random.once(in: 3) ? text() : nil)
+            .kick(member: member(room), ban: random.once(in: 2), durationMs: durationMs(), note: note())
         case 14: .rename(name: text())
-        case 15: .unban(member: member(room))
-        case 16: .unban(member: random.pick(room.bans.values.sorted(), or: 1))
+        case 15: .unban(member: member(room), note: note())
+        case 16: .unban(member: random.pick(room.bans.values.map(\.member).sorted(), or: 1))
         case 17..<21: .addTracks((0..<Int.random(in: 0..<20, using: &random)).map { _ in info() })
         case 21..<23: .removeTracks((0..<Int.random(in: 0..<3, using: &random)).map { _ in track(room) })
         case 23..<33: .vote(track: track(room))
@@ -92,12 +81,12 @@ struct RandomInput {
     }
 
     private mutating func endMembership() -> RoomCommand {
-        guard case .session(let session, _) = random.pick(Self.sessions, or: .ana) else { return .leave }
+        guard case .session(let session, _) = random.pick(Self.sessions, or: Self.ana) else { return .leave }
         return .endMembership(session: session, reason: random.pick(LeaveReason.allCases, or: .expired))
     }
 
     /// Some of the members of a room, or nobody.
-    mutating func online(in room: RoomState) -> Set<MemberID> {
+    package mutating func online(in room: RoomState) -> Set<MemberID> {
         Set(room.members.keys.sorted().filter { _ in random.once(in: 2) })
     }
 
@@ -113,6 +102,12 @@ struct RandomInput {
 
     private mutating func item(_ room: RoomState) -> Deck.Item {
         random.once(in: 2) ? .track(track(room)) : .entry(entry(room))
+    }
+
+    private mutating func note() -> String? { random.once(in: 3) ? text() : nil }
+
+    private mutating func durationMs() -> Int64? {
+        random.once(in: 2) ? nil : random.pick([0, 1, 200_000, 31_536_000_000, .max], or: 1)
     }
 
     private mutating func text() -> String { random.pick(Self.texts, or: "") }
@@ -167,6 +162,10 @@ struct RandomInput {
         if random.once(in: 4) { update.settings.repeatAfterPlays = random.pick([0, 1, 2, 5], or: 0) }
         if random.once(in: 4) { update.settings.maxWaitingPerMember = random.pick([0, 1, 3], or: 0) }
         if random.once(in: 4) { update.settings.guestsMayAdd = random.once(in: 2) }
+        if random.once(in: 6) { update.settings.queueLocked = random.once(in: 2) }
+        if random.once(in: 4) { update.settings.slowModeMs = random.pick([0, 1, 60_000, -1, .max], or: 0) }
+        if random.once(in: 4) { update.settings.ownerAwayMs = random.pick([0, 1, .min, .max], or: 0) }
+        update.note = note()
         if random.once(in: 4) { update.settings.queueMode = random.pick(QueueMode.allCases, or: .dj) }
         return update
     }

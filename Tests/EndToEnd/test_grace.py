@@ -1,0 +1,140 @@
+"""Who has lost a connection has time to come back: nobody sees that it was away."""
+
+import time
+
+import backline
+from test_live import Who, join, listeners, on
+from test_queue_modes import four_online
+
+GRACE = 3.0
+NEVER = ("--presence-grace-seconds", "600")
+"""Whoever is offline before has not gone by the grace's end."""
+
+
+def frames(socket):
+    """Takes what has been told of presence: who came and went, frame by frame."""
+    found = [message for message in socket.pushed if message["type"] == "presence"]
+    for message in found:
+        socket.pushed.remove(message)
+    return [(message["on"], message["off"]) for message in found]
+
+
+def test_who_comes_back_within_the_grace_was_never_away(servers):
+    server = servers("--presence-grace-seconds", str(GRACE)).start()
+    ana, ben, cyd = (server.session(name) for name in ("Ana", "Ben", "Cyd"))
+    room = ana.create_room()["room"]["state"]["id"]
+    join(ben, room)
+    join(cyd, room)
+    with ana.socket() as watching:
+        second = ben.socket()
+        second.subscribe(room)
+        Who(watching, room)
+        frames(watching)
+        # With a close frame, as a browser does it, and without a word.
+        second.close()
+        assert listeners(ana, room) == 2
+        second = ben.socket()
+        assert second.subscribe(room)["presence"] == {"online": 2, "members": [1, 2]}
+        second.drop()
+        second = ben.socket(f"/v1/rooms/{room}/socket")
+        assert ana.room(room)["room"]["presence"] == {"online": 2, "members": [1, 2]}
+        # Somebody else comes and stays away: that is told, and was behind everything that might be told of Ben.
+        third = cyd.socket()
+        third.subscribe(room)
+        third.close()
+        lost = time.monotonic()
+        told = []
+        watching.until(lambda: told.extend(frames(watching)) or ([], [3]) in told, "the end of the grace")
+        assert GRACE - 0.2 < time.monotonic() - lost < GRACE + 2
+        assert not any(2 in on + off for on, off in told), told
+        assert ana.room(room)["room"]["presence"] == {"online": 2, "members": [1, 2]}
+        assert listeners(ana, room) == 2
+        second.close()
+        watching.until(lambda: ([], [2]) in frames(watching), "Ben is offline")
+        assert listeners(ana, room) == 1
+
+
+def test_who_says_that_it_goes_is_offline_at_once(servers):
+    server = servers(*NEVER).start()
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    people = [server.session(name) for name in ("Ben", "Cyd", "Dan", "Eve", "Fay")]
+    members = [join(person, room) for person in people]
+    with ana.socket() as watching:
+        who = Who(watching, room)
+        sockets = [person.socket() for person in people]
+        for socket in sockets:
+            socket.subscribe(room)
+        who.until({1, *members})
+        sockets[0].ask("unsubscribe", room=room)
+        who.until({1, *members[1:]})
+        for socket in sockets:
+            socket.close()
+        assert listeners(ana, room) == 5, "the others may be back"
+        people[1].command(room, "leave")
+        who.until({1, *members[2:]})
+        ana.command(room, "kick", member=members[2])
+        who.until({1, *members[3:]})
+        ana.command(room, "kick", member=members[3], ban=True)
+        who.until({1, members[4]})
+        people[4].request("DELETE", "/v1/session").expect(204)
+        who.until({1})
+        # Another membership begins anew: nothing is left of the one that ended.
+        join(people[1], room)
+        assert ana.room(room)["room"]["presence"] == {"online": 1, "members": [1]}
+        assert listeners(ana, room) == 1
+
+
+def test_who_may_be_back_counts_among_those_who_skip(servers):
+    server = servers("--presence-grace-seconds", str(GRACE)).start()
+    with four_online(server) as (people, sockets, room, entry):
+        people[1].command(room, "voteSkip", entry=entry)
+        lost = time.monotonic()
+        for _ in range(2):
+            sockets.pop().close()
+        sockets[0].until(
+            lambda: any(
+                event["type"] == "playbackStopped" for message in sockets[0].pushed if message["type"] == "delta"
+                for event in message["events"]),
+            "the skipping")
+        assert time.monotonic() - lost > GRACE - 0.2
+
+
+def test_who_comes_back_to_another_server_was_never_away(servers, cluster, tmp_path):
+    store = ["--store", "postgres", "--database-url", cluster.database()]
+    one, two = (
+        servers("--presence-grace-seconds", "5", "--drain-window-seconds", "1",
+                store=[*store, "--data", str(tmp_path / name)]).start()
+        for name in ("one", "two"))
+    ana, ben, cyd = (one.session(name) for name in ("Ana", "Ben", "Cyd"))
+    room = ana.create_room()["room"]["state"]["id"]
+    join(ben, room)
+    join(cyd, room)
+    with ana.socket() as watching:
+        who = Who(watching, room)
+        second = ben.socket()
+        second.subscribe(room)
+        who.until({1, 2})
+        frames(watching)
+        second.drop()
+        second = on(two, ben).socket()
+        second.subscribe(room)
+        with cyd.socket() as third:
+            third.subscribe(room)
+        told = []
+        watching.until(lambda: told.extend(frames(watching)) or ([], [3]) in told, "the end of the grace")
+        assert not any(2 in on + off for on, off in told), told
+        # Its server stops, and it comes to the one that is left.
+        assert two.stop() == 0
+        second = ben.socket()
+        assert second.subscribe(room)["presence"] == {"online": 2, "members": [1, 2]}
+        third = cyd.socket()
+        third.subscribe(room)
+        third.drop()
+        told = []
+        watching.until(lambda: told.extend(frames(watching)) or ([], [3]) in told, "the end of the grace")
+        assert not any(2 in on + off for on, off in told), told
+        # Nobody comes back.
+        second.drop()
+        watching.until(lambda: ([], [2]) in frames(watching), "Ben is offline")
+        assert listeners(ana, room) == 1

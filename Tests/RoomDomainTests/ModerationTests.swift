@@ -1,0 +1,264 @@
+import RoomDomain
+import RoomTestSupport
+import Testing
+
+/// Bans that end by themselves, a locked queue, slow mode, owners who are away, and the reasons that are given.
+@Suite struct ModerationTests {
+    let people = RoomScenario.given(RoomScenario.people)
+
+    private func settings(_ change: (inout SettingsUpdate) -> Void) -> RoomCommand {
+        var update = RoomUpdate()
+        change(&update.settings)
+        return .updateRoom(update)
+    }
+
+    // MARK: - Bans for a time
+
+    @Test func `a ban for a time says until when it is`() {
+        people.when(
+            .kick(member: 3, ban: true, durationMs: 1_000, note: " loud "), by: .bob, after: 5,
+            then: .memberLeft(MemberLeft(member: 3, reason: .banned, by: 2, note: "loud")),
+            .memberBanned(member: 3, by: 2, session: .cyd, until: .start(plus: 1_005), note: "loud"))
+    }
+
+    @Test func `it ends by itself, and the log tells it when the session comes back`() {
+        let banned = people.after(.kick(member: 3, ban: true, durationMs: 1_000, note: nil))
+        banned.refuses(.join(name: nil), by: .cyd, after: 999, with: .banned)
+        banned.when(
+            .join(name: nil), by: .cyd, after: 1_000, then: .memberUnbanned(member: 3, by: nil),
+            .memberJoined(member: 5, name: "Cyd", role: .guest, session: .cyd))
+    }
+
+    @Test func `who is refused is told how long the ban lasts, where it ends`() {
+        let banned = people.after(.kick(member: 3, ban: true, durationMs: 1_000, note: nil))
+            .after(.kick(member: 4, ban: true, note: nil)).room
+        #expect(throws: RoomRefusal.banned(retryAfterMs: 600)) {
+            try banned.decide(.join(name: nil), by: .cyd, at: .start(plus: 400))
+        }
+        #expect(throws: RoomRefusal.banned(retryAfterMs: nil)) {
+            try banned.decide(.join(name: nil), by: .dan, at: .start(plus: 400))
+        }
+        // A clock that is behind the room's last event counts as there.
+        #expect(banned.refusal(of: .cyd, at: .start(plus: -9)) == .banned(retryAfterMs: 1_000))
+        #expect(banned.refusal(of: .cyd, at: .start(plus: 1_000)) == nil)
+        #expect(banned.refusal(of: .dan, at: Timestamp(milliseconds: .max)) == .banned)
+        #expect(banned.refusal(of: .ana, at: .start(plus: 0)) == nil)
+    }
+
+    @Test func `it is lifted before its end and after it`() {
+        let banned = people.after(.kick(member: 3, ban: true, durationMs: 1_000, note: nil))
+        for milliseconds: Int64 in [1, 2_000] {
+            banned.when(
+                .unban(member: 3, note: "sorry"), after: milliseconds,
+                then: .memberUnbanned(member: 3, by: 1, note: "sorry")
+            )
+            .changesNothing(.unban(member: 3))
+            .when(.join(name: nil), by: .cyd, then: .memberJoined(member: 5, name: "Cyd", role: .guest, session: .cyd))
+        }
+    }
+
+    @Test func `a room that is full takes nobody back, and says nothing of the ban`() {
+        var room = people.after(.kick(member: 3, ban: true, durationMs: 1, note: nil)).room
+        for number in 5...RoomLimits.members + 1 {
+            let joined = RoomEvent.memberJoined(
+                member: MemberID(rawValue: number), name: "N", role: .guest, session: .numbered(number + 100))
+            room.evolve(RecordedEvent(seq: room.seq + 1, at: room.lastEventAt, event: joined))
+        }
+        #expect(throws: RoomRefusal.limitReached("a room has at most 10000 members")) {
+            try room.decide(.join(name: nil), by: .cyd, at: .start(plus: 9))
+        }
+    }
+
+    @Test(arguments: [0, -1, 31_536_000_001, Int64.max, Int64.min])
+    func `a ban lasts a millisecond to a year`(durationMs: Int64) {
+        people.refuses(.kick(member: 3, ban: true, durationMs: durationMs, note: nil), with: .badRequest)
+    }
+
+    @Test func `only a ban has a duration`() {
+        people.refuses(.kick(member: 3, ban: false, durationMs: 1_000, note: nil), with: .badRequest)
+        _ = people.after(.kick(member: 3, ban: true, durationMs: 31_536_000_000, note: nil))
+    }
+
+    // MARK: - A locked queue
+
+    /// Ana's room that plays by votes, whose guests may add, with one song on air and one asked for.
+    private var votes: RoomScenario {
+        RoomScenario.given(RoomScenario.songs)
+            .after(
+                settings {
+                    $0.queueMode = .votes
+                    $0.guestsMayAdd = true
+                }
+            )
+            .after(.enqueue(track: 1, index: nil)).after(.play(entry: nil)).after(.vote(track: 2), by: .cyd)
+    }
+
+    @Test func `while the queue is locked the room chooses nothing`() {
+        let locked = votes.after(settings { $0.queueLocked = true })
+        let finished = RoomEvent.entryFinished(
+            entry: 1, track: 1, reason: .skipped, startedAt: RoomScenario.start, playedMs: 9)
+        let silent = locked.when(.skip, after: 9, then: finished, .playbackStopped)
+        // Unlocked on a silent deck it stays silent, as where a mode is set.
+        let unlocked = silent.after(settings { $0.queueLocked = false })
+        #expect(unlocked.room.onAir == nil)
+        #expect(unlocked.room.queue.isEmpty)
+        // The next song that ends is followed by the one that was asked for.
+        let next = unlocked.after(.enqueue(track: 3, index: nil)).after(.play(entry: nil)).after(.skip)
+        #expect(next.room.onAir?.track == 2)
+    }
+
+    @Test func `while the queue is locked guests vote, and DJs fill it`() {
+        let locked = votes.after(settings { $0.queueLocked = true })
+        _ = locked.after(.vote(track: 3), by: .cyd).after(.unvote(track: 2), by: .cyd)
+            .after(.enqueue(track: 2, index: nil), by: .bob).after(.skip, by: .bob)
+        #expect(throws: RoomRefusal.forbidden("the queue is locked: only the owner or a DJ may add tracks")) {
+            try locked.room.decide(.addTracks([.titled("x")]), by: .cyd, at: RoomScenario.start)
+        }
+    }
+
+    // MARK: - Slow mode
+
+    private var slow: RoomScenario {
+        people.after(
+            settings {
+                $0.guestsMayAdd = true
+                $0.slowModeMs = 1_000
+            })
+    }
+
+    private func wait(_ room: RoomScenario, _ actor: Actor, after milliseconds: Int64) -> Int64? {
+        let now = Timestamp(milliseconds: room.room.lastEventAt.milliseconds + milliseconds)
+        do throws(RoomRefusal) {
+            _ = try room.room.decide(.addTracks([.titled("x")]), by: actor, at: now)
+            return nil
+        } catch {
+            guard case .rateLimited(_, let wait) = error else { return -1 }
+            return wait
+        }
+    }
+
+    @Test func `a guest adds once in so long, each guest for itself`() {
+        let added = slow.after(.addTracks([.titled("a"), .titled("b")]), by: .cyd)
+        #expect(wait(added, .cyd, after: 0) == 1_000)
+        #expect(wait(added, .cyd, after: 999) == 1)
+        #expect(wait(added, .cyd, after: 1_000) == nil)
+        #expect(wait(added, .dan, after: 0) == nil)
+    }
+
+    @Test func `what was refused does not count`() {
+        let added = slow.after(.addTracks([.titled("a")]), by: .cyd)
+        added.refuses(.addTracks([.titled("b")]), by: .cyd, after: 500, with: .rateLimited)
+        #expect(wait(added, .cyd, after: 1_000) == nil)
+    }
+
+    @Test func `DJs and the owner add as they like`() {
+        for actor in [Actor.ana, .bob] {
+            let added = slow.after(.addTracks([.titled("a")]), by: actor)
+            #expect(wait(added, actor, after: 0) == nil)
+            #expect(added.room.additions.isEmpty)
+        }
+    }
+
+    @Test func `who leaves and comes back waits all the same`() {
+        let back = slow.after(.addTracks([.titled("a")]), by: .cyd).after(.leave, by: .cyd)
+            .after(.join(name: nil), by: .cyd)
+        #expect(wait(back, .cyd, after: 400) == 600)
+    }
+
+    @Test func `it may be set, changed and ended between two additions`() {
+        let added = people.after(settings { $0.guestsMayAdd = true }).after(.addTracks([.titled("a")]), by: .cyd)
+        #expect(wait(added, .cyd, after: 0) == nil)
+        let slowed = added.after(settings { $0.slowModeMs = 3_600_000 })
+        #expect(wait(slowed, .cyd, after: 1) == 3_599_999)
+        #expect(wait(slowed.after(settings { $0.slowModeMs = 0 }), .cyd, after: 1) == nil)
+    }
+
+    @Test func `the values are looked at first, and then how long it was`() {
+        let added = slow.after(.addTracks([.titled("a")]), by: .cyd)
+        added.refuses(.addTracks([.titled("")]), by: .cyd, with: .badRequest)
+        added.refuses(.addTracks([]), by: .cyd, with: .badRequest)
+    }
+
+    @Test func `what was added too long ago to matter is not kept`() {
+        let added = slow.after(.addTracks([.titled("a")]), by: .cyd)
+        #expect(Set(added.room.additions.keys) == [.cyd])
+        #expect(added.after(.addTracks([.titled("b")]), by: .dan, after: 3_599_999).room.additions.count == 2)
+        let later = added.after(.addTracks([.titled("b")]), by: .dan, after: 3_600_000)
+        #expect(Set(later.room.additions.keys) == [.dan])
+    }
+
+    // MARK: - An owner who is away
+
+    private var lonely: RoomScenario { people.after(settings { $0.ownerAwayMs = 60_000 }) }
+
+    @Test func `the DJ who is online becomes the owner, and the owner a DJ`() {
+        let replaced = lonely.when(
+            .replaceOwner(1), by: .server, online: [2, 3],
+            then: .roleChanged(member: 2, role: .owner, note: "ownerAway"),
+            .roleChanged(member: 1, role: .dj, note: "ownerAway"))
+        // Another server had noticed as well.
+        replaced.changesNothing(.replaceOwner(1), by: .server, online: [2, 3])
+    }
+
+    @Test func `without a DJ who is online, it is the member who is online and stands longest`() {
+        lonely.when(
+            .replaceOwner(1), by: .server, online: [4, 3],
+            then: .roleChanged(member: 3, role: .owner, note: "ownerAway"),
+            .roleChanged(member: 1, role: .dj, note: "ownerAway"))
+        lonely.after(.setRole(member: 4, role: .dj)).when(
+            .replaceOwner(1), by: .server, online: [4, 3],
+            then: .roleChanged(member: 4, role: .owner, note: "ownerAway"),
+            .roleChanged(member: 1, role: .dj, note: "ownerAway"))
+    }
+
+    @Test func `an owner stays who is online, whom nobody could replace, or who may be away`() {
+        lonely.changesNothing(.replaceOwner(1), by: .server, online: [1, 2, 3])
+        lonely.changesNothing(.replaceOwner(1), by: .server, online: [])
+        lonely.changesNothing(.replaceOwner(1), by: .server, online: [99])
+        lonely.changesNothing(.replaceOwner(2), by: .server, online: [3])
+        lonely.changesNothing(.replaceOwner(99), by: .server, online: [3])
+        people.changesNothing(.replaceOwner(1), by: .server, online: [2])
+    }
+
+    // MARK: - Reasons
+
+    @Test func `what people do says who did it and why`() {
+        people.when(
+            .setRole(member: 3, role: .dj, note: " good taste "),
+            then: .roleChanged(member: 3, role: .dj, by: 1, note: "good taste"))
+        people.when(
+            .transferOwnership(member: 2, note: "asleep"),
+            then: .roleChanged(member: 2, role: .owner, by: 1, note: "asleep"),
+            .roleChanged(member: 1, role: .dj, by: 1, note: "asleep"))
+        people.when(.closeRoom(forget: false, note: "late"), then: .roomClosed(forget: false, by: 1, note: "late"))
+        var update = RoomUpdate()
+        update.visibility = .unlisted
+        update.note = "too many"
+        var changes = RoomChanges()
+        changes.visibility = .unlisted
+        changes.by = 1
+        changes.note = "too many"
+        people.when(.updateRoom(update), then: .roomUpdated(changes)).changesNothing(.updateRoom(update))
+        people.when(.closeRoom, by: .server, then: .roomClosed)
+    }
+
+    @Test(arguments: ["", " ", "a\u{0}", "a\nb", String(repeating: "x", count: 201)])
+    func `a reason keeps to the rule`(note: String) {
+        var update = RoomUpdate()
+        update.note = note
+        for command in [
+            RoomCommand.kick(member: 3, ban: false, note: note), .kick(member: 3, ban: true, note: note),
+            .unban(member: 3, note: note), .setRole(member: 3, role: .dj, note: note),
+            .transferOwnership(member: 3, note: note), .closeRoom(forget: false, note: note), .updateRoom(update),
+        ] {
+            people.refuses(command, with: .badRequest)
+        }
+    }
+
+    @Test func `a reason may have 200 characters`() {
+        let note = String(repeating: "🎹", count: 200)
+        people.when(
+            .kick(member: 3, ban: false, note: note), by: .bob,
+            then: .memberLeft(MemberLeft(member: 3, reason: .kicked, by: 2, note: note)))
+    }
+}

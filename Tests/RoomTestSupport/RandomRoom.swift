@@ -1,0 +1,148 @@
+import RoomDomain
+import RoomWire
+
+/// What does not hold of a room, and where it was found.
+package struct BrokenRoom: Error, CustomStringConvertible {
+    package var description: String
+}
+
+/// A room that many people use at random, looked at as a whole after every event.
+package struct RandomRoom {
+    /// What came of all commands.
+    package struct Tally: Sendable {
+        package var events = 0
+        package var rooms = 0
+        package var refusals = 0
+        /// How often each event happened, by its name.
+        package var kinds: [String: Int] = [:]
+    }
+
+    /// After so many events, and at the end, everything is folded anew from the first event on, and encoded.
+    private static let eventsBetweenReplays = 250
+
+    /// How long a room is used: one in twenty until its history is full, and the others not, for to look at a large
+    /// room takes long.
+    private static func events(in seed: UInt64) -> Int { seed % 20 == 0 ? 1_000 : 150 }
+
+    private var room: RoomState
+    private var input: RandomInput
+    private var log: [RecordedEvent] = []
+    private var numbers = GivenNumbers()
+    private var tally = Tally()
+
+    /// Plays one room after the other until so many events have happened, and throws at the first that is not whole.
+    package static func play(events: Int, seed: UInt64) throws -> Tally {
+        var all = Tally()
+        while all.events < events {
+            let seed = seed &+ UInt64(all.rooms)
+            do {
+                let tally = try play(one: seed, atMost: min(Self.events(in: seed), events - all.events))
+                all.events += tally.events
+                all.rooms += 1
+                all.refusals += tally.refusals
+                all.kinds.merge(tally.kinds, uniquingKeysWith: +)
+            } catch {
+                throw BrokenRoom(description: "seed \(seed): \(error)")
+            }
+        }
+        return all
+    }
+
+    private static func play(one seed: UInt64, atMost events: Int) throws -> Tally {
+        var game = try RandomRoom(seed: seed)
+        while game.log.count < events, game.room.isOpen { try game.step() }
+        try game.checkReplay()
+        return game.tally
+    }
+
+    private init(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let id = RoomID(.makeV7(at: Timestamp(milliseconds: 1), random: (random.next(), random.next())))
+        self.input = RandomInput(random: random)
+        self.room = RoomState(id: id)
+        guard case .session(let founder, let name) = RandomInput.sessions[0] else { return }
+        let founding = RoomFounding(
+            id: id, code: .zero, name: "Kitchen", location: nil, visibility: .public, settings: SettingsUpdate(),
+            founder: founder, founderName: name)
+        try self.record(try RoomState.found(founding), at: Timestamp(milliseconds: 1_000_000))
+    }
+
+    private mutating func step() throws {
+        let command = self.input.command(for: self.room)
+        let actor = self.input.actor(for: command, in: self.room)
+        let now = self.input.instant(after: self.room.lastEventAt)
+        let online = self.input.online(in: self.room)
+        guard let events = try? self.room.decide(command, by: actor, at: now, online: online) else {
+            self.tally.refusals += 1
+            return
+        }
+        try Rules.check(command, by: actor, in: self.room, at: now)
+        try self.record(events, at: now)
+        if !events.isEmpty, self.room.isVotedOut(online: online), command != .countSkipVotes {
+            // Only a vote, somebody's going and the server's own count look at who is online.
+            guard case .voteSkip = command else { return }
+            throw BrokenRoom(description: "enough members want skipped what is on air after \(command)")
+        }
+    }
+
+    private mutating func record(_ events: [RoomEvent], at now: Timestamp) throws {
+        for (index, recorded) in self.room.recorded(events, at: now).enumerated() {
+            try Rules.check(recorded.event, in: self.room)
+            self.room.evolve(recorded)
+            self.log.append(recorded)
+            guard self.room.seq == self.log.count, recorded.seq == self.log.count else {
+                throw BrokenRoom(description: "\(recorded) as number \(self.log.count)")
+            }
+            let isLast = index == events.count - 1
+            var wrong = self.room.invariantViolations(atCommandBoundary: isLast)
+            if !self.numbers.areNew(in: recorded.event) { wrong.append("a number is given a second time") }
+            if !Self.isInOrder(self.room.requestOrder(), of: self.room) { wrong.append("requests are out of order") }
+            guard wrong.isEmpty else { throw BrokenRoom(description: "\(wrong) after \(recorded)") }
+            self.tally.events += 1
+            self.tally.kinds[EventJSON.typeName(recorded.event), default: 0] += 1
+            if self.log.count % Self.eventsBetweenReplays == 0 { try self.checkReplay() }
+        }
+    }
+
+    /// Whether these are exactly the tracks with votes, most votes first, then who was asked for first.
+    private static func isInOrder(_ requests: [TrackID], of room: RoomState) -> Bool {
+        let tracks = requests.compactMap { room.tracks[$0] }
+        let isSorted = zip(tracks, tracks.dropFirst()).allSatisfy { one, next in
+            (next.votes, one.requestedSeq ?? 0) < (one.votes, next.requestedSeq ?? 0)
+        }
+        return isSorted && tracks.count == requests.count && tracks.allSatisfy { $0.votes > 0 }
+            && tracks.count == room.tracks.values.count { $0.votes > 0 }
+    }
+
+    /// The log as it is stored gives the room again, and so does the room's stored form.
+    private func checkReplay() throws {
+        var copy = RoomState(id: self.room.id)
+        for recorded in self.log {
+            let again = try EventJSON.decodeLog(
+                type: EventJSON.typeName(recorded.event), seq: recorded.seq, at: recorded.at.milliseconds,
+                payload: EventJSON.encodeLog(recorded.event))
+            guard again == recorded else { throw BrokenRoom(description: "\(recorded), stored: \(again)") }
+            copy.evolve(again)
+        }
+        guard copy == self.room else { throw BrokenRoom(description: "\(self.room), from its log: \(copy)") }
+        let stored = try StoredStateJSON.decode(StoredStateJSON.encode(self.room))
+        guard stored == self.room else { throw BrokenRoom(description: "\(self.room), stored: \(stored)") }
+    }
+}
+
+/// The numbers that a room has given out.
+private struct GivenNumbers {
+    private var members: Set<MemberID> = []
+    private var tracks: Set<TrackID> = []
+    private var entries: Set<EntryID> = []
+
+    /// Notes the numbers that an event gives out; false where one was given before.
+    mutating func areNew(in event: RoomEvent) -> Bool {
+        switch event {
+        case .memberJoined(let member, _, _, _): return self.members.insert(member).inserted
+        case .entryEnqueued(let entry, _, _, _, _): return self.entries.insert(entry).inserted
+        case .tracksAdded(let added, _): return added.allSatisfy { self.tracks.insert($0.id).inserted }
+        default: return true
+        }
+    }
+}
