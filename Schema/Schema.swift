@@ -9,6 +9,7 @@ package enum Schema {
         Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_sqlite_sql),
         Migration(number: 2, name: "erasure", file: PackageResources._002_erasure_sqlite_sql),
         Migration(number: 3, name: "provable_log", file: PackageResources._003_provable_log_sqlite_sql),
+        Migration(number: 4, name: "directory_changes", file: PackageResources._004_directory_changes_sqlite_sql),
     ]
 
     /// What ``PostgresStore`` applies.
@@ -16,5 +17,6 @@ package enum Schema {
         Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_postgres_sql),
         Migration(number: 2, name: "erasure", file: PackageResources._002_erasure_postgres_sql),
         Migration(number: 3, name: "provable_log", file: PackageResources._003_provable_log_postgres_sql),
+        Migration(number: 4, name: "directory_changes", file: PackageResources._004_directory_changes_postgres_sql),
     ]
 }

@@ -56,3 +56,27 @@ package struct DirectoryRecord: Hashable, Sendable {
         self.entry = entry
     }
 }
+
+/// An instant of a directory, from which a reader asks for changes; only the store that gave it can read it.
+package struct DirectoryMark: Hashable, Sendable {
+    /// What the store made of the instant.
+    package var text: String
+
+    package init(_ text: String) { self.text = text }
+}
+
+/// What changed in a directory.
+package struct DirectoryChanges: Sendable {
+    /// The entries as they are, in no order.
+    ///
+    /// Nil where there was no mark, or one of another log than the store has by now (a backup was restored): then
+    /// every entry is to be read after this.
+    package var records: [DirectoryRecord]?
+    /// Where the next changes begin.
+    package var mark: DirectoryMark
+
+    package init(records: [DirectoryRecord]?, mark: DirectoryMark) {
+        self.records = records
+        self.mark = mark
+    }
+}

@@ -79,6 +79,13 @@ package protocol EventStore: StreamErasure {
     /// With `matching`, those whose name contains this text; ASCII letters match in either case.
     func openPublicStreams(matching: String?, before: UUID?, limit: Int) async throws(StorageFault) -> [DirectoryRecord]
 
+    /// The entries that were written since a mark, and the mark from which to ask next; without a mark only that.
+    ///
+    /// Nothing is left out: whoever takes a mark, then reads every entry, and then asks for changes from mark to mark,
+    /// has the directory as it is, whoever writes to it. An entry may come although it is as it was. Streams that were
+    /// removed since they changed do not come.
+    func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges
+
     // MARK: Sessions
 
     /// Keeps a new session.

@@ -15,6 +15,8 @@ package actor MemoryEventStore: EventStore {
     var creations: [CreationName: Creation] = [:]
     /// The streams of each session that is a member of any.
     var memberships: [UUID: Set<UUID>] = [:]
+    /// The streams whose entries were written, one after the other.
+    private var listed: [UUID] = []
     var sessions: [UUID: SessionRecord] = [:]
     var sessionsByHash: [[UInt8]: UUID] = [:]
 
@@ -140,6 +142,14 @@ package actor MemoryEventStore: EventStore {
         return Array(found.sorted { $0.stream > $1.stream }.prefix(max(0, limit)))
     }
 
+    package func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges {
+        let now = DirectoryMark(String(listed.count))
+        guard let mark, let start = Int(mark.text), (0...listed.count).contains(start) else {
+            return DirectoryChanges(records: nil, mark: now)
+        }
+        return DirectoryChanges(records: try await directory(of: Array(listed[start...])), mark: now)
+    }
+
     package func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
         Array(memberships[session] ?? [])
     }
@@ -215,6 +225,7 @@ package actor MemoryEventStore: EventStore {
             if let owner = old.owner { openStreams[owner]?.remove(stream) }
         }
         streams[stream]?.entry = entry
+        listed.append(stream)
         streamsByCode[entry.code, default: []].insert(stream)
         if let owner = entry.owner, entry.closedAt == nil {
             openStreams[owner, default: []].insert(stream)

@@ -25,17 +25,38 @@ extension PostgresStore {
         return try await Self.records(in: query(call))
     }
 
-    static func records(in answer: PostgresResult) throws(StorageFault) -> [DirectoryRecord] {
-        try answer.rows.map { (row) throws(StorageFault) in
-            try DirectoryRecord(
-                stream: answer.uuid(row, 0),
-                entry: DirectoryEntry(
-                    code: answer.text(row, 1), name: answer.text(row, 2), isPublic: answer.bool(row, 3),
-                    latitude: answer.optionalDouble(row, 4), longitude: answer.optionalDouble(row, 5),
-                    createdAt: Int64(answer.int(row, 6)), closedAt: answer.optionalInt(row, 7).map(Int64.init),
-                    owner: answer.optionalUUID(row, 8), djName: answer.optionalText(row, 9),
-                    nowPlayingTitle: answer.optionalText(row, 10), nowPlayingArtist: answer.optionalText(row, 11)))
+    package func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges {
+        guard let mark else {
+            let answer = try await query(Call(.directoryMark))
+            guard let row = answer.rows.first else { throw .corrupt(.init(message: "the directory has no mark")) }
+            return try DirectoryChanges(records: nil, mark: DirectoryMark(answer.text(row, 0)))
         }
+        let answer = try await query(Call(.directoryChanges, mark.text))
+        guard let row = answer.rows.first else { throw .corrupt(.init(message: "the directory has no mark")) }
+        let now = DirectoryMark(try answer.text(row, 13))
+        guard try !answer.bool(row, 12) else { return DirectoryChanges(records: nil, mark: now) }
+        var records: [DirectoryRecord] = []
+        for row in answer.rows where try answer.optionalUUID(row, 0) != nil {
+            records.append(try Self.record(in: answer, row))
+        }
+        return DirectoryChanges(records: records, mark: now)
+    }
+
+    static func records(in answer: PostgresResult) throws(StorageFault) -> [DirectoryRecord] {
+        try answer.rows.map { (row) throws(StorageFault) in try record(in: answer, row) }
+    }
+
+    private static func record(
+        in answer: PostgresResult, _ row: Int
+    ) throws(StorageFault) -> DirectoryRecord {
+        try DirectoryRecord(
+            stream: answer.uuid(row, 0),
+            entry: DirectoryEntry(
+                code: answer.text(row, 1), name: answer.text(row, 2), isPublic: answer.bool(row, 3),
+                latitude: answer.optionalDouble(row, 4), longitude: answer.optionalDouble(row, 5),
+                createdAt: Int64(answer.int(row, 6)), closedAt: answer.optionalInt(row, 7).map(Int64.init),
+                owner: answer.optionalUUID(row, 8), djName: answer.optionalText(row, 9),
+                nowPlayingTitle: answer.optionalText(row, 10), nowPlayingArtist: answer.optionalText(row, 11)))
     }
 
     // MARK: Sessions

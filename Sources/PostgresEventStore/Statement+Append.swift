@@ -82,7 +82,8 @@ extension Statement {
                             ELSE rooms.now_playing_title END,
                         now_playing_artist = CASE WHEN is_listed THEN part.now_playing_artist
                             ELSE rooms.now_playing_artist END,
-                        forget_at = coalesce(part.forget_at, rooms.forget_at)
+                        forget_at = coalesce(part.forget_at, rooms.forget_at),
+                        listed_in = CASE WHEN is_listed THEN pg_current_xact_id() ELSE rooms.listed_in END
                     FROM \(unnest(19)) AS part (
                         \(heads), is_listed, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name,
                         now_playing_title, now_playing_artist, forget_at)

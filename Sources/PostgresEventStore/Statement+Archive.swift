@@ -125,13 +125,15 @@ extension Statement {
         """
         INSERT INTO rooms (
             room_id, epoch, seq, keyed, checksum, code, name, is_public, lat, lon, created_at, closed_at, owner,
-            dj_name, now_playing_title, now_playing_artist, forget_at)
-        SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+            dj_name, now_playing_title, now_playing_artist, forget_at, listed_in)
+        SELECT part.*, pg_current_xact_id()
+        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS part
         ON CONFLICT (room_id) DO UPDATE SET
             code = excluded.code, name = excluded.name, is_public = excluded.is_public, lat = excluded.lat,
             lon = excluded.lon, created_at = excluded.created_at, closed_at = excluded.closed_at,
             owner = excluded.owner, dj_name = excluded.dj_name, now_playing_title = excluded.now_playing_title,
-            now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at
+            now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at,
+            listed_in = excluded.listed_in
         """)
 
     static let importEvents = Statement(

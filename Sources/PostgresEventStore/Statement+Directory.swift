@@ -46,6 +46,25 @@ extension Statement {
         ORDER BY room_id DESC LIMIT $2
         """)
 
+    /// The snapshot of now.
+    static let directoryMark = Statement("directory_mark", "SELECT pg_current_snapshot()::text")
+
+    /// Whether a snapshot is of another log, the snapshot of now, and the rooms whose entries were written by
+    /// transactions that the former snapshot does not show: one row without a room where there are none.
+    ///
+    /// A number that was drawn from a sequence would miss what commits late. A snapshot tells exactly which transactions
+    /// it shows, and those that were under way then are not among them, whenever they commit. Entries whose transaction
+    /// has not begun yet are of a log that was dumped and restored: whoever reads now did not see that one.
+    static let directoryChanges = Statement(
+        "directory_changes",
+        """
+        SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
+            now_playing_artist, pg_snapshot_xmax($1::pg_snapshot) > pg_snapshot_xmax(snapshot), snapshot::text
+        FROM pg_current_snapshot() AS snapshot
+        LEFT JOIN rooms ON listed_in >= pg_snapshot_xmin($1::pg_snapshot) AND listed_in < pg_snapshot_xmax(snapshot)
+            AND NOT pg_visible_in_snapshot(listed_in, $1::pg_snapshot)
+        """)
+
     // MARK: Sessions
 
     static let insertSession = Statement(

@@ -25,8 +25,8 @@ extension Statement {
         ), made AS (
             INSERT INTO rooms (
                 room_id, epoch, seq, keyed, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name,
-                now_playing_title, now_playing_artist, checksum)
-            SELECT $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $32
+                now_playing_title, now_playing_artist, checksum, listed_in)
+            SELECT $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $32, pg_current_xact_id()
             WHERE NOT EXISTS (SELECT FROM earlier) AND (SELECT rooms FROM owned) < $5
             ON CONFLICT (code) WHERE closed_at IS NULL DO NOTHING
             RETURNING room_id

@@ -90,6 +90,19 @@ enum APIDescription {
         LimitReached"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Int\#
         ernal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
+        "/v1/rooms/nearby":{
+        "get":{"operationId":"listNearbyRooms","summary":"Open public rooms near a point, nearest \#
+        first","parameters":[{"name":"lat","in":"query","description":"Degrees north.","required":true,"schema":{"ty\#
+        pe":"number","minimum":-90,"maximum":90}},{"name":"lon","in":"query","description":"Degrees east.","required\#
+        ":true,"schema":{"type":"number","minimum":-180,"maximum":180}},{"name":"radiusMeters","in":"query","descrip\#
+        tion":"Rooms farther away are left out.","schema":{"type":"number","minimum":1,"maximum":20037508,"default":\#
+        5000}},{"name":"limit","in":"query","description":"Rooms in the answer, at most.","schema":{"type":"integer"\#
+        ,"minimum":1,"maximum":200,"default":50}}],"responses":{"200":{"description":"The rooms, with their distance\#
+        s.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/NearbyList"}}}},"400":{"$ref":"#/c\#
+        omponents/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/compo\#
+        nents/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/compone\#
+        nts/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        },
         "/v1/rooms/{room}":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
         "get":{"operationId":"getRoom","summary":"The room as it is, or as it \#
@@ -329,11 +342,14 @@ enum APIDescription {
         pe":"integer"}}},
         "RoomList":{"type":"object","required":["rooms"],"properties":{"rooms":{"type":"array","items":{"$ref":"#/co\#
         mponents/schemas/RoomSummary"}},"next":{"type":"string"}}},
+        "NearbyList":{"type":"object","required":["rooms"],"properties":{"rooms":{"type":"array","maxItems":200,"ite\#
+        ms":{"$ref":"#/components/schemas/RoomSummary"}}}},
         "RoomSummary":{"type":"object","required":["id","code","name","listeners","createdAt"],"properties":{"id":{"\#
         type":"string","format":"uuid"},"code":{"$ref":"#/components/schemas/Code"},"name":{"type":"string"},"locati\#
         on":{"$ref":"#/components/schemas/Coordinates"},"listeners":{"$ref":"#/components/schemas/Count"},"djName":{\#
         "type":"string"},"nowPlaying":{"type":"object","required":["title"],"properties":{"title":{"type":"string"},\#
-        "artist":{"type":"string"}}},"createdAt":{"$ref":"#/components/schemas/Time"}}},
+        "artist":{"type":"string"}}},"createdAt":{"$ref":"#/components/schemas/Time"},"distanceMeters":{"type":"numb\#
+        er","minimum":0,"maximum":20037508}}},
         "PoolPage":{"type":"object","required":["epoch","seq","tracks"],"properties":{"epoch":{"type":"string"},"seq\#
         ":{"$ref":"#/components/schemas/Number"},"tracks":{"type":"array","maxItems":500,"items":{"$ref":"#/componen\#
         ts/schemas/Track"}},"next":{"type":"string"}}},

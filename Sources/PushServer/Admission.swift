@@ -34,6 +34,7 @@ final class Admission: Sendable {
     private let requestsOfAddress: Limit<UInt64>
     private let requestsOfSession: Limit<SessionID>
     private let commands: Limit<Participant>
+    private let searches: Limit<SessionID>
 
     init(_ settings: RoomServerSettings, registry: PrometheusRegistry) {
         registry.describe(["backline_rate_limited_total": "Requests and commands refused because there were too many."])
@@ -52,6 +53,8 @@ final class Admission: Sendable {
             perSecond(settings.maximumRequestsPerAddress), "address", "requests from this address")
         requestsOfSession = limit(perSecond(settings.maximumRequestsPerSession), "session", "requests of this session")
         commands = limit(perSecond(settings.maximumCommandsPerSecond), "room", "commands in this room")
+        let ofMinute = settings.maximumSearchesPerMinute
+        searches = limit(ofMinute > 0 ? Allowance(perMinute: ofMinute) : nil, "searches", "nearby searches")
     }
 
     /// Counts a request or an opening handshake of an address.
@@ -71,6 +74,11 @@ final class Admission: Sendable {
     /// Counts a request of a session.
     func request(of session: SessionID) throws(CommandFailure) {
         try requestsOfSession.check(session)
+    }
+
+    /// Counts a nearby search or a new nearby subscription of a session.
+    func search(of session: SessionID) throws(CommandFailure) {
+        try searches.check(session)
     }
 
     /// Counts a command of a session in a room.

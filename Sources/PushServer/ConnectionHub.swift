@@ -74,6 +74,7 @@ final class ConnectionHub {
         if connectionsOfSession[connection.session.id]?.isEmpty == true {
             connectionsOfSession[connection.session.id] = nil
         }
+        for watch in connection.nearby.values { rooms.nearby.unwatch(watch) }
         for followed in connection.followed { unfollow(connection, followed.followers.room, because: .lost) }
     }
 

@@ -47,6 +47,7 @@ struct HTTPAPI: Sendable {
         api.delete("/session") { _, context in try await deleteSession(context.session()) }
         api.post("/rooms") { request, context in try await createRoom(request, context.session()) }
         api.get("/rooms") { request, _ in try await listRooms(request) }
+        api.get("/rooms/nearby") { request, context in try await listNearby(request, context.session()) }
         api.get("/rooms/:room") { request, context in try await showRoom(request, context) }
         api.get("/rooms/:room/events") { request, context in try await listEvents(request, context) }
         api.get("/rooms/:room/pool") { request, context in try await listPool(request, context) }
@@ -163,6 +164,17 @@ struct HTTPAPI: Sendable {
         do {
             let page = try await rooms.list(matching: query, from: cursor, limit: min(limit, 200))
             return Self.json(HTTPBody.rooms(page.rooms, next: page.next?.text))
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func listNearby(_ request: Request, _ session: Session) async throws -> Response {
+        let parameters = request.uri.queryParameters
+        let query = try NearbyQuery { name in parameters[name[...]].map { String($0) } }
+        try admission.search(of: session.id)
+        do {
+            return Self.json(HTTPBody.rooms(try await rooms.nearby.search(query)))
         } catch {
             throw CommandFailure(error)
         }

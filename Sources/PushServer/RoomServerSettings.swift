@@ -36,6 +36,11 @@ package struct RoomServerSettings: Sendable {
     package var maximumRequestsPerSession = 500
     /// The most commands of one session in one room in a second, and five times as many at once; 0: any number.
     package var maximumCommandsPerSecond = 200
+    /// The most nearby searches and new nearby subscriptions of one session in a minute, and five times as many at once;
+    /// 0: any number.
+    package var maximumSearchesPerMinute = 120
+    /// The most nearby subscriptions of one connection.
+    package var maximumNearbyPerConnection = 16
     /// The longest message that a client may send, in bytes; the longest body of a request as well.
     package var maximumMessageLength = 256 * 1024
     /// The longest head of a request, in bytes.

@@ -50,6 +50,11 @@ extension WebSocketConnection {
                 self.hub.rooms.signal(
                     data, to: recipient, in: room, by: self.session.id, self.liveReply(to: request))
             }
+        case .nearby(let request, let query):
+            startNearby(query, id: request)
+        case .nearbyStop(let request, let sub):
+            stopNearby(sub)
+            send(ServerMessage.ok(re: request))
         case .time:
             break
         }
@@ -162,7 +167,7 @@ extension ClientMessage {
             case .react(let id, _, let emoji): .react(id: id, room: .id(room), emoji: emoji)
             case .signal(let id, _, let recipient, let data):
                 .signal(id: id, room: .id(room), to: recipient, data: data)
-            case .time: self
+            case .time, .nearby, .nearbyStop: self
             }
         }
     }

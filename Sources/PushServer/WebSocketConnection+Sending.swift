@@ -129,6 +129,7 @@ extension WebSocketConnection {
         if transportIsIdle { stalledSince = nil } else { noteStall() }
         noteWaiting()
         catchUp()
+        goOnNearby()
         // What was put off because too much waited.
         if takesAnswers, !inbox.isEmpty || isReadingPutOff { work() }
     }

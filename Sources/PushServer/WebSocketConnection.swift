@@ -24,6 +24,11 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// The rooms that are followed.
     var followed: [FollowedRoom] = []
 
+    /// What is watched near some points, by the numbers of the messages that asked for it.
+    var nearby: [Int64: NearbyRooms.WatchID] = [:]
+    /// Those of them to be told nothing more until the peer takes its answers again.
+    var nearbyBehind: [NearbyRooms.WatchID] = []
+
     /// Messages that have not been dealt with.
     var inbox: [ClientMessage] = []
     /// Whether a message is waited for that must be answered before the next one is dealt with: a subscription, or one

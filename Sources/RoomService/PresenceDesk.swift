@@ -77,6 +77,11 @@ final class PresenceDesk: Sendable {
             .sorted { ($1.listeners, $0.room.uuid) < ($0.listeners, $1.room.uuid) }
     }
 
+    /// How many members are online in each of some rooms.
+    func counts(of rooms: [RoomID]) -> [Int] {
+        state.withLock { state in rooms.map { state.table.count(of: $0) } }
+    }
+
     // MARK: Other servers
 
     /// Others can be heard from now on; returns whom that concerns, by room.

@@ -55,6 +55,14 @@ extension RoomHost {
     }
 }
 
+extension RoomHost {
+    /// Calls `done`, on any thread, with whether the rooms with a place are known, once they are as the log has them or
+    /// that is out of reach; returns false where the process ends and `done` is not called.
+    package func refreshNearby(_ done: @escaping @Sendable (Bool) -> Void) -> Bool {
+        jobs.start { done(await self.nearby.refresh()) }
+    }
+}
+
 /// A place in the listing of rooms, as text for clients: opaque to them.
 package struct ListingCursor: Sendable, Equatable {
     enum Place: Equatable {

@@ -18,6 +18,8 @@ package final class RoomHost: Sendable {
     let store: any EventStore
     let codes = LiveRoomCodes()
     let presence: PresenceDesk
+    /// The rooms that have a place, where they are kept.
+    package let nearby: NearbyRooms
     let metrics: RoomMetrics
     let logger: Logger
     /// The way to the other servers on the log; nil where there can be none.
@@ -58,6 +60,8 @@ package final class RoomHost: Sendable {
             NodeLink(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
         }
         presence = PresenceDesk(link: link, settings: settings, loop: loops[0], metrics: metrics)
+        nearby = NearbyRooms(
+            store: store, presence: presence, clock: clock, settings: settings, logger: logger)
         let surroundings = LiveRoom.Surroundings(
             store: store, groupCommit: groupCommit, groupRead: GroupRead(store: store, jobs: jobs), jobs: jobs,
             clock: clock, presence: presence, link: link, settings: settings, metrics: metrics, logger: logger)
@@ -74,6 +78,7 @@ package final class RoomHost: Sendable {
                 await withDiscardingTaskGroup { house in
                     house.addTask { await self.keepHouse() }
                     house.addTask { await self.keepErasing() }
+                    if settings.keepsNearby { house.addTask { await self.nearby.run() } }
                     if let link {
                         house.addTask { await link.run { self.heard($0) } }
                         house.addTask { await self.keepPresence() }

@@ -37,6 +37,10 @@ package struct RoomHostSettings: Sendable {
     package var presenceGrace = TimeAmount.seconds(15)
     /// Rooms that were closed longer ago than this are removed; nil: never.
     package var retainClosedRoomsMs: Int64?
+    /// Whether the open public rooms with a place are kept in memory, to be searched and watched.
+    package var keepsNearby = true
+    /// How often they are brought to what the log has; who watches is told of changes at most so often.
+    package var nearbyInterval = TimeAmount.milliseconds(500)
     /// A session that is not used ends after this.
     package var sessionLifetimeMs: Int64 = 30 * 24 * 3_600 * 1_000
 

@@ -14,13 +14,18 @@ package enum ClientMessage: Sendable, Equatable {
     case signal(id: Int64?, room: RoomReference, to: MemberID, data: RelayedJSON)
     /// Asks for the server's clock; `t1` is the client's, in fractional milliseconds, and is given back as it came.
     case time(id: Int64?, t1: Double)
+    /// Wants to be shown the rooms near a point from now on; `id` names this from then on.
+    case nearby(id: Int64, query: NearbyQuery)
+    /// Wants the rooms near a point no longer: `sub` is the `id` with which it asked.
+    case nearbyStop(id: Int64?, sub: Int64)
 
     /// The number by which the client will know the answer, where it gave one.
     package var id: Int64? {
         switch self {
         case .subscribe(let id, _, _), .unsubscribe(let id, _), .command(let id, _, _, _), .react(let id, _, _),
-            .signal(let id, _, _, _), .time(let id, _):
+            .signal(let id, _, _, _), .time(let id, _), .nearbyStop(let id, _):
             id
+        case .nearby(let id, _): id
         }
     }
 
@@ -77,6 +82,15 @@ package enum ClientMessage: Sendable, Equatable {
         case "time":
             do throws(FieldViolation) {
                 return .time(id: id, t1: try fields.number("t1"))
+            } catch {
+                throw MessageViolation(error)
+            }
+        case "nearby":
+            guard let id else { throw MessageViolation(fields.violation("id", "an integer")) }
+            return .nearby(id: id, query: try NearbyQuery(fields))
+        case "nearbyStop":
+            do throws(FieldViolation) {
+                return .nearbyStop(id: id, sub: try fields.integer("sub"))
             } catch {
                 throw MessageViolation(error)
             }

@@ -59,10 +59,7 @@ package enum HTTPBody {
     /// `{"rooms":[RoomSummary],"next"?}`: a listing or a nearby search; `next` is nil on the last page.
     package static func rooms(_ rooms: [RoomSummary], next: String? = nil) -> [UInt8] {
         Self.object(capacity: 64 + rooms.count * 256) { writer in
-            writer.name("rooms")
-            writer.beginArray()
-            for room in rooms { writer.value(room) }
-            writer.endArray()
+            writer.member("rooms", rooms)
             writer.member("next", next)
         }
     }

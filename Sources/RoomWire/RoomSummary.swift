@@ -52,6 +52,13 @@ package struct RoomSummary: Sendable, Equatable {
 }
 
 extension JSONWriter {
+    mutating func member(_ name: StaticString, _ rooms: [RoomSummary]) {
+        self.name(name)
+        self.beginArray()
+        for room in rooms { self.value(room) }
+        self.endArray()
+    }
+
     mutating func value(_ room: RoomSummary) {
         self.beginObject()
         self.member("id", room.id.uuid)

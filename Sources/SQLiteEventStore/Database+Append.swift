@@ -20,9 +20,9 @@ extension Database {
             try run(
                 """
                 UPDATE rooms SET code = ?, name = ?, is_public = ?, latitude = ?, longitude = ?, created_at = ?,
-                closed_at = ?, owner = ?, dj_name = ?, now_playing_title = ?, now_playing_artist = ?
+                closed_at = ?, owner = ?, dj_name = ?, now_playing_title = ?, now_playing_artist = ?, listed_in = ?
                 WHERE room_id = ?
-                """, entry.columns + [part.stream])
+                """, entry.columns + [countDirectoryChange(), part.stream])
         }
         if let forgetAt = part.forgetAt {
             try run("UPDATE rooms SET forget_at = ? WHERE room_id = ?", [forgetAt, part.stream])
@@ -44,11 +44,13 @@ extension Database {
         try run(
             """
             INSERT INTO rooms (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
-            now_playing_title, now_playing_artist, room_id, epoch, seq, keyed, checksum)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            now_playing_title, now_playing_artist, listed_in, room_id, epoch, seq, keyed, checksum)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            entry.columns
-                + [part.stream, creation.epoch, part.resulting.seq, part.resulting.keyed, creation.checksum])
+            entry.columns + [
+                countDirectoryChange(), part.stream, creation.epoch, part.resulting.seq, part.resulting.keyed,
+                creation.checksum,
+            ])
         if let key = creation.key {
             try run(
                 """
@@ -80,6 +82,11 @@ extension Database {
         for session in part.left {
             try run("DELETE FROM memberships WHERE session = ? AND room_id = ?", [session, part.stream])
         }
+    }
+
+    /// The number of a write to the directory.
+    func countDirectoryChange() throws -> Int? {
+        try first("UPDATE directory_changes SET count = count + 1 RETURNING count", []) { try $0.decode(atIndex: 0) }
     }
 
     /// Writes the row of an event.

@@ -187,18 +187,19 @@ extension Database {
         try run(
             """
             INSERT INTO rooms (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
-            now_playing_title, now_playing_artist, room_id, epoch, seq, keyed, checksum, forget_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            now_playing_title, now_playing_artist, listed_in, room_id, epoch, seq, keyed, checksum, forget_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (room_id) DO UPDATE SET
             code = excluded.code, name = excluded.name, is_public = excluded.is_public, latitude = excluded.latitude,
             longitude = excluded.longitude, created_at = excluded.created_at, closed_at = excluded.closed_at,
             owner = excluded.owner, dj_name = excluded.dj_name, now_playing_title = excluded.now_playing_title,
-            now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at
+            now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at,
+            listed_in = excluded.listed_in
             """,
             part.entry.columns
                 + [
-                    part.stream, part.head.epoch, part.head.version.seq, part.head.version.keyed, part.checksum,
-                    part.forgetAt,
+                    countDirectoryChange(), part.stream, part.head.epoch, part.head.version.seq,
+                    part.head.version.keyed, part.checksum, part.forgetAt,
                 ])
         for event in part.events { try insert(event, of: part.stream) }
         for key in part.keys { try insert(key, of: part.stream) }

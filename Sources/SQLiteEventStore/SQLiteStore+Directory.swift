@@ -40,6 +40,20 @@ extension SQLiteStore {
         }
     }
 
+    package func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges {
+        try await read { db in
+            let count: Int? = try db.first("SELECT count FROM directory_changes", []) { try $0.decode(atIndex: 0) }
+            let now = count ?? 0
+            guard let mark, let last = Int(mark.text), last <= now else {
+                return DirectoryChanges(records: nil, mark: DirectoryMark(String(now)))
+            }
+            let records = try db.all(
+                "SELECT \(DirectoryRecord.columns) FROM rooms WHERE listed_in > ?", [last],
+                DirectoryRecord.init(row:))
+            return DirectoryChanges(records: records, mark: DirectoryMark(String(now)))
+        }
+    }
+
     package func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
         try await read { db in
             try db.all("SELECT room_id FROM memberships WHERE session = ?", [session]) { try $0.decode(atIndex: 0) }

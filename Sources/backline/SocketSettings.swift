@@ -58,6 +58,18 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Nearby searches and new nearby subscriptions of one session in a minute, five times as many at once; more are answered rate_limited. 0: any number. [BACKLINE_MAX_SEARCHES_PER_MINUTE; default: 120]",
+            valueName: "n"))
+    var maxSearchesPerMinute: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Nearby subscriptions of one socket; more are answered limit_reached. [BACKLINE_MAX_NEARBY_PER_CONNECTION; default: 16]",
+            valueName: "n"))
+    var maxNearbyPerConnection: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "The longest message on a socket and the longest body of a request; longer ones are closed with 1009 and answered 413. [BACKLINE_MAX_MESSAGE_BYTES; default: 262144]",
             valueName: "n"))
     var maxMessageBytes: Int?
@@ -145,6 +157,12 @@ struct SocketSettings: ParsableArguments {
         set(
             try count(maxCommandsPerSecond, "max-commands-per-second", in: 0...1_000_000),
             &settings.maximumCommandsPerSecond)
+        set(
+            try count(maxSearchesPerMinute, "max-searches-per-minute", in: 0...1_000_000),
+            &settings.maximumSearchesPerMinute)
+        set(
+            try count(maxNearbyPerConnection, "max-nearby-per-connection", in: 0...10_000),
+            &settings.maximumNearbyPerConnection)
         set(
             try count(maxMessageBytes, "max-message-bytes", in: 1_024...64 << 20), &settings.maximumMessageLength)
         set(try count(maxHeadBytes, "max-head-bytes", in: 1_024...1 << 20), &settings.maximumHeadLength)

@@ -16,6 +16,7 @@ REQUESTS = [
     ("DELETE", "/v1/session", None),
     ("POST", "/v1/rooms", {"name": "Another room"}),
     ("GET", "/v1/rooms", None),
+    ("GET", "/v1/rooms/nearby?lat=0&lon=0", None),
     ("GET", "/v1/rooms/{room}", None),
     ("GET", "/v1/rooms/{room}?at=1", None),
     ("GET", "/v1/rooms/{room}/events", None),
@@ -240,6 +241,7 @@ def test_every_request_by_who_has_a_session(stage, who):
     look = 403 if who in BANNED else 200
     assert answers == {
         "GET /v1/session": 200, "PATCH /v1/session": 200, "POST /v1/rooms": 201, "GET /v1/rooms": 200,
+        "GET /v1/rooms/nearby?lat=0&lon=0": 200,
         "GET /v1/rooms/{room}": look, "GET /v1/rooms/{room}?at=1": look, "GET /v1/rooms/{room}/events": look,
         "GET /v1/rooms/{room}/pool": look, "GET /v1/rooms/{room}/socket": 400, "GET /v1/socket": 400,
     }

@@ -210,6 +210,8 @@ def test_every_operation_answers_as_described(shared, described):
         send(dj, "GET", f"/v1/rooms{path}").expect(200)
     for path in ("limit=0", "cursor=x", "q=%00"):
         send(dj, "GET", f"/v1/rooms?{path}").expect_problem(400, "bad_request")
+    send(dj, "GET", "/v1/rooms/nearby?lat=52.5&lon=13.4").expect(200)
+    send(dj, "GET", "/v1/rooms/nearby?lat=52.5").expect_problem(400, "bad_request")
     for person in (dj, guest, stranger):
         send(person, "GET", "/v1/rooms/{room}", room=room).expect(200)
         send(person, "GET", "/v1/rooms/{room}?at=5", room=room).expect(200)

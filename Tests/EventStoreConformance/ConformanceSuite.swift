@@ -37,7 +37,8 @@ package enum ConformanceSuite {
     /// All facts.
     package static let checks: [EventStoreCheck] =
         appendChecks + concurrentAppendChecks + readChecks + catchUpChecks + keyChecks + creationChecks
-        + concurrentCreationChecks + directoryChecks + sessionChecks + historyChecks + archiveChecks + erasureChecks
+        + concurrentCreationChecks + directoryChecks + directoryChangeChecks + sessionChecks + historyChecks
+        + archiveChecks + erasureChecks
 }
 
 /// What a check works on.

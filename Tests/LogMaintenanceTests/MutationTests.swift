@@ -14,6 +14,8 @@ import Testing
 struct MutationTests {
     /// The tables whose rows must be what servers wrote, as both databases call them.
     private static let tables = ["rooms", "events", "command_keys", "snapshots", "memberships"]
+    /// Says only when servers look at a row again, and does not follow from anything.
+    private static let unproven = "listed_in"
 
     @Test func `a changed byte in any column of the embedded store is found`() async throws {
         let seed = printedSeed()
@@ -27,7 +29,8 @@ struct MutationTests {
         let tampering = try Tampering(store.path)
         let columns = try await tampering.queue.read { db in
             try Self.tables.flatMap { table in
-                try db.columns(in: table).map { (table: table, column: $0.name) }
+                try db.columns(in: table).map(\.name).filter { $0 != Self.unproven }
+                    .map { (table: table, column: $0) }
             }
         }
         #expect(columns.count > 30)
@@ -61,7 +64,8 @@ struct MutationTests {
             try cluster.query(
                 """
                 SELECT table_name || ' ' || column_name || ' ' || data_type FROM information_schema.columns
-                WHERE table_schema = 'public' AND table_name IN (\(names)) ORDER BY 1
+                WHERE table_schema = 'public' AND table_name IN (\(names)) AND column_name <> '\(Self.unproven)'
+                ORDER BY 1
                 """, in: url)
         }
         let columns = listed.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 2).map(String.init) }

@@ -86,6 +86,9 @@ extension WatchedArchive {
     ) async throws(StorageFault) -> [DirectoryRecord] {
         try await log.openPublicStreams(matching: matching, before: before, limit: limit)
     }
+    func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges {
+        try await log.directoryChanges(since: mark)
+    }
     func memberships(of session: UUID) async throws(StorageFault) -> [UUID] { try await log.memberships(of: session) }
 
     func insert(_ session: SessionRecord) async throws(StorageFault) { try await log.insert(session) }

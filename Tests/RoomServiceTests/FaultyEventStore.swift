@@ -334,6 +334,10 @@ final class FaultyEventStore: EventStore {
         }
     }
 
+    func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges {
+        try await perform(.directory) { () async throws(StorageFault) in try await log.directoryChanges(since: mark) }
+    }
+
     func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
         try await perform(.sessions) { () async throws(StorageFault) in try await log.memberships(of: session) }
     }

@@ -118,6 +118,7 @@ func withNodes(
     settings.logIsShared = count > 1
     // Housekeeping is for tests that are about it.
     settings.comparisonInterval = .hours(1)
+    settings.keepsNearby = false
     // And so is waiting for who may come back.
     settings.presenceGrace = .zero
     change(&settings)

@@ -178,6 +178,10 @@ final class SimulatedEventStore: EventStore {
         }
     }
 
+    func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges {
+        try await perform("changes") { log throws(StorageFault) in try await log.directoryChanges(since: mark) }
+    }
+
     func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
         try await perform("memberships") { log throws(StorageFault) in try await log.memberships(of: session) }
     }

@@ -54,6 +54,7 @@ package struct WorldPlan: Sendable {
         var settings = RoomHostSettings()
         settings.logIsShared = nodes > 1 || dice.once(in: 2)
         settings.locationPrecisionMeters = 0
+        settings.keepsNearby = false
         settings.flushesSideBySide = dice.number(in: 1...3)
         settings.comparisonInterval = .milliseconds(Int64(dice.number(in: 20...1_000)))
         settings.evictAfter = .milliseconds(Int64([20, 300, 3_000][dice.number(in: 0..<3)]))

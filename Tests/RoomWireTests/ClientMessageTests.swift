@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `unknown types are refused, known fields or not`() {
-        for type in ["", "Subscribe", "reaction", "Signal", "nearby", "nearbyStop", "welcome", "command "] {
+        for type in ["", "Subscribe", "reaction", "Signal", "Nearby", "nearbyDelta", "welcome", "command "] {
             self.expectViolation(
                 #"{"type":"\#(type)","id":4,"room":"\#(Self.room)"}"#, re: 4, "type is not one this server knows")
         }

@@ -7,6 +7,13 @@ import Testing
     private static let you = Array(#"{"member":2,"role":"guest","votes":[2,3]}"#.utf8)
     private static let everybody = Presence(online: 2, members: [Sample.member(1), Sample.member(2)])
 
+    private static let nearby = [
+        RoomSummary(
+            id: Sample.room, code: Sample.code, name: "Kitchen", location: Sample.location, listeners: 12,
+            djName: "Ana", nowPlaying: .init(title: "Beta", artist: "Ann"), createdAt: Sample.time(0),
+            distanceMeters: 12.5)
+    ]
+
     private static let serverMessages: [(name: String, bytes: [UInt8])] = [
         (
             "welcome",
@@ -87,6 +94,13 @@ import Testing
         (
             "time",
             ServerMessage.time(re: 9, t1: 1_732_200_000_000.25, t2: 1_732_200_000_001, t3: 1_732_200_000_001.5)
+        ),
+        ("nearby", ServerMessage.nearby(re: 5, rooms: nearby)),
+        ("nearby-none", ServerMessage.nearby(re: 5, rooms: [])),
+        (
+            "nearbyDelta",
+            ServerMessage.nearbyDelta(
+                sub: 5, entered: nearby, changed: [], left: [Sample.room, RoomID(Sample.session(1).uuid)])
         ),
         ("goaway", ServerMessage.goaway(reason: "restart", reconnectInMs: 1_500)),
         (
@@ -192,7 +206,16 @@ import Testing
             .signal(id: nil, room: .id(Sample.room), to: Sample.member(2), data: Sample.relayed("null"))
         ),
         ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
+        ("nearbyStop", .nearbyStop(id: 6, sub: 5)),
     ]
+
+    private static let nearbyMessages: [(name: String, message: ClientMessage)] =
+        Sample.location.map { place in
+            [
+                ("nearby", .nearby(id: 5, query: NearbyQuery(origin: place, radiusMeters: 20_037_508, limit: 200))),
+                ("nearby-usual", .nearby(id: 5, query: NearbyQuery(origin: place))),
+            ]
+        } ?? []
 
     @Test func `server messages are written as the protocol has them`() throws {
         for (name, bytes) in Self.serverMessages { try expect(bytes, is: "server-" + name) }
@@ -203,7 +226,7 @@ import Testing
     }
 
     @Test func `client messages are read as the protocol has them`() throws {
-        for (name, message) in Self.clientMessages {
+        for (name, message) in Self.clientMessages + Self.nearbyMessages {
             let text = try Fixture.bytes("client-" + name)
             #expect(try ClientMessage.parse(text) == message, "\(name)")
             #expect(try ClientMessage.parse(text.span) == message, "\(name)")
@@ -280,7 +303,7 @@ import Testing
         ]
         names.formUnion(Self.serverMessages.map { "server-" + $0.name })
         names.formUnion(Self.bodies.map { "http-" + $0.name })
-        names.formUnion(Self.clientMessages.map { "client-" + $0.name })
+        names.formUnion((Self.clientMessages + Self.nearbyMessages).map { "client-" + $0.name })
         names.formUnion(Sample.commands.map { "command-" + $0.name })
         names.formUnion(Sample.events.flatMap { ["event-" + $0.name, "log-" + $0.name] })
         #expect(try Fixture.names() == names)

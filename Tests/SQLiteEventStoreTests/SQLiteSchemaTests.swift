@@ -90,6 +90,30 @@ import Testing
         }
     }
 
+    @Test func `a file of an earlier release is brought along, with what is in it`() async throws {
+        try await withScratchDirectory { directory in
+            let store = try await SQLiteStore.open(directory: directory)
+            _ = try await store.migrate(to: Array(Schema.sqlite.prefix(3))).get()
+            let id = UUID()
+            try await store.write { db in
+                try db.run(
+                    """
+                    INSERT INTO rooms (room_id, epoch, seq, keyed, code, name, is_public, created_at)
+                    VALUES (?, 'epoch', 0, 0, 'ABC123', 'Room', 1, 1)
+                    """, [id])
+            }
+            #expect(try await store.migrate().get().map(\.number) == [4])
+            let mark = try await store.directoryChanges(since: nil).mark
+            #expect(try await store.directoryChanges(since: mark).records == [])
+            let entry = DirectoryEntry(code: "ABC123", name: "New", isPublic: true, createdAt: 1)
+            let part = StreamAppend(stream: id, expected: .start, events: [], directory: entry)
+            #expect(try await store.append([part]) == [.appended])
+            let record = DirectoryRecord(stream: id, entry: entry)
+            #expect(try await store.directoryChanges(since: mark).records == [record])
+            try await store.close()
+        }
+    }
+
     // A scan of a whole table in one of these is what an index is missing for.
     @Test(
         arguments: [
@@ -97,6 +121,8 @@ import Testing
             "SELECT 1 FROM rooms WHERE code = ? AND closed_at IS NULL",
             "SELECT count(*) FROM rooms WHERE owner = ? AND closed_at IS NULL",
             "SELECT 1 FROM rooms WHERE closed_at IS NULL AND is_public = 1 AND room_id < ? ORDER BY room_id DESC",
+            "SELECT name FROM rooms WHERE listed_in > ?",
+            "SELECT name FROM rooms WHERE closed_at IS NULL AND is_public = 1 AND latitude BETWEEN ? AND 9",
             "SELECT payload FROM events WHERE room_id = ? AND seq > 5 ORDER BY seq",
             "SELECT state FROM snapshots WHERE room_id = ? AND seq <= 5 ORDER BY seq DESC LIMIT 1",
             "SELECT room_id FROM memberships WHERE session = ?",

@@ -1,0 +1,67 @@
+import RoomService
+import RoomWire
+
+// The rooms near some points, as this connection is shown them (protocol, section 7).
+extension WebSocketConnection {
+    /// Begins to show the rooms near a point; what was begun with the same number before is over.
+    func startNearby(_ query: NearbyQuery, id request: Int64) {
+        do throws(CommandFailure) {
+            let limit = hub.settings.maximumNearbyPerConnection
+            guard nearby[request] != nil || nearby.count < limit else {
+                throw CommandFailure(.limitReached, "at most \(limit) nearby subscriptions on one connection")
+            }
+            try hub.admission.search(of: session.id)
+        } catch {
+            if error.code == .rateLimited { hub.tally.messagesRateLimited += 1 }
+            return fail(request, error)
+        }
+        isWaiting = true
+        let (feed, connection) = (hub.feed, id)
+        let isStarted = hub.rooms.refreshNearby { isKnown in
+            feed.onLoop { $0.connections[connection]?.nearbyIsRefreshed(isKnown, query, id: request) }
+        }
+        if !isStarted { nearbyIsRefreshed(false, query, id: request) }
+    }
+
+    private func nearbyIsRefreshed(_ isKnown: Bool, _ query: NearbyQuery, id request: Int64) {
+        if isKnown { showNearby(query, id: request) } else { fail(request, CommandFailure(RoomFailure.unavailable)) }
+        answered()
+    }
+
+    /// On the loop from the first list to its answer: changes come over the loop as well, and so behind it.
+    private func showNearby(_ query: NearbyQuery, id request: Int64) {
+        stopNearby(request)
+        let (feed, connection) = (hub.feed, id)
+        let (watch, rooms) = hub.rooms.nearby.watch(query, sub: request) { watch, message in
+            feed.onLoop { $0.connections[connection]?.nearbyChanged(watch, sub: request, message) }
+        }
+        nearby[request] = watch
+        send(ServerMessage.nearby(re: request, rooms: rooms))
+    }
+
+    private func nearbyChanged(_ watch: NearbyRooms.WatchID, sub: Int64, _ message: [UInt8]) {
+        guard nearby[sub] == watch else { return }
+        send(message)
+        nearbyBehind.append(watch)
+        goOnNearby()
+    }
+
+    /// Lets those be told more whose last message was taken, as far as the peer takes what it is given.
+    func goOnNearby() {
+        guard takesAnswers, !nearbyBehind.isEmpty else { return }
+        for watch in nearbyBehind { hub.rooms.nearby.taken(watch) }
+        nearbyBehind.removeAll()
+    }
+
+    /// Ends what was begun with a number; nothing changes where nothing was.
+    func stopNearby(_ sub: Int64) {
+        guard let watch = nearby.removeValue(forKey: sub) else { return }
+        hub.rooms.nearby.unwatch(watch)
+    }
+
+    private func fail(_ request: Int64, _ failure: CommandFailure) {
+        send(
+            ServerMessage.error(
+                re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+    }
+}

@@ -1,0 +1,285 @@
+import EventStorage
+import FoundationEssentials
+import GeoSearch
+import Logging
+import NIOCore
+import RoomDomain
+package import RoomWire
+import Synchronization
+
+/// The open public rooms that have a place: searched, and watched; may be used on any thread.
+///
+/// It is the directory of the log in memory: read at the start, then from mark to mark, whoever writes the log, once an
+/// interval and before each search. Now and then rooms are compared with the log, which finds those that were removed
+/// meanwhile. While the log is out of reach it stands still.
+///
+/// Nothing of it is on the way of a command or of what a room's followers are shown.
+package final class NearbyRooms: Sendable {
+    /// Names a watch.
+    package struct WatchID: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    fileprivate struct State {
+        var index = NearbyIndex()
+        var rooms: [UUID: PlacedRoom] = [:]
+        var watches: [WatchID: NearbyWatch] = [:]
+        var nextWatch = 0
+        /// Whether the rooms were read.
+        var isLoaded = false
+        /// Who waits until the log was read once more.
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Whether nothing is read any more.
+        var isOver: Bool
+    }
+
+    /// Why the log is read.
+    private enum Cause {
+        /// Somebody waits for it.
+        case question
+        /// An interval has passed: who watches is told what has changed in it.
+        case interval
+    }
+
+    /// How far the log was read.
+    private struct Progress {
+        var mark: DirectoryMark?
+        /// The rooms that are yet to be compared with the log.
+        var uncompared: [UUID] = []
+        var intervals = 0
+        var isOutOfReach = false
+    }
+
+    /// Rooms that are read at a time.
+    private static let pageSize = 1_000
+    /// Rooms are compared with the log once in so many intervals, a page of them.
+    private static let intervalsBetweenComparisons = 10
+    /// Watches that are looked at before others get the lock.
+    private static let watchesAtOnce = 64
+
+    private let store: any EventStore
+    private let presence: PresenceDesk
+    private let clock: ServerClock
+    private let settings: RoomHostSettings
+    private let logger: Logger
+    private let state: Mutex<State>
+    private let causes: AsyncStream<Cause>
+    private let reader: AsyncStream<Cause>.Continuation
+
+    init(
+        store: any EventStore, presence: PresenceDesk, clock: ServerClock, settings: RoomHostSettings, logger: Logger
+    ) {
+        self.store = store
+        self.presence = presence
+        self.clock = clock
+        self.settings = settings
+        self.logger = logger
+        state = Mutex(State(isOver: !settings.keepsNearby))
+        (causes, reader) = AsyncStream.makeStream(of: Cause.self)
+    }
+
+    // MARK: Searching
+
+    /// The rooms that a query means, nearest first, ties by id: of all that was durable before, and where the log is out
+    /// of reach, as it was last.
+    package func search(_ query: NearbyQuery) async throws(RoomFailure) -> [RoomSummary] {
+        guard await refresh() else { throw .unavailable }
+        return summaries(of: state.withLock { $0.find(query) })
+    }
+
+    /// Returns once the log was read, or found to be out of reach, after the call; false where it never was read.
+    package func refresh() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let (isOver, isFirst) = state.withLock { state in
+                guard !state.isOver else { return (true, false) }
+                state.waiting.append(continuation)
+                return (false, state.waiting.count == 1)
+            }
+            if isFirst { reader.yield(.question) }
+            if isOver { continuation.resume() }
+        }
+        return state.withLock(\.isLoaded)
+    }
+
+    /// Shows what changes near a point from now on, and returns what is there: nothing is missed between.
+    ///
+    /// After a message nothing more is said until ``taken(_:)``: what happens meanwhile comes as one change. So what
+    /// waits for a client is bounded, and messages are at least an interval apart. What nobody but its listeners changed
+    /// in a room is not told.
+    package func watch(
+        _ query: NearbyQuery, sub: Int64, deliver: @escaping @Sendable (WatchID, _ message: [UInt8]) -> Void
+    ) -> (watch: WatchID, rooms: [RoomSummary]) {
+        let (id, found) = state.withLock { state in
+            let id = WatchID(number: state.nextWatch)
+            state.nextWatch += 1
+            var watch = NearbyWatch(query, sub: sub) { deliver(id, $0) }
+            let found = state.find(query)
+            _ = watch.show(found)
+            state.watches[id] = watch
+            return (id, found)
+        }
+        return (id, summaries(of: found))
+    }
+
+    /// The client has what it was told last.
+    package func taken(_ watch: WatchID) {
+        state.withLock { $0.watches[watch]?.isReady = true }
+    }
+
+    /// Ends a watch; a message may still come.
+    package func unwatch(_ watch: WatchID) {
+        state.withLock { $0.watches[watch] = nil }
+    }
+
+    private func summaries(of found: [FoundRoom]) -> [RoomSummary] {
+        guard !found.isEmpty else { return [] }
+        let listeners = presence.counts(of: found.map { RoomID($0.room.id) })
+        return zip(found, listeners).map { found, count in
+            var summary = RoomSummary(RoomID(found.room.id), found.room.entry, listeners: count)
+            summary.distanceMeters = found.distance
+            return summary
+        }
+    }
+
+    // MARK: Keeping up
+
+    /// Keeps the rooms as the log has them, and tells who watches, until cancellation; call once.
+    func run() async {
+        var progress = Progress()
+        await withDiscardingTaskGroup { group in
+            reader.yield(.interval)
+            for await cause in causes {
+                let waiting = state.withLock { $0.takeWaiting() }
+                await catchUp(&progress, because: cause)
+                for continuation in waiting { continuation.resume() }
+                guard cause == .interval else { continue }
+                await tell()
+                group.addTask {
+                    await self.clock.sleep(for: self.settings.nearbyInterval)
+                    self.reader.yield(.interval)
+                }
+            }
+            group.cancelAll()
+        }
+        let waiting = state.withLock { state in
+            state.isOver = true
+            return state.takeWaiting()
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Reads what has changed; where the log is out of reach the same is asked for the next time.
+    private func catchUp(_ progress: inout Progress, because cause: Cause) async {
+        do throws(StorageFault) {
+            let changes = try await store.directoryChanges(since: progress.mark)
+            if let records = changes.records {
+                apply(records.map { ($0.stream, PlacedRoom($0)) })
+            } else {
+                try await readAll()
+            }
+            progress.mark = changes.mark
+            if cause == .interval {
+                progress.intervals += 1
+                if progress.intervals.isMultiple(of: Self.intervalsBetweenComparisons) { try await compare(&progress) }
+            }
+            progress.isOutOfReach = false
+        } catch {
+            if !progress.isOutOfReach {
+                logger.debug("The rooms nearby cannot be read", metadata: ["fault": "\(error)"])
+            }
+            progress.isOutOfReach = true
+        }
+    }
+
+    /// Reads every room; those that were known and are not among them are gone.
+    private func readAll() async throws(StorageFault) {
+        var found: [UUID: PlacedRoom] = [:]
+        var before: UUID?
+        while true {
+            let page = try await store.openPublicStreams(matching: nil, before: before, limit: Self.pageSize)
+            for record in page { found[record.stream] = PlacedRoom(record) }
+            guard page.count == Self.pageSize, let last = page.last else { break }
+            before = last.stream
+        }
+        let gone = state.withLock { $0.rooms.keys.filter { found[$0] == nil } }
+        apply(found.map { ($0.key, $0.value) } + gone.map { ($0, nil) })
+        state.withLock { $0.isLoaded = true }
+    }
+
+    /// Compares some rooms with the log, those that were not compared for longest.
+    private func compare(_ progress: inout Progress) async throws(StorageFault) {
+        if progress.uncompared.isEmpty { progress.uncompared = state.withLock { Array($0.rooms.keys) } }
+        let page = progress.uncompared.suffix(Self.pageSize)
+        guard !page.isEmpty else { return }
+        var found: [UUID: PlacedRoom] = [:]
+        for record in try await store.directory(of: Array(page)) { found[record.stream] = PlacedRoom(record) }
+        apply(page.map { ($0, found[$0]) })
+        progress.uncompared.removeLast(page.count)
+    }
+
+    /// Takes in how rooms are by now, and notes whom that concerns.
+    private func apply(_ rooms: [(id: UUID, room: PlacedRoom?)]) {
+        let (places, watches) = state.withLock { state in
+            (rooms.flatMap { state.set($0.id, to: $0.room) }, Array(state.watches.keys))
+        }
+        guard !places.isEmpty else { return }
+        for part in watches.split(every: Self.watchesAtOnce) {
+            state.withLock { state in for watch in part { state.watches[watch]?.note(changesAt: places) } }
+        }
+    }
+
+    /// Tells those who are concerned by what has changed.
+    private func tell() async {
+        let concerned = state.withLock { state in state.watches.filter { $0.value.isWaiting }.map(\.key) }
+        for part in concerned.split(every: Self.watchesAtOnce) {
+            let told = state.withLock { state in part.compactMap { state.change(for: $0) } }
+            for (watch, change) in told { watch.deliver(message(of: change, for: watch)) }
+            await Task.yield()
+        }
+    }
+
+    private func message(of change: NearbyWatch.Change, for watch: NearbyWatch) -> [UInt8] {
+        ServerMessage.nearbyDelta(
+            sub: watch.sub, entered: summaries(of: change.entered), changed: summaries(of: change.changed),
+            left: change.left.map { RoomID($0) })
+    }
+}
+
+extension NearbyRooms.State {
+    fileprivate func find(_ query: NearbyQuery) -> [FoundRoom] {
+        index.nearest(to: query.origin, within: query.radiusMeters, limit: query.limit).compactMap { hit in
+            rooms[hit.id].map { FoundRoom(room: $0, distance: hit.distance) }
+        }
+    }
+
+    /// Puts a room where it is by now, or takes it out where `room` is nil; returns where it was and where it is, nothing
+    /// where it is as it was.
+    fileprivate mutating func set(_ id: UUID, to room: PlacedRoom?) -> [Coordinate] {
+        let former = rooms[id]
+        guard former?.entry != room?.entry else { return [] }
+        rooms[id] = room
+        if let room { index.place(id, at: room.place) } else { index.remove(id) }
+        return [former?.place, room?.place].compactMap { $0 }
+    }
+
+    /// What a watch is to be told, if anything.
+    fileprivate mutating func change(for id: NearbyRooms.WatchID) -> (NearbyWatch, NearbyWatch.Change)? {
+        guard var watch = watches[id], watch.isWaiting else { return nil }
+        let change = watch.show(find(watch.query))
+        watch.isReady = change.isEmpty
+        watches[id] = watch
+        return change.isEmpty ? nil : (watch, change)
+    }
+
+    fileprivate mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
+        defer { waiting = [] }
+        return waiting
+    }
+}
+
+extension Array {
+    /// Its parts of so many elements each, but for the last one.
+    fileprivate func split(every count: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
+    }
+}

@@ -1,0 +1,90 @@
+import EventStorage
+import FoundationEssentials
+import GeoSearch
+import RoomWire
+
+/// A room as the directory lists it, in a place: never changed, so that another object is another entry.
+final class PlacedRoom: Sendable {
+    let id: UUID
+    let entry: DirectoryEntry
+    let place: Coordinate
+
+    /// Nil where nearby searches do not show the room.
+    init?(_ record: DirectoryRecord) {
+        let entry = record.entry
+        guard entry.isPublic, entry.closedAt == nil, let latitude = entry.latitude, let longitude = entry.longitude,
+            let place = Coordinate(latitude: latitude, longitude: longitude)
+        else { return nil }
+        id = record.stream
+        self.entry = entry
+        self.place = place
+    }
+}
+
+/// A room that a search found, and how far it is from where it was asked.
+struct FoundRoom {
+    var room: PlacedRoom
+    var distance: Double
+}
+
+/// Somebody who is shown what changes near a point.
+struct NearbyWatch {
+    /// Takes one text message, on any thread; messages come one at a time and in their order.
+    typealias Delivery = @Sendable (_ message: [UInt8]) -> Void
+
+    /// What is to be told.
+    struct Change {
+        var entered: [FoundRoom] = []
+        var changed: [FoundRoom] = []
+        var left: [UUID] = []
+
+        var isEmpty: Bool { entered.isEmpty && changed.isEmpty && left.isEmpty }
+    }
+
+    let query: NearbyQuery
+    let sub: Int64
+    let deliver: Delivery
+    /// What its client was told of.
+    private var shown: [UUID: PlacedRoom] = [:]
+    /// What happens outside concerns nobody: as far as the query reaches, or the last room of a list that is full.
+    private var reach: BoundingBox
+    /// Whether something has changed that may concern it.
+    private var isDue = false
+    /// Whether its client has taken what it was told last: until then nothing more is said to it.
+    var isReady = true
+
+    init(_ query: NearbyQuery, sub: Int64, deliver: @escaping Delivery) {
+        self.query = query
+        self.sub = sub
+        self.deliver = deliver
+        reach = BoundingBox(around: query.origin, radius: query.radiusMeters)
+    }
+
+    /// Whether it is to be told something, if its client takes it.
+    var isWaiting: Bool { isDue && isReady }
+
+    /// Notes where something has changed.
+    mutating func note(changesAt places: [Coordinate]) {
+        if !isDue { isDue = places.contains(where: reach.contains) }
+    }
+
+    /// Takes what is near by now, and returns what is to be told.
+    mutating func show(_ found: [FoundRoom]) -> Change {
+        isDue = false
+        var change = Change()
+        var gone = shown
+        for found in found {
+            guard let known = gone.removeValue(forKey: found.room.id) else {
+                change.entered.append(found)
+                continue
+            }
+            if known !== found.room { change.changed.append(found) }
+        }
+        change.left = Array(gone.keys)
+        shown = Dictionary(uniqueKeysWithValues: found.map { ($0.room.id, $0.room) })
+        let isFull = found.count == query.limit
+        let radius = isFull ? found.last?.distance ?? query.radiusMeters : query.radiusMeters
+        reach = BoundingBox(around: query.origin, radius: min(radius, query.radiusMeters))
+        return change
+    }
+}

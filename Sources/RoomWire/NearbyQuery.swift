@@ -1,0 +1,69 @@
+package import GeoSearch
+
+/// What a nearby search asks for (protocol, section 7): never clamped, never wrapped.
+package struct NearbyQuery: Sendable, Equatable {
+    /// Metres: up to half of WGS-84's equator, farther than any two points are apart.
+    package static let radii = 1.0...20_037_508.0
+    /// How many rooms may be asked for.
+    package static let limits = 1...200
+
+    /// The point asked about: neither kept longer than the search lasts nor logged.
+    package var origin: Coordinate
+    /// Rooms farther away, in metres, are left out.
+    package var radiusMeters: Double
+    /// At most so many rooms are told.
+    package var limit: Int
+
+    package init(origin: Coordinate, radiusMeters: Double = 5_000, limit: Int = 50) {
+        self.origin = origin
+        self.radiusMeters = radiusMeters
+        self.limit = limit
+    }
+
+    /// Reads `lat`, `lon`, `radiusMeters` and `limit` of a request's query; `text` gives what stands there, decoded.
+    package init(text: (String) -> String?) throws(MessageViolation) {
+        try self.init { name in text(name).map { Self.number($0) } }
+    }
+
+    /// Reads the members of a message.
+    init(_ fields: JSONFields) throws(MessageViolation) {
+        try self.init { name in fields[name].map { $0.number } }
+    }
+
+    /// `given` is nil where a field is absent, and holds nil where it is no number.
+    private init(given: (String) -> Double??) throws(MessageViolation) {
+        func number(_ name: String, in range: ClosedRange<Double>) throws(MessageViolation) -> Double? {
+            guard let given = given(name) else { return nil }
+            // Comparing with what is not a number is false.
+            guard let number = given, range.contains(number) else {
+                throw Self.violation(name, Int(range.lowerBound)...Int(range.upperBound))
+            }
+            return number
+        }
+        guard let latitude = try number("lat", in: -90...90) else { throw Self.violation("lat", -90...90) }
+        guard let longitude = try number("lon", in: -180...180) else { throw Self.violation("lon", -180...180) }
+        guard let origin = Coordinate(latitude: latitude, longitude: longitude) else {
+            throw Self.violation("lat", -90...90)
+        }
+        self.init(origin: origin)
+        if let radius = try number("radiusMeters", in: Self.radii) { radiusMeters = radius }
+        if let given = given("limit") {
+            guard let limit = given.flatMap({ Int(exactly: $0) }), Self.limits.contains(limit) else {
+                throw MessageViolation(message: "limit must be an integer from 1 to 200")
+            }
+            self.limit = limit
+        }
+    }
+
+    private static func violation(_ name: String, _ range: ClosedRange<Int>) -> MessageViolation {
+        MessageViolation(message: "\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+
+    /// A decimal number, as JSON has them: `Double` reads `nan`, `inf` and `0x1p3` as well.
+    private static func number(_ text: String) -> Double? {
+        guard text.utf8.allSatisfy({ decimal.contains($0) }) else { return nil }
+        return Double(text)
+    }
+
+    private static let decimal = Array("0123456789+-.eE".utf8)
+}

@@ -1,0 +1,358 @@
+"""Rooms near a point: searched over HTTP, and shown on a socket as they open, close, move and change song."""
+
+import contextlib
+import math
+import os
+import random
+import re
+import time
+
+import pytest
+
+import backline
+from backline import eventually
+
+RADIUS = 6_371_008.8
+HERE = {"lat": 52.52, "lon": 13.405}
+PLAIN = ("--location-precision-meters", "0", "--max-searches-per-minute", "0")
+
+
+def distance(one, two):
+    """By the Haversine formula."""
+    south, north = math.radians(one["lat"]), math.radians(two["lat"])
+    east = math.radians(two["lon"] - one["lon"])
+    a = math.sin((north - south) / 2) ** 2 + math.cos(south) * math.cos(north) * math.sin(east / 2) ** 2
+    return 2 * RADIUS * math.asin(min(1, math.sqrt(a)))
+
+
+def search(person, place=HERE, **more):
+    query = "&".join(f"{name}={value}" for name, value in {**place, **more}.items())
+    return person.request("GET", f"/v1/rooms/nearby?{query}").expect(200)["rooms"]
+
+
+def make(person, name="A room", place=HERE, **more):
+    return person.create_room(name, location=place, **more)["room"]["state"]["id"]
+
+
+def names(rooms):
+    return [room["name"] for room in rooms]
+
+
+class Watch:
+    """A subscription of a socket, and the list that its messages make."""
+
+    def __init__(self, client, place=HERE, **more):
+        self.client = client
+        answer = client.ask("nearby", **place, **more)
+        assert answer["type"] == "nearby", answer
+        self.sub = answer["re"]
+        self.rooms = {room["id"]: room for room in answer["rooms"]}
+        self.deltas = []
+
+    def take(self):
+        """Folds what has come; no room enters twice, or leaves or changes without being there."""
+        for message in [message for message in self.client.pushed if message.get("sub") == self.sub]:
+            self.client.pushed.remove(message)
+            assert message["type"] == "nearbyDelta", message
+            self.deltas.append(message)
+            for room in message["left"]:
+                del self.rooms[room]
+            for room in message["changed"]:
+                assert room["id"] in self.rooms
+                self.rooms[room["id"]] = room
+            for room in message["entered"]:
+                assert room["id"] not in self.rooms
+                self.rooms[room["id"]] = room
+
+    def until(self, condition, what):
+        def holds():
+            self.take()
+            return condition(self.listed)
+        self.client.until(holds, what)
+
+    @property
+    def listed(self):
+        return sorted(self.rooms.values(), key=lambda room: (room["distanceMeters"], room["id"]))
+
+
+@pytest.fixture
+def server(servers, storage):
+    return servers(*PLAIN, store=storage).start()
+
+
+def test_a_search_gives_the_rooms_within_the_radius_nearest_first(server):
+    ana = server.session("Ana")
+    places = {
+        "here": HERE, "near": {"lat": 52.53, "lon": 13.405}, "far": {"lat": 52.6, "lon": 13.405},
+        "antipode": {"lat": -52.52, "lon": -166.595},
+    }
+    ids = {name: make(ana, name, place) for name, place in places.items()}
+    make(ana, "hidden", visibility="unlisted")
+    ana.create_room("nowhere")
+    closed = make(ana, "closed")
+    ana.command(closed, "closeRoom")
+    assert names(search(ana)) == ["here", "near"]
+    assert names(search(ana, radiusMeters=10_000)) == ["here", "near", "far"]
+    found = search(ana, radiusMeters=20_037_508)
+    assert names(found) == ["here", "near", "far", "antipode"]
+    assert names(search(ana, radiusMeters=20_037_508, limit=2)) == ["here", "near"]
+    for room in found:
+        assert room["id"] == ids[room["name"]] and room["location"] == places[room["name"]], room
+        assert abs(room["distanceMeters"] - distance(HERE, room["location"])) < 0.001
+        assert room["listeners"] == 0 and room["djName"] == "Ana"
+
+
+def test_a_search_sees_what_was_acknowledged_before_it(server):
+    ana = server.session("Ana")
+    for turn in range(20):
+        room = make(ana, f"Room {turn}", {"lat": 10 + turn, "lon": 179.9999})
+        place = {"lat": 10 + turn, "lon": -179.9999}
+        assert [found["id"] for found in search(ana, place)] == [room]
+        ana.command(room, "updateRoom", location={"lat": -10 - turn, "lon": 0})
+        assert search(ana, place) == []
+        assert [found["id"] for found in search(ana, {"lat": -10 - turn, "lon": 0})] == [room]
+        ana.command(room, "updateRoom", clearLocation=True)
+        assert search(ana, {"lat": -10 - turn, "lon": 0}) == []
+
+
+@pytest.mark.parametrize("name, values", [
+    ("lat", ["nan", "inf", "-inf", "1e999", "", "x", "90.1", "-91", "0x10"]),
+    ("lon", ["nan", "inf", "1e999", "", "x", "180.1", "-181"]),
+    ("radiusMeters", ["nan", "inf", "1e999", "", "x", "0", "-1", "20037509", "0.5"]),
+    ("limit", ["nan", "", "x", "0", "201", "-1", "1.5"]),
+])
+def test_bad_input_is_refused_and_named(open_server, name, values):
+    ana = open_server.session("Ana")
+    for value in values:
+        query = "&".join(f"{field}={text}" for field, text in {"lat": 1, "lon": 1, name: value}.items())
+        problem = ana.request("GET", f"/v1/rooms/nearby?{query}").expect_problem(400, "bad_request")
+        assert name in problem["detail"], problem
+    if name in ("lat", "lon"):
+        other = {"lat": "lon", "lon": "lat"}[name]
+        problem = ana.request("GET", f"/v1/rooms/nearby?{other}=1").expect_problem(400, "bad_request")
+        assert name in problem["detail"]
+    with ana.socket() as client:
+        for value in ("x", [], True, {"lat": 91, "lon": 181, "radiusMeters": 0, "limit": 201}[name]):
+            answer = client.ask("nearby", **{"lat": 1, "lon": 1, name: value})
+            assert answer["code"] == "bad_request" and name in answer["message"], answer
+        client.send({"type": "nearby", "lat": 1, "lon": 1})
+        assert "id" in client.wait_for("error")["message"]
+        assert client.is_alive()
+
+
+@pytest.fixture(scope="module")
+def open_server():
+    with backline.Server(*PLAIN) as server:
+        yield server
+
+
+def test_a_socket_is_shown_what_changes_near_a_point(server):
+    ana, ben = server.session("Ana"), server.session("Ben")
+    first = make(ana, "first")
+    with ben.socket() as client:
+        watch = Watch(client)
+        assert names(watch.listed) == ["first"]
+        second = make(ana, "second", {"lat": 52.53, "lon": 13.405})
+        watch.until(lambda rooms: names(rooms) == ["first", "second"], "the room that opened")
+
+        ana.command(second, "addTracks", tracks=backline.tracks("Blue Monday"))
+        ana.command(second, "enqueue", track=1)
+        ana.command(second, "play")
+        watch.until(lambda rooms: rooms[1].get("nowPlaying") == {"title": "Blue Monday"}, "the song")
+        ana.command(first, "updateRoom", name="renamed")
+        watch.until(lambda rooms: names(rooms) == ["renamed", "second"], "the new name")
+        ana.command(first, "updateRoom", location={"lat": 52.54, "lon": 13.405})
+        watch.until(lambda rooms: names(rooms) == ["second", "renamed"], "the room that moved")
+        assert abs(watch.listed[1]["distanceMeters"] - distance(HERE, {"lat": 52.54, "lon": 13.405})) < 0.001
+        ana.command(first, "updateRoom", location={"lat": 0, "lon": 0})
+        watch.until(lambda rooms: names(rooms) == ["second"], "the room that moved away")
+        ana.command(second, "updateRoom", visibility="unlisted")
+        watch.until(lambda rooms: rooms == [], "the room that is hidden")
+        ana.command(second, "updateRoom", visibility="public")
+        watch.until(lambda rooms: names(rooms) == ["second"], "the room that is shown again")
+        ana.command(second, "closeRoom")
+        watch.until(lambda rooms: rooms == [], "the room that closed")
+
+        assert client.ask("nearbyStop", sub=watch.sub)["type"] == "ok"
+        make(ana, "unseen")
+        other = Watch(client)
+        assert names(other.listed) == ["unseen"]
+        ana.command(make(ana, "third"), "closeRoom")
+        make(ana, "fourth")
+        other.until(lambda rooms: "fourth" in names(rooms), "the room that opened")
+        assert not [message for message in client.pushed if message.get("sub") == watch.sub]
+
+
+def test_a_full_list_keeps_the_nearest(server):
+    ana = server.session("Ana")
+    places = [{"lat": 52.52 + 0.001 * step, "lon": 13.405} for step in range(6)]
+    rooms = [make(ana, str(step), place) for step, place in enumerate(places)]
+    with ana.socket() as client:
+        watch = Watch(client, limit=3)
+        assert names(watch.listed) == ["0", "1", "2"]
+        ana.command(rooms[1], "closeRoom")
+        watch.until(lambda rooms: names(rooms) == ["0", "2", "3"], "the next one in its place")
+        ana.command(rooms[5], "updateRoom", location=places[0])
+        watch.until(lambda rooms: sorted(names(rooms)) == ["0", "2", "5"], "the one that came nearer")
+
+
+def test_no_more_than_two_frames_come_a_second(server):
+    ana = server.session("Ana")
+    room = make(ana)
+    with ana.socket() as client:
+        watch = Watch(client)
+        start = time.monotonic()
+        turn = 0
+        while time.monotonic() < start + 3:
+            turn += 1
+            ana.command(room, "updateRoom", name=f"name {turn}")
+        watch.until(lambda rooms: names(rooms) == [f"name {turn}"], "the last name")
+        assert 2 <= len(watch.deltas) <= 2 * (time.monotonic() - start) + 1
+
+
+def test_limits(servers):
+    options = ["--max-nearby-per-connection", "2", "--max-searches-per-minute", "4"]
+    server = servers(*options).start()
+    ana, ben = server.session("Ana"), server.session("Ben")
+    with ana.socket() as client:
+        first, second = Watch(client), Watch(client)
+        answer = client.ask("nearby", **HERE)
+        assert answer["code"] == "limit_reached", answer
+        client.send({"type": "nearby", "id": first.sub, "lat": 0, "lon": 0})
+        assert client.answer_to(first.sub) == {"type": "nearby", "re": first.sub, "rooms": []}
+        assert client.ask("nearbyStop", sub=second.sub)["type"] == "ok"
+        assert client.ask("nearbyStop", sub=12_345)["type"] == "ok"
+        Watch(client)
+        refused = None
+        for _ in range(30):
+            answer = ana.request("GET", "/v1/rooms/nearby?lat=0&lon=0")
+            if answer.status != 200:
+                refused = answer.expect_problem(429, "rate_limited")
+                break
+        assert refused and refused["retryAfterMs"] > 0
+        client.send({"type": "nearby", "id": first.sub, "lat": 0, "lon": 0})
+        answer = client.answer_to(first.sub)
+        assert answer["code"] == "rate_limited" and answer["retryAfterMs"] > 0, answer
+    # Others are not concerned.
+    search(ben)
+
+
+def test_what_is_the_same_cell_is_the_same_answer_and_nothing_is_logged(servers, storage):
+    server = servers("--log-level", "trace", store=storage).start()
+    ana = server.session("Ana")
+    place = {"lat": 52.5200123, "lon": 13.4050456}
+    room = make(ana, place=place)
+    shown = ana.room(room)["room"]["state"]["location"]
+    assert shown != place and distance(shown, place) < 100
+    asked = {"lat": 52.51812345, "lon": 13.40212345}
+    found = search(ana, asked)
+    assert [room["location"] for room in found] == [shown]
+    assert abs(found[0]["distanceMeters"] - distance(asked, shown)) < 0.001
+    with ana.socket() as client:
+        assert names(Watch(client, asked).listed) == ["A room"]
+        client.ask("nearby", lat=52.51812345, lon=13.40212345, limit=0)
+    ana.request("GET", "/v1/rooms/nearby?lat=52.51812345&lon=13.40212345&limit=0").expect_problem(400, "bad_request")
+    server.stop()
+    for text in ("51812345", "40212345", "5200123"):
+        assert text not in server.said()
+
+
+@pytest.fixture
+def nodes(servers, cluster, tmp_path):
+    """Two servers on one database."""
+    store = ["--store", "postgres", "--database-url", cluster.database()]
+    return [servers(*PLAIN, store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]
+
+
+def test_what_one_server_writes_is_near_on_the_other(nodes):
+    ana, ben = nodes[0].session("Ana"), nodes[1].session("Ben")
+    with ben.socket() as client:
+        watch = Watch(client)
+        room = make(ana, "Kitchen")
+        assert names(search(ben)) == ["Kitchen"]
+        watch.until(lambda rooms: names(rooms) == ["Kitchen"], "the room that opened elsewhere")
+        ana.command(room, "updateRoom", location={"lat": 52.53, "lon": 13.405})
+        watch.until(lambda rooms: rooms[0]["distanceMeters"] > 1_000, "the room that moved elsewhere")
+        with ana.socket() as follower:
+            follower.subscribe(room)
+            eventually(lambda: search(ben)[0]["listeners"] == 1, "the listener elsewhere")
+        ana.command(room, "closeRoom")
+        watch.until(lambda rooms: rooms == [], "the room that closed elsewhere")
+
+
+def test_a_server_that_was_killed_has_the_rooms_again(server):
+    ana = server.session("Ana")
+    rooms = [make(ana, str(step), {"lat": 52.52, "lon": 13.405 + step / 10_000}) for step in range(30)]
+    ana.command(rooms[0], "closeRoom")
+    server.kill()
+    server.start()
+    assert names(search(ana)) == [str(step) for step in range(1, 30)]
+    with ana.socket() as client:
+        watch = Watch(client)
+        ana.command(rooms[1], "closeRoom")
+        watch.until(lambda rooms: names(rooms)[:1] == ["2"], "the room that closed")
+
+
+def test_the_operators_query_gives_what_a_search_gives(nodes, cluster):
+    """The SQL of Operations.md against the index."""
+    page = os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "Operations.md")
+    with open(page, encoding="utf-8") as file:
+        query = next(line for line in file if line.startswith("SELECT room_id, code, name, meters"))
+    ana = nodes[0].session("Ana")
+    dice = random.Random(7)
+    for number in range(60):
+        lat, lon = dice.choice([(89.99, 20 * number), (-90, 0), (10, 179.99), (10, -179.99), (52.52, 13.4)])
+        lat = max(-90.0, min(90.0, lat + dice.uniform(-0.02, 0.02)))
+        make(ana, str(number), {"lat": lat, "lon": (lon + dice.uniform(-0.02, 0.02) + 180) % 360 - 180})
+    database = nodes[0].options[nodes[0].options.index("--database-url") + 1].rsplit("/", 1)[1]
+    for lat, lon, meters in [
+        (52.52, 13.4, 1_000), (10, 180, 3_000), (10, -180, 3_000), (90, 0, 5_000), (89.99, 77, 2_500), (-90, 12, 9_000),
+        (0, 0, 20_037_508),
+    ]:
+        sql = query
+        for name, value in {"lat": lat, "lon": lon, "meters": float(meters), "rooms": 50}.items():
+            sql = re.sub(rf":{name}\b", f"{value}", sql)
+        rows = [line.split("|") for line in cluster.sql(sql, database).splitlines()]
+        found = search(ana, {"lat": lat, "lon": lon}, radiusMeters=meters)
+        assert [row[0] for row in rows] == [room["id"] for room in found]
+        assert all(abs(float(row[3]) - room["distanceMeters"]) < 0.001 for row, room in zip(rows, found))
+        assert found
+
+
+@pytest.mark.parametrize("seed", [random.SystemRandom().randrange(1, 1_000_000)])
+def test_what_was_shown_ends_as_a_fresh_search(nodes, seed, say):
+    """Rooms open, move, close and change their names on two servers; everybody ends with what a search gives."""
+    say(f"seed {seed}")
+    dice = random.Random(seed)
+    people = [nodes[turn % 2].session(f"Person {turn}") for turn in range(4)]
+
+    def place():
+        # Around a pole and the antimeridian, where boxes are not what they seem.
+        return {"lat": 90 - dice.random() * 0.05, "lon": dice.uniform(-180, 180)} if dice.random() < 0.5 else {
+            "lat": dice.uniform(-0.02, 0.02), "lon": (180 + dice.uniform(-0.02, 0.02) + 180) % 360 - 180}
+
+    with contextlib.ExitStack() as stack:
+        watches = []
+        for number in range(8):
+            asker = people[number % 4]
+            client = stack.enter_context(asker.socket())
+            centre, more = place(), {"radiusMeters": dice.choice([500, 3_000, 20_000]), "limit": dice.choice([1, 5, 200])}
+            watches.append((asker, centre, more, Watch(client, centre, **more)))
+        rooms = []
+        for turn in range(150):
+            owner = dice.choice(people)
+            mine = [room for who, room in rooms if who is owner]
+            choice = dice.random()
+            if not mine or choice < 0.4:
+                rooms.append((owner, make(owner, f"Room {turn}", place())))
+            elif choice < 0.7:
+                owner.command(dice.choice(mine), "updateRoom", location=place())
+            elif choice < 0.85:
+                owner.command(dice.choice(mine), "updateRoom", name=f"Renamed {turn}")
+            else:
+                room = dice.choice(mine)
+                rooms.remove((owner, room))
+                owner.command(room, "closeRoom")
+        for asker, centre, more, watch in watches:
+            fresh = search(asker, centre, **more)
+            watch.until(lambda rooms: rooms == fresh, f"the rooms of a fresh search with {more}")

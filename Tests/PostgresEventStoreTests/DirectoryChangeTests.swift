@@ -1,0 +1,104 @@
+import EventStorage
+import FoundationEssentials
+import SchemaFiles
+import Testing
+
+@testable import PostgresEventStore
+
+@Suite(.timeLimit(.minutes(5)))
+struct DirectoryChangeTests {
+    @Test func `what had begun before a mark and commits after it comes after it`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        let (late, early) = (try await store.makeStream(code: "A"), try await store.makeStream(code: "B"))
+        let other = try database.session()
+        try await other.script("BEGIN; \(Self.renaming(late, to: "late"))")
+        try database.query(Self.renaming(early, to: "early"))
+        let mark = try await store.directoryChanges(since: nil).mark
+        #expect(try await store.directoryChanges(since: mark).records == [])
+        try await other.script("COMMIT")
+        let changes = try await store.directoryChanges(since: mark)
+        #expect(changes.records?.map(\.stream) == [late])
+        #expect(try await store.directoryChanges(since: changes.mark).records == [])
+        await other.close()
+    }
+
+    @Test func `a transaction that never ends makes nothing come twice`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        let stream = try await store.makeStream()
+        let other = try database.session()
+        try await other.script("BEGIN; SELECT pg_current_xact_id()")
+        let first = try await store.directoryChanges(since: nil).mark
+        try database.query(Self.renaming(stream, to: "new"))
+        let changes = try await store.directoryChanges(since: first)
+        #expect(changes.records?.map(\.stream) == [stream])
+        #expect(try await store.directoryChanges(since: changes.mark).records == [])
+        await other.close()
+    }
+
+    @Test func `a mark of another log is told apart, and numbers of another log are no changes`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        _ = try await store.makeStream()
+        let future = DirectoryMark("4000000000000:4000000000000:")
+        let told = try await store.directoryChanges(since: future)
+        #expect(told.records == nil)
+        #expect(try await store.directoryChanges(since: told.mark).records == [])
+        try database.query("UPDATE rooms SET listed_in = '3999999999999'")
+        #expect(try await store.directoryChanges(since: told.mark).records == [])
+    }
+
+    @Test func `votes change no index`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        let streams = [try await store.makeStream(code: "A"), try await store.makeStream(code: "B")]
+        let before = try database.query("SELECT listed_in FROM rooms WHERE room_id = '\(streams[0])'")
+        // The other stream's entry is written by the same statement.
+        for seq in 1...20 {
+            var listed = append(to: streams[1], after: seq)
+            listed.directory = DirectoryEntry(code: "B", name: "\(seq)", isPublic: true, createdAt: 1)
+            _ = try await store.append([append(to: streams[0], after: seq), listed])
+        }
+        #expect(try database.query("SELECT listed_in FROM rooms WHERE room_id = '\(streams[0])'") == before)
+        let updates = "SELECT pg_stat_get_tuples_updated(oid), pg_stat_get_tuples_hot_updated(oid) FROM pg_class"
+        while try database.query(updates + " WHERE relname = 'rooms'") != "40|20" {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    @Test func `changes are found by their index`() async throws {
+        let database = try await TestDatabase.migrated()
+        let store = try database.store()
+        _ = try await store.makeStream()
+        let session = try database.session()
+        let sql = Statement.directoryChanges.sql.replacing("$1", with: "pg_current_snapshot()::text")
+        let plan = try await session.script("SET enable_seqscan = off; EXPLAIN \(sql)")
+        #expect(plan.contains("rooms_listed_in") && !plan.contains("Seq Scan"), "\(plan)")
+        await session.close()
+    }
+
+    @Test func `a database of an earlier release is brought along, with what is in it`() async throws {
+        let database = try TestDatabase.empty()
+        let store = try database.store()
+        _ = try await store.migrate(to: Array(Schema.postgres.prefix(3))).get()
+        let id = UUID()
+        try database.query(
+            """
+            INSERT INTO rooms (room_id, epoch, seq, keyed, code, name, is_public, lat, lon, created_at)
+            VALUES ('\(id)', 'epoch', 1, 0, 'ABC123', 'Room', true, 52.5, 13.4, 1)
+            """)
+        #expect(try await store.migrate().get().map(\.number) == [4])
+        let mark = try await store.directoryChanges(since: nil).mark
+        #expect(try await store.directoryChanges(since: mark).records == [])
+        #expect(try await store.openPublicStreams(matching: nil, before: nil, limit: 9).map(\.stream) == [id])
+        var part = append(to: id, after: 1)
+        part.directory = DirectoryEntry(code: "ABC123", name: "New", isPublic: true, createdAt: 1)
+        #expect(try await store.append([part]) == [.appended])
+        #expect(try await store.directoryChanges(since: mark).records?.map(\.entry.name) == ["New"])
+    }
+
+    private static func renaming(_ stream: UUID, to name: String) -> String {
+        "UPDATE rooms SET name = '\(name)', listed_in = pg_current_xact_id() WHERE room_id = '\(stream)'"
+    }
+}

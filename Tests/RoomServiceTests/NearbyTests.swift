@@ -1,0 +1,376 @@
+import EventStorage
+import FoundationEssentials
+import GeoSearch
+import NIOCore
+import RoomDomain
+import RoomService
+import RoomTestSupport
+import RoomWire
+import Synchronization
+import Testing
+
+/// Rooms near a point, as they are searched and as they are shown.
+@Suite(.timeLimit(.minutes(5))) struct NearbyTests {
+    private static let here = NearbyQuery(origin: place(52.52, 13.405))
+
+    @Test func `what opens, changes, moves and closes is shown`() async throws {
+        try await withNearby { node in
+            let watcher = Watcher(of: Self.here, on: node)
+            let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
+            try await watcher.until("the room that opened") { $0.map(\.id) == [room] }
+            let (far, other) = try await node.makeRoom(at: place(0, 0))
+            try await node.update(room, by: owner) { $0.name = "Cellar" }
+            try await watcher.until("the new name") { $0.map(\.name) == ["Cellar"] }
+            try await node.update(far, by: other) { $0.location = place(52.53, 13.405) }
+            try await watcher.until("the room that came") { $0.map(\.id) == [room, far] }
+            try await node.update(room, by: owner) { $0.location = place(52.54, 13.405) }
+            try await watcher.until("the room that moved") { $0.map(\.id) == [far, room] }
+            try await node.update(far, by: other) { $0.visibility = .unlisted }
+            try await watcher.until("the room that hides") { $0.map(\.id) == [room] }
+            try await node.update(far, by: other) { $0.visibility = .public }
+            try await watcher.until("the room that shows itself") { $0.map(\.id) == [far, room] }
+            _ = try await node.tell(.closeRoom, in: room, by: owner)
+            try await watcher.until("the room that closed") { $0.map(\.id) == [far] }
+            try await node.update(far, by: other) { $0.clearLocation = true }
+            try await watcher.until("the room that is nowhere") { $0.isEmpty }
+            watcher.end()
+        }
+    }
+
+    @Test func `a full list gets the next one, and what is beyond its last room wakes nobody`() async throws {
+        try await withNearby { node in
+            var rooms: [(room: RoomID, owner: Person)] = []
+            for step in 0..<5 { rooms.append(try await node.makeRoom(at: place(52.52 + Double(step) / 1_000, 13.405))) }
+            var query = Self.here
+            query.limit = 2
+            #expect(await node.host.nearby.refresh())
+            let watcher = Watcher(of: query, on: node)
+            #expect(watcher.rooms.map(\.id) == rooms[..<2].map(\.room))
+            _ = try await node.tell(.closeRoom, in: rooms[4].room, by: rooms[4].owner)
+            try await node.update(rooms[3].room, by: rooms[3].owner) { $0.name = "Beyond" }
+            _ = try await node.tell(.closeRoom, in: rooms[0].room, by: rooms[0].owner)
+            try await watcher.until("the next room") { $0.map(\.id) == rooms[1...2].map(\.room) }
+            #expect(watcher.messages == 1)
+            try await node.update(rooms[3].room, by: rooms[3].owner) { $0.location = place(52.52, 13.405) }
+            try await watcher.until("the nearest") { $0.map(\.id) == [rooms[3].room, rooms[1].room] }
+            watcher.end()
+        }
+    }
+
+    @Test func `what happens while a client takes nothing comes as one change`() async throws {
+        try await withNearby { node in
+            let watcher = Watcher(of: Self.here, on: node, takesAll: false)
+            let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
+            try await watcher.until("the room") { $0.map(\.id) == [room] }
+            let (gone, other) = try await node.makeRoom(at: place(52.52, 13.405))
+            for turn in 0..<5 { try await node.update(room, by: owner) { $0.name = "Name \(turn)" } }
+            _ = try await node.tell(.closeRoom, in: gone, by: other)
+            // Who takes what comes is told of it: so much time has passed.
+            let quick = Watcher(of: Self.here, on: node)
+            try await quick.until("the last name") { $0.map(\.name) == ["Name 4"] }
+            #expect(watcher.messages == 1)
+            watcher.take()
+            try await watcher.until("the last name") { $0.map(\.name) == ["Name 4"] }
+            #expect(watcher.messages == 2)
+            for watcher in [watcher, quick] { watcher.end() }
+        }
+    }
+
+    @Test func `a watch that has ended is told nothing`() async throws {
+        try await withNearby { node in
+            let (ended, watcher) = (Watcher(of: Self.here, on: node), Watcher(of: Self.here, on: node))
+            ended.end()
+            _ = try await node.makeRoom(at: place(52.52, 13.405))
+            try await watcher.until("the room") { $0.count == 1 }
+            #expect(ended.messages == 0)
+            watcher.end()
+        }
+    }
+
+    @Test func `while the log is out of reach what is known is found, and nothing is missed after it`() async throws {
+        let store = FaultyEventStore()
+        try await withNearby(on: store) { node in
+            let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
+            #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
+            let watcher = Watcher(of: Self.here, on: node)
+            store.isDown(true)
+            #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
+            store.isDown(false)
+            try await node.update(room, by: owner) { $0.name = "Cellar" }
+            let (second, _) = try await node.makeRoom(at: place(52.52, 13.405))
+            try await watcher.until("both rooms, as they are") { rooms in
+                Set(rooms.map(\.id)) == [room, second] && rooms.contains { $0.name == "Cellar" }
+            }
+            watcher.end()
+        }
+    }
+
+    @Test func `before the rooms were read nobody is told that there are none`() async throws {
+        let store = FaultyEventStore()
+        store.isDown(true)
+        try await withNearby(on: store) { node in
+            await #expect(throws: RoomFailure.unavailable) { try await node.host.nearby.search(Self.here) }
+            store.isDown(false)
+            let found = try await node.host.nearby.search(Self.here)
+            #expect(found.isEmpty)
+        }
+        try await withNode { node in
+            await #expect(throws: RoomFailure.unavailable) { try await node.host.nearby.search(Self.here) }
+        }
+    }
+
+    @Test func `a room that was removed before its end was read is found out`() async throws {
+        let store = FaultyEventStore()
+        try await withNearby(on: store) { node in
+            let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
+            let watcher = Watcher(of: Self.here, on: node)
+            try await watcher.until("the room") { $0.map(\.id) == [room] }
+            store.plan { $0 == .directory ? .fails(FaultyEventStore.unreachable) : .works }
+            _ = try await node.tell(.closeRoom, in: room, by: owner)
+            #expect(try await store.removeStreams(closedBefore: .max, limit: 9) == [room.uuid])
+            store.plan(nil)
+            try await watcher.until("its end") { $0.isEmpty }
+            watcher.end()
+        }
+    }
+
+    @Test func `listeners on either server are counted`() async throws {
+        let bus = SwitchedBus()
+        try await withNearby(2, bus: bus) { nodes in
+            let (room, owner) = try await nodes[0].makeRoom(at: place(52.52, 13.405))
+            let client = Client(owner)
+            client.connect(to: nodes[0], following: room)
+            for node in nodes {
+                try await eventually("the listener") {
+                    try await node.host.nearby.search(Self.here).map(\.listeners) == [1]
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [UInt64.random(in: 0...UInt64.max), 1, 2])
+    func `folding what two servers show gives what a fresh search gives`(seed: UInt64) async throws {
+        print("seed \(seed)")
+        var random = SeededRandom(seed: seed)
+        func anywhere() -> Coordinate {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: place(.random(in: 89.9...90, using: &random), .random(in: -180...180, using: &random))
+            case 1: place(.random(in: -0.1...0.1, using: &random), random.once(in: 2) ? 179.95 : -179.95)
+            default: place(.random(in: 52.4...52.6, using: &random), .random(in: 13.3...13.5, using: &random))
+            }
+        }
+        let store = FaultyEventStore()
+        try await withNearby(2, on: store) { nodes in
+            var rooms: [(room: RoomID, owner: Person)] = []
+            var watchers: [(NearbyQuery, Watcher)] = []
+            for turn in 0..<200 {
+                let node = nodes[turn % 2]
+                if watchers.count < 20, random.once(in: 4) {
+                    let query = NearbyQuery(
+                        origin: anywhere(), radiusMeters: [300, 5_000, 20_037_508][turn % 3],
+                        limit: [1, 4, 200][Int.random(in: 0..<3, using: &random)])
+                    #expect(await node.host.nearby.refresh())
+                    watchers.append((query, Watcher(of: query, on: node)))
+                }
+                guard let (room, owner) = rooms.randomElement(using: &random), !random.once(in: 3) else {
+                    rooms.append(try await node.makeRoom(at: anywhere()))
+                    continue
+                }
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0:
+                    _ = try await node.tell(.closeRoom, in: room, by: owner)
+                    rooms.removeAll { $0.room == room }
+                case 1: try await node.update(room, by: owner) { $0.name = "Room \(turn)" }
+                default:
+                    let there = anywhere()
+                    try await node.update(room, by: owner) { $0.location = there }
+                }
+            }
+            for (query, watcher) in watchers {
+                let fresh = try ListedRoom.told(try await watcher.node.host.nearby.search(query))
+                try await watcher.until("a fresh search's rooms, seed \(seed)") { $0 == fresh }
+                watcher.end()
+            }
+        }
+    }
+
+    // MARK: Privacy
+
+    /// Distances tell where the cell's centre is, and nothing more: not even with any number of them.
+    @Test(arguments: [UInt64.random(in: 0...UInt64.max), 1, 2])
+    func `distances from anywhere lead to the cell and no nearer`(seed: UInt64) async throws {
+        print("seed \(seed)")
+        var random = SeededRandom(seed: seed)
+        try await withNearby { node in
+            let cell = node.host.settings.locationPrecisionMeters
+            let truth = place(.random(in: -80...80, using: &random), .random(in: -179...179, using: &random))
+            let centre = truth.rounded(toCellsOf: cell)
+            var twin = truth
+            while twin == truth || twin.rounded(toCellsOf: cell) != centre
+                || greatCircleDistance(from: truth, to: twin) < cell / 4
+            {
+                twin = place(
+                    centre.latitude + .random(in: -0.0006...0.0006, using: &random),
+                    centre.longitude + .random(in: -0.004...0.004, using: &random))
+            }
+            let (room, _) = try await node.makeRoom(at: truth)
+            let (other, _) = try await node.makeRoom(at: twin)
+
+            /// What anybody may ask as often as they like.
+            func distances(from origin: Coordinate) async throws -> [RoomID: Double] {
+                let found = try await node.host.nearby.search(NearbyQuery(origin: origin, radiusMeters: 20_037_508))
+                return Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.distanceMeters ?? -1) })
+            }
+
+            // Downhill, from far away: the point at which the distance is least, to a millimetre.
+            var guess = place(
+                max(-85, min(85, truth.latitude + .random(in: -3...3, using: &random))), truth.longitude)
+            var step = 2.0
+            var least = try await distances(from: guess)[room] ?? .infinity
+            while step > 1e-9 {
+                var isBetter = false
+                for (north, east) in [(1.0, 0.0), (-1, 0), (0, 1), (0, -1), (0.7, 0.7), (-0.7, 0.7)] {
+                    guard
+                        let next = Coordinate(
+                            latitude: guess.latitude + north * step, longitude: guess.longitude + east * step)
+                    else { continue }
+                    let told = try await distances(from: next)
+                    #expect(told[room] == told[other])
+                    if let distance = told[room], distance < least { (guess, least, isBetter) = (next, distance, true) }
+                }
+                if !isBetter { step /= 2 }
+            }
+            #expect(greatCircleDistance(from: guess, to: centre) < 0.01)
+            // Two places in the cell lead to one guess: it says nothing of where in the cell the room is.
+            #expect(
+                greatCircleDistance(from: guess, to: truth) + greatCircleDistance(from: guess, to: twin) >= cell / 4)
+        }
+    }
+}
+
+/// A point that there is.
+private func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
+    guard let place = Coordinate(latitude: latitude, longitude: longitude) else {
+        preconditionFailure("\(latitude), \(longitude)")
+    }
+    return place
+}
+
+/// Runs processes that keep the rooms nearby up to date, quickly.
+private func withNearby(
+    _ count: Int, on store: FaultyEventStore = FaultyEventStore(), bus: (any NodeBus)? = nil,
+    _ body: ([Node]) async throws -> Void
+) async throws {
+    let quick = { (settings: inout RoomHostSettings) in
+        settings.keepsNearby = true
+        settings.nearbyInterval = .milliseconds(10)
+    }
+    try await withNodes(count, on: store, bus: bus, settings: quick, body)
+}
+
+/// Runs one process; see ``withNearby(_:on:bus:_:)``.
+private func withNearby(
+    on store: FaultyEventStore = FaultyEventStore(), _ body: (Node) async throws -> Void
+) async throws {
+    try await withNearby(1, on: store) { try await body($0[0]) }
+}
+
+extension Node {
+    fileprivate func makeRoom(at place: Coordinate) async throws -> (room: RoomID, owner: Person) {
+        let session = try await session("Ana")
+        let location = #","location":{"lat":\#(place.latitude),"lon":\#(place.longitude)}"#
+        let wanted = try CreateRoomRequest.named("Kitchen", more: location)
+        let room = try await host.createRoom(wanted, by: session, key: nil).room
+        return (room, Person(session: session.id, name: session.name))
+    }
+
+    fileprivate func update(_ room: RoomID, by owner: Person, _ change: (inout RoomUpdate) -> Void) async throws {
+        var update = RoomUpdate()
+        change(&update)
+        let outcome = try await tell(.updateRoom(update), in: room, by: owner)
+        #expect(outcome.seq != nil)
+    }
+}
+
+/// A room as a client has it.
+private struct ListedRoom: Equatable {
+    let id: RoomID
+    let name: String
+    let distance: Double
+    /// All that was told of it.
+    let value: JSONValue
+
+    init?(_ value: JSONValue) {
+        guard let id = value.object?["id"]?.string.flatMap(RoomID.init), let name = value.object?["name"]?.string,
+            let distance = value.object?["distanceMeters"]?.number
+        else { return nil }
+        (self.id, self.name, self.distance, self.value) = (id, name, distance, value)
+    }
+
+    /// What clients have of some rooms.
+    static func told(_ rooms: [RoomSummary]) throws -> [ListedRoom] {
+        (try JSONValue(parsing: HTTPBody.rooms(rooms)).object?["rooms"]?.array ?? []).compactMap(ListedRoom.init)
+    }
+}
+
+/// A client of a nearby subscription, and the list that it has.
+private final class Watcher: Sendable {
+    private struct State {
+        var rooms: [RoomID: ListedRoom] = [:]
+        var messages = 0
+        var watch: NearbyRooms.WatchID?
+    }
+
+    let node: Node
+    private let takesAll: Bool
+    private let state = Mutex(State())
+
+    init(of query: NearbyQuery, on node: Node, takesAll: Bool = true) {
+        (self.node, self.takesAll) = (node, takesAll)
+        state.withLock { state in
+            // What changes from here on waits for the lock.
+            let (watch, rooms) = node.host.nearby.watch(query, sub: 5) { self.take($1, of: $0) }
+            state.watch = watch
+            for room in (try? ListedRoom.told(rooms)) ?? [] { state.rooms[room.id] = room }
+        }
+    }
+
+    /// How many messages came.
+    var messages: Int { state.withLock(\.messages) }
+
+    /// The rooms as they are listed.
+    var rooms: [ListedRoom] {
+        state.withLock { Array($0.rooms.values) }.sorted { ($0.distance, $0.id.uuid) < ($1.distance, $1.id.uuid) }
+    }
+
+    func until(_ what: String, _ condition: ([ListedRoom]) -> Bool) async throws {
+        try await eventually(what) { condition(rooms) }
+    }
+
+    /// Says that the last message was taken.
+    func take() {
+        if let watch = state.withLock(\.watch) { node.host.nearby.taken(watch) }
+    }
+
+    func end() {
+        if let watch = state.withLock(\.watch) { node.host.nearby.unwatch(watch) }
+    }
+
+    private func take(_ message: [UInt8], of watch: NearbyRooms.WatchID) {
+        let message = (try? JSONValue(parsing: message))?.object
+        state.withLock { state in
+            state.messages += 1
+            #expect(message?["type"]?.string == "nearbyDelta" && message?["sub"]?.integer == 5)
+            for room in message?["left"]?.array ?? [] {
+                #expect(room.string.flatMap { RoomID($0) }.flatMap { state.rooms.removeValue(forKey: $0) } != nil)
+            }
+            for room in (message?["changed"]?.array ?? []).compactMap(ListedRoom.init) {
+                #expect(state.rooms.updateValue(room, forKey: room.id) != nil)
+            }
+            for room in (message?["entered"]?.array ?? []).compactMap(ListedRoom.init) {
+                #expect(state.rooms.updateValue(room, forKey: room.id) == nil)
+            }
+        }
+        if takesAll { node.host.nearby.taken(watch) }
+    }
+}
