@@ -6,6 +6,8 @@
 -- The transaction that last wrote what the directory shows of a room. Appends that leave that as it is leave this too,
 -- so that no index changes with them.
 ALTER TABLE rooms ADD COLUMN listed_in xid8 NOT NULL DEFAULT '0';
+-- For rooms that are made by an older program, which does not know the column.
+ALTER TABLE rooms ALTER COLUMN listed_in SET DEFAULT pg_current_xact_id();
 
 CREATE INDEX rooms_listed_in ON rooms (listed_in);
 

@@ -3,11 +3,12 @@ import RoomWire
 
 // The rooms near some points, as this connection is shown them (protocol, section 7).
 extension WebSocketConnection {
-    /// Begins to show the rooms near a point; what was begun with the same number before is over.
+    /// Begins to show the rooms near a point; what was begun with the same number before is over, whatever comes of this.
     func startNearby(_ query: NearbyQuery, id request: Int64) {
+        stopNearby(request)
         do throws(CommandFailure) {
             let limit = hub.settings.maximumNearbyPerConnection
-            guard nearby[request] != nil || nearby.count < limit else {
+            guard nearby.count < limit else {
                 throw CommandFailure(.limitReached, "at most \(limit) nearby subscriptions on one connection")
             }
             try hub.admission.search(of: session.id)
@@ -41,7 +42,7 @@ extension WebSocketConnection {
 
     private func nearbyChanged(_ watch: NearbyRooms.WatchID, sub: Int64, _ message: [UInt8]) {
         guard nearby[sub] == watch else { return }
-        send(message)
+        guard sendIfTaken(message) else { return }
         nearbyBehind.append(watch)
         goOnNearby()
     }

@@ -20,11 +20,19 @@ extension WebSocketConnection {
     /// A peer that takes so little of what it is sent that too much of this waits is closed with 1013: others decide how
     /// much comes, and none of it may be dropped.
     func relay(_ message: [UInt8]) {
-        guard outbox.answerBytes + message.count <= hub.settings.maximumOutgoingBytes else {
-            return close(.tryAgainLater, "too slow")
-        }
+        guard sendIfTaken(message) else { return }
         hub.tally.signalsSent += 1
+    }
+
+    /// Sends what nobody asked for and what may not be dropped; returns whether it was: a peer behind whom too much of
+    /// this waits is closed with 1013.
+    func sendIfTaken(_ message: [UInt8]) -> Bool {
+        guard outbox.answerBytes + message.count <= hub.settings.maximumOutgoingBytes else {
+            close(.tryAgainLater, "too slow")
+            return false
+        }
         send(message)
+        return true
     }
 
     /// Sends a control frame.

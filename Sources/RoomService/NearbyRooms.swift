@@ -27,8 +27,9 @@ package final class NearbyRooms: Sendable {
         var nextWatch = 0
         /// Whether the rooms were read.
         var isLoaded = false
-        /// Who waits until the log was read once more.
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Who waits until the log was read once more, by numbers.
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiting = 0
         /// Whether nothing is read any more.
         var isOver: Bool
     }
@@ -46,6 +47,8 @@ package final class NearbyRooms: Sendable {
         var mark: DirectoryMark?
         /// The rooms that are yet to be compared with the log.
         var uncompared: [UUID] = []
+        /// Where the log's listing is to be read on; nil: from its beginning.
+        var listedBefore: UUID?
         var intervals = 0
         var isOutOfReach = false
     }
@@ -56,6 +59,11 @@ package final class NearbyRooms: Sendable {
     private static let intervalsBetweenComparisons = 10
     /// Watches that are looked at before others get the lock.
     private static let watchesAtOnce = 64
+    /// Rooms that are taken in before others get the lock.
+    private static let roomsAtOnce = 1_000
+    /// How long who asks waits for the log, where there is an older answer and where there is none.
+    private static let patience = TimeAmount.milliseconds(250)
+    private static let patienceWithNothing = TimeAmount.seconds(5)
 
     private let store: any EventStore
     private let presence: PresenceDesk
@@ -87,18 +95,30 @@ package final class NearbyRooms: Sendable {
         return summaries(of: state.withLock { $0.find(query) })
     }
 
-    /// Returns once the log was read, or found to be out of reach, after the call; false where it never was read.
+    /// Returns once the log was read, or found to be out of reach, after the call, or where that takes too long; false
+    /// where it never was read.
     package func refresh() async -> Bool {
+        let (number, isLoaded) = state.withLock { state in
+            defer { state.nextWaiting += 1 }
+            return (state.nextWaiting, state.isLoaded)
+        }
+        async let _: Void = giveUp(number, after: isLoaded ? Self.patience : Self.patienceWithNothing)
         await withCheckedContinuation { continuation in
             let (isOver, isFirst) = state.withLock { state in
                 guard !state.isOver else { return (true, false) }
-                state.waiting.append(continuation)
+                state.waiting[number] = continuation
                 return (false, state.waiting.count == 1)
             }
             if isFirst { reader.yield(.question) }
             if isOver { continuation.resume() }
         }
         return state.withLock(\.isLoaded)
+    }
+
+    private func giveUp(_ number: Int, after time: TimeAmount) async {
+        await clock.sleep(for: time)
+        let continuation = state.withLock { $0.waiting.removeValue(forKey: number) }
+        continuation?.resume()
     }
 
     /// Shows what changes near a point from now on, and returns what is there: nothing is missed between.
@@ -182,10 +202,12 @@ package final class NearbyRooms: Sendable {
                 progress.intervals += 1
                 if progress.intervals.isMultiple(of: Self.intervalsBetweenComparisons) { try await compare(&progress) }
             }
+            if progress.isOutOfReach { logger.notice("The rooms nearby are read again") }
             progress.isOutOfReach = false
         } catch {
             if !progress.isOutOfReach {
-                logger.debug("The rooms nearby cannot be read", metadata: ["fault": "\(error)"])
+                logger.warning(
+                    "The rooms nearby cannot be read: searches show them as they were", metadata: ["fault": "\(error)"])
             }
             progress.isOutOfReach = true
         }
@@ -206,8 +228,13 @@ package final class NearbyRooms: Sendable {
         state.withLock { $0.isLoaded = true }
     }
 
-    /// Compares some rooms with the log, those that were not compared for longest.
+    /// Compares some rooms with the log, those that were not compared for longest, and reads a page of its listing: so
+    /// that what was written without a mark, by an older program or by hand, is found as well.
     private func compare(_ progress: inout Progress) async throws(StorageFault) {
+        let listed = try await store.openPublicStreams(
+            matching: nil, before: progress.listedBefore, limit: Self.pageSize)
+        apply(listed.map { ($0.stream, PlacedRoom($0)) })
+        progress.listedBefore = listed.count == Self.pageSize ? listed.last?.stream : nil
         if progress.uncompared.isEmpty { progress.uncompared = state.withLock { Array($0.rooms.keys) } }
         let page = progress.uncompared.suffix(Self.pageSize)
         guard !page.isEmpty else { return }
@@ -219,10 +246,12 @@ package final class NearbyRooms: Sendable {
 
     /// Takes in how rooms are by now, and notes whom that concerns.
     private func apply(_ rooms: [(id: UUID, room: PlacedRoom?)]) {
-        let (places, watches) = state.withLock { state in
-            (rooms.flatMap { state.set($0.id, to: $0.room) }, Array(state.watches.keys))
+        var places: [Coordinate] = []
+        for part in rooms.split(every: Self.roomsAtOnce) {
+            places += state.withLock { state in part.flatMap { state.set($0.id, to: $0.room) } }
         }
         guard !places.isEmpty else { return }
+        let watches = state.withLock { Array($0.watches.keys) }
         for part in watches.split(every: Self.watchesAtOnce) {
             state.withLock { state in for watch in part { state.watches[watch]?.note(changesAt: places) } }
         }
@@ -272,8 +301,8 @@ extension NearbyRooms.State {
     }
 
     fileprivate mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
-        defer { waiting = [] }
-        return waiting
+        defer { waiting = [:] }
+        return Array(waiting.values)
     }
 }
 
