@@ -11,11 +11,13 @@ final class PlacedRoom: Sendable {
 
     /// Nil where nearby searches do not show the room.
     init?(_ record: DirectoryRecord) {
-        let entry = record.entry
+        var entry = record.entry
         guard entry.isPublic, entry.closedAt == nil, let latitude = entry.latitude, let longitude = entry.longitude,
             let place = Coordinate(latitude: latitude, longitude: longitude)
         else { return nil }
         id = record.stream
+        // No summary shows it: who owns the room is no news.
+        entry.owner = nil
         self.entry = entry
         self.place = place
     }
