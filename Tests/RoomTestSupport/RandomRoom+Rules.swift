@@ -8,6 +8,8 @@ extension RandomRoom {
             _ command: RoomCommand, by actor: Actor, in room: RoomState, at now: Timestamp
         ) throws {
             guard case .session(let session, _) = actor else { return }
+            // A room's time does not go back.
+            let now = max(now, room.lastEventAt)
             let member = room.memberOfSession[session].flatMap { room.members[$0] }
             if let ban = room.bans[session], ban.until.map({ now < $0 }) ?? true {
                 throw BrokenRoom(description: "\(command) by who is banned")
