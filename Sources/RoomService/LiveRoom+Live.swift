@@ -55,11 +55,23 @@ extension LiveRoom {
 
     /// Skips what is on air where those who are online now are few enough for the votes that there are.
     private func countSkipVotes() {
-        // Who is at a server that is not heard is not gone.
-        guard surroundings.presence.seesEverybody else { return }
         guard confirmed.isVotedOut(online: presence.members) else { return }
+        // Who is at a server that is not heard is not gone.
+        guard surroundings.presence.seesEverybody else { return countSkipVotesLater() }
         // Whatever hinders it, the next vote or the next change of presence counts again.
         submit(CommandRequest(actor: .server, key: nil, command: .countSkipVotes) { _ in })
+    }
+
+    private func countSkipVotesLater() {
+        guard !skipCountIsScheduled else { return }
+        skipCountIsScheduled = true
+        loop.scheduleTask(in: surroundings.settings.presenceBeat) { [weak self] () -> Void in
+            self?.assumeIsolated { room in
+                room.skipCountIsScheduled = false
+                // Where nobody follows there is nobody to skip for.
+                if room.isFollowed { room.countSkipVotes() }
+            }
+        }
     }
 
     /// Sees to it that what has changed is told to all who follow.

@@ -85,6 +85,8 @@ package actor LiveRoom {
     var grace = PresenceGrace()
     /// Whether a moment is set at which members had their time to come back.
     var graceIsScheduled = false
+    /// Whether a moment is set at which votes to skip are counted again.
+    var skipCountIsScheduled = false
     /// Whether a moment is set at which what has changed is told.
     var presenceIsScheduled = false
     var reactionLimit = ReactionLimit()
