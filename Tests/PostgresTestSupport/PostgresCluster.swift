@@ -33,7 +33,7 @@ package final class PostgresCluster: Sendable {
         try programs.run(
             programs.path("initdb"), "-D", directory + "/data", "-U", Self.user, "-A", "trust", "-E", "UTF8",
             "--locale=C", "--no-sync", "--no-instructions")
-        let lines = ["listen_addresses = ''", "unix_socket_directories = '\(directory)'", "max_connections = 600"]
+        let lines = ["listen_addresses = ''", "unix_socket_directories = '\(directory)'", "max_connections = 1000"]
         let text = (lines + settings).joined(separator: "\n")
         try programs.run("sh", "-c", #"printf '%s\n' "$1" >> "$0""#, directory + "/data/postgresql.conf", text)
         try start()
