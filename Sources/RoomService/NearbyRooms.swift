@@ -30,6 +30,8 @@ package final class NearbyRooms: Sendable {
         /// Who waits until the log was read once more, by numbers.
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiting = 0
+        /// Whether a reading that begins later than every question is on its way.
+        var isAsked = false
         /// Whether nothing is read any more.
         var isOver: Bool
     }
@@ -104,12 +106,13 @@ package final class NearbyRooms: Sendable {
         }
         async let _: Void = giveUp(number, after: isLoaded ? Self.patience : Self.patienceWithNothing)
         await withCheckedContinuation { continuation in
-            let (isOver, isFirst) = state.withLock { state in
+            let (isOver, mustAsk) = state.withLock { state in
                 guard !state.isOver else { return (true, false) }
                 state.waiting[number] = continuation
-                return (false, state.waiting.count == 1)
+                defer { state.isAsked = true }
+                return (false, !state.isAsked)
             }
-            if isFirst { reader.yield(.question) }
+            if mustAsk { reader.yield(.question) }
             if isOver { continuation.resume() }
         }
         return state.withLock(\.isLoaded)
@@ -169,8 +172,13 @@ package final class NearbyRooms: Sendable {
         await withDiscardingTaskGroup { group in
             reader.yield(.interval)
             for await cause in causes {
-                let waiting = state.withLock { $0.takeWaiting() }
+                let asked = state.withLock { state in
+                    state.isAsked = false
+                    return Array(state.waiting.keys)
+                }
                 await catchUp(&progress, because: cause)
+                // Some may have given up meanwhile.
+                let waiting = state.withLock { state in asked.compactMap { state.waiting.removeValue(forKey: $0) } }
                 for continuation in waiting { continuation.resume() }
                 guard cause == .interval else { continue }
                 await tell()

@@ -105,6 +105,23 @@ import Testing
         }
     }
 
+    @Test func `a log that does not answer holds up no search`() async throws {
+        let store = FaultyEventStore()
+        try await withNearby(on: store) { node in
+            let (room, _) = try await node.makeRoom(at: place(52.52, 13.405))
+            #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
+            let gate = Gate()
+            defer { gate.open() }
+            store.next(.directory, .waits(gate))
+            // The one that the log is asked for, and one behind it.
+            for _ in 0..<2 { #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room]) }
+            #expect(gate.arrived == 1)
+            gate.open()
+            let (second, _) = try await node.makeRoom(at: place(52.52, 13.405))
+            #expect(try await Set(node.host.nearby.search(Self.here).map(\.id)) == [room, second])
+        }
+    }
+
     @Test func `before the rooms were read nobody is told that there are none`() async throws {
         let store = FaultyEventStore()
         store.isDown(true)
