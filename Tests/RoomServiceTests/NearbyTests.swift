@@ -2,9 +2,9 @@ import EventStorage
 import FoundationEssentials
 import GeoSearch
 import NIOCore
+import RandomTestSupport
 import RoomDomain
 import RoomService
-import RoomTestSupport
 import RoomWire
 import Synchronization
 import Testing
