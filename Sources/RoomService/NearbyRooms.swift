@@ -63,9 +63,6 @@ package final class NearbyRooms: Sendable {
     private static let watchesAtOnce = 64
     /// Rooms that are taken in before others get the lock.
     private static let roomsAtOnce = 1_000
-    /// How long who asks waits for the log, where there is an older answer and where there is none.
-    private static let patience = TimeAmount.milliseconds(250)
-    private static let patienceWithNothing = TimeAmount.seconds(5)
 
     private let store: any EventStore
     private let presence: PresenceDesk
@@ -104,7 +101,8 @@ package final class NearbyRooms: Sendable {
             defer { state.nextWaiting += 1 }
             return (state.nextWaiting, state.isLoaded)
         }
-        async let _: Void = giveUp(number, after: isLoaded ? Self.patience : Self.patienceWithNothing)
+        let patience = isLoaded ? settings.nearbyPatience : settings.nearbyPatienceWithNothing
+        async let _: Void = giveUp(number, after: patience)
         await withCheckedContinuation { continuation in
             let (isOver, mustAsk) = state.withLock { state in
                 guard !state.isOver else { return (true, false) }

@@ -107,18 +107,22 @@ import Testing
 
     @Test func `a log that does not answer holds up no search`() async throws {
         let store = FaultyEventStore()
-        try await withNearby(on: store) { node in
+        let impatient = { (settings: inout RoomHostSettings) in settings.nearbyPatience = .milliseconds(50) }
+        try await withNearby(on: store, settings: impatient) { node in
             let (room, _) = try await node.makeRoom(at: place(52.52, 13.405))
-            #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
+            try await eventually("the room") { try await node.host.nearby.search(Self.here).map(\.id) == [room] }
             let gate = Gate()
             defer { gate.open() }
             store.next(.directory, .waits(gate))
             // The one that the log is asked for, and one behind it.
             for _ in 0..<2 { #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room]) }
-            #expect(gate.arrived == 1)
+            try await eventually("the question") { gate.arrived == 1 }
+            #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
             gate.open()
             let (second, _) = try await node.makeRoom(at: place(52.52, 13.405))
-            #expect(try await Set(node.host.nearby.search(Self.here).map(\.id)) == [room, second])
+            try await eventually("both rooms") {
+                try await Set(node.host.nearby.search(Self.here).map(\.id)) == [room, second]
+            }
         }
     }
 
@@ -276,20 +280,25 @@ private func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
 /// Runs processes that keep the rooms nearby up to date, quickly.
 private func withNearby(
     _ count: Int, on store: FaultyEventStore = FaultyEventStore(), bus: (any NodeBus)? = nil,
-    _ body: ([Node]) async throws -> Void
+    settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: ([Node]) async throws -> Void
 ) async throws {
     let quick = { (settings: inout RoomHostSettings) in
         settings.keepsNearby = true
         settings.nearbyInterval = .milliseconds(10)
+        // Searches that do not wait for the log are for the test that is about them.
+        settings.nearbyPatience = .hours(1)
+        settings.nearbyPatienceWithNothing = .hours(1)
+        change(&settings)
     }
     try await withNodes(count, on: store, bus: bus, settings: quick, body)
 }
 
-/// Runs one process; see ``withNearby(_:on:bus:_:)``.
+/// Runs one process; see ``withNearby(_:on:bus:settings:_:)``.
 private func withNearby(
-    on store: FaultyEventStore = FaultyEventStore(), _ body: (Node) async throws -> Void
+    on store: FaultyEventStore = FaultyEventStore(), settings change: (inout RoomHostSettings) -> Void = { _ in },
+    _ body: (Node) async throws -> Void
 ) async throws {
-    try await withNearby(1, on: store) { try await body($0[0]) }
+    try await withNearby(1, on: store, settings: change) { try await body($0[0]) }
 }
 
 extension Node {
