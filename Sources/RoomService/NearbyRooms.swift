@@ -223,8 +223,9 @@ package final class NearbyRooms: Sendable {
                 let waiting = state.withLock { state in asked.compactMap { state.waiting.removeValue(forKey: $0) } }
                 for continuation in waiting { continuation.resume() }
                 guard cause == .interval else { continue }
-                await tell()
+                // Beside the next readings: who searches does not wait for those who watch.
                 group.addTask {
+                    await self.tell()
                     await self.clock.sleep(for: self.settings.nearbyInterval)
                     self.reader.yield(.interval)
                 }
