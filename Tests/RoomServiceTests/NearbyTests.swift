@@ -83,19 +83,23 @@ import Testing
             _ = try await node.makeRoom(at: place(52.52, 13.405))
             try await watcher.until("the room") { $0.count == 1 }
             #expect(ended.messages == 0)
+            #expect(node.host.nearby.standing.rooms == 1 && node.host.nearby.standing.watches == 1)
             watcher.end()
         }
     }
 
     @Test func `while the log is out of reach what is known is found, and nothing is missed after it`() async throws {
-        let store = FaultyEventStore()
-        try await withNearby(on: store) { node in
+        let (store, clock) = (FaultyEventStore(), ManualClock())
+        try await withNearby(on: store, clock: clock) { node in
             let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
             #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
             let watcher = Watcher(of: Self.here, on: node)
             store.isDown(true)
             #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
+            clock.advance(milliseconds: 5_000)
+            #expect(node.host.nearby.standing.secondsSinceReading == 5)
             store.isDown(false)
+            try await eventually("another reading") { node.host.nearby.standing.secondsSinceReading == 0 }
             try await node.update(room, by: owner) { $0.name = "Cellar" }
             let (second, _) = try await node.makeRoom(at: place(52.52, 13.405))
             try await watcher.until("both rooms, as they are") { rooms in
@@ -279,8 +283,9 @@ private func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
 
 /// Runs processes that keep the rooms nearby up to date, quickly.
 private func withNearby(
-    _ count: Int, on store: FaultyEventStore = FaultyEventStore(), bus: (any NodeBus)? = nil,
-    settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: ([Node]) async throws -> Void
+    _ count: Int, on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
+    bus: (any NodeBus)? = nil, settings change: (inout RoomHostSettings) -> Void = { _ in },
+    _ body: ([Node]) async throws -> Void
 ) async throws {
     let quick = { (settings: inout RoomHostSettings) in
         settings.keepsNearby = true
@@ -290,15 +295,15 @@ private func withNearby(
         settings.nearbyPatienceWithNothing = .hours(1)
         change(&settings)
     }
-    try await withNodes(count, on: store, bus: bus, settings: quick, body)
+    try await withNodes(count, on: store, clock: clock, bus: bus, settings: quick, body)
 }
 
-/// Runs one process; see ``withNearby(_:on:bus:settings:_:)``.
+/// Runs one process; see ``withNearby(_:on:clock:bus:settings:_:)``.
 private func withNearby(
-    on store: FaultyEventStore = FaultyEventStore(), settings change: (inout RoomHostSettings) -> Void = { _ in },
-    _ body: (Node) async throws -> Void
+    on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
+    settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: (Node) async throws -> Void
 ) async throws {
-    try await withNearby(1, on: store, settings: change) { try await body($0[0]) }
+    try await withNearby(1, on: store, clock: clock, settings: change) { try await body($0[0]) }
 }
 
 extension Node {
