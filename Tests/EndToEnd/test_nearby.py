@@ -2,9 +2,7 @@
 
 import contextlib
 import math
-import os
 import random
-import re
 import time
 
 import pytest
@@ -291,32 +289,6 @@ def test_a_server_that_was_killed_has_the_rooms_again(server):
         watch = Watch(client)
         ana.command(rooms[1], "closeRoom")
         watch.until(lambda rooms: names(rooms)[:1] == ["2"], "the room that closed")
-
-
-def test_the_operators_query_gives_what_a_search_gives(nodes, cluster):
-    """The SQL of Operations.md against the index."""
-    page = os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "Operations.md")
-    with open(page, encoding="utf-8") as file:
-        query = next(line for line in file if line.startswith("SELECT room_id, code, name, meters"))
-    ana = nodes[0].session("Ana")
-    dice = random.Random(7)
-    for number in range(60):
-        lat, lon = dice.choice([(89.99, 20 * number), (-90, 0), (10, 179.99), (10, -179.99), (52.52, 13.4)])
-        lat = max(-90.0, min(90.0, lat + dice.uniform(-0.02, 0.02)))
-        make(ana, str(number), {"lat": lat, "lon": (lon + dice.uniform(-0.02, 0.02) + 180) % 360 - 180})
-    database = nodes[0].options[nodes[0].options.index("--database-url") + 1].rsplit("/", 1)[1]
-    for lat, lon, meters in [
-        (52.52, 13.4, 1_000), (10, 180, 3_000), (10, -180, 3_000), (90, 0, 5_000), (89.99, 77, 2_500), (-90, 12, 9_000),
-        (0, 0, 20_037_508),
-    ]:
-        sql = query
-        for name, value in {"lat": lat, "lon": lon, "meters": float(meters), "rooms": 50}.items():
-            sql = re.sub(rf":{name}\b", f"{value}", sql)
-        rows = [line.split("|") for line in cluster.sql(sql, database).splitlines()]
-        found = search(ana, {"lat": lat, "lon": lon}, radiusMeters=meters)
-        assert [row[0] for row in rows] == [room["id"] for room in found]
-        assert all(abs(float(row[3]) - room["distanceMeters"]) < 0.001 for row, room in zip(rows, found))
-        assert found
 
 
 @pytest.mark.parametrize("seed", [random.SystemRandom().randrange(1, 1_000_000)])
