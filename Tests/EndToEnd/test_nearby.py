@@ -6,6 +6,7 @@ import os
 import random
 import re
 import time
+import urllib.parse
 
 import pytest
 
@@ -115,28 +116,114 @@ def test_a_search_sees_what_was_acknowledged_before_it(server):
         assert search(ana, {"lat": -10 - turn, "lon": 0}) == []
 
 
-@pytest.mark.parametrize("name, values", [
-    ("lat", ["nan", "inf", "-inf", "1e999", "", "x", "90.1", "-91", "0x10"]),
-    ("lon", ["nan", "inf", "1e999", "", "x", "180.1", "-181"]),
-    ("radiusMeters", ["nan", "inf", "1e999", "", "x", "0", "-1", "20037509", "0.5"]),
-    ("limit", ["nan", "", "x", "0", "201", "-1", "1.5"]),
-])
-def test_bad_input_is_refused_and_named(open_server, name, values):
+GOOD = {"lat": "1", "lon": "1", "radiusMeters": "5000", "limit": "50"}
+
+NUMBERS = ["1e1", "1E+1", "100e-1", "10.0", "10", "10." + "0" * 9_000]
+"""What is 10 in JSON."""
+
+NO_NUMBERS = [
+    "nan", "NaN", "inf", "-inf", "Infinity", "x", "true", "", " ", " 5", "5 ", "\t5", "+5", ".5", "5.", "-.5", "007", "00",
+    "-", "--5", "1e", "e1", "1e+", "0x10", "0x1p3", "1_000", "1,5", "5f", "5;", "\u0661", "\uff15", "5\0", "\0", "%35",
+    "[5]", "{}", '"5"', "9" * 9_000 + "x",
+]
+"""What is none in a request; without white space, in a message neither."""
+
+OUT_OF_RANGE = {
+    "lat": ["90.1", "-91", "1e300", "-1e300"],
+    "lon": ["180.1", "-181", "1e300"],
+    "radiusMeters": ["0", "-0", "-1", "20037509", "0.5", "1e-999", "1e300"],
+    "limit": ["0", "201", "-1", "1.5", "1e300", "18446744073709551617"],
+}
+
+
+def nearby(person, fields, more=()):
+    """A request with these texts as they are, percent-encoded; `more` is put behind them."""
+    query = [f"{name}={urllib.parse.quote(text, safe='')}" for name, text in fields.items()]
+    return person.request("GET", "/v1/rooms/nearby?" + "&".join([*query, *more]))
+
+
+def say_nearby(client, fields):
+    """A message with these texts as its values; returns its answer, whether that names the message or not."""
+    number = client.next_id()
+    members = "".join(f',"{name}":{text}' for name, text in fields.items())
+    client.send(f'{{"type":"nearby","id":{number}{members}}}')
+    def answers():
+        return [message for message in client.pushed if message["type"] == "error" or message.get("re") == number]
+    client.until(answers, f"an answer to {fields}"[:300])
+    answer = answers()[0]
+    client.pushed.remove(answer)
+    assert answer.get("re") in (None, number)
+    return answer
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_numbers_are_jsons_in_requests_and_messages(open_server, name):
     ana = open_server.session("Ana")
-    for value in values:
-        query = "&".join(f"{field}={text}" for field, text in {"lat": 1, "lon": 1, name: value}.items())
-        problem = ana.request("GET", f"/v1/rooms/nearby?{query}").expect_problem(400, "bad_request")
-        assert name in problem["detail"], problem
-    if name in ("lat", "lon"):
-        other = {"lat": "lon", "lon": "lat"}[name]
-        problem = ana.request("GET", f"/v1/rooms/nearby?{other}=1").expect_problem(400, "bad_request")
-        assert name in problem["detail"]
     with ana.socket() as client:
-        for value in ("x", [], True, {"lat": 91, "lon": 181, "radiusMeters": 0, "limit": 201}[name]):
-            answer = client.ask("nearby", **{"lat": 1, "lon": 1, name: value})
-            assert answer["code"] == "bad_request" and name in answer["message"], answer
-        client.send({"type": "nearby", "lat": 1, "lon": 1})
-        assert "id" in client.wait_for("error")["message"]
+        client.wait_for("welcome")
+
+        def refused(text):
+            problem = nearby(ana, {**GOOD, name: text}).expect_problem(400, "bad_request")
+            assert problem["detail"].startswith(f"{name} must be "), (text, problem)
+
+        for text in NUMBERS:
+            assert nearby(ana, {**GOOD, name: text}).expect(200) == {"rooms": []}, text
+            answer = say_nearby(client, {**GOOD, name: text})
+            assert answer["type"] == "nearby", (text, answer)
+            client.ask("nearbyStop", sub=answer["re"])
+        for text in NO_NUMBERS:
+            refused(text)
+            if text.strip() == text:
+                assert say_nearby(client, {**GOOD, name: text})["code"] == "bad_request", text
+        for text in OUT_OF_RANGE[name]:
+            refused(text)
+        for text in [*OUT_OF_RANGE[name], '"5"', '"nan"', "true", "[]", "[5]", "{}", '{"lat":5}', "[" * 30 + "]" * 30]:
+            answer = say_nearby(client, {**GOOD, name: text})
+            assert answer["code"] == "bad_request" and "re" in answer, (text, answer)
+            assert answer["message"].startswith(f"{name} must be "), (text, answer)
+        # Beyond every number there is: a message with it is no JSON that the server reads.
+        for text in ("1e999", "-1e999"):
+            refused(text)
+            answer = say_nearby(client, {**GOOD, name: text})
+            assert answer["code"] == "bad_request" and "number out of range" in answer["message"], answer
+
+        without = {field: text for field, text in GOOD.items() if field != name}
+        answers = [say_nearby(client, without), say_nearby(client, {**without, name: "null"})]
+        if name in ("lat", "lon"):
+            problem = nearby(ana, without).expect_problem(400, "bad_request")
+            assert problem["detail"].startswith(f"{name} must be "), problem
+            assert all(answer["message"].startswith(f"{name} must be ") for answer in answers), answers
+        else:
+            nearby(ana, without).expect(200)
+            assert all(answer["type"] == "nearby" for answer in answers), answers
+        assert client.is_alive()
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_request_gives_each_parameter_once(open_server, name):
+    ana = open_server.session("Ana")
+    for more in (f"{name}={GOOD[name]}", f"{name}=2", f"{name}=", name):
+        problem = nearby(ana, GOOD, [more]).expect_problem(400, "bad_request")
+        assert problem["detail"] == f"{name} must be given once", problem
+    # Encodings that are none, and no value at all.
+    without = {field: text for field, text in GOOD.items() if field != name}
+    for junk in ("%", "%5", "%zz", "5%", "%C3", "%FF", "%00", "%u0035"):
+        problem = nearby(ana, without, [f"{name}={junk}"]).expect_problem(400, "bad_request")
+        assert problem["detail"].startswith(f"{name} must be "), (junk, problem)
+    nearby(ana, without, [name]).expect_problem(400, "bad_request")
+    # An encoded digit is that digit; other parameters count as little as at other paths.
+    nearby(ana, without, [f"{name}=%31"]).expect(200)
+    others = ["", "other=1", "other=2", "other=%zz", "=", "=1", f"{name.upper()}=x", "%00", "at=x", "cursor=x"]
+    nearby(ana, GOOD, others).expect(200)
+    ana.request("GET", "/v1/rooms?other=1&other=2&other=%zz&lat=x").expect(200)
+
+
+def test_a_subscription_needs_an_id(open_server):
+    with open_server.session("Ana").socket() as client:
+        for members in ("", ',"id":null', ',"id":1.5', ',"id":"1"', ',"id":[1]'):
+            client.send(f'{{"type":"nearby"{members},"lat":1,"lon":1}}')
+            answer = client.wait_for("error")
+            assert answer["code"] == "bad_request" and "id must be " in answer["message"], answer
         assert client.is_alive()
 
 
