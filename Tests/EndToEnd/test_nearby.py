@@ -1,6 +1,7 @@
 """Rooms near a point: searched over HTTP, and shown on a socket as they open, close, move and change song."""
 
 import contextlib
+import json
 import math
 import os
 import random
@@ -12,6 +13,7 @@ import pytest
 
 import backline
 from backline import eventually
+from test_limits import resident
 
 RADIUS = 6_371_008.8
 HERE = {"lat": 52.52, "lon": 13.405}
@@ -443,3 +445,143 @@ def test_what_was_shown_ends_as_a_fresh_search(nodes, seed, say):
         for asker, centre, more, watch in watches:
             fresh = search(asker, centre, **more)
             watch.until(lambda rooms: rooms == fresh, f"the rooms of a fresh search with {more}")
+
+
+# Clients that stop reading
+
+
+LARGE_TEXT = "\U0001d11e" * 300
+"""The largest title there may be."""
+
+
+class Reader:
+    """A client that reads only when it is told to, as far as ``Watch`` uses one."""
+
+    def __init__(self, raw):
+        self.raw, self.pushed, self.number = raw, [], 0
+
+    def ask(self, type, **fields):
+        self.number += 1
+        number = self.number
+        self.raw.send({"type": type, "id": number, **fields})
+        self.until(lambda: any(message.get("re") == number for message in self.pushed), f"an answer to {type}")
+        answer = next(message for message in self.pushed if message.get("re") == number)
+        self.pushed.remove(answer)
+        return answer
+
+    def until(self, condition, what):
+        deadline = time.monotonic() + backline.PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, f"still not: {what}"
+            self.pushed.append(self.raw.receive())
+
+
+class Street:
+    """Rooms in one place whose summaries are large, and somebody who renames all of them."""
+
+    COUNT = 40
+
+    def __init__(self, server):
+        self.owner = server.session("Ana")
+        self.rooms, self.turn = [], 0
+        track = {**backline.tracks("Song")[0], "title": LARGE_TEXT, "artist": LARGE_TEXT}
+        for number in range(self.COUNT):
+            room = make(self.owner, f"Room {number}")
+            self.owner.command(room, "addTracks", tracks=[track])
+            entry = self.owner.command(room, "enqueue", track=1)["result"]["entry"]
+            self.owner.command(room, "play", entry=entry)
+            self.rooms.append(room)
+
+    def rename_all(self, client):
+        """Gives every room another name; returns the condition of a list that shows it."""
+        self.turn += 1
+        name = f"Name {self.turn}"
+        for room in self.rooms:
+            client.send({
+                "type": "command", "id": client.next_id(), "room": room,
+                "command": {"type": "updateRoom", "name": name}})
+        return lambda rooms: names(rooms) == [name] * self.COUNT
+
+
+def queued(server):
+    """The bytes that wait for clients."""
+    exposition = server.request("GET", "/metrics").body.decode()
+    return float(re.search(r"^backline_queued_bytes (\S+)$", exposition, re.MULTILINE)[1])
+
+
+@pytest.mark.parametrize("limit, seconds", [(2 << 20, 10), (128 << 10, 60)], ids=["too long", "too much"])
+def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(servers, limit, seconds, say):
+    """Closed when they have not drained for so long, or when more than the limit waits."""
+    server = servers(
+        "--max-searches-per-minute", "0", "--max-commands-per-second", "0", "--max-outgoing-bytes", str(limit),
+        "--stall-limit-seconds", str(seconds)).start()
+    street, ben, cyd = Street(server), server.session("Ben"), server.session("Cyd")
+    with contextlib.ExitStack() as stack:
+        client, same, other = (stack.enter_context(person.socket()) for person in (street.owner, ben, cyd))
+        readers = [
+            Reader(stack.enter_context(backline.RawSocket(server, ben.token, receive_buffer=64 << 10))) for _ in range(4)
+        ]
+        shown = [Watch(reader) for reader in readers for _ in range(16)]
+        size = len(json.dumps(shown[0].listed, ensure_ascii=False).encode())
+        assert 100_000 < size < limit and all(len(watch.listed) == street.COUNT for watch in shown)
+        # The same session on another connection, and somebody else, follow a room and what is near.
+        watches = [Watch(same), Watch(other)]
+        for follower in (same, other):
+            follower.subscribe(street.rooms[0])
+        before, most, began, rounds = resident(server), 0, time.monotonic(), 10
+        for _ in range(rounds):
+            condition = street.rename_all(client)
+            for watch in watches:
+                watch.until(condition, "the names")
+            most = max(most, queued(server))
+        # Of each subscription one delta waits, at most, and of each connection what the limit lets.
+        each = min(16 * size, limit)
+        assert most <= len(readers) * (each + size)
+        # Without these bounds this would: more than the memory that the server took.
+        unbounded = len(shown) * rounds * size
+        grown = resident(server) - before
+        say(f"{most:,.0f} bytes waited of {unbounded:,}; {grown:,} bytes of memory")
+        assert grown < unbounded / 2
+        eventually(lambda: queued(server) == 0, "the end of what waited")
+        if limit > 16 * size:
+            assert most > 0 and time.monotonic() - began > seconds - 1, "they were not given their time"
+        for reader in readers:
+            assert reader.raw.close_code() == 1013
+        condition = street.rename_all(client)
+        fresh = None
+        for watch in watches:
+            watch.until(condition, "the names")
+            fresh = fresh or search(ben)
+            assert watch.listed == fresh
+        last = street.owner.room(street.rooms[0])["room"]["seq"]
+        for follower in (same, other):
+            follower.catch_up(street.rooms[0], last)
+
+
+def test_a_client_that_reads_again_in_time_is_shown_the_end_of_it(servers):
+    """Of what happened meanwhile it gets one delta for each subscription."""
+    server = servers(
+        "--max-searches-per-minute", "0", "--max-commands-per-second", "0", "--max-outgoing-bytes", str(4 << 20),
+    ).start()
+    street, ben = Street(server), server.session("Ben")
+    with contextlib.ExitStack() as stack:
+        client, other = (stack.enter_context(person.socket()) for person in (street.owner, ben))
+        raw = stack.enter_context(backline.RawSocket(server, ben.token, receive_buffer=64 << 10))
+        reader = Reader(raw)
+        stalled, watch = [Watch(reader) for _ in range(16)], Watch(other)
+        for _ in range(10):
+            condition = street.rename_all(client)
+            watch.until(condition, "the names")
+        street.owner.command(street.rooms.pop(), "closeRoom")
+        gone = street.rooms.pop()
+        street.owner.command(gone, "updateRoom", location={"lat": 0, "lon": 0})
+        make(street.owner, "new")
+        watch.until(lambda rooms: "new" in names(rooms) and len(rooms) == street.COUNT - 1, "the new room")
+        assert queued(server) > 0, "it does not wait for the client"
+        fresh = search(ben)
+        for late in stalled:
+            late.until(lambda rooms: rooms == fresh, "the rooms of a search")
+        assert len(watch.deltas) > 10
+        # Some that it took into its network's buffers, one that waited, and the one of all the rest.
+        assert min(len(late.deltas) for late in stalled) <= 3, [len(late.deltas) for late in stalled]
+        assert reader.ask("time", t1=1)["type"] == "time"
