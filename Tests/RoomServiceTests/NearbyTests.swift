@@ -83,19 +83,23 @@ import Testing
             _ = try await node.makeRoom(at: place(52.52, 13.405))
             try await watcher.until("the room") { $0.count == 1 }
             #expect(ended.messages == 0)
+            #expect(node.host.nearby.standing.rooms == 1 && node.host.nearby.standing.watches == 1)
             watcher.end()
         }
     }
 
     @Test func `while the log is out of reach what is known is found, and nothing is missed after it`() async throws {
-        let store = FaultyEventStore()
-        try await withNearby(on: store) { node in
+        let (store, clock) = (FaultyEventStore(), ManualClock())
+        try await withNearby(on: store, clock: clock) { node in
             let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
             #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
             let watcher = Watcher(of: Self.here, on: node)
             store.isDown(true)
             #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
+            clock.advance(milliseconds: 5_000)
+            #expect(node.host.nearby.standing.secondsSinceReading == 5)
             store.isDown(false)
+            try await eventually("another reading") { node.host.nearby.standing.secondsSinceReading == 0 }
             try await node.update(room, by: owner) { $0.name = "Cellar" }
             let (second, _) = try await node.makeRoom(at: place(52.52, 13.405))
             try await watcher.until("both rooms, as they are") { rooms in
@@ -275,21 +279,23 @@ private func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
 
 /// Runs processes that keep the rooms nearby up to date, quickly.
 private func withNearby(
-    _ count: Int, on store: FaultyEventStore = FaultyEventStore(), bus: (any NodeBus)? = nil,
+    _ count: Int, on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
+    bus: (any NodeBus)? = nil,
     _ body: ([Node]) async throws -> Void
 ) async throws {
     let quick = { (settings: inout RoomHostSettings) in
         settings.keepsNearby = true
         settings.nearbyInterval = .milliseconds(10)
     }
-    try await withNodes(count, on: store, bus: bus, settings: quick, body)
+    try await withNodes(count, on: store, clock: clock, bus: bus, settings: quick, body)
 }
 
-/// Runs one process; see ``withNearby(_:on:bus:_:)``.
+/// Runs one process; see ``withNearby(_:on:clock:bus:_:)``.
 private func withNearby(
-    on store: FaultyEventStore = FaultyEventStore(), _ body: (Node) async throws -> Void
+    on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
+    _ body: (Node) async throws -> Void
 ) async throws {
-    try await withNearby(1, on: store) { try await body($0[0]) }
+    try await withNearby(1, on: store, clock: clock) { try await body($0[0]) }
 }
 
 extension Node {
