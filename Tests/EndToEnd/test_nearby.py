@@ -6,14 +6,17 @@ import math
 import os
 import random
 import re
+import struct
 import time
 import urllib.parse
 
 import pytest
 
 import backline
+import postgres
 from backline import eventually
-from test_limits import resident
+from identities import Provider
+from test_limits import resident, tls
 
 RADIUS = 6_371_008.8
 HERE = {"lat": 52.52, "lon": 13.405}
@@ -326,24 +329,126 @@ def test_limits(servers):
     search(ben)
 
 
-def test_what_is_the_same_cell_is_the_same_answer_and_nothing_is_logged(servers, storage):
-    server = servers("--log-level", "trace", store=storage).start()
-    ana = server.session("Ana")
-    place = {"lat": 52.5200123, "lon": 13.4050456}
-    room = make(ana, place=place)
-    shown = ana.room(room)["room"]["state"]["location"]
-    assert shown != place and distance(shown, place) < 100
-    asked = {"lat": 52.51812345, "lon": 13.40212345}
-    found = search(ana, asked)
-    assert [room["location"] for room in found] == [shown]
-    assert abs(found[0]["distanceMeters"] - distance(asked, shown)) < 0.001
-    with ana.socket() as client:
-        assert names(Watch(client, asked).listed) == ["A room"]
-        client.ask("nearby", lat=52.51812345, lon=13.40212345, limit=0)
-    ana.request("GET", "/v1/rooms/nearby?lat=52.51812345&lon=13.40212345&limit=0").expect_problem(400, "bad_request")
-    server.stop()
-    for text in ("51812345", "40212345", "5200123"):
-        assert text not in server.said()
+def test_what_is_in_one_cell_has_the_same_answers(server_of_cells):
+    ana = server_of_cells.session("Ana")
+    truths = [(52.5200123, 13.4050456), (0.0004, -0.0003), (65.7, 179.9999), (-16.8, -179.9999), (89.9996, 77.0), (-90, 0)]
+    for lat, lon in truths:
+        one = make(ana, place={"lat": lat, "lon": lon})
+        shown = ana.room(one)["room"]["state"]["location"]
+        assert 0.01 < distance(shown, {"lat": lat, "lon": lon}) < 100
+        # As far on the other side of the cell's middle: from one pole's cell to its opposite meridian, else by half turns.
+        other = {"lat": 2 * shown["lat"] - lat, "lon": (2 * shown["lon"] - lon + 180) % 360 - 180}
+        if abs(lat) > 89.99:
+            other = {"lat": lat, "lon": shown["lon"]}
+        two = make(ana, place=other)
+        assert ana.room(two)["room"]["state"]["location"] == shown
+        for asked in (shown, {"lat": lat, "lon": lon}, other, {"lat": -33.3, "lon": 44.4}):
+            for radius in (1, 20, 60, 20_037_508):
+                found = [room for room in search(ana, asked, radiusMeters=radius) if room["id"] in (one, two)]
+                assert len(found) == (2 if distance(asked, shown) <= radius else 0)
+                for room in found:
+                    assert room["location"] == shown
+                    assert abs(room["distanceMeters"] - distance(asked, shown)) < 0.001
+
+
+@pytest.fixture(scope="module")
+def server_of_cells():
+    with backline.Server("--max-searches-per-minute", "0") as server:
+        yield server
+
+
+def traces(number):
+    """A number as it might be kept: its last digits as text and as hexadecimal text, and a double in either order."""
+    digits = f"{number!r}".split(".")[1][-8:].encode()
+    return [digits, digits.hex().encode(), struct.pack(">d", number), struct.pack("<d", number)]
+
+
+def is_in(number, text):
+    return any(trace in text for trace in traces(number))
+
+
+@pytest.mark.parametrize("kind", ["postgres", "sqlite"])
+def test_where_somebody_asks_is_kept_nowhere(servers, tmp_path, kind):
+    """Nor is where a room truly is: not in what the server says, its metrics, the database's log or its rows."""
+    provider = Provider(tmp_path)
+    truth, asked = {"lat": 52.52001237, "lon": 13.40504569}, {"lat": 52.51812345, "lon": 13.40212347}
+    with contextlib.ExitStack() as stack:
+        store = ["--store", kind, "--data", str(tmp_path / "data")]
+        if kind == "postgres":
+            cluster = stack.enter_context(contextlib.closing(postgres.Cluster()))
+            for setting in ("log_statement = 'all'", "log_min_duration_statement = 0"):
+                cluster.sql(f"ALTER SYSTEM SET {setting}", "postgres")
+            cluster.sql("SELECT pg_reload_conf()", "postgres")
+            url = cluster.database()
+            store += ["--database-url", url]
+        server = servers(
+            "--log-level", "trace", "--max-searches-per-minute", "2", *provider.options("secret"), store=store).start()
+        ana, ben = server.session("Ana"), server.session("Ben")
+        room = make(ana, place=truth)
+        shown = ana.room(room)["room"]["state"]["location"]
+        query = f"lat={asked['lat']}&lon={asked['lon']}"
+        path = f"/v1/rooms/nearby?{query}"
+
+        found = search(ana, asked)
+        assert abs(found[0]["distanceMeters"] - distance(asked, shown)) < 0.001
+        with ana.socket() as client, ana.socket() as lost:
+            watch = Watch(client, asked)
+            assert names(watch.listed) == names(Watch(lost, asked).listed) == ["A room"]
+            lost.drop()
+            ana.command(room, "updateRoom", name="Kitchen")
+            watch.until(lambda rooms: names(rooms) == ["Kitchen"], "the new name")
+            assert client.ask("nearby", **asked, limit=0)["code"] == "bad_request"
+            client.send(json.dumps({"type": "nearby", "id": 9, **asked})[:-1])
+            assert client.wait_for("error")["code"] == "bad_request"
+        # Requests that are refused, each in another place.
+        ana.request("GET", f"{path}&limit=0").expect_problem(400, "bad_request")
+        ana.request("POST", path).expect_problem(405, "method_not_allowed")
+        ana.request("GET", path.replace("nearby", "nearest")).expect_problem(404, "not_found")
+        ana.request("GET", path, headers={"Accept": "text/html"}).expect_problem(406, "not_acceptable")
+        server.request("GET", path, token=provider.hs256(aud="others")).expect_problem(401, "unauthorized")
+        assert any(ana.request("GET", path).status == 429 for _ in range(20))
+        # Those that break off, and what is no request.
+        for tail in ("HTTP/1.1\r\nHost: x\r\n", "HTTP/1.1\r\n\0: \0\r\n\r\n", "HTTP/9\r\n\r\n", "\r\n\r\n"):
+            with tls(server) as stream, contextlib.suppress(OSError):
+                stream.sendall(f"GET {path} {tail}".encode())
+                if not tail.endswith("Host: x\r\n"):
+                    stream.recv(4096)
+        if kind == "postgres":
+            search(ben, asked)
+            cluster.stop()
+            assert names(search(ben, asked)) == ["Kitchen"]
+            eventually(lambda: b"The rooms nearby cannot be read" in said(server), "that the log is out of reach")
+            cluster.start()
+            eventually(lambda: b"The rooms nearby are read again" in said(server), "that it is back")
+        metrics = server.request("GET", "/metrics").body
+        assert server.stop() == 0
+
+        # What is looked through has something of these very requests.
+        assert b"A JSON Web Token was refused" in said(server)
+        assert said(server).count(b"HummingbirdCore") >= 10, "the trace of the connections"
+        assert re.search(rb'backline_rate_limited_total\{limit="searches"\} [1-9]', metrics)
+        places = {"the server's log": said(server), "its metrics": metrics}
+        if kind == "postgres":
+            with open(os.path.join(cluster.folder, "log"), "rb") as file:
+                places["the database's log"] = file.read()
+            name = url.rsplit("/", 1)[1]
+            tables = cluster.sql(
+                "SELECT c.oid::regclass FROM pg_class c WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace", name)
+            places["its rows"] = "".join(
+                cluster.sql(f"SELECT t::text FROM {table} t", name) for table in tables.split()).encode()
+        else:
+            places["its file"] = b"".join(file.read_bytes() for file in (tmp_path / "data").iterdir() if file.is_file())
+        for what, text in places.items():
+            for number in (*asked.values(), *truth.values()):
+                assert not is_in(number, text), f"{number} is in {what}"
+            if what not in ("the server's log", "its metrics"):
+                assert all(is_in(number, text) for number in shown.values()), f"{what} is not where to look"
+
+
+def said(server):
+    """All that the program wrote to both outputs."""
+    with open(server.errors.name, "rb") as file:
+        return file.read() + "\n".join(server.printed).encode()
 
 
 @pytest.fixture
