@@ -325,6 +325,9 @@ def test_limits(servers):
         client.send({"type": "nearby", "id": first.sub, "lat": 0, "lon": 0})
         answer = client.answer_to(first.sub)
         assert answer["code"] == "rate_limited" and answer["retryAfterMs"] > 0, answer
+        metrics = server.request("GET", "/metrics").body.decode().splitlines()
+        assert 'backline_rate_limited_total{limit="searches"} 2' in metrics
+        assert "backline_messages_rate_limited_total 1" in metrics
     # Others are not concerned.
     search(ben)
 
@@ -608,10 +611,14 @@ class Street:
         return lambda rooms: names(rooms) == [name] * self.COUNT
 
 
+def gauge(server, name):
+    exposition = server.request("GET", "/metrics").body.decode()
+    return float(re.search(rf"^backline_{name} (\S+)$", exposition, re.MULTILINE)[1])
+
+
 def queued(server):
     """The bytes that wait for clients."""
-    exposition = server.request("GET", "/metrics").body.decode()
-    return float(re.search(r"^backline_queued_bytes (\S+)$", exposition, re.MULTILINE)[1])
+    return gauge(server, "queued_bytes")
 
 
 @pytest.mark.parametrize("limit, seconds", [(2 << 20, 10), (128 << 10, 60)], ids=["too long", "too much"])
@@ -652,6 +659,7 @@ def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(serve
             assert most > 0 and time.monotonic() - began > seconds - 1, "they were not given their time"
         for reader in readers:
             assert reader.raw.close_code() == 1013
+        assert gauge(server, "nearby_subscriptions") == len(watches)
         condition = street.rename_all(client)
         fresh = None
         for watch in watches:

@@ -285,7 +285,7 @@ def test_too_many_nearby_searches_are_refused_as_described(servers):
 
 
 def test_random_nearby_searches_are_taken_where_the_description_takes_them(servers, tmp_path):
-    """Numbers at the ends of their ranges and beyond, parameters left out, repeated or of another kind."""
+    """Numbers at the ends of their ranges and beyond, parameters left out or of another kind."""
     server = servers("--max-searches-per-minute", "0").start()
     dj = server.session("Ana")
     for lat in (-90, 0, 52.52):
