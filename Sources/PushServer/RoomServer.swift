@@ -119,7 +119,8 @@ package final class RoomServer: Service, Sendable {
             if let tally { tallies.append(tally) }
         }
         return metrics.exposition(
-            of: tallies, httpConnections: requests.openConnections, liveRooms: await rooms.liveRooms())
+            of: tallies, httpConnections: requests.openConnections, liveRooms: await rooms.liveRooms(),
+            nearby: rooms.nearby.standing)
     }
 
     private func attachHub(to feed: HubFeed, index: Int) {

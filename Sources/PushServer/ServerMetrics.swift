@@ -1,6 +1,7 @@
 import CoreMetrics
 import NIOCore
 import PrometheusMetrics
+import RoomService
 import Synchronization
 
 /// The metrics of connections and of the process, and the text that `GET /metrics` answers.
@@ -18,6 +19,9 @@ final class ServerMetrics: Sendable {
     private let subscriptions: Meter
     private let queuedBytes: Meter
     private let liveRooms: Meter
+    private let nearbyRooms: Meter
+    private let nearbySubscriptions: Meter
+    private let nearbyAge: Meter
     private let sources: [Source]
     /// How much of each source is in its counter.
     private let counted: Mutex<[Int]>
@@ -35,6 +39,9 @@ final class ServerMetrics: Sendable {
         subscriptions = meter("backline_subscriptions")
         queuedBytes = meter("backline_queued_bytes")
         liveRooms = meter("backline_rooms_live")
+        nearbyRooms = meter("backline_nearby_rooms")
+        nearbySubscriptions = meter("backline_nearby_subscriptions")
+        nearbyAge = meter("backline_nearby_age_seconds")
         meter("backline_build_info", [("version", version), ("node", node)]).set(1)
         sources = Self.sources(registry)
         counted = Mutex(sources.map { _ in 0 })
@@ -46,8 +53,11 @@ final class ServerMetrics: Sendable {
     ///   - tallies: the tally of every event loop, each asked for on its loop just before.
     ///   - httpConnections: connections that are open and are no WebSockets.
     ///   - liveRooms: rooms in memory.
+    ///   - nearby: how the rooms that nearby searches show stand.
     /// - Returns: UTF-8 text, for `Content-Type: text/plain; version=0.0.4; charset=utf-8`.
-    func exposition(of tallies: [ConnectionTally], httpConnections: Int, liveRooms: Int) -> [UInt8] {
+    func exposition(
+        of tallies: [ConnectionTally], httpConnections: Int, liveRooms: Int, nearby: NearbyRooms.Standing
+    ) -> [UInt8] {
         let sum = tallies.reduce(ConnectionTally(), +)
         counted.withLock { counted in
             for (place, source) in sources.enumerated() {
@@ -63,6 +73,9 @@ final class ServerMetrics: Sendable {
         subscriptions.set(sum.subscriptions)
         queuedBytes.set(sum.queuedBytes)
         self.liveRooms.set(liveRooms)
+        nearbyRooms.set(nearby.rooms)
+        nearbySubscriptions.set(nearby.watches)
+        nearbyAge.set(nearby.secondsSinceReading)
         process?.collect()
         return registry.exposition()
     }
@@ -125,6 +138,9 @@ final class ServerMetrics: Sendable {
         "backline_subscriptions": "Rooms that connections follow, counted once for each connection.",
         "backline_queued_bytes": "Bytes that wait to be sent to WebSocket clients.",
         "backline_rooms_live": "Rooms in memory.",
+        "backline_nearby_rooms": "Open public rooms that have a place.",
+        "backline_nearby_subscriptions": "Nearby subscriptions of all connections.",
+        "backline_nearby_age_seconds": "Seconds since the places of rooms were last read from the log.",
         "backline_event_loop_lag_seconds": "How late an event loop does what is due, in seconds.",
         "backline_websocket_handshakes_total": "Opening handshakes answered, by HTTP status; 101 is accepted.",
         "backline_websocket_closes_total": "WebSocket connections that ended, by close code.",
@@ -140,7 +156,7 @@ final class ServerMetrics: Sendable {
             "Changes of presence and reactions not sent to a follower that did not keep up.",
         "backline_signals_sent_total": "Signals sent to members' connections, one for each connection.",
         "backline_collapses_total": "Snapshots sent in place of deltas that were left out.",
-        "backline_messages_rate_limited_total": "Messages refused because a client sent too many.",
+        "backline_messages_rate_limited_total": "Messages of sockets refused because a client sent too many.",
         "backline_connections_refused_total": "Connections refused because their address has too many.",
     ]
 }

@@ -18,15 +18,42 @@ package final class NearbyRooms: Sendable {
     /// Names a watch.
     package struct WatchID: Hashable, Sendable {
         fileprivate let number: Int
+        fileprivate let client: NearbyWatch.Client
+
+        package static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+
+        package func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    }
+
+    /// How much there is, and how old it is.
+    package struct Standing: Sendable {
+        /// Open public rooms that have a place.
+        package let rooms: Int
+        /// Watches that have not ended.
+        package let watches: Int
+        /// Since everything that was in the log was known; since the start, where the log was not read yet.
+        package let secondsSinceReading: Double
+
+        package init(rooms: Int, watches: Int, secondsSinceReading: Double) {
+            self.rooms = rooms
+            self.watches = watches
+            self.secondsSinceReading = secondsSinceReading
+        }
     }
 
     fileprivate struct State {
         var index = NearbyIndex()
         var rooms: [UUID: PlacedRoom] = [:]
-        var watches: [WatchID: NearbyWatch] = [:]
+        var watches: [Int: NearbyWatch] = [:]
         var nextWatch = 0
+        /// Where a change concerns which watches.
+        var reaches = BoxTable()
+        /// Watches whom something that has changed may concern.
+        var due: Set<Int> = []
         /// Whether the rooms were read.
         var isLoaded = false
+        /// Milliseconds of the server's clock: when the last reading that brought all changes ended, or the start.
+        var lastRead: Double
         /// Who waits until the log was read once more, by numbers.
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiting = 0
@@ -59,13 +86,10 @@ package final class NearbyRooms: Sendable {
     private static let pageSize = 1_000
     /// Rooms are compared with the log once in so many intervals, a page of them.
     private static let intervalsBetweenComparisons = 10
-    /// Watches that are looked at before others get the lock.
-    private static let watchesAtOnce = 64
+    /// Watches that are looked at before others get the lock: each is a search.
+    private static let watchesAtOnce = 8
     /// Rooms that are taken in before others get the lock.
-    private static let roomsAtOnce = 1_000
-    /// How long who asks waits for the log, where there is an older answer and where there is none.
-    private static let patience = TimeAmount.milliseconds(250)
-    private static let patienceWithNothing = TimeAmount.seconds(5)
+    private static let roomsAtOnce = 128
 
     private let store: any EventStore
     private let presence: PresenceDesk
@@ -84,7 +108,7 @@ package final class NearbyRooms: Sendable {
         self.clock = clock
         self.settings = settings
         self.logger = logger
-        state = Mutex(State(isOver: !settings.keepsNearby))
+        state = Mutex(State(lastRead: clock.milliseconds, isOver: !settings.keepsNearby))
         (causes, reader) = AsyncStream.makeStream(of: Cause.self)
     }
 
@@ -104,7 +128,8 @@ package final class NearbyRooms: Sendable {
             defer { state.nextWaiting += 1 }
             return (state.nextWaiting, state.isLoaded)
         }
-        async let _: Void = giveUp(number, after: isLoaded ? Self.patience : Self.patienceWithNothing)
+        let patience = isLoaded ? settings.nearbyPatience : settings.nearbyPatienceWithNothing
+        async let _: Void = giveUp(number, after: patience)
         await withCheckedContinuation { continuation in
             let (isOver, mustAsk) = state.withLock { state in
                 guard !state.isOver else { return (true, false) }
@@ -133,25 +158,40 @@ package final class NearbyRooms: Sendable {
         _ query: NearbyQuery, sub: Int64, deliver: @escaping @Sendable (WatchID, _ message: [UInt8]) -> Void
     ) -> (watch: WatchID, rooms: [RoomSummary]) {
         let (id, found) = state.withLock { state in
-            let id = WatchID(number: state.nextWatch)
+            let client = NearbyWatch.Client()
+            let id = WatchID(number: state.nextWatch, client: client)
             state.nextWatch += 1
-            var watch = NearbyWatch(query, sub: sub) { deliver(id, $0) }
+            var watch = NearbyWatch(query, sub: sub, of: client) { deliver(id, $0) }
             let found = state.find(query)
             _ = watch.show(found)
-            state.watches[id] = watch
+            state.watches[id.number] = watch
+            state.reaches.insert(watch.reach, as: id.number)
             return (id, found)
         }
         return (id, summaries(of: found))
     }
 
-    /// The client has what it was told last.
+    /// The client has what it was told last; waits for nobody.
     package func taken(_ watch: WatchID) {
-        state.withLock { $0.watches[watch]?.isReady = true }
+        watch.client.takesMore.store(true, ordering: .releasing)
     }
 
     /// Ends a watch; a message may still come.
     package func unwatch(_ watch: WatchID) {
-        state.withLock { $0.watches[watch] = nil }
+        state.withLock { state in
+            guard let ended = state.watches.removeValue(forKey: watch.number) else { return }
+            state.reaches.remove(ended.reach, of: watch.number)
+            state.due.remove(watch.number)
+        }
+    }
+
+    /// How things stand, for who watches over the server.
+    package var standing: Standing {
+        state.withLock { state in
+            Standing(
+                rooms: state.rooms.count, watches: state.watches.count,
+                secondsSinceReading: max(0, clock.milliseconds - state.lastRead) / 1_000)
+        }
     }
 
     private func summaries(of found: [FoundRoom]) -> [RoomSummary] {
@@ -181,8 +221,9 @@ package final class NearbyRooms: Sendable {
                 let waiting = state.withLock { state in asked.compactMap { state.waiting.removeValue(forKey: $0) } }
                 for continuation in waiting { continuation.resume() }
                 guard cause == .interval else { continue }
-                await tell()
+                // Beside the next readings: who searches does not wait for those who watch.
                 group.addTask {
+                    await self.tell()
                     await self.clock.sleep(for: self.settings.nearbyInterval)
                     self.reader.yield(.interval)
                 }
@@ -206,6 +247,7 @@ package final class NearbyRooms: Sendable {
                 try await readAll()
             }
             progress.mark = changes.mark
+            state.withLock { $0.lastRead = clock.milliseconds }
             if cause == .interval {
                 progress.intervals += 1
                 if progress.intervals.isMultiple(of: Self.intervalsBetweenComparisons) { try await compare(&progress) }
@@ -254,21 +296,14 @@ package final class NearbyRooms: Sendable {
 
     /// Takes in how rooms are by now, and notes whom that concerns.
     private func apply(_ rooms: [(id: UUID, room: PlacedRoom?)]) {
-        var places: [Coordinate] = []
         for part in rooms.split(every: Self.roomsAtOnce) {
-            places += state.withLock { state in part.flatMap { state.set($0.id, to: $0.room) } }
-        }
-        guard !places.isEmpty else { return }
-        let watches = state.withLock { Array($0.watches.keys) }
-        for part in watches.split(every: Self.watchesAtOnce) {
-            state.withLock { state in for watch in part { state.watches[watch]?.note(changesAt: places) } }
+            state.withLock { state in for (id, room) in part { state.set(id, to: room) } }
         }
     }
 
     /// Tells those who are concerned by what has changed.
     private func tell() async {
-        let concerned = state.withLock { state in state.watches.filter { $0.value.isWaiting }.map(\.key) }
-        for part in concerned.split(every: Self.watchesAtOnce) {
+        for part in state.withLock({ Array($0.due) }).split(every: Self.watchesAtOnce) {
             let told = state.withLock { state in part.compactMap { state.change(for: $0) } }
             for (watch, change) in told { watch.deliver(message(of: change, for: watch)) }
             await Task.yield()
@@ -289,23 +324,31 @@ extension NearbyRooms.State {
         }
     }
 
-    /// Puts a room where it is by now, or takes it out where `room` is nil; returns where it was and where it is, nothing
-    /// where it is as it was.
-    fileprivate mutating func set(_ id: UUID, to room: PlacedRoom?) -> [Coordinate] {
+    /// Puts a room where it is by now, or takes it out where `room` is nil, and notes whom it concerns that it is not as
+    /// it was.
+    fileprivate mutating func set(_ id: UUID, to room: PlacedRoom?) {
         let former = rooms[id]
-        guard former?.entry != room?.entry else { return [] }
+        guard former?.entry != room?.entry else { return }
         rooms[id] = room
         if let room { index.place(id, at: room.place) } else { index.remove(id) }
-        return [former?.place, room?.place].compactMap { $0 }
+        if let former { due.formUnion(reaches.numbers(at: former.place)) }
+        if let room, room.place != former?.place { due.formUnion(reaches.numbers(at: room.place)) }
     }
 
-    /// What a watch is to be told, if anything.
-    fileprivate mutating func change(for id: NearbyRooms.WatchID) -> (NearbyWatch, NearbyWatch.Change)? {
-        guard var watch = watches[id], watch.isWaiting else { return nil }
+    /// What a watch is to be told, if anything and if its client takes it.
+    fileprivate mutating func change(for number: Int) -> (NearbyWatch, NearbyWatch.Change)? {
+        guard var watch = watches[number], watch.client.takesMore.load(ordering: .acquiring) else { return nil }
+        due.remove(number)
+        let former = watch.reach
         let change = watch.show(find(watch.query))
-        watch.isReady = change.isEmpty
-        watches[id] = watch
-        return change.isEmpty ? nil : (watch, change)
+        if watch.reach != former {
+            reaches.remove(former, of: number)
+            reaches.insert(watch.reach, as: number)
+        }
+        watches[number] = watch
+        guard !change.isEmpty else { return nil }
+        watch.client.takesMore.store(false, ordering: .relaxed)
+        return (watch, change)
     }
 
     fileprivate mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {

@@ -2,6 +2,7 @@ import EventStorage
 import FoundationEssentials
 import GeoSearch
 import RoomWire
+import Synchronization
 
 /// A room as the directory lists it, in a place: never changed, so that another object is another entry.
 final class PlacedRoom: Sendable {
@@ -43,36 +44,31 @@ struct NearbyWatch {
         var isEmpty: Bool { entered.isEmpty && changed.isEmpty && left.isEmpty }
     }
 
+    /// Who is told; may be asked on any thread.
+    final class Client: Sendable {
+        /// Whether it has taken what it was told last: until then nothing more is said to it.
+        let takesMore = Atomic(true)
+    }
+
     let query: NearbyQuery
     let sub: Int64
+    let client: Client
     let deliver: Delivery
+    /// What happens outside concerns nobody: as far as the query reaches, or the last room of a list that is full.
+    private(set) var reach: BoundingBox
     /// What its client was told of.
     private var shown: [UUID: PlacedRoom] = [:]
-    /// What happens outside concerns nobody: as far as the query reaches, or the last room of a list that is full.
-    private var reach: BoundingBox
-    /// Whether something has changed that may concern it.
-    private var isDue = false
-    /// Whether its client has taken what it was told last: until then nothing more is said to it.
-    var isReady = true
 
-    init(_ query: NearbyQuery, sub: Int64, deliver: @escaping Delivery) {
+    init(_ query: NearbyQuery, sub: Int64, of client: Client, deliver: @escaping Delivery) {
         self.query = query
         self.sub = sub
+        self.client = client
         self.deliver = deliver
         reach = BoundingBox(around: query.origin, radius: query.radiusMeters)
     }
 
-    /// Whether it is to be told something, if its client takes it.
-    var isWaiting: Bool { isDue && isReady }
-
-    /// Notes where something has changed.
-    mutating func note(changesAt places: [Coordinate]) {
-        if !isDue { isDue = places.contains(where: reach.contains) }
-    }
-
     /// Takes what is near by now, and returns what is to be told.
     mutating func show(_ found: [FoundRoom]) -> Change {
-        isDue = false
         var change = Change()
         var gone = shown
         for found in found {

@@ -2,6 +2,7 @@ import CoreMetrics
 import NIOCore
 import NIOPosix
 import PrometheusMetrics
+import RoomService
 import Testing
 
 @testable import PushServer
@@ -9,6 +10,7 @@ import Testing
 /// How tallies become metrics.
 @Suite struct ServerMetricsTests {
     let registry = PrometheusRegistry()
+    let nearby = NearbyRooms.Standing(rooms: 11, watches: 3, secondsSinceReading: 0.25)
 
     private func samples(_ bytes: [UInt8]) -> [String: Double] {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -35,7 +37,8 @@ import Testing
         other.closed(code: 1000)
         other.openConnections = 1
         for _ in 0..<2 {
-            let samples = samples(metrics.exposition(of: [one, other], httpConnections: 2, liveRooms: 9))
+            let samples = samples(
+                metrics.exposition(of: [one, other], httpConnections: 2, liveRooms: 9, nearby: nearby))
             #expect(samples[#"backline_websocket_frames_received_total{opcode="text"}"#] == 7)
             #expect(samples[#"backline_websocket_frames_sent_total{opcode="ping"}"#] == 2)
             #expect(samples["backline_websocket_sent_bytes_total"] == 100)
@@ -46,6 +49,9 @@ import Testing
             #expect(samples[#"backline_connections{protocol="websocket"}"#] == 6)
             #expect(samples[#"backline_connections{protocol="http"}"#] == 2)
             #expect(samples["backline_rooms_live"] == 9)
+            #expect(samples["backline_nearby_rooms"] == 11)
+            #expect(samples["backline_nearby_subscriptions"] == 3)
+            #expect(samples["backline_nearby_age_seconds"] == 0.25)
             #expect(samples["backline_queued_bytes"] == 7)
             #expect(samples[#"backline_build_info{node="a",version="1.0"}"#] == 1)
         }
@@ -56,7 +62,7 @@ import Testing
         var tally = ConnectionTally()
         for (sent, expected) in [(10, 10), (7, 10), (12, 12)] {
             tally.deltasSent = sent
-            let samples = samples(metrics.exposition(of: [tally], httpConnections: 0, liveRooms: 0))
+            let samples = samples(metrics.exposition(of: [tally], httpConnections: 0, liveRooms: 0, nearby: nearby))
             #expect(samples["backline_deltas_sent_total"] == Double(expected))
         }
     }
@@ -65,13 +71,14 @@ import Testing
         let metrics = ServerMetrics(registry: registry, version: "1.0", node: "a")
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let box = try await loop.submit { NIOLoopBound(metrics.probe(loop, index: 0), eventLoop: loop) }.get()
-        let text = String(decoding: metrics.exposition(of: [], httpConnections: 0, liveRooms: 0), as: UTF8.self)
+        let text = String(
+            decoding: metrics.exposition(of: [], httpConnections: 0, liveRooms: 0, nearby: nearby), as: UTF8.self)
         let lines = text.split(separator: "\n")
         func names(_ kind: String) -> [Substring] {
             lines.filter { $0.hasPrefix("# \(kind) ") }.map { $0.split(separator: " ")[2] }
         }
         #expect(names("HELP") == names("TYPE"))
-        #expect(names("TYPE").count(where: { $0.hasPrefix("backline_") }) == 20)
+        #expect(names("TYPE").count(where: { $0.hasPrefix("backline_") }) == 23)
         let deadline = ContinuousClock.now + .seconds(20)
         while samples(registry.exposition())[#"backline_event_loop_lag_seconds_count{loop="0"}"#] ?? 0 < 3,
             .now < deadline
