@@ -69,8 +69,8 @@ package struct DirectoryMark: Hashable, Sendable {
 package struct DirectoryChanges: Sendable {
     /// The entries as they are, in no order.
     ///
-    /// Nil where there was no mark, or one of another log than the store has by now (a backup was restored): then
-    /// every entry is to be read after this.
+    /// Nil where there was no mark, or one that the store knows nothing of: of another log than it has by now (a backup
+    /// was restored), or an old one. Then every entry is to be read after this.
     package var records: [DirectoryRecord]?
     /// Where the next changes begin.
     package var mark: DirectoryMark

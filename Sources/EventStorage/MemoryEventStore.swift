@@ -15,10 +15,15 @@ package actor MemoryEventStore: EventStore {
     var creations: [CreationName: Creation] = [:]
     /// The streams of each session that is a member of any.
     var memberships: [UUID: Set<UUID>] = [:]
-    /// The streams whose entries were written, one after the other.
+    /// The streams whose entries were written last, one after the other.
     private var listed: [UUID] = []
+    /// How many were written before them.
+    private var forgottenListings = 0
     var sessions: [UUID: SessionRecord] = [:]
     var sessionsByHash: [[UInt8]: UUID] = [:]
+
+    /// At most twice so many writes of entries are kept: who asks more seldom reads all of them anew.
+    package static let keptListings = 10_000
 
     /// Makes an empty store.
     package init() {}
@@ -143,11 +148,13 @@ package actor MemoryEventStore: EventStore {
     }
 
     package func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges {
-        let now = DirectoryMark(String(listed.count))
-        guard let mark, let start = Int(mark.text), (0...listed.count).contains(start) else {
+        let written = forgottenListings + listed.count
+        let now = DirectoryMark(String(written))
+        guard let mark, let start = Int(mark.text), (forgottenListings...written).contains(start) else {
             return DirectoryChanges(records: nil, mark: now)
         }
-        return DirectoryChanges(records: try await directory(of: Array(listed[start...])), mark: now)
+        let streams = listed[(start - forgottenListings)...]
+        return DirectoryChanges(records: try await directory(of: Array(streams)), mark: now)
     }
 
     package func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {
@@ -226,6 +233,10 @@ package actor MemoryEventStore: EventStore {
         }
         streams[stream]?.entry = entry
         listed.append(stream)
+        if listed.count > 2 * Self.keptListings {
+            listed.removeFirst(Self.keptListings)
+            forgottenListings += Self.keptListings
+        }
         streamsByCode[entry.code, default: []].insert(stream)
         if let owner = entry.owner, entry.closedAt == nil {
             openStreams[owner, default: []].insert(stream)

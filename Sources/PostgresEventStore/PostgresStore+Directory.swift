@@ -26,20 +26,24 @@ extension PostgresStore {
     }
 
     package func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges {
-        guard let mark else {
+        guard let (snapshot, history) = mark?.parts else {
             let answer = try await query(Call(.directoryMark))
-            guard let row = answer.rows.first else { throw .corrupt(.init(message: "the directory has no mark")) }
-            return try DirectoryChanges(records: nil, mark: DirectoryMark(answer.text(row, 0)))
+            return try DirectoryChanges(records: nil, mark: Self.mark(in: answer, column: 0))
         }
-        let answer = try await query(Call(.directoryChanges, mark.text))
-        guard let row = answer.rows.first else { throw .corrupt(.init(message: "the directory has no mark")) }
-        let now = DirectoryMark(try answer.text(row, 13))
-        guard try !answer.bool(row, 12) else { return DirectoryChanges(records: nil, mark: now) }
+        let answer = try await query(Call(.directoryChanges, snapshot, history))
+        let now = try Self.mark(in: answer, column: 12)
+        guard now.parts?.history == history else { return DirectoryChanges(records: nil, mark: now) }
         var records: [DirectoryRecord] = []
         for row in answer.rows where try answer.optionalUUID(row, 0) != nil {
             records.append(try Self.record(in: answer, row))
         }
         return DirectoryChanges(records: records, mark: now)
+    }
+
+    /// The mark whose parts are in this column and the next one.
+    private static func mark(in answer: PostgresResult, column: Int) throws(StorageFault) -> DirectoryMark {
+        guard let row = answer.rows.first else { throw .corrupt(.init(message: "the directory has no mark")) }
+        return try DirectoryMark(snapshot: answer.text(row, column), history: answer.text(row, column + 1))
     }
 
     static func records(in answer: PostgresResult) throws(StorageFault) -> [DirectoryRecord] {
@@ -110,5 +114,17 @@ extension PostgresStore {
                 createdAt: Int64(answer.int(row, 3)), expiresAt: Int64(answer.int(row, 4)),
                 hasEnded: answer.bool(row, 5))
         }
+    }
+}
+
+extension DirectoryMark {
+    fileprivate init(snapshot: String, history: String) {
+        self.init("\(snapshot) \(history)")
+    }
+
+    /// The snapshot, and the history that it is of.
+    fileprivate var parts: (snapshot: String, history: String)? {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
     }
 }

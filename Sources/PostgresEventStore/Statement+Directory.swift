@@ -46,24 +46,39 @@ extension Statement {
         ORDER BY room_id DESC LIMIT $2
         """)
 
-    /// The snapshot of now.
-    static let directoryMark = Statement("directory_mark", "SELECT pg_current_snapshot()::text")
+    /// The snapshot of now, and what names the history that it is of.
+    static let directoryMark = Statement(
+        name: "directory_mark", sql: "SELECT snapshot::text, history FROM \(now)")
 
-    /// Whether a snapshot is of another log, the snapshot of now, and the rooms whose entries were written by
-    /// transactions that the former snapshot does not show: one row without a room where there are none.
+    /// The snapshot of now and its history, and, where a mark is of that history, the rooms whose entries were written by
+    /// transactions that the mark's snapshot does not show: one row without a room where there are none.
     ///
     /// A number that was drawn from a sequence would miss what commits late. A snapshot tells exactly which transactions
     /// it shows, and those that were under way then are not among them, whenever they commit. Entries whose transaction
-    /// has not begun yet are of a log that was dumped and restored: whoever reads now did not see that one.
+    /// has not begun yet are of a log that was dumped and restored: whoever reads now did not see that one. Where the
+    /// mark is of another history, the two bounds meet, and no row is looked at.
     static let directoryChanges = Statement(
-        "directory_changes",
+        name: "directory_changes",
+        sql: """
+            SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
+                now_playing_artist, snapshot::text, history
+            FROM \(now)
+            LEFT JOIN rooms ON listed_in < pg_snapshot_xmax(snapshot)
+                AND listed_in >=
+                    CASE history WHEN $2 THEN pg_snapshot_xmin($1::pg_snapshot) ELSE pg_snapshot_xmax(snapshot) END
+                AND NOT pg_visible_in_snapshot(listed_in, $1::pg_snapshot)
+            """)
+
+    /// `snapshot`, which is compared with ids of transactions, and `history`, within which an id is given once.
+    ///
+    /// Ids are given again after a crash, a failover to a server that lacks the last transactions and a recovery to an
+    /// earlier time, all of which begin a server or reset its statistics; and a dump brings ids along into a table that
+    /// is new or was emptied, whose file is another one. Whatever else changes these three merely has entries read again.
+    private static let now = """
+        pg_current_snapshot() AS snapshot CROSS JOIN concat_ws(
+            ' ', extract(epoch FROM pg_postmaster_start_time()),
+            extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()), pg_relation_filenode('rooms')) AS history
         """
-        SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
-            now_playing_artist, pg_snapshot_xmax($1::pg_snapshot) > pg_snapshot_xmax(snapshot), snapshot::text
-        FROM pg_current_snapshot() AS snapshot
-        LEFT JOIN rooms ON listed_in >= pg_snapshot_xmin($1::pg_snapshot) AND listed_in < pg_snapshot_xmax(snapshot)
-            AND NOT pg_visible_in_snapshot(listed_in, $1::pg_snapshot)
-        """)
 
     // MARK: Sessions
 

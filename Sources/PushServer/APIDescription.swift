@@ -92,16 +92,19 @@ enum APIDescription {
         },
         "/v1/rooms/nearby":{
         "get":{"operationId":"listNearbyRooms","summary":"Open public rooms near a point, nearest \#
-        first","parameters":[{"name":"lat","in":"query","description":"Degrees north.","required":true,"schema":{"ty\#
-        pe":"number","minimum":-90,"maximum":90}},{"name":"lon","in":"query","description":"Degrees east.","required\#
-        ":true,"schema":{"type":"number","minimum":-180,"maximum":180}},{"name":"radiusMeters","in":"query","descrip\#
-        tion":"Rooms farther away are left out.","schema":{"type":"number","minimum":1,"maximum":20037508,"default":\#
-        5000}},{"name":"limit","in":"query","description":"Rooms in the answer, at most.","schema":{"type":"integer"\#
-        ,"minimum":1,"maximum":200,"default":50}}],"responses":{"200":{"description":"The rooms, with their distance\#
-        s.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/NearbyList"}}}},"400":{"$ref":"#/c\#
-        omponents/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/compo\#
-        nents/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/compone\#
-        nts/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        first","description":"Numbers are written as in JSON, each parameter once; anything else is a 400 that names\#
+         the parameter. Searches and new nearby subscriptions of a session are counted \#
+        together.","parameters":[{"name":"lat","in":"query","description":"Degrees north.","required":true,"schema":\#
+        {"type":"number","minimum":-90,"maximum":90},"example":52.52},{"name":"lon","in":"query","description":"Degr\#
+        ees east.","required":true,"schema":{"type":"number","minimum":-180,"maximum":180},"example":13.405},{"name"\#
+        :"radiusMeters","in":"query","description":"Rooms farther away are left out.","schema":{"type":"number","min\#
+        imum":1,"maximum":20037508,"default":5000},"example":1500},{"name":"limit","in":"query","description":"Rooms\#
+         in the answer, at most.","schema":{"type":"integer","minimum":1,"maximum":200,"default":50},"example":20}],\#
+        "responses":{"200":{"description":"The rooms, with their distances.","content":{"application/json":{"schema"\#
+        :{"$ref":"#/components/schemas/NearbyList"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$r\#
+        ef":"#/components/responses/Unauthorized"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$re\#
+        f":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/c\#
+        omponents/responses/Unavailable"}}}
         },
         "/v1/rooms/{room}":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
@@ -343,7 +346,7 @@ enum APIDescription {
         "RoomList":{"type":"object","required":["rooms"],"properties":{"rooms":{"type":"array","items":{"$ref":"#/co\#
         mponents/schemas/RoomSummary"}},"next":{"type":"string"}}},
         "NearbyList":{"type":"object","required":["rooms"],"properties":{"rooms":{"type":"array","maxItems":200,"ite\#
-        ms":{"$ref":"#/components/schemas/RoomSummary"}}}},
+        ms":{"$ref":"#/components/schemas/RoomSummary","required":["location","distanceMeters"]}}}},
         "RoomSummary":{"type":"object","required":["id","code","name","listeners","createdAt"],"properties":{"id":{"\#
         type":"string","format":"uuid"},"code":{"$ref":"#/components/schemas/Code"},"name":{"type":"string"},"locati\#
         on":{"$ref":"#/components/schemas/Coordinates"},"listeners":{"$ref":"#/components/schemas/Count"},"djName":{\#

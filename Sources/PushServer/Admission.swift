@@ -37,7 +37,9 @@ final class Admission: Sendable {
     private let searches: Limit<SessionID>
 
     init(_ settings: RoomServerSettings, registry: PrometheusRegistry) {
-        registry.describe(["backline_rate_limited_total": "Requests and commands refused because there were too many."])
+        registry.describe([
+            "backline_rate_limited_total": "Requests, commands and nearby searches refused because there were too many."
+        ])
         func limit<Key>(_ allowance: Allowance?, _ name: String, _ what: String) -> Limit<Key> {
             Limit(
                 table: BucketTable(allowance), what: what,

@@ -171,7 +171,7 @@ struct HTTPAPI: Sendable {
 
     private func listNearby(_ request: Request, _ session: Session) async throws -> Response {
         let parameters = request.uri.queryParameters
-        let query = try NearbyQuery { name in parameters[name[...]].map { String($0) } }
+        let query = try NearbyQuery { name in parameters[values: name[...]].map { String($0) } }
         try admission.search(of: session.id)
         do {
             return Self.json(HTTPBody.rooms(try await rooms.nearby.search(query)))

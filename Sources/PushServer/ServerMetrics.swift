@@ -156,7 +156,7 @@ final class ServerMetrics: Sendable {
             "Changes of presence and reactions not sent to a follower that did not keep up.",
         "backline_signals_sent_total": "Signals sent to members' connections, one for each connection.",
         "backline_collapses_total": "Snapshots sent in place of deltas that were left out.",
-        "backline_messages_rate_limited_total": "Messages refused because a client sent too many.",
+        "backline_messages_rate_limited_total": "Messages of sockets refused because a client sent too many.",
         "backline_connections_refused_total": "Connections refused because their address has too many.",
     ]
 }

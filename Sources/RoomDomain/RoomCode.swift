@@ -8,9 +8,13 @@ package struct RoomCode: Hashable, Sendable, CustomStringConvertible {
     /// The code of no room: `000000`.
     package static let zero = RoomCode(random: 0)
 
-    /// Takes the lowest 30 of 64 random bits.
+    /// What no room gets: `/v1/rooms/nearby` is a search, and so no room's path.
+    private static let search = RoomCode("NEARBY")
+
+    /// Takes the lowest 30 of 64 random bits; where they spell `NEARBY`, the code behind it.
     package init(random: UInt64) {
-        self.value = UInt32(truncatingIfNeeded: random) & 0x3FFF_FFFF
+        let value = UInt32(truncatingIfNeeded: random) & 0x3FFF_FFFF
+        self.value = value == Self.search?.value ? value + 1 : value
     }
 
     /// Reads a code as people type it: case does not matter, O is read as 0, I and L as 1.

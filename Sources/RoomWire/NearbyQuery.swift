@@ -20,9 +20,15 @@ package struct NearbyQuery: Sendable, Equatable {
         self.limit = limit
     }
 
-    /// Reads `lat`, `lon`, `radiusMeters` and `limit` of a request's query; `text` gives what stands there, decoded.
-    package init(text: (String) -> String?) throws(MessageViolation) {
-        try self.init { name in text(name).map { Self.number($0) } }
+    /// Reads `lat`, `lon`, `radiusMeters` and `limit` of a request's query: `texts` gives all that a name stands for.
+    ///
+    /// Numbers are written as in JSON (RFC 8259 §6), so that a request may say what a message may, and nothing else.
+    package init(texts: (String) -> [String]) throws(MessageViolation) {
+        try self.init { (name) throws(MessageViolation) in
+            let texts = texts(name)
+            guard texts.count < 2 else { throw MessageViolation(message: "\(name) must be given once") }
+            return texts.first.map { JSONParser.number(in: $0.utf8.span) }
+        }
     }
 
     /// Reads the members of a message.
@@ -31,9 +37,9 @@ package struct NearbyQuery: Sendable, Equatable {
     }
 
     /// `given` is nil where a field is absent, and holds nil where it is no number.
-    private init(given: (String) -> Double??) throws(MessageViolation) {
+    private init(given: (String) throws(MessageViolation) -> Double??) throws(MessageViolation) {
         func number(_ name: String, in range: ClosedRange<Double>) throws(MessageViolation) -> Double? {
-            guard let given = given(name) else { return nil }
+            guard let given = try given(name) else { return nil }
             // Comparing with what is not a number is false.
             guard let number = given, range.contains(number) else {
                 throw Self.violation(name, Int(range.lowerBound)...Int(range.upperBound))
@@ -47,7 +53,7 @@ package struct NearbyQuery: Sendable, Equatable {
         }
         self.init(origin: origin)
         if let radius = try number("radiusMeters", in: Self.radii) { radiusMeters = radius }
-        if let given = given("limit") {
+        if let given = try given("limit") {
             guard let limit = given.flatMap({ Int(exactly: $0) }), Self.limits.contains(limit) else {
                 throw MessageViolation(message: "limit must be an integer from 1 to 200")
             }
@@ -58,12 +64,4 @@ package struct NearbyQuery: Sendable, Equatable {
     private static func violation(_ name: String, _ range: ClosedRange<Int>) -> MessageViolation {
         MessageViolation(message: "\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
     }
-
-    /// A decimal number, as JSON has them: `Double` reads `nan`, `inf` and `0x1p3` as well.
-    private static func number(_ text: String) -> Double? {
-        guard text.utf8.allSatisfy({ decimal.contains($0) }) else { return nil }
-        return Double(text)
-    }
-
-    private static let decimal = Array("0123456789+-.eE".utf8)
 }

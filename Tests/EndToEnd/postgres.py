@@ -85,6 +85,16 @@ class Cluster:
             "-U", "backline", "-d", database, "-c", statement,
         ).strip()
 
+    def script(self, text, database):
+        """Runs a script as somebody types it into psql; returns what it prints, one line a row, columns parted by `|`."""
+        path = os.path.join(self.folder, "script.sql")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return self._run(
+            "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port),
+            "-U", "backline", "-d", database, "-f", path,
+        ).strip()
+
     def close(self):
         if self.running:
             self.stop("immediate")

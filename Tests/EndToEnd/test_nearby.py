@@ -1,16 +1,22 @@
 """Rooms near a point: searched over HTTP, and shown on a socket as they open, close, move and change song."""
 
 import contextlib
+import json
 import math
 import os
 import random
 import re
+import struct
 import time
+import urllib.parse
 
 import pytest
 
 import backline
+import postgres
 from backline import eventually
+from identities import Provider
+from test_limits import resident, tls
 
 RADIUS = 6_371_008.8
 HERE = {"lat": 52.52, "lon": 13.405}
@@ -124,28 +130,114 @@ def test_a_search_sees_what_was_acknowledged_before_it(server):
         assert search(ana, {"lat": -10 - turn, "lon": 0}) == []
 
 
-@pytest.mark.parametrize("name, values", [
-    ("lat", ["nan", "inf", "-inf", "1e999", "", "x", "90.1", "-91", "0x10"]),
-    ("lon", ["nan", "inf", "1e999", "", "x", "180.1", "-181"]),
-    ("radiusMeters", ["nan", "inf", "1e999", "", "x", "0", "-1", "20037509", "0.5"]),
-    ("limit", ["nan", "", "x", "0", "201", "-1", "1.5"]),
-])
-def test_bad_input_is_refused_and_named(open_server, name, values):
+GOOD = {"lat": "1", "lon": "1", "radiusMeters": "5000", "limit": "50"}
+
+NUMBERS = ["1e1", "1E+1", "100e-1", "10.0", "10", "10." + "0" * 9_000]
+"""What is 10 in JSON."""
+
+NO_NUMBERS = [
+    "nan", "NaN", "inf", "-inf", "Infinity", "x", "true", "", " ", " 5", "5 ", "\t5", "+5", ".5", "5.", "-.5", "007", "00",
+    "-", "--5", "1e", "e1", "1e+", "0x10", "0x1p3", "1_000", "1,5", "5f", "5;", "\u0661", "\uff15", "5\0", "\0", "%35",
+    "[5]", "{}", '"5"', "9" * 9_000 + "x",
+]
+"""What is none in a request; without white space, in a message neither."""
+
+OUT_OF_RANGE = {
+    "lat": ["90.1", "-91", "1e300", "-1e300"],
+    "lon": ["180.1", "-181", "1e300"],
+    "radiusMeters": ["0", "-0", "-1", "20037509", "0.5", "1e-999", "1e300"],
+    "limit": ["0", "201", "-1", "1.5", "1e300", "18446744073709551617"],
+}
+
+
+def nearby(person, fields, more=()):
+    """A request with these texts as they are, percent-encoded; `more` is put behind them."""
+    query = [f"{name}={urllib.parse.quote(text, safe='')}" for name, text in fields.items()]
+    return person.request("GET", "/v1/rooms/nearby?" + "&".join([*query, *more]))
+
+
+def say_nearby(client, fields):
+    """A message with these texts as its values; returns its answer, whether that names the message or not."""
+    number = client.next_id()
+    members = "".join(f',"{name}":{text}' for name, text in fields.items())
+    client.send(f'{{"type":"nearby","id":{number}{members}}}')
+    def answers():
+        return [message for message in client.pushed if message["type"] == "error" or message.get("re") == number]
+    client.until(answers, f"an answer to {fields}"[:300])
+    answer = answers()[0]
+    client.pushed.remove(answer)
+    assert answer.get("re") in (None, number)
+    return answer
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_numbers_are_jsons_in_requests_and_messages(open_server, name):
     ana = open_server.session("Ana")
-    for value in values:
-        query = "&".join(f"{field}={text}" for field, text in {"lat": 1, "lon": 1, name: value}.items())
-        problem = ana.request("GET", f"/v1/rooms/nearby?{query}").expect_problem(400, "bad_request")
-        assert name in problem["detail"], problem
-    if name in ("lat", "lon"):
-        other = {"lat": "lon", "lon": "lat"}[name]
-        problem = ana.request("GET", f"/v1/rooms/nearby?{other}=1").expect_problem(400, "bad_request")
-        assert name in problem["detail"]
     with ana.socket() as client:
-        for value in ("x", [], True, {"lat": 91, "lon": 181, "radiusMeters": 0, "limit": 201}[name]):
-            answer = client.ask("nearby", **{"lat": 1, "lon": 1, name: value})
-            assert answer["code"] == "bad_request" and name in answer["message"], answer
-        client.send({"type": "nearby", "lat": 1, "lon": 1})
-        assert "id" in client.wait_for("error")["message"]
+        client.wait_for("welcome")
+
+        def refused(text):
+            problem = nearby(ana, {**GOOD, name: text}).expect_problem(400, "bad_request")
+            assert problem["detail"].startswith(f"{name} must be "), (text, problem)
+
+        for text in NUMBERS:
+            assert nearby(ana, {**GOOD, name: text}).expect(200) == {"rooms": []}, text
+            answer = say_nearby(client, {**GOOD, name: text})
+            assert answer["type"] == "nearby", (text, answer)
+            client.ask("nearbyStop", sub=answer["re"])
+        for text in NO_NUMBERS:
+            refused(text)
+            if text.strip() == text:
+                assert say_nearby(client, {**GOOD, name: text})["code"] == "bad_request", text
+        for text in OUT_OF_RANGE[name]:
+            refused(text)
+        for text in [*OUT_OF_RANGE[name], '"5"', '"nan"', "true", "[]", "[5]", "{}", '{"lat":5}', "[" * 30 + "]" * 30]:
+            answer = say_nearby(client, {**GOOD, name: text})
+            assert answer["code"] == "bad_request" and "re" in answer, (text, answer)
+            assert answer["message"].startswith(f"{name} must be "), (text, answer)
+        # Beyond every number there is: a message with it is no JSON that the server reads.
+        for text in ("1e999", "-1e999"):
+            refused(text)
+            answer = say_nearby(client, {**GOOD, name: text})
+            assert answer["code"] == "bad_request" and "number out of range" in answer["message"], answer
+
+        without = {field: text for field, text in GOOD.items() if field != name}
+        answers = [say_nearby(client, without), say_nearby(client, {**without, name: "null"})]
+        if name in ("lat", "lon"):
+            problem = nearby(ana, without).expect_problem(400, "bad_request")
+            assert problem["detail"].startswith(f"{name} must be "), problem
+            assert all(answer["message"].startswith(f"{name} must be ") for answer in answers), answers
+        else:
+            nearby(ana, without).expect(200)
+            assert all(answer["type"] == "nearby" for answer in answers), answers
+        assert client.is_alive()
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_request_gives_each_parameter_once(open_server, name):
+    ana = open_server.session("Ana")
+    for more in (f"{name}={GOOD[name]}", f"{name}=2", f"{name}=", name):
+        problem = nearby(ana, GOOD, [more]).expect_problem(400, "bad_request")
+        assert problem["detail"] == f"{name} must be given once", problem
+    # Encodings that are none, and no value at all.
+    without = {field: text for field, text in GOOD.items() if field != name}
+    for junk in ("%", "%5", "%zz", "5%", "%C3", "%FF", "%00", "%u0035"):
+        problem = nearby(ana, without, [f"{name}={junk}"]).expect_problem(400, "bad_request")
+        assert problem["detail"].startswith(f"{name} must be "), (junk, problem)
+    nearby(ana, without, [name]).expect_problem(400, "bad_request")
+    # An encoded digit is that digit; other parameters count as little as at other paths.
+    nearby(ana, without, [f"{name}=%31"]).expect(200)
+    others = ["", "other=1", "other=2", "other=%zz", "=", "=1", f"{name.upper()}=x", "%00", "at=x", "cursor=x"]
+    nearby(ana, GOOD, others).expect(200)
+    ana.request("GET", "/v1/rooms?other=1&other=2&other=%zz&lat=x").expect(200)
+
+
+def test_a_subscription_needs_an_id(open_server):
+    with open_server.session("Ana").socket() as client:
+        for members in ("", ',"id":null', ',"id":1.5', ',"id":"1"', ',"id":[1]'):
+            client.send(f'{{"type":"nearby"{members},"lat":1,"lon":1}}')
+            answer = client.wait_for("error")
+            assert answer["code"] == "bad_request" and "id must be " in answer["message"], answer
         assert client.is_alive()
 
 
@@ -249,28 +341,133 @@ def test_limits(servers):
             if answer["type"] == "error":
                 break
         assert answer["code"] == "rate_limited" and answer["retryAfterMs"] > 0, answer
+        metrics = server.request("GET", "/metrics").body.decode().splitlines()
+        assert 'backline_rate_limited_total{limit="searches"} 2' in metrics
+        assert "backline_messages_rate_limited_total 1" in metrics
     # Others are not concerned.
     search(ben)
 
 
-def test_what_is_the_same_cell_is_the_same_answer_and_nothing_is_logged(servers, storage):
-    server = servers("--log-level", "trace", store=storage).start()
-    ana = server.session("Ana")
-    place = {"lat": 52.5200123, "lon": 13.4050456}
-    room = make(ana, place=place)
-    shown = ana.room(room)["room"]["state"]["location"]
-    assert shown != place and distance(shown, place) < 100
-    asked = {"lat": 52.51812345, "lon": 13.40212345}
-    found = search(ana, asked)
-    assert [room["location"] for room in found] == [shown]
-    assert abs(found[0]["distanceMeters"] - distance(asked, shown)) < 0.001
-    with ana.socket() as client:
-        Watch(client, asked).until(lambda rooms: names(rooms) == ["A room"], "the room")
-        client.ask("nearby", lat=52.51812345, lon=13.40212345, limit=0)
-    ana.request("GET", "/v1/rooms/nearby?lat=52.51812345&lon=13.40212345&limit=0").expect_problem(400, "bad_request")
-    server.stop()
-    for text in ("51812345", "40212345", "5200123"):
-        assert text not in server.said()
+def test_what_is_in_one_cell_has_the_same_answers(server_of_cells):
+    ana = server_of_cells.session("Ana")
+    truths = [(52.5200123, 13.4050456), (0.0004, -0.0003), (65.7, 179.9999), (-16.8, -179.9999), (89.9996, 77.0), (-90, 0)]
+    for lat, lon in truths:
+        one = make(ana, place={"lat": lat, "lon": lon})
+        shown = ana.room(one)["room"]["state"]["location"]
+        assert 0.01 < distance(shown, {"lat": lat, "lon": lon}) < 100
+        # As far on the other side of the cell's middle: from one pole's cell to its opposite meridian, else by half turns.
+        other = {"lat": 2 * shown["lat"] - lat, "lon": (2 * shown["lon"] - lon + 180) % 360 - 180}
+        if abs(lat) > 89.99:
+            other = {"lat": lat, "lon": shown["lon"]}
+        two = make(ana, place=other)
+        assert ana.room(two)["room"]["state"]["location"] == shown
+        for asked in (shown, {"lat": lat, "lon": lon}, other, {"lat": -33.3, "lon": 44.4}):
+            for radius in (1, 20, 60, 20_037_508):
+                found = [room for room in search(ana, asked, radiusMeters=radius) if room["id"] in (one, two)]
+                assert len(found) == (2 if distance(asked, shown) <= radius else 0)
+                for room in found:
+                    assert room["location"] == shown
+                    assert abs(room["distanceMeters"] - distance(asked, shown)) < 0.001
+
+
+@pytest.fixture(scope="module")
+def server_of_cells():
+    with backline.Server("--max-searches-per-minute", "0") as server:
+        yield server
+
+
+def traces(number):
+    """A number as it might be kept: its last digits as text and as hexadecimal text, and a double in either order."""
+    digits = f"{number!r}".split(".")[1][-8:].encode()
+    return [digits, digits.hex().encode(), struct.pack(">d", number), struct.pack("<d", number)]
+
+
+def is_in(number, text):
+    return any(trace in text for trace in traces(number))
+
+
+@pytest.mark.parametrize("kind", ["postgres", "sqlite"])
+def test_where_somebody_asks_is_kept_nowhere(servers, tmp_path, kind):
+    """Nor is where a room truly is: not in what the server says, its metrics, the database's log or its rows."""
+    provider = Provider(tmp_path)
+    truth, asked = {"lat": 52.52001237, "lon": 13.40504569}, {"lat": 52.51812345, "lon": 13.40212347}
+    with contextlib.ExitStack() as stack:
+        store = ["--store", kind, "--data", str(tmp_path / "data")]
+        if kind == "postgres":
+            cluster = stack.enter_context(contextlib.closing(postgres.Cluster()))
+            for setting in ("log_statement = 'all'", "log_min_duration_statement = 0"):
+                cluster.sql(f"ALTER SYSTEM SET {setting}", "postgres")
+            cluster.sql("SELECT pg_reload_conf()", "postgres")
+            url = cluster.database()
+            store += ["--database-url", url]
+        server = servers(
+            "--log-level", "trace", "--max-searches-per-minute", "2", *provider.options("secret"), store=store).start()
+        ana, ben = server.session("Ana"), server.session("Ben")
+        room = make(ana, place=truth)
+        shown = ana.room(room)["room"]["state"]["location"]
+        query = f"lat={asked['lat']}&lon={asked['lon']}"
+        path = f"/v1/rooms/nearby?{query}"
+
+        found = search(ana, asked)
+        assert abs(found[0]["distanceMeters"] - distance(asked, shown)) < 0.001
+        with ana.socket() as client, ana.socket() as lost:
+            watch = Watch(client, asked)
+            assert names(watch.listed) == names(Watch(lost, asked).listed) == ["A room"]
+            lost.drop()
+            ana.command(room, "updateRoom", name="Kitchen")
+            watch.until(lambda rooms: names(rooms) == ["Kitchen"], "the new name")
+            assert client.ask("nearby", **asked, limit=0)["code"] == "bad_request"
+            client.send(json.dumps({"type": "nearby", "id": 9, **asked})[:-1])
+            assert client.wait_for("error")["code"] == "bad_request"
+        # Requests that are refused, each in another place.
+        ana.request("GET", f"{path}&limit=0").expect_problem(400, "bad_request")
+        ana.request("POST", path).expect_problem(405, "method_not_allowed")
+        ana.request("GET", path.replace("nearby", "nearest")).expect_problem(404, "not_found")
+        ana.request("GET", path, headers={"Accept": "text/html"}).expect_problem(406, "not_acceptable")
+        server.request("GET", path, token=provider.hs256(aud="others")).expect_problem(401, "unauthorized")
+        assert any(ana.request("GET", path).status == 429 for _ in range(20))
+        # Those that break off, and what is no request.
+        for tail in ("HTTP/1.1\r\nHost: x\r\n", "HTTP/1.1\r\n\0: \0\r\n\r\n", "HTTP/9\r\n\r\n", "\r\n\r\n"):
+            with tls(server) as stream, contextlib.suppress(OSError):
+                stream.sendall(f"GET {path} {tail}".encode())
+                if not tail.endswith("Host: x\r\n"):
+                    stream.recv(4096)
+        if kind == "postgres":
+            search(ben, asked)
+            cluster.stop()
+            assert names(search(ben, asked)) == ["Kitchen"]
+            eventually(lambda: b"The rooms nearby cannot be read" in said(server), "that the log is out of reach")
+            cluster.start()
+            eventually(lambda: b"The rooms nearby are read again" in said(server), "that it is back")
+        metrics = server.request("GET", "/metrics").body
+        assert server.stop() == 0
+
+        # What is looked through has something of these very requests.
+        assert b"A JSON Web Token was refused" in said(server)
+        assert said(server).count(b"HummingbirdCore") >= 10, "the trace of the connections"
+        assert re.search(rb'backline_rate_limited_total\{limit="searches"\} [1-9]', metrics)
+        places = {"the server's log": said(server), "its metrics": metrics}
+        if kind == "postgres":
+            with open(os.path.join(cluster.folder, "log"), "rb") as file:
+                places["the database's log"] = file.read()
+            name = url.rsplit("/", 1)[1]
+            tables = cluster.sql(
+                "SELECT c.oid::regclass FROM pg_class c WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace", name)
+            places["its rows"] = "".join(
+                cluster.sql(f"SELECT t::text FROM {table} t", name) for table in tables.split()).encode()
+        else:
+            places["its file"] = b"".join(file.read_bytes() for file in (tmp_path / "data").iterdir() if file.is_file())
+        for what, text in places.items():
+            for number in (*asked.values(), *truth.values()):
+                assert not is_in(number, text), f"{number} is in {what}"
+            if what not in ("the server's log", "its metrics"):
+                assert all(is_in(number, text) for number in shown.values()), f"{what} is not where to look"
+
+
+def said(server):
+    """All that the program wrote to both outputs."""
+    with open(server.errors.name, "rb") as file:
+        return file.read() + "\n".join(server.printed).encode()
 
 
 @pytest.fixture
@@ -307,32 +504,6 @@ def test_a_server_that_was_killed_has_the_rooms_again(server):
         watch = Watch(client)
         ana.command(rooms[1], "closeRoom")
         watch.until(lambda rooms: names(rooms)[:1] == ["2"], "the room that closed")
-
-
-def test_the_operators_query_gives_what_a_search_gives(nodes, cluster):
-    """The SQL of Operations.md against the index."""
-    page = os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "Operations.md")
-    with open(page, encoding="utf-8") as file:
-        query = next(line for line in file if line.startswith("SELECT room_id, code, name, meters"))
-    ana = nodes[0].session("Ana")
-    dice = random.Random(7)
-    for number in range(60):
-        lat, lon = dice.choice([(89.99, 20 * number), (-90, 0), (10, 179.99), (10, -179.99), (52.52, 13.4)])
-        lat = max(-90.0, min(90.0, lat + dice.uniform(-0.02, 0.02)))
-        make(ana, str(number), {"lat": lat, "lon": (lon + dice.uniform(-0.02, 0.02) + 180) % 360 - 180})
-    database = nodes[0].options[nodes[0].options.index("--database-url") + 1].rsplit("/", 1)[1]
-    for lat, lon, meters in [
-        (52.52, 13.4, 1_000), (10, 180, 3_000), (10, -180, 3_000), (90, 0, 5_000), (89.99, 77, 2_500), (-90, 12, 9_000),
-        (0, 0, 20_037_508),
-    ]:
-        sql = query
-        for name, value in {"lat": lat, "lon": lon, "meters": float(meters), "rooms": 50}.items():
-            sql = re.sub(rf":{name}\b", f"{value}", sql)
-        rows = [line.split("|") for line in cluster.sql(sql, database).splitlines()]
-        found = search(ana, {"lat": lat, "lon": lon}, radiusMeters=meters)
-        assert [row[0] for row in rows] == [room["id"] for room in found]
-        assert all(abs(float(row[3]) - room["distanceMeters"]) < 0.001 for row, room in zip(rows, found))
-        assert found
 
 
 @pytest.mark.parametrize("seed", [random.SystemRandom().randrange(1, 1_000_000)])
@@ -372,3 +543,148 @@ def test_what_was_shown_ends_as_a_fresh_search(nodes, seed, say):
         for asker, centre, more, watch in watches:
             fresh = search(asker, centre, **more)
             watch.until(lambda rooms: rooms == fresh, f"the rooms of a fresh search with {more}")
+
+
+# Clients that stop reading
+
+
+LARGE_TEXT = "\U0001d11e" * 300
+"""The largest title there may be."""
+
+
+class Reader:
+    """A client that reads only when it is told to, as far as ``Watch`` uses one."""
+
+    def __init__(self, raw):
+        self.raw, self.pushed, self.number = raw, [], 0
+
+    def ask(self, type, **fields):
+        self.number += 1
+        number = self.number
+        self.raw.send({"type": type, "id": number, **fields})
+        self.until(lambda: any(message.get("re") == number for message in self.pushed), f"an answer to {type}")
+        answer = next(message for message in self.pushed if message.get("re") == number)
+        self.pushed.remove(answer)
+        return answer
+
+    def until(self, condition, what):
+        deadline = time.monotonic() + backline.PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, f"still not: {what}"
+            self.pushed.append(self.raw.receive())
+
+
+class Street:
+    """Rooms in one place whose summaries are large, and somebody who renames all of them."""
+
+    COUNT = 40
+
+    def __init__(self, server):
+        self.owner = server.session("Ana")
+        self.rooms, self.turn = [], 0
+        track = {**backline.tracks("Song")[0], "title": LARGE_TEXT, "artist": LARGE_TEXT}
+        for number in range(self.COUNT):
+            room = make(self.owner, f"Room {number}")
+            self.owner.command(room, "addTracks", tracks=[track])
+            entry = self.owner.command(room, "enqueue", track=1)["result"]["entry"]
+            self.owner.command(room, "play", entry=entry)
+            self.rooms.append(room)
+
+    def rename_all(self, client):
+        """Gives every room another name; returns the condition of a list that shows it."""
+        self.turn += 1
+        name = f"Name {self.turn}"
+        for room in self.rooms:
+            client.send({
+                "type": "command", "id": client.next_id(), "room": room,
+                "command": {"type": "updateRoom", "name": name}})
+        return lambda rooms: names(rooms) == [name] * self.COUNT
+
+
+def gauge(server, name):
+    exposition = server.request("GET", "/metrics").body.decode()
+    return float(re.search(rf"^backline_{name} (\S+)$", exposition, re.MULTILINE)[1])
+
+
+def queued(server):
+    """The bytes that wait for clients."""
+    return gauge(server, "queued_bytes")
+
+
+@pytest.mark.parametrize("limit, seconds", [(2 << 20, 10), (128 << 10, 60)], ids=["too long", "too much"])
+def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(servers, limit, seconds, say):
+    """Closed when they have not drained for so long, or when more than the limit waits."""
+    server = servers(
+        "--max-searches-per-minute", "0", "--max-commands-per-second", "0", "--max-outgoing-bytes", str(limit),
+        "--stall-limit-seconds", str(seconds)).start()
+    street, ben, cyd = Street(server), server.session("Ben"), server.session("Cyd")
+    with contextlib.ExitStack() as stack:
+        client, same, other = (stack.enter_context(person.socket()) for person in (street.owner, ben, cyd))
+        readers = [
+            Reader(stack.enter_context(backline.RawSocket(server, ben.token, receive_buffer=64 << 10))) for _ in range(4)
+        ]
+        shown = [Watch(reader) for reader in readers for _ in range(16)]
+        size = len(json.dumps(shown[0].listed, ensure_ascii=False).encode())
+        assert 100_000 < size < limit and all(len(watch.listed) == street.COUNT for watch in shown)
+        # The same session on another connection, and somebody else, follow a room and what is near.
+        watches = [Watch(same), Watch(other)]
+        for follower in (same, other):
+            follower.subscribe(street.rooms[0])
+        before, most, began, rounds = resident(server), 0, time.monotonic(), 10
+        for _ in range(rounds):
+            condition = street.rename_all(client)
+            for watch in watches:
+                watch.until(condition, "the names")
+            most = max(most, queued(server))
+        # Of each subscription one delta waits, at most, and of each connection what the limit lets.
+        each = min(16 * size, limit)
+        assert most <= len(readers) * (each + size)
+        # Without these bounds this would: more than the memory that the server took.
+        unbounded = len(shown) * rounds * size
+        grown = resident(server) - before
+        say(f"{most:,.0f} bytes waited of {unbounded:,}; {grown:,} bytes of memory")
+        assert grown < unbounded / 2
+        eventually(lambda: queued(server) == 0, "the end of what waited")
+        if limit > 16 * size:
+            assert most > 0 and time.monotonic() - began > seconds - 1, "they were not given their time"
+        for reader in readers:
+            assert reader.raw.close_code() == 1013
+        assert gauge(server, "nearby_subscriptions") == len(watches)
+        condition = street.rename_all(client)
+        fresh = None
+        for watch in watches:
+            watch.until(condition, "the names")
+            fresh = fresh or search(ben)
+            assert watch.listed == fresh
+        last = street.owner.room(street.rooms[0])["room"]["seq"]
+        for follower in (same, other):
+            follower.catch_up(street.rooms[0], last)
+
+
+def test_a_client_that_reads_again_in_time_is_shown_the_end_of_it(servers):
+    """Of what happened meanwhile it gets one delta for each subscription."""
+    server = servers(
+        "--max-searches-per-minute", "0", "--max-commands-per-second", "0", "--max-outgoing-bytes", str(4 << 20),
+    ).start()
+    street, ben = Street(server), server.session("Ben")
+    with contextlib.ExitStack() as stack:
+        client, other = (stack.enter_context(person.socket()) for person in (street.owner, ben))
+        raw = stack.enter_context(backline.RawSocket(server, ben.token, receive_buffer=64 << 10))
+        reader = Reader(raw)
+        stalled, watch = [Watch(reader) for _ in range(16)], Watch(other)
+        for _ in range(10):
+            condition = street.rename_all(client)
+            watch.until(condition, "the names")
+        street.owner.command(street.rooms.pop(), "closeRoom")
+        gone = street.rooms.pop()
+        street.owner.command(gone, "updateRoom", location={"lat": 0, "lon": 0})
+        make(street.owner, "new")
+        watch.until(lambda rooms: "new" in names(rooms) and len(rooms) == street.COUNT - 1, "the new room")
+        assert queued(server) > 0, "it does not wait for the client"
+        fresh = search(ben)
+        for late in stalled:
+            late.until(lambda rooms: rooms == fresh, "the rooms of a search")
+        assert len(watch.deltas) > 10
+        # Some that it took into its network's buffers, one that waited, and the one of all the rest.
+        assert min(len(late.deltas) for late in stalled) <= 3, [len(late.deltas) for late in stalled]
+        assert reader.ask("time", t1=1)["type"] == "time"

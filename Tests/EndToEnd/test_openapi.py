@@ -210,7 +210,7 @@ def test_every_operation_answers_as_described(shared, described):
         send(dj, "GET", f"/v1/rooms{path}").expect(200)
     for path in ("limit=0", "cursor=x", "q=%00"):
         send(dj, "GET", f"/v1/rooms?{path}").expect_problem(400, "bad_request")
-    send(dj, "GET", "/v1/rooms/nearby?lat=52.5&lon=13.4").expect(200)
+    assert send(dj, "GET", "/v1/rooms/nearby?lat=52.5&lon=13.4&radiusMeters=20037508").expect(200)["rooms"]
     send(dj, "GET", "/v1/rooms/nearby?lat=52.5").expect_problem(400, "bad_request")
     for person in (dj, guest, stranger):
         send(person, "GET", "/v1/rooms/{room}", room=room).expect(200)
@@ -276,6 +276,24 @@ def test_a_path_has_no_other_methods_than_the_described(shared, described):
         assert allowed - {"HEAD"} == {method.upper() for method in item if method in METHODS}, path
 
 
+def test_too_many_nearby_searches_are_refused_as_described(servers):
+    server = servers("--max-searches-per-minute", "1").start()
+    described, ana = Description(server), server.session("Ana")
+    path = "/v1/rooms/nearby"
+    backline.eventually(lambda: described.request(ana, "GET", f"{path}?lat=0&lon=0").status == 429, "a refusal")
+    assert described.seen["GET", path] == {200, 429}
+
+
+def test_random_nearby_searches_are_taken_where_the_description_takes_them(servers, tmp_path):
+    """Numbers at the ends of their ranges and beyond, parameters left out or of another kind."""
+    server = servers("--max-searches-per-minute", "0").start()
+    dj = server.session("Ana")
+    for lat in (-90, 0, 52.52):
+        dj.create_room(location={"lat": lat, "lon": 13.405})
+    checked = random_requests(server, dj, tmp_path, "--include-operation-id", "listNearbyRooms", "--max-examples", "100")
+    assert checked >= 100
+
+
 @pytest.mark.parametrize("operations", ["--exclude-operation-id", "--include-operation-id"])
 def test_random_requests_get_described_answers(servers, tmp_path, operations):
     server = servers().start()
@@ -284,17 +302,24 @@ def test_random_requests_get_described_answers(servers, tmp_path, operations):
     dj.command(room, "addTracks", tracks=backline.tracks("One", "Two", "Three"))
     settings = tmp_path / "schemathesis.toml"
     settings.write_text(f'[parameters]\n"path.room" = "{room}"\n')
+    # A text that is only spaces, or another room's key, is refused though its schema permits it.
+    checks = ["--exclude-checks", "positive_data_acceptance,negative_data_rejection"]
+    sent = random_requests(
+        server, dj, tmp_path, "--max-examples", "10", *checks, operations, "deleteSession", config=settings)
+    assert sent >= 10
+
+
+def random_requests(server, person, folder, *options, config=None):
+    """Runs schemathesis, which must find nothing wrong; returns how many requests it sent."""
     command = [
-        *SCHEMATHESIS, "--config-file", str(settings), "run", f"{server.origin}/openapi.json",
-        "--header", f"Authorization: Bearer {dj.token}", "--tls-verify", "false", "--seed", "5",
-        "--max-examples", "10", "--request-timeout", "10", "--no-color",
-        "--phases", "examples,coverage,fuzzing", "--suppress-health-check", "all",
-        # A text that is only spaces, or another room's key, is refused though its schema permits it.
-        "--exclude-checks", "positive_data_acceptance,negative_data_rejection", operations, "deleteSession",
+        *SCHEMATHESIS, *(["--config-file", str(config)] if config else []), "run", f"{server.origin}/openapi.json",
+        "--header", f"Authorization: Bearer {person.token}", "--tls-verify", "false", "--seed", "5",
+        "--request-timeout", "10", "--no-color", "--phases", "examples,coverage,fuzzing",
+        "--suppress-health-check", "all", *options,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=folder)
     assert done.returncode == 0, done.stdout[-10_000:] + done.stderr[-2_000:]
     sent = re.search(r"(\d+) generated", done.stdout)
-    assert sent and int(sent[1]) >= 10, done.stdout
     server.request("GET", "/healthz").expect(200)
     assert server.running, server.said()
+    return int(sent[1])

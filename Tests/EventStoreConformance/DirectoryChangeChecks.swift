@@ -60,6 +60,22 @@ extension ConformanceSuite {
             #expect(try await test.store.removeStreams(closedBefore: noon + 200, limit: 9) == [id(1)])
             #expect(try await test.store.changes(since: mark).records.map(\.stream) == [id(2)])
         },
+        EventStoreCheck("whichever call changes what the directory shows, the change comes") { (test) async throws in
+            let archive = try test.archive
+            var mark = try await test.second.directoryChanges(since: nil).mark
+            var shown: [UUID: DirectoryEntry] = [:]
+            for write in directoryWrites {
+                try await write.carryOut(archive)
+                let all = try await archive.directory(of: (1...9).map(id))
+                let entries = Dictionary(uniqueKeysWithValues: all.map { ($0.stream, $0.entry) })
+                let changed = entries.keys.filter { entries[$0] != shown[$0] }
+                #expect(changed.sorted() == write.changes.map(id), "\(write.name)")
+                let changes = try await test.second.changes(since: mark)
+                #expect(Set(changes.records.map(\.stream)).isSuperset(of: changed), "\(write.name)")
+                for record in changes.records { #expect(record.entry == entries[record.stream], "\(write.name)") }
+                (mark, shown) = (changes.mark, entries)
+            }
+        },
         EventStoreCheck("a reader that goes from mark to mark misses nothing of what many write") {
             (test) async throws in
             try await test.store.makeStreams(1...8)

@@ -66,6 +66,12 @@ package final class PostgresCluster: Sendable {
         ).trimmingCharacters(in: .newlines)
     }
 
+    /// Dumps a database, of whichever server, and restores the dump into an empty one of this server.
+    package func restoreDump(of database: String, into empty: String) throws {
+        let script = #""$0" -d "$1" | "$2" -X -q -v ON_ERROR_STOP=1 -d "$3""#
+        try programs.run("sh", "-c", script, programs.path("pg_dump"), database, programs.path("psql"), empty)
+    }
+
     // MARK: The server
 
     /// Starts the server and waits until it takes connections.
@@ -76,8 +82,28 @@ package final class PostgresCluster: Sendable {
 
     /// Stops the server as a crash would: connections are cut, nothing is written back.
     package func crash() throws {
+        try stop(mode: "immediate")
+    }
+
+    /// Stops the server, which cuts connections and writes everything back.
+    package func stop() throws {
+        try stop(mode: "fast")
+    }
+
+    private func stop(mode: String) throws {
         try programs.run(
-            programs.path("pg_ctl"), "stop", "-m", "immediate", "-w", "-t", "120", "-D", directory + "/data")
+            programs.path("pg_ctl"), "stop", "-m", mode, "-w", "-t", "120", "-D", directory + "/data")
+    }
+
+    /// Keeps a copy of the files of a server that is stopped.
+    package func keepFiles() throws {
+        try programs.run("cp", "-a", directory + "/data", directory + "/kept")
+    }
+
+    /// Puts what ``keepFiles()`` kept in the place of the files of a server that is stopped.
+    package func putFilesBack() throws {
+        try programs.run("rm", "-rf", directory + "/data")
+        try programs.run("mv", directory + "/kept", directory + "/data")
     }
 
     /// Stops all processes of the server in their tracks: sockets stay open, nobody answers.

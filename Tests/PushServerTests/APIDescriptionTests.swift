@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import NIOPosix
 import PrometheusMetrics
+import RoomDomain
 import RoomService
 import RoomWire
 import Testing
@@ -45,6 +46,25 @@ import Testing
         let described = try described()
         #expect(routed() == described)
         #expect(described.count > 10)
+    }
+
+    /// Such a room would not be found at its path.
+    @Test func `no room gets a code that another path has`() {
+        let parameters = APIRoute.all.filter { $0.segments.contains(":room") }
+        var words: Set<String> = []
+        for route in APIRoute.all {
+            for (place, segment) in route.segments.enumerated() where !segment.hasPrefix(":") {
+                let isWhereARoomIs = parameters.contains { parameter in
+                    parameter.segments.count > place && parameter.segments[place] == ":room"
+                        && parameter.segments[..<place] == route.segments[..<place]
+                }
+                if isWhereARoomIs { words.insert(String(segment)) }
+            }
+        }
+        #expect(words == ["nearby"])
+        for case .code(let code)? in words.map({ RoomReference($0) }) {
+            #expect(RoomCode(random: UInt64(code.value)) != code)
+        }
     }
 
     @Test func `a wrong method is told exactly the routes of its path`() throws {

@@ -34,6 +34,15 @@ import Testing
         #expect(RoomCode.zero.description == "000000")
     }
 
+    @Test func `no room gets the word of a search as its code`() throws {
+        let word = try #require(RoomCode("nearby"))
+        #expect(RoomCode(random: UInt64(word.value)).description == "NEARBZ")
+        // The bits above the lowest 30 do not matter.
+        #expect(RoomCode(random: UInt64(word.value) | 5 << 30).description == "NEARBZ")
+        #expect(RoomCode(random: UInt64(word.value) - 1).description == "NEARBX")
+        #expect(RoomCode(random: UInt64(word.value) + 1).description == "NEARBZ")
+    }
+
     @Test func `a made UUID is the example of RFC 9562`() {
         // RFC 9562 appendix A.6: 2022-02-22 19:22:22 GMT, rand_a 0xCC3, rand_b 0x18C4DC0C0C07398F.
         let uuid = UUID.makeV7(

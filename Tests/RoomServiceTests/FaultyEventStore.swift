@@ -55,6 +55,7 @@ final class FaultyEventStore: EventStore {
         var durable: [UUID: [Int: StoredEvent]] = [:]
         var snapshots: [UUID: [StoredSnapshot]] = [:]
         var late: [@Sendable () async -> Void] = []
+        var hidesChanges = false
     }
 
     static let unreachable = StorageFault.unreachable(.init(message: "nobody there"))
@@ -78,6 +79,11 @@ final class FaultyEventStore: EventStore {
     /// Whether nothing can be reached.
     func isDown(_ isDown: Bool) {
         state.withLock { $0.isDown = isDown }
+    }
+
+    /// Whether no change of the directory is told, as where another program writes, which does not mark it.
+    func hidesChanges(_ hidesChanges: Bool) {
+        state.withLock { $0.hidesChanges = hidesChanges }
     }
 
     /// Refuses every batch with this room in it.
@@ -335,7 +341,11 @@ final class FaultyEventStore: EventStore {
     }
 
     func directoryChanges(since mark: DirectoryMark?) async throws(StorageFault) -> DirectoryChanges {
-        try await perform(.directory) { () async throws(StorageFault) in try await log.directoryChanges(since: mark) }
+        try await perform(.directory) { () async throws(StorageFault) in
+            var changes = try await log.directoryChanges(since: mark)
+            if changes.records != nil, state.withLock(\.hidesChanges) { changes.records = [] }
+            return changes
+        }
     }
 
     func memberships(of session: UUID) async throws(StorageFault) -> [UUID] {

@@ -9,6 +9,8 @@ import RoomWire
 import Synchronization
 import Testing
 
+@testable import RoomService
+
 /// Rooms near a point, as they are searched and as they are shown.
 @Suite(.timeLimit(.minutes(5))) struct NearbyTests {
     private static let here = NearbyQuery(origin: place(52.52, 13.405))
@@ -37,23 +39,53 @@ import Testing
         }
     }
 
-    @Test func `a full list gets the next one, and what is beyond its last room wakes nobody`() async throws {
+    @Test func `a full list gets the next one, and is told nothing of what is beyond its last room`() async throws {
         try await withNearby { node in
             var rooms: [(room: RoomID, owner: Person)] = []
             for step in 0..<5 { rooms.append(try await node.makeRoom(at: place(52.52 + Double(step) / 1_000, 13.405))) }
             var query = Self.here
             query.limit = 2
             #expect(await node.host.nearby.refresh())
-            let watcher = Watcher(of: query, on: node)
+            let (watcher, all) = (Watcher(of: query, on: node), Watcher(of: Self.here, on: node))
             #expect(watcher.rooms.map(\.id) == rooms[..<2].map(\.room))
+            #expect(all.rooms.count == 5)
             _ = try await node.tell(.closeRoom, in: rooms[4].room, by: rooms[4].owner)
-            try await node.update(rooms[3].room, by: rooms[3].owner) { $0.name = "Beyond" }
+            for name in ["Beyond", "Beyond as well"] {
+                try await node.update(rooms[3].room, by: rooms[3].owner) { $0.name = name }
+                // Whose list is not full is told, and once it is told of the second the first has reached everybody.
+                try await all.until("the change beyond") { $0.count == 4 && $0.last?.name == name }
+            }
+            #expect(watcher.messages == 0)
             _ = try await node.tell(.closeRoom, in: rooms[0].room, by: rooms[0].owner)
             try await watcher.until("the next room") { $0.map(\.id) == rooms[1...2].map(\.room) }
             #expect(watcher.messages == 1)
             try await node.update(rooms[3].room, by: rooms[3].owner) { $0.location = place(52.52, 13.405) }
             try await watcher.until("the nearest") { $0.map(\.id) == [rooms[3].room, rooms[1].room] }
-            watcher.end()
+            for watcher in [watcher, all] { watcher.end() }
+        }
+    }
+
+    /// Who is not concerned is not even looked at.
+    @Test func `a full list reaches as far as its last room, any other as far as was asked`() throws {
+        let records = (0..<3).map { step in
+            let entry = DirectoryEntry(
+                code: "", name: "", isPublic: true, latitude: 52.52 + Double(step) / 1_000, longitude: 13.405,
+                createdAt: 0)
+            return DirectoryRecord(stream: UUID(), entry: entry)
+        }
+        let rooms = try records.map { try #require(PlacedRoom($0)) }
+        let found = rooms.map {
+            FoundRoom(room: $0, distance: greatCircleDistance(from: Self.here.origin, to: $0.place))
+        }
+        for (limit, isBeyond) in [(2, false), (3, true), (4, true)] {
+            var query = Self.here
+            query.limit = limit
+            var watch = NearbyWatch(query, sub: 1, of: NearbyWatch.Client()) { _ in }
+            _ = watch.show(Array(found.prefix(limit)))
+            #expect(watch.reach.contains(rooms[0].place) && watch.reach.contains(rooms[1].place))
+            #expect(watch.reach.contains(rooms[2].place) == isBeyond, "limit \(limit)")
+            _ = watch.show([found[0]])
+            #expect(watch.reach.contains(rooms[2].place), "a list that is full no more")
         }
     }
 
@@ -218,63 +250,10 @@ import Testing
             }
         }
     }
-
-    // MARK: Privacy
-
-    /// Distances tell where the cell's centre is, and nothing more: not even with any number of them.
-    @Test(arguments: [UInt64.random(in: 0...UInt64.max), 1, 2])
-    func `distances from anywhere lead to the cell and no nearer`(seed: UInt64) async throws {
-        print("seed \(seed)")
-        var random = SeededRandom(seed: seed)
-        try await withNearby { node in
-            let cell = node.host.settings.locationPrecisionMeters
-            let truth = place(.random(in: -80...80, using: &random), .random(in: -179...179, using: &random))
-            let centre = truth.rounded(toCellsOf: cell)
-            var twin = truth
-            while twin == truth || twin.rounded(toCellsOf: cell) != centre
-                || greatCircleDistance(from: truth, to: twin) < cell / 4
-            {
-                twin = place(
-                    centre.latitude + .random(in: -0.0006...0.0006, using: &random),
-                    centre.longitude + .random(in: -0.004...0.004, using: &random))
-            }
-            let (room, _) = try await node.makeRoom(at: truth)
-            let (other, _) = try await node.makeRoom(at: twin)
-
-            /// What anybody may ask as often as they like.
-            func distances(from origin: Coordinate) async throws -> [RoomID: Double] {
-                let found = try await node.host.nearby.search(NearbyQuery(origin: origin, radiusMeters: 20_037_508))
-                return Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.distanceMeters ?? -1) })
-            }
-
-            // Downhill, from far away: the point at which the distance is least, to a millimetre.
-            var guess = place(
-                max(-85, min(85, truth.latitude + .random(in: -3...3, using: &random))), truth.longitude)
-            var step = 2.0
-            var least = try await distances(from: guess)[room] ?? .infinity
-            while step > 1e-9 {
-                var isBetter = false
-                for (north, east) in [(1.0, 0.0), (-1, 0), (0, 1), (0, -1), (0.7, 0.7), (-0.7, 0.7)] {
-                    guard
-                        let next = Coordinate(
-                            latitude: guess.latitude + north * step, longitude: guess.longitude + east * step)
-                    else { continue }
-                    let told = try await distances(from: next)
-                    #expect(told[room] == told[other])
-                    if let distance = told[room], distance < least { (guess, least, isBetter) = (next, distance, true) }
-                }
-                if !isBetter { step /= 2 }
-            }
-            #expect(greatCircleDistance(from: guess, to: centre) < 0.01)
-            // Two places in the cell lead to one guess: it says nothing of where in the cell the room is.
-            #expect(
-                greatCircleDistance(from: guess, to: truth) + greatCircleDistance(from: guess, to: twin) >= cell / 4)
-        }
-    }
 }
 
 /// A point that there is.
-private func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
+func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
     guard let place = Coordinate(latitude: latitude, longitude: longitude) else {
         preconditionFailure("\(latitude), \(longitude)")
     }
@@ -282,7 +261,7 @@ private func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
 }
 
 /// Runs processes that keep the rooms nearby up to date, quickly.
-private func withNearby(
+func withNearby(
     _ count: Int, on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
     bus: (any NodeBus)? = nil, settings change: (inout RoomHostSettings) -> Void = { _ in },
     _ body: ([Node]) async throws -> Void
@@ -299,7 +278,7 @@ private func withNearby(
 }
 
 /// Runs one process; see ``withNearby(_:on:clock:bus:settings:_:)``.
-private func withNearby(
+func withNearby(
     on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
     settings change: (inout RoomHostSettings) -> Void = { _ in }, _ body: (Node) async throws -> Void
 ) async throws {
@@ -307,7 +286,7 @@ private func withNearby(
 }
 
 extension Node {
-    fileprivate func makeRoom(at place: Coordinate) async throws -> (room: RoomID, owner: Person) {
+    func makeRoom(at place: Coordinate) async throws -> (room: RoomID, owner: Person) {
         let session = try await session("Ana")
         let location = #","location":{"lat":\#(place.latitude),"lon":\#(place.longitude)}"#
         let wanted = try CreateRoomRequest.named("Kitchen", more: location)
@@ -315,7 +294,7 @@ extension Node {
         return (room, Person(session: session.id, name: session.name))
     }
 
-    fileprivate func update(_ room: RoomID, by owner: Person, _ change: (inout RoomUpdate) -> Void) async throws {
+    func update(_ room: RoomID, by owner: Person, _ change: (inout RoomUpdate) -> Void) async throws {
         var update = RoomUpdate()
         change(&update)
         let outcome = try await tell(.updateRoom(update), in: room, by: owner)
@@ -324,7 +303,7 @@ extension Node {
 }
 
 /// A room as a client has it.
-private struct ListedRoom: Equatable {
+struct ListedRoom: Equatable {
     let id: RoomID
     let name: String
     let distance: Double
@@ -345,7 +324,7 @@ private struct ListedRoom: Equatable {
 }
 
 /// A client of a nearby subscription, and the list that it has.
-private final class Watcher: Sendable {
+final class Watcher: Sendable {
     private struct State {
         var rooms: [RoomID: ListedRoom] = [:]
         var messages = 0

@@ -21,6 +21,13 @@ struct JSONParser {
         return value
     }
 
+    /// The number that is the whole of `text`, without white space; nil where that is anything else, or out of range.
+    static func number(in text: Span<UInt8>) -> Double? {
+        var parser = JSONParser(maximumDepth: 0)
+        guard let value = try? parser.number(text), parser.index == text.count else { return nil }
+        return value.number
+    }
+
     /// Where the value of an object's member stands in `text`, without the white space around it; the last of several
     /// of that name counts, and nil means that there is none.
     static func place(of name: String, in text: Span<UInt8>) throws(JSONViolation) -> Range<Int>? {

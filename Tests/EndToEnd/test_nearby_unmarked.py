@@ -1,0 +1,76 @@
+"""Rooms near a point whose rows another program wrote, or somebody by hand: without the mark by which changes are found."""
+
+import contextlib
+import os
+import sqlite3
+import uuid
+
+import pytest
+
+import backline
+from test_nearby import HERE, PLAIN, Watch, make, names, search
+
+ELSEWHERE = {"lat": -33.87, "lon": 151.21}
+
+
+class Rows:
+    """The table of rooms, behind the server's back."""
+
+    def __init__(self, store, cluster):
+        self.options = dict(zip(store[::2], store[1::2]))
+        self.cluster = cluster
+        self.embedded = self.options["--store"] == "sqlite"
+        self.lat, self.lon = ("latitude", "longitude") if self.embedded else ("lat", "lon")
+
+    def run(self, statement):
+        if not self.embedded:
+            return self.cluster.sql(statement, self.options["--database-url"].rsplit("/", 1)[1])
+        path = os.path.join(self.options["--data"], "backline.sqlite")
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None, timeout=backline.PATIENCE)) as file:
+            return file.execute(statement).fetchall()
+
+    def id(self, room):
+        return f"X'{uuid.UUID(room).hex}'" if self.embedded else f"'{room}'"
+
+    def update(self, room, change):
+        self.run(f"UPDATE rooms SET {change} WHERE room_id = {self.id(room)}")
+
+    def delete(self, room):
+        self.run(f"DELETE FROM rooms WHERE room_id = {self.id(room)}")
+
+    def copy(self, room, name):
+        """A row like a room's, with the least possible mark, as a dump of earlier times brings it."""
+        made = backline.room_id()
+        self.run(
+            f"INSERT INTO rooms (room_id, epoch, seq, keyed, code, name, is_public, {self.lat}, {self.lon}, created_at,"
+            f" listed_in) SELECT {self.id(made)}, epoch, seq, keyed, '{made[:8]}', '{name}', is_public, {self.lat},"
+            f" {self.lon}, created_at, {0 if self.embedded else chr(39) + '0' + chr(39)} FROM rooms"
+            f" WHERE room_id = {self.id(room)}")
+        return made
+
+
+@pytest.fixture
+def rows(storage, request):
+    embedded = "sqlite" in storage
+    return Rows(storage, None if embedded else request.getfixturevalue("cluster"))
+
+
+def test_rooms_that_were_written_without_a_mark_are_shown(servers, storage, rows):
+    server = servers(*PLAIN, store=storage).start()
+    ana = server.session("Ana")
+    rooms = {name: make(ana, name) for name in ("stays", "renamed", "moves", "closes", "hides", "goes")}
+    distant = make(ana, "comes", ELSEWHERE)
+    with ana.socket() as client:
+        watch = Watch(client)
+        assert len(watch.listed) == 6
+        rows.update(rooms["renamed"], "name = 'new name'")
+        rows.update(rooms["moves"], f"{rows.lat} = {ELSEWHERE['lat']}, {rows.lon} = {ELSEWHERE['lon']}")
+        rows.update(rooms["closes"], "closed_at = 1")
+        rows.update(rooms["hides"], f"is_public = {0 if rows.embedded else 'false'}")
+        rows.delete(rooms["goes"])
+        rows.update(distant, f"{rows.lat} = {HERE['lat']}, {rows.lon} = {HERE['lon']}")
+        rows.copy(rooms["stays"], "copied")
+        watch.until(
+            lambda listed: sorted(names(listed)) == ["comes", "copied", "new name", "stays"], "the rooms as they are")
+        assert sorted(names(search(ana))) == ["comes", "copied", "new name", "stays"]
+        assert names(search(ana, ELSEWHERE)) == ["moves"]
