@@ -147,9 +147,12 @@ class Address:
         else:
             connection = http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=self.context())
         with contextlib.closing(connection):
+            connection.connect()
+            began = time.monotonic()
             connection.request(method, path, body, sent)
             response = connection.getresponse()
-            return Answer(response.status, response.headers, response.read())
+            took = time.monotonic() - began
+            return Answer(response.status, response.headers, response.read(), took)
 
     def session(self, name):
         """Makes a session."""
@@ -246,6 +249,8 @@ class Answer:
     status: int
     headers: http.client.HTTPMessage
     body: bytes
+    #: Seconds from the request to the answer's head.
+    took: float = 0.0
 
     @property
     def json(self):

@@ -62,7 +62,7 @@ def test_rooms_that_were_written_without_a_mark_are_shown(servers, storage, rows
     distant = make(ana, "comes", ELSEWHERE)
     with ana.socket() as client:
         watch = Watch(client)
-        assert len(watch.listed) == 6
+        watch.until(lambda listed: len(listed) == 6, "the rooms that there are")
         rows.update(rooms["renamed"], "name = 'new name'")
         rows.update(rooms["moves"], f"{rows.lat} = {ELSEWHERE['lat']}, {rows.lon} = {ELSEWHERE['lon']}")
         rows.update(rooms["closes"], "closed_at = 1")

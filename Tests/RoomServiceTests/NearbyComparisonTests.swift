@@ -1,7 +1,6 @@
 import EventStorage
 import FoundationEssentials
 import GeoSearch
-import NIOCore
 import RoomDomain
 import RoomService
 import RoomWire
@@ -15,11 +14,7 @@ import Testing
     @Test func `what has no mark is found out, on whichever page of the log it is`() async throws {
         let store = FaultyEventStore()
         for n in 0..<Self.count { try await store.make(n) }
-        let quick = { (settings: inout RoomHostSettings) in
-            settings.keepsNearby = true
-            settings.nearbyInterval = .milliseconds(10)
-        }
-        try await withNode(on: store, settings: quick) { node in
+        try await withNearby(on: store) { node in
             #expect(try await node.all().count == Self.count)
             store.hidesChanges(true)
             // One of each on every page: a thousand ids from the largest on, and those that are left.
