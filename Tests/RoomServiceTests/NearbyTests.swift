@@ -148,8 +148,10 @@ import Testing
             let gate = Gate()
             defer { gate.open() }
             store.next(.directory, .waits(gate))
+            let began = ContinuousClock.now
             // The one that the log is asked for, and one behind it.
             for _ in 0..<2 { #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room]) }
+            #expect(ContinuousClock.now - began < .seconds(10))
             #expect(gate.arrived == 1)
             gate.open()
             let (second, _) = try await node.makeRoom(at: place(52.52, 13.405))
