@@ -116,17 +116,24 @@ let package = Package(
 
         // What is measured and checked in Benchmarks/nearby.py.
         .executableTarget(
-            name: "NearbyLoad", dependencies: ["CMalloc", "GeoSearch", "GeoTestSupport", argumentParser],
+            name: "NearbyLoad",
+            dependencies: ["CMalloc", "GeoSearch", "GeoTestSupport", "RandomTestSupport", argumentParser],
             path: "Benchmarks/NearbyLoad", swiftSettings: settings),
 
         // Tests. The first targets are what several test targets share.
         target("EventStoreConformance", ["EventStorage"], path: "Tests/EventStoreConformance"),
         target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
-        target("RoomTestSupport", ["GeoSearch", "RoomDomain", "RoomWire"], path: "Tests/RoomTestSupport"),
-        target("GeoTestSupport", ["GeoSearch"], path: "Tests/GeoTestSupport"),
+        target("RandomTestSupport", [], path: "Tests/RandomTestSupport"),
+        target(
+            "RoomTestSupport", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomWire"],
+            path: "Tests/RoomTestSupport"),
+        target("GeoTestSupport", ["GeoSearch", "RandomTestSupport"], path: "Tests/GeoTestSupport"),
         target(
             "LogTestSupport",
-            ["EventStorage", "GeoSearch", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire"],
+            [
+                "EventStorage", "GeoSearch", "RandomTestSupport", "RoomDomain", "RoomService", "RoomTestSupport",
+                "RoomWire",
+            ],
             path: "Tests/LogTestSupport"),
         .executableTarget(
             name: "LogFiller", dependencies: ["LogTestSupport", "SQLiteEventStore", argumentParser],
@@ -137,7 +144,7 @@ let package = Package(
             "LogMaintenanceTests",
             [
                 "EventStorage", "LogMaintenance", "LogTestSupport", "PostgresEventStore", "PostgresTestSupport",
-                "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", "SQLiteEventStore",
+                "RandomTestSupport", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", "SQLiteEventStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         tests(
@@ -146,7 +153,7 @@ let package = Package(
         target(
             "FuzzProperties", ["RoomDomain", "RoomWire", "WebSocketCodec", nioCore], path: "Tests/FuzzProperties"),
         tests("FuzzReplayTests", ["FuzzProperties"]),
-        tests("GeoSearchTests", ["GeoSearch", "GeoTestSupport"]),
+        tests("GeoSearchTests", ["GeoSearch", "GeoTestSupport", "RandomTestSupport"]),
         tests("IdentityTokensTests", ["IdentityTokens"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(
@@ -156,22 +163,22 @@ let package = Package(
                 "RoomWire", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
             ]),
-        tests("RoomDomainTests", ["GeoSearch", "RoomDomain", "RoomTestSupport"]),
+        tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),
         tests(
             "RoomServiceTests",
             [
-                "EventStorage", "GeoSearch", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire",
-                "PrometheusMetrics",
-                nioCore, nioPosix, logging,
+                "EventStorage", "GeoSearch", "PrometheusMetrics", "RandomTestSupport", "RoomDomain", "RoomService",
+                "RoomTestSupport", "RoomWire", nioCore, nioPosix, logging,
             ]),
         .testTarget(
-            name: "RoomWireTests", dependencies: ["GeoSearch", "RoomDomain", "RoomTestSupport", "RoomWire"],
+            name: "RoomWireTests",
+            dependencies: ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport", "RoomWire"],
             exclude: ["Fixtures"], swiftSettings: settings),
         target(
             "RoomSimulation",
             [
-                "EventStorage", "LogMaintenance", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", nioCore,
-                logging,
+                "EventStorage", "LogMaintenance", "RandomTestSupport", "RoomDomain", "RoomService", "RoomTestSupport",
+                "RoomWire", nioCore, logging,
             ],
             path: "Tests/RoomSimulation"),
         .executableTarget(

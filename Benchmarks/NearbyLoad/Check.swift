@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import GeoSearch
 import GeoTestSupport
+import RandomTestSupport
 
 /// Holds the index against looking at every room.
 struct Check: ParsableCommand {

@@ -8,6 +8,8 @@ package enum RoomLimits {
     package static let queue = 500
     /// Present members.
     package static let members = 10_000
+    /// Sessions that may not come back.
+    package static let bans = 10_000
     /// Entries of the history that are kept.
     package static let history = 50
     /// Open rooms one session may own.

@@ -84,10 +84,20 @@ extension RoomState {
         let by = asker.member?.id
         var events = membershipEnd(of: member, ban ? .banned : .kicked, by: by, note: note)
         if ban {
+            events += try roomForBan(at: now)
             let until = durationMs.map { Timestamp(milliseconds: now.milliseconds &+ $0) }
             events.append(.memberBanned(member: id, by: by, session: member.session, until: until, note: note))
         }
         return events
+    }
+
+    /// What makes room for one more ban where there are as many as may be: the oldest of those that are over is lifted.
+    private func roomForBan(at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
+        guard bans.count >= RoomLimits.bans else { return [] }
+        guard let ended = bans.values.lazy.filter({ !$0.holds(at: now) }).map(\.member).min() else {
+            throw .limitReached("a room has at most \(RoomLimits.bans) bans")
+        }
+        return [.memberUnbanned(member: ended, by: nil)]
     }
 
     /// Of a number that was never given out there is nobody to unban; of any other, who is not banned stays so.

@@ -90,9 +90,6 @@ package final class NearbyRooms: Sendable {
     private static let watchesAtOnce = 8
     /// Rooms that are taken in before others get the lock.
     private static let roomsAtOnce = 128
-    /// How long who asks waits for the log, where there is an older answer and where there is none.
-    private static let patience = TimeAmount.milliseconds(250)
-    private static let patienceWithNothing = TimeAmount.seconds(5)
 
     private let store: any EventStore
     private let presence: PresenceDesk
@@ -131,7 +128,8 @@ package final class NearbyRooms: Sendable {
             defer { state.nextWaiting += 1 }
             return (state.nextWaiting, state.isLoaded)
         }
-        async let _: Void = giveUp(number, after: isLoaded ? Self.patience : Self.patienceWithNothing)
+        let patience = isLoaded ? settings.nearbyPatience : settings.nearbyPatienceWithNothing
+        async let _: Void = giveUp(number, after: patience)
         await withCheckedContinuation { continuation in
             let (isOver, mustAsk) = state.withLock { state in
                 guard !state.isOver else { return (true, false) }
@@ -223,8 +221,9 @@ package final class NearbyRooms: Sendable {
                 let waiting = state.withLock { state in asked.compactMap { state.waiting.removeValue(forKey: $0) } }
                 for continuation in waiting { continuation.resume() }
                 guard cause == .interval else { continue }
-                await tell()
+                // Beside the next readings: who searches does not wait for those who watch.
                 group.addTask {
+                    await self.tell()
                     await self.clock.sleep(for: self.settings.nearbyInterval)
                     self.reader.yield(.interval)
                 }

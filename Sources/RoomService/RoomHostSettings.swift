@@ -41,6 +41,10 @@ package struct RoomHostSettings: Sendable {
     package var keepsNearby = true
     /// How often they are brought to what the log has; who watches is told of changes at most so often.
     package var nearbyInterval = TimeAmount.milliseconds(500)
+    /// How long a search waits for the log where there is an older answer.
+    package var nearbyPatience = TimeAmount.milliseconds(250)
+    /// How long a search waits for the log where the rooms were never read.
+    package var nearbyPatienceWithNothing = TimeAmount.seconds(5)
     /// A session that is not used ends after this.
     package var sessionLifetimeMs: Int64 = 30 * 24 * 3_600 * 1_000
 

@@ -60,6 +60,39 @@ def eventually(condition, what, timeout=PATIENCE):
         time.sleep(0.02)
 
 
+class TooSlow(Exception):
+    """Something took longer than what it was to be done within: what came of it proves nothing."""
+
+
+@contextlib.contextmanager
+def within(seconds):
+    """For what must be done before a time is over that the server counts, which began no earlier than this."""
+    began = time.monotonic()
+    try:
+        yield
+    except Exception as failure:
+        if time.monotonic() - began >= seconds:
+            raise TooSlow(f"more than {seconds} s") from failure
+        raise
+    if time.monotonic() - began >= seconds:
+        raise TooSlow(f"more than {seconds} s")
+
+
+def patiently(attempt, times=10):
+    """Does something from its beginning until it was done in time: a machine may stand still for a while."""
+    for turn in range(1, times + 1):
+        try:
+            return attempt()
+        except TooSlow:
+            if turn == times:
+                raise
+
+
+def rest(answer):
+    """Waits for as long as a refusal says, and for what a clock may show too early."""
+    time.sleep(answer["retryAfterMs"] / 1000 + 0.01)
+
+
 def new_key():
     return str(uuid.uuid4())
 

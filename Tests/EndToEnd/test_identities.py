@@ -51,7 +51,7 @@ GOOD = {
     "a key set's RS256": lambda provider: provider.rs256(sub="rs"),
     "without a key's name": lambda provider: jwt.encode(provider.claims(sub="n"), provider.listed, "ES256"),
     "several audiences": lambda provider: provider.hs256(sub="aud", aud=["other", AUDIENCE]),
-    "within the leeway": lambda provider: provider.hs256(sub="leeway", exp=int(time.time()) - 1),
+    "within the leeway": lambda provider: provider.hs256(sub="leeway", exp=int(time.time())),
     "no start": lambda provider: provider.hs256(sub="start", nbf=None),
     "fractions": lambda provider: provider.hs256(sub="fractions", exp=time.time() + 60.5),
 }
@@ -59,7 +59,15 @@ GOOD = {
 
 @pytest.mark.parametrize("kind", GOOD)
 def test_a_good_token_is_a_session(server, provider, kind):
-    token = GOOD[kind](provider)
+    def attempt():
+        # The leeway is five seconds, of which up to one has passed.
+        with backline.within(4 if kind == "within the leeway" else 60):
+            is_a_session(server, GOOD[kind](provider))
+
+    backline.patiently(attempt)
+
+
+def is_a_session(server, token):
     person = as_person(server, token)
     assert person.name == "Ana"
     room = person.create_room()["room"]["state"]["id"]

@@ -87,11 +87,14 @@ def test_a_socket_behind_requests_is_counted_as_a_socket(server):
     with Kept(server, dj.token, "/v1/socket", request(dj.token)) as client:
         assert [client.answer()[0] for _ in range(2)] == [200, 101]
         assert client.receive()["type"] == "welcome"
-        exposition = server.request("GET", "/metrics").body.decode()
-        lines = dict(line.rsplit(" ", 1) for line in exposition.splitlines() if line and not line.startswith("#"))
-        assert lines['backline_connections{protocol="websocket"}'] == "1"
-        # The one that asks.
-        assert lines['backline_connections{protocol="http"}'] == "1"
+
+        def connections():
+            exposition = server.request("GET", "/metrics").body.decode()
+            lines = dict(line.rsplit(" ", 1) for line in exposition.splitlines() if line and not line.startswith("#"))
+            return [lines[f'backline_connections{{protocol="{protocol}"}}'] for protocol in ("websocket", "http")]
+
+        # And the one that asks, once those that asked before have gone.
+        backline.eventually(lambda: connections() == ["1", "1"], "one of each")
 
 
 def test_a_refused_handshake_behind_requests_ends_the_connection(server):

@@ -7,6 +7,7 @@ import json
 import signal
 import socket
 import ssl
+import statistics
 import time
 import zlib
 
@@ -25,6 +26,8 @@ SETTINGS = [
     "handshake-timeout-seconds", "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "ping-interval-seconds",
     "silence-limit-seconds", "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
+HANDSHAKE = 10
+"""Seconds for a handshake of a server that was not told another time."""
 LARGE = [
     {"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
     for n in range(100)
@@ -156,19 +159,27 @@ def test_a_socket_follows_so_many_rooms_and_no_more(servers):
 def test_who_sends_too_fast_is_refused_until_it_waits(opened):
     server, dj, room = opened("--max-messages-per-second", "20")
     with dj.socket() as client:
-        names, refusal = [], None
-        while refusal is None and len(names) < 10_000:
-            answer = client.command(room, "rename", name=f"Name {len(names)}")
-            if answer["type"] == "ack":
-                names.append(f"Name {len(names)}")
-            else:
-                refusal = answer
+        names, number = [], 1_000
+
+        def refused():
+            """Sends commands without waiting; returns the last answer that is a refusal."""
+            nonlocal number
+            sent = {number + count: f"Name {number + count}" for count in range(20)}
+            number += len(sent)
+            for count, name in sent.items():
+                command = {"type": "rename", "name": name}
+                client.send({"type": "command", "id": count, "room": room, "command": command})
+            answers = {count: client.answer_to(count) for count in sent}
+            names.extend(sent[count] for count in sent if answers[count]["type"] == "ack")
+            return next((answers[count] for count in reversed(sent) if answers[count]["type"] == "error"), None)
+
+        refusal = backline.eventually(refused, "too many messages")
         assert refusal["code"] == "rate_limited" and refusal["message"] and refusal["retryAfterMs"] > 0, refusal
         assert names
         # Another connection of the same person has its own count.
         with dj.socket() as other:
             assert other.is_alive()
-        time.sleep(refusal["retryAfterMs"] / 1000)
+        backline.rest(refusal)
         assert client.command(room, "rename", name="Rested")["type"] == "ack"
     # What was accepted has happened; what was refused has not.
     events = check_log(dj, room)
@@ -221,8 +232,11 @@ def _half_a_head(server):
 def test_a_handshake_that_does_not_end_is_cut_off(servers, begin):
     server = servers("--handshake-timeout-seconds", "1").start()
     dj = server.session("Ana")
-    with dj.socket() as client, contextlib.closing(begin(server)) as stream:
-        assert 0.5 < seconds_until_closed(stream) < 3
+    with dj.socket() as client:
+        began = time.monotonic()
+        with contextlib.closing(begin(server)) as stream:
+            seconds_until_closed(stream)
+        assert 1 <= time.monotonic() - began < HANDSHAKE
         assert client.is_alive(), "the time is the handshake's alone"
 
 
@@ -232,7 +246,7 @@ def test_a_head_that_comes_drop_by_drop_is_cut_off(servers):
     with contextlib.closing(tls(server)) as stream:
         stream.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
         stream.settimeout(0.2)
-        while time.monotonic() - began < 5:
+        while time.monotonic() - began < HANDSHAKE:
             with contextlib.suppress(TimeoutError):
                 try:
                     stream.sendall(b"x")
@@ -240,7 +254,7 @@ def test_a_head_that_comes_drop_by_drop_is_cut_off(servers):
                         break
                 except (ConnectionError, ssl.SSLError):
                     break
-    assert 0.5 < time.monotonic() - began < 3
+    assert 1 <= time.monotonic() - began < HANDSHAKE
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "without an end"])
@@ -256,7 +270,7 @@ def test_a_long_head_is_refused_with_431(servers, path, is_whole):
             response.begin()
             response.read()
             if response.status == 431:
-                assert seconds_until_closed(stream) < 5
+                assert seconds_until_closed(stream) < HANDSHAKE
             return response.status
 
     assert status(1024) in (200, 401)
@@ -304,27 +318,32 @@ def test_a_message_that_inflates_over_the_limit_is_refused_with_1009(opened):
 
 def test_pings_and_beats_come_at_their_interval(opened):
     server, dj, room = opened("--ping-interval-seconds", "1")
+    began = time.monotonic()
     with backline.RawSocket(server, dj.token) as raw:
         assert raw.receive()["beatMs"] == 1000
         raw.send({"type": "subscribe", "id": 1, "room": room})
-        seq = raw.receive()["seq"]
-        began, pings, beats = time.monotonic(), 0, []
-        while pings < 2 or len(beats) < 2:
+        while (answer := raw.receive()).get("re") != 1:
+            pass
+        pings, beats = [], []
+        while len(pings) < 3 or len(beats) < 3:
             opcode, payload = raw.receive_frame()
-            pings += opcode == 9
-            if opcode == 1 and json.loads(payload)["type"] == "beat":
-                beats.append(json.loads(payload))
-        assert 1 < time.monotonic() - began < 5
-        assert all(beat["rooms"] == {room: seq} for beat in beats), beats
-        assert 500 < beats[1]["time"] - beats[0]["time"] < 2000
+            if opcode == 9:
+                pings.append(time.monotonic() - began)
+            if opcode == 1 and (message := json.loads(payload))["type"] == "beat":
+                assert message["rooms"] == {room: answer["seq"]}, message
+                beats.append(time.monotonic() - began)
+        # However late one is read: there are no more than there were intervals.
+        assert all(count <= at for times in (pings, beats) for count, at in enumerate(times, 1)), (pings, beats)
+        # Sooner than the first two of a server that was not told another interval.
+        assert pings[-1] < 50 and beats[-1] < 50, (pings, beats)
 
 
 def test_who_is_silent_is_closed_with_4408_and_who_answers_pings_is_not(opened):
-    server, dj, room = opened("--ping-interval-seconds", "1", "--silence-limit-seconds", "2")
+    server, dj, room = opened("--ping-interval-seconds", "1", "--silence-limit-seconds", "4")
+    began = time.monotonic()
     with backline.RawSocket(server, dj.token) as silent, dj.socket() as answering:
-        began = time.monotonic()
         assert silent.close_code() == 4408
-        assert 1.5 < time.monotonic() - began < 5
+        assert time.monotonic() - began >= 4
         # It has answered pings and sent nothing else, for as long.
         assert answering.is_alive()
 
@@ -361,9 +380,9 @@ def test_a_reader_that_stops_is_closed_with_1013(opened):
         backline.eventually(is_online, "the reader is online")
         began = time.monotonic()
         _flood(client, room, 30)
-        flooded = time.monotonic()
+        # Sooner than by a server that was not told another limit.
         backline.eventually(lambda: not is_online(), "the reader is given up")
-        assert time.monotonic() - began > 1.5 and time.monotonic() - flooded < 5
+        assert time.monotonic() - began >= 2
         assert client.is_alive()
         assert raw.close_code() == 1013
 
@@ -397,13 +416,15 @@ class Crowd:
 
     def __init__(self, person, count):
         self.person, self.told, self.closed, self.late = person, [], [], []
+        #: When each was closed, after how many milliseconds it was told to come back, and the close code.
+        self.gone = []
         self._welcomed = 0
         self._watching = [asyncio.run_coroutine_threadsafe(self._watch(), backline._loop()) for _ in range(count)]
         backline.eventually(lambda: self._welcomed == count or any(w.done() for w in self._watching), "sockets")
         assert self._welcomed == count
 
     async def _watch(self):
-        server, due = self.person.server, None
+        server, told, due = self.person.server, None, None
         connection = await websockets.asyncio.client.connect(
             f"wss://{server.host}:{server.port}/v1/socket", ssl=server.context(), proxy=None, compression=None,
             additional_headers={"Authorization": f"Bearer {self.person.token}"}, open_timeout=backline.PATIENCE,
@@ -414,9 +435,10 @@ class Crowd:
                 self._welcomed += message["type"] == "welcome"
                 if message["type"] == "goaway":
                     self.told.append(message["reconnectInMs"])
-                    due = time.monotonic() + message["reconnectInMs"] / 1000
+                    told, due = message["reconnectInMs"], time.monotonic() + message["reconnectInMs"] / 1000
         except websockets.exceptions.ConnectionClosed as end:
             self.closed.append(None if end.rcvd is None else end.rcvd.code)
+            self.gone.append((time.monotonic(), told, None if end.rcvd is None else end.rcvd.code))
             self.late.append(None if due is None else time.monotonic() - due)
 
     def wait(self):
@@ -435,6 +457,7 @@ def _is_refused(server):
 def test_a_stop_is_spread_over_its_window(servers):
     server = servers("--drain-window-seconds", "2").start()
     crowd = Crowd(server.session("Ana"), 150)
+    began = time.monotonic()
     server.process.send_signal(signal.SIGTERM)
     backline.eventually(lambda: _is_refused(server), "new connections are refused")
     assert server.running
@@ -444,38 +467,53 @@ def test_a_stop_is_spread_over_its_window(servers):
     # Evenly, and not all at once or all at the end.
     assert all(20 <= sum(start <= told < start + 500 for told in crowd.told) <= 60 for start in (0, 500, 1000, 1500))
     assert set(crowd.closed) == {1012}
-    assert all(-0.5 < late < 0.5 for late in crowd.late), (min(crowd.late), max(crowd.late))
+    # None before its time, and most at it: this process may stand still for a while.
+    assert all(moment >= began + told / 1000 for moment, told, _ in crowd.gone), (began, crowd.gone)
+    assert abs(statistics.median(crowd.late)) < 0.5, (min(crowd.late), max(crowd.late))
 
 
 def test_a_server_that_stops_says_on_an_open_connection_that_it_is_not_ready(servers):
-    server = servers("--drain-window-seconds", "2").start()
-    crowd = Crowd(server.session("Ana"), 100)
+    def attempt():
+        server = servers("--drain-window-seconds", "2").start()
+        crowd = Crowd(server.session("Ana"), 100)
+        is_told_on_an_open_connection(server, crowd)
+        crowd.wait()
+        assert server.process.wait(backline.PATIENCE) == 0
+
+    backline.patiently(attempt)
+
+
+def is_told_on_an_open_connection(server, crowd):
     with contextlib.closing(http.client.HTTPSConnection(
         server.host, server.port, timeout=backline.PATIENCE, context=server.context()
     )) as kept:
         kept.request("GET", "/readyz")
         response = kept.getresponse()
         assert (response.status, response.read() != b"") == (200, True)
-        server.process.send_signal(signal.SIGTERM)
-        backline.eventually(lambda: crowd.told, "goaway")
-        kept.request("GET", "/readyz")
-        assert kept.getresponse().status == 503
-    crowd.wait()
-    assert server.process.wait(backline.PATIENCE) == 0
+        with backline.within(2):
+            server.process.send_signal(signal.SIGTERM)
+            backline.eventually(lambda: crowd.told, "goaway")
+            kept.request("GET", "/readyz")
+            assert kept.getresponse().status == 503
 
 
 def test_a_second_sigterm_ends_it_at_once(servers):
-    server = servers("--drain-window-seconds", "20").start()
-    crowd = Crowd(server.session("Ana"), 150)
-    server.process.send_signal(signal.SIGTERM)
-    backline.eventually(lambda: len(crowd.told) == 150, "goaway")
-    assert server.running
-    began = time.monotonic()
-    server.process.send_signal(signal.SIGTERM)
-    assert server.process.wait(backline.PATIENCE) == -signal.SIGTERM
-    assert time.monotonic() - began < 1
-    crowd.wait()
-    assert None in crowd.closed, "nobody was left to be cut off"
+    def attempt():
+        server = servers("--drain-window-seconds", "20").start()
+        crowd = Crowd(server.session("Ana"), 150)
+        began = time.monotonic()
+        # So many are sent away within three seconds.
+        with backline.within(1.5):
+            server.process.send_signal(signal.SIGTERM)
+            backline.eventually(lambda: len(crowd.told) == 150, "goaway")
+            server.process.send_signal(signal.SIGTERM)
+            ended = time.monotonic()
+        assert server.process.wait(backline.PATIENCE) == -signal.SIGTERM
+        crowd.wait()
+        left = [code for _, told, code in crowd.gone if began + told / 1000 > ended + 1]
+        assert left and set(left) == {None}, "who was to go a second later was sent away all the same"
+
+    backline.patiently(attempt)
 
 
 def test_a_reader_that_is_slow_and_steady_is_not_silent(opened):
@@ -526,9 +564,9 @@ class SlowReader:
 
 
 def test_pings_come_in_time_for_a_short_silence_limit(opened):
-    server, dj, room = opened("--silence-limit-seconds", "2")
+    server, dj, room = opened("--silence-limit-seconds", "4")
     with backline.RawSocket(server, dj.token) as raw, dj.socket() as answering:
-        assert raw.receive()["beatMs"] < 1000
+        assert raw.receive()["beatMs"] < 2000
         assert raw.close_code() == 4408
         assert answering.is_alive()
 
@@ -677,18 +715,21 @@ def test_a_proxy_that_is_none_is_refused_by_its_name(tmp_path):
 
 def test_a_stop_may_tell_load_balancers_first(servers):
     """`/readyz` says so on new connections, everything else is served, and clients are sent away afterwards."""
-    server = servers("--drain-delay-seconds", "2", "--drain-window-seconds", "0").start()
-    dj = server.session("Ana")
-    room = dj.create_room()["room"]["state"]["id"]
-    with dj.socket() as client:
-        server.process.send_signal(signal.SIGTERM)
-        began = time.monotonic()
-        backline.eventually(lambda: server.request("GET", "/readyz").status == 503, "/readyz is 503", timeout=1.5)
-        with dj.socket() as late:
-            assert late.subscribe(room)["type"] == "snapshot"
-            assert late.command(room, "rename", name="Late")["type"] == "ack"
-        assert time.monotonic() - began < 2, "this test is too slow for what it tests"
-        client.wait_for("goaway")
-        assert time.monotonic() - began > 1.9
-        assert client.closed() == 1012
-    assert server.process.wait(backline.PATIENCE) == 0
+    def attempt():
+        server = servers("--drain-delay-seconds", "2", "--drain-window-seconds", "0").start()
+        dj = server.session("Ana")
+        room = dj.create_room()["room"]["state"]["id"]
+        with dj.socket() as client:
+            began = time.monotonic()
+            with backline.within(2):
+                server.process.send_signal(signal.SIGTERM)
+                backline.eventually(lambda: server.request("GET", "/readyz").status == 503, "/readyz is 503")
+                with dj.socket() as late:
+                    assert late.subscribe(room)["type"] == "snapshot"
+                    assert late.command(room, "rename", name="Late")["type"] == "ack"
+            client.wait_for("goaway")
+            assert time.monotonic() - began >= 2
+            assert client.closed() == 1012
+        assert server.process.wait(backline.PATIENCE) == 0
+
+    backline.patiently(attempt)

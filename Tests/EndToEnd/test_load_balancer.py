@@ -110,13 +110,14 @@ def test_a_room_through_the_load_balancer(nodes, balancer):
 def test_the_clients_of_a_room_meet_on_one_server(nodes, balancer):
     people = [balancer.session(name) for name in ("Ana", "Ben", "Cem")]
     used = collections.Counter()
-    for _ in range(16):
+    # Their ids are random: sooner or later there are two on each.
+    while len(used) < 2 or min(used.values()) < 2:
+        assert used.total() < 80, f"rooms are on {used}"
         room = people[0].create_room()["room"]["state"]["id"]
         with contextlib.ExitStack() as stack:
             found = {node_of(stack.enter_context(watch(person, room))) for person in people}
         assert len(found) == 1
         used.update(found)
-    assert len(used) == 2 and min(used.values()) >= 2, f"rooms are on {used}"
 
 
 def test_a_server_that_is_killed_takes_nothing_with_it(nodes, balancer):
@@ -200,8 +201,9 @@ def test_a_server_that_stops_leaves_rotation_before_its_clients_leave_it(nodes, 
             while not stop.is_set():
                 for room in rooms:
                     try:
+                        began = time.monotonic()
                         with watch(people[1], room) as client:
-                            told.append((time.monotonic(), node_of(client)))
+                            told.append((began, node_of(client)))
                         people[0].command(room, "rename", name=f"At {time.monotonic()}")
                     except (AssertionError, OSError, websockets.exceptions.WebSocketException) as error:
                         wrong.append(error)

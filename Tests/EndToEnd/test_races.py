@@ -24,6 +24,8 @@ LARGE = [
     {"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
     for n in range(500)
 ]
+CLOSING = 5
+"""Seconds for which a server that stops waits for those who do not go."""
 #: A few deltas behind a snapshot are too many, and no beat comes to the help of who waits in vain.
 SLOW = (
     "--threads", "2", "--max-outgoing-bytes", "1024", "--max-message-bytes", "4000000", "--stall-limit-seconds", "60",
@@ -316,10 +318,10 @@ def test_a_reset_behind_a_violation_leaves_nothing_behind(servers, scheme, say):
             while time.perf_counter() < at:
                 pass
     backline.eventually(
-        lambda: metric(server, 'backline_connections{protocol="websocket"}') == 0, "no socket is open", timeout=5)
+        lambda: metric(server, 'backline_connections{protocol="websocket"}') == 0, "no socket is open")
     began = time.monotonic()
     assert server.stop() == 0
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < CLOSING
 
 
 def test_a_server_that_stood_still_closes_nobody_who_is_well(servers):
@@ -345,49 +347,60 @@ def test_a_server_that_stood_still_closes_nobody_who_is_well(servers):
 @contextlib.contextmanager
 def locked_rooms(cluster, database: str):
     """Lets nobody write to any room of a database; gives a function that ends that, and one that counts who waits."""
-    def ask(what: str, granted: bool) -> str:
+    def ask(what: str, granted: bool, *modes: str) -> str:
+        # Reading, which the server does by itself as well, takes another lock than these.
         return cluster.sql(
-            f"SELECT {what} FROM pg_locks WHERE relation = 'rooms'::regclass AND granted = {granted}", database)
+            f"SELECT {what} FROM pg_locks WHERE relation = 'rooms'::regclass AND granted = {granted} "
+            f"AND mode IN ({', '.join(map(repr, modes))})", database)
 
     def hold() -> None:
         with contextlib.suppress(RuntimeError):  # It is ended from outside.
             cluster.sql("BEGIN; LOCK TABLE rooms IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)", database)
 
     def release() -> None:
-        ask("pg_cancel_backend(pid)", granted=True)
+        ask("pg_cancel_backend(pid)", True, "AccessExclusiveLock")
 
     holder = threading.Thread(target=hold, daemon=True)
     holder.start()
     try:
-        backline.eventually(lambda: ask("count(*)", granted=True) == "1", "the table is locked")
-        yield release, lambda: int(ask("count(*)", granted=False))
+        backline.eventually(lambda: ask("count(*)", True, "AccessExclusiveLock") == "1", "the table is locked")
+        yield release, lambda: int(ask("count(*)", False, "RowShareLock", "RowExclusiveLock"))
     finally:
         release()
         holder.join(backline.PATIENCE)
 
 
 def test_a_command_that_takes_long_is_answered_before_its_socket_is_sent_away(servers, cluster, tmp_path):
-    url = cluster.database()
-    server = servers(
-        "--drain-window-seconds", "0", "--ping-interval-seconds", "0.5",
-        store=["--store", "postgres", "--database-url", url, "--data", str(tmp_path)],
-    ).start()
-    dj = server.session("Ana")
-    room = dj.create_room()["room"]["state"]["id"]
-    with dj.socket() as client, locked_rooms(cluster, url.rsplit("/", 1)[1]) as (release, waiting):
-        number = client.next_id()
-        command = {"type": "rename", "name": "Late"}
-        client.send({"type": "command", "id": number, "room": room, "command": command})
-        backline.eventually(waiting, "the command waits for the database")
-        server.process.send_signal(signal.SIGTERM)
-        assert client.wait_for("goaway")["reconnectInMs"] < 100
-        # The socket's turn has come, and it goes on as any other: with the next beat as well.
-        client.pushed.clear()
-        client.wait_for("beat")
-        release()
-        assert client.answer_to(number)["type"] == "ack"
-        assert client.closed() == 1012
-    assert server.process.wait(backline.PATIENCE) == 0
+    def attempt():
+        url = cluster.database()
+        server = servers(
+            "--drain-window-seconds", "0", "--ping-interval-seconds", "0.5",
+            store=["--store", "postgres", "--database-url", url, "--data", str(tmp_path)],
+        ).start()
+        dj = server.session("Ana")
+        room = dj.create_room()["room"]["state"]["id"]
+        with contextlib.ExitStack() as stack:
+            client = stack.enter_context(dj.socket())
+            # The room is in memory then: of the command nothing waits but what it writes.
+            client.subscribe(room)
+            release, waiting = stack.enter_context(locked_rooms(cluster, url.rsplit("/", 1)[1]))
+            # A statement that takes longer is given up.
+            with backline.within(5):
+                number = client.next_id()
+                command = {"type": "rename", "name": "Late"}
+                client.send({"type": "command", "id": number, "room": room, "command": command})
+                backline.eventually(waiting, "the command waits for the database")
+                server.process.send_signal(signal.SIGTERM)
+                assert client.wait_for("goaway")["reconnectInMs"] < 100
+                # The socket's turn has come, and it goes on as any other: with the next beat as well.
+                client.pushed.clear()
+                client.wait_for("beat")
+                release()
+            assert client.answer_to(number)["type"] == "ack"
+            assert client.closed() == 1012
+        assert server.process.wait(backline.PATIENCE) == 0
+
+    backline.patiently(attempt)
 
 
 def test_who_connects_as_the_stop_begins_does_not_hold_it_up(servers):
@@ -405,4 +418,4 @@ def test_who_connects_as_the_stop_begins_does_not_hold_it_up(servers):
             began = time.monotonic()
             server.process.send_signal(signal.SIGCONT)
             assert server.process.wait(backline.PATIENCE) == 0
-            assert time.monotonic() - began < 2
+            assert time.monotonic() - began < CLOSING

@@ -1,5 +1,6 @@
 import GeoSearch
 import GeoTestSupport
+import RandomTestSupport
 import Testing
 
 @Suite struct CoordinateTests {

@@ -1,4 +1,5 @@
 import GeoTestSupport
+import RandomTestSupport
 import Testing
 
 @testable import GeoSearch

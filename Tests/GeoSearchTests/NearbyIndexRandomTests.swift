@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GeoTestSupport
+import RandomTestSupport
 import Testing
 
 @testable import GeoSearch

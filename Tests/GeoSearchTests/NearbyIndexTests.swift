@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GeoSearch
 import GeoTestSupport
+import RandomTestSupport
 import Testing
 
 @Suite struct NearbyIndexTests {

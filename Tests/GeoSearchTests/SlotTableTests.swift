@@ -1,4 +1,4 @@
-import GeoTestSupport
+import RandomTestSupport
 import Testing
 
 @testable import GeoSearch

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GeoSearch
-import GeoTestSupport
+import RandomTestSupport
 import Testing
 
 /// A point that is known to be one.

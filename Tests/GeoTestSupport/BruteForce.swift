@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import GeoSearch
+package import RandomTestSupport
 
 #if canImport(Darwin)
     internal import Darwin

@@ -1,4 +1,5 @@
 package import GeoSearch
+package import RandomTestSupport
 
 #if canImport(Darwin)
     internal import Darwin

@@ -1,7 +1,7 @@
 import EventStorage
 import Foundation
 import LogTestSupport
-import RoomTestSupport
+import RandomTestSupport
 import Testing
 
 @testable import LogMaintenance

@@ -4,7 +4,7 @@ import GRDB
 import LogTestSupport
 import PostgresEventStore
 import PostgresTestSupport
-import RoomTestSupport
+import RandomTestSupport
 import SQLiteEventStore
 import Testing
 

@@ -2,7 +2,7 @@ import EventStorage
 import Foundation
 import GRDB
 import LogTestSupport
-import RoomTestSupport
+import RandomTestSupport
 import SQLiteEventStore
 import Testing
 

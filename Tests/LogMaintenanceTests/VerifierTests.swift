@@ -1,9 +1,9 @@
 import EventStorage
 import Foundation
 import LogTestSupport
+import RandomTestSupport
 import RoomDomain
 import RoomService
-import RoomTestSupport
 import RoomWire
 import Testing
 

@@ -1,6 +1,7 @@
 package import EventStorage
 package import FoundationEssentials
 import GeoSearch
+import RandomTestSupport
 import RoomDomain
 import RoomService
 import RoomTestSupport

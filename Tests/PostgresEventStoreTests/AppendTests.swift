@@ -95,21 +95,27 @@ struct AppendTests {
 
     @Test func `a deadlock with somebody else is tried again`() async throws {
         let database = try await TestDatabase.migrated()
-        // The store's session looks for a circle after 2 s, the other one never: the store's is the one rolled back.
+        // The store's session looks for a circle 2 s after it began to wait, the other one never: the store's is the one
+        // rolled back.
         try database.query("ALTER DATABASE \(database.name) SET deadlock_timeout = '2s'")
         let store = try database.store()
         let streams = [try await store.makeStream(code: "A"), try await store.makeStream(code: "B")]
             .sorted { $0.uuidString < $1.uuidString }
-        let other = try database.session()
+        let (other, first) = (try database.session(), try database.session())
         try await other.script("SET deadlock_timeout = '10min'")
         try await other.script("BEGIN; SELECT FROM rooms WHERE room_id = '\(streams[1])' FOR UPDATE")
+        try await first.script("BEGIN; SELECT FROM rooms WHERE room_id = '\(streams[0])' FOR UPDATE")
         async let outcomes = store.append(streams.map { append(to: $0, after: 1) })
-        _ = try await database.waitForLockedSession()
-        // Granted when the store's transaction is rolled back.
-        try await other.script("SELECT FROM rooms WHERE room_id = '\(streams[0])' FOR UPDATE")
+        try await database.waitForLockedSessions(1)
+        // Behind the store in the line; granted when the store's transaction is rolled back.
+        async let isGranted = other.script("SELECT FROM rooms WHERE room_id = '\(streams[0])' FOR UPDATE")
+        try await database.waitForLockedSessions(2)
+        // The store goes on to the other's room: the circle is closed as it begins to wait, however slow this machine is.
+        try await first.script("COMMIT")
+        _ = try await isGranted
         try await other.script("COMMIT")
         #expect(try await outcomes == [.appended, .appended])
-        await other.close()
+        for session in [other, first] { await session.close() }
     }
 
     @Test func `plans made on empty tables scan none`() async throws {

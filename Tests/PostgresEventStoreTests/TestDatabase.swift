@@ -83,6 +83,14 @@ struct TestDatabase {
         }
     }
 
+    /// Waits until so many sessions of this database wait for locks.
+    func waitForLockedSessions(_ count: Int) async throws {
+        let sql = """
+            SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+            """
+        while Int(try query(sql)) ?? 0 < count { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
     private func migrate() async throws {
         let store = try store()
         _ = try await store.migrate().get()

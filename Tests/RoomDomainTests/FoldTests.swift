@@ -1,3 +1,4 @@
+import RandomTestSupport
 import RoomDomain
 import RoomTestSupport
 import Testing

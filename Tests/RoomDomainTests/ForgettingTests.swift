@@ -1,4 +1,5 @@
 import GeoSearch
+import RandomTestSupport
 import RoomDomain
 import RoomTestSupport
 import Testing

@@ -57,6 +57,23 @@ import Testing
         }
     }
 
+    @Test func `where there are as many bans as may be, the oldest that has ended makes room for one more`() {
+        func banned(_ number: Int, until milliseconds: Int64? = nil) -> RoomEvent {
+            .memberBanned(
+                member: MemberID(rawValue: number), by: 1, session: .numbered(number),
+                until: milliseconds.map { .start(plus: $0) })
+        }
+        let scenario = RoomScenario.given(
+            RoomScenario.people + (5..<RoomLimits.bans + 3).map { banned($0) }
+                + [banned(20_001, until: 2_000), banned(20_000, until: 1_000)])
+        let kick = RoomCommand.kick(member: 3, ban: true, note: nil)
+        scenario.refuses(kick, after: 999, with: .limitReached)
+        scenario.refuses(.kick(member: 9, ban: true, note: nil), after: 2_000, with: .notFound)
+        scenario.when(
+            kick, after: 2_000, then: .memberLeft(MemberLeft(member: 3, reason: .banned, by: 1)),
+            .memberUnbanned(member: 20_000, by: nil), .memberBanned(member: 3, by: 1, session: .cyd))
+    }
+
     @Test func `a room that is full takes nobody back, and says nothing of the ban`() {
         var room = people.after(.kick(member: 3, ban: true, durationMs: 1, note: nil)).room
         for number in 5...RoomLimits.members + 1 {

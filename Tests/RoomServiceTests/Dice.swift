@@ -1,4 +1,4 @@
-import RoomTestSupport
+import RandomTestSupport
 import Synchronization
 
 /// Seeded randomness that several threads may use; which of them gets which number is not repeatable.

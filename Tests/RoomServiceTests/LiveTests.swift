@@ -1,6 +1,7 @@
 import EventStorage
 import FoundationEssentials
 import NIOCore
+import RandomTestSupport
 import RoomDomain
 import RoomService
 import RoomTestSupport

@@ -1,9 +1,9 @@
 import Foundation
 import GeoSearch
 import NIOCore
+import RandomTestSupport
 import RoomDomain
 import RoomService
-import RoomTestSupport
 import RoomWire
 import Testing
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import NIOCore
+import RandomTestSupport
 import RoomDomain
 import RoomTestSupport
 import RoomWire

@@ -1,4 +1,5 @@
 import EventStorage
+import RandomTestSupport
 import RoomDomain
 import RoomService
 import RoomTestSupport

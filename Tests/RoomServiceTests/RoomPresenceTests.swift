@@ -1,4 +1,5 @@
 import NIOCore
+import RandomTestSupport
 import RoomDomain
 import RoomTestSupport
 import RoomWire

@@ -1,4 +1,4 @@
-import RoomTestSupport
+import RandomTestSupport
 import Synchronization
 
 /// What a world draws its chances from; shared by everything in it.

@@ -1,4 +1,4 @@
-import RoomTestSupport
+import RandomTestSupport
 import Synchronization
 
 /// Runs the jobs of a whole world on one thread, in an order and at times that a seed decides.

@@ -1,4 +1,5 @@
 import GeoSearch
+package import RandomTestSupport
 package import RoomDomain
 
 /// Random commands by random people, most of them about what is in the room.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GeoSearch
+package import RandomTestSupport
 package import RoomDomain
 
 /// Random commands, mostly about what is in the room, some of them nonsense.

@@ -1,3 +1,4 @@
+import RandomTestSupport
 import RoomDomain
 import RoomWire
 

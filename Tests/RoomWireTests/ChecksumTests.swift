@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GeoSearch
+import RandomTestSupport
 import RoomDomain
 import RoomTestSupport
 import Testing

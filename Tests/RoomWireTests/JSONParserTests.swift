@@ -1,4 +1,4 @@
-import RoomTestSupport
+import RandomTestSupport
 import RoomWire
 import Testing
 

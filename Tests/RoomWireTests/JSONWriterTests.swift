@@ -1,6 +1,6 @@
 import FoundationEssentials
+import RandomTestSupport
 import RoomDomain
-import RoomTestSupport
 import RoomWire
 import Testing
 

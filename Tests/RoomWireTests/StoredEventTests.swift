@@ -1,5 +1,5 @@
+import RandomTestSupport
 import RoomDomain
-import RoomTestSupport
 import RoomWire
 import Testing
 
