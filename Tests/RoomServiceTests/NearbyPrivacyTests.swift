@@ -1,6 +1,5 @@
 import Foundation
 import GeoSearch
-import NIOCore
 import RandomTestSupport
 import RoomDomain
 import RoomService
@@ -62,14 +61,10 @@ import Testing
     /// So that it is the cells that keep the attacks away, and not that they are none.
     @Test(arguments: truths)
     func `where rooms are not rounded every attack finds them`(truth: Coordinate) async throws {
-        let bare = { (settings: inout RoomHostSettings) in
-            settings.keepsNearby = true
-            settings.nearbyInterval = .milliseconds(10)
-            settings.locationPrecisionMeters = 0
-        }
-        try await withNodes(1, settings: bare) { nodes in
-            let (room, _) = try await nodes[0].makeRoom(at: truth)
-            for attack in try await Attack.all(on: nodes[0]) {
+        let bare = { (settings: inout RoomHostSettings) in settings.locationPrecisionMeters = 0 }
+        try await withNearby(settings: bare) { node in
+            let (room, _) = try await node.makeRoom(at: truth)
+            for attack in try await Attack.all(on: node) {
                 let guess = try await attack.guess(room)
                 #expect(guess.distance(to: Vector(truth)) < 0.001, "\(attack.name)")
             }
