@@ -284,14 +284,36 @@ def test_too_many_nearby_searches_are_refused_as_described(servers):
     assert described.seen["GET", path] == {200, 429}
 
 
-def test_random_nearby_searches_are_taken_where_the_description_takes_them(servers, tmp_path):
-    """Numbers at the ends of their ranges and beyond, parameters left out or of another kind."""
+def test_nearby_searches_are_taken_where_the_description_takes_them(shared, described):
+    """Up to the ends of each range and no further, and without what may be left out."""
+    ana, path = shared.session("Ana"), "/v1/rooms/nearby"
+    parameters = described.operations["GET", path]["parameters"]
+    examples = {parameter["name"]: parameter["example"] for parameter in parameters}
+
+    def asked(values):
+        query = "&".join(f"{name}={value}" for name, value in values.items())
+        return described.request(ana, "GET", f"{path}?{query}")
+
+    asked(examples).expect(200)
+    for parameter in parameters:
+        name, schema = parameter["name"], parameter["schema"]
+        step = 1 if schema["type"] == "integer" else 0.001
+        for value in (schema["minimum"], schema["maximum"], schema.get("default", 1)):
+            asked({**examples, name: value}).expect(200)
+        for value in (schema["minimum"] - step, schema["maximum"] + step):
+            assert name in asked({**examples, name: value}).expect_problem(400, "bad_request")["detail"]
+        without = asked({other: value for other, value in examples.items() if other != name})
+        assert without.status == (400 if parameter.get("required") else 200)
+
+
+def test_random_nearby_searches_get_described_answers(servers, tmp_path):
+    """At random, beside what is asked one by one above."""
     server = servers("--max-searches-per-minute", "0").start()
     dj = server.session("Ana")
     for lat in (-90, 0, 52.52):
         dj.create_room(location={"lat": lat, "lon": 13.405})
-    checked = random_requests(server, dj, tmp_path, "--include-operation-id", "listNearbyRooms", "--max-examples", "100")
-    assert checked >= 100
+    sent = random_requests(server, dj, tmp_path, "--include-operation-id", "listNearbyRooms", "--max-examples", "100")
+    assert sent >= 100
 
 
 @pytest.mark.parametrize("operations", ["--exclude-operation-id", "--include-operation-id"])

@@ -1,6 +1,5 @@
 import Foundation
 import GeoSearch
-import NIOCore
 import RandomTestSupport
 import RoomDomain
 import RoomService
