@@ -33,11 +33,15 @@ extension WebSocketConnection {
     private func showNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         let (feed, connection) = (hub.feed, id)
-        let (watch, rooms) = hub.rooms.nearby.watch(query, sub: request) { watch, message in
+        let client = nearbyClient ?? NearbyClient()
+        nearbyClient = client
+        let (watch, rooms) = hub.rooms.nearby.watch(query, sub: request, of: client) { watch, message in
             feed.onLoop { $0.connections[connection]?.nearbyChanged(watch, sub: request, message) }
         }
         nearby[request] = watch
         send(ServerMessage.nearby(re: request, rooms: rooms))
+        nearbyBehind.append(watch)
+        goOnNearby()
     }
 
     private func nearbyChanged(_ watch: NearbyRooms.WatchID, sub: Int64, _ message: [UInt8]) {

@@ -26,6 +26,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     /// What is watched near some points, by the numbers of the messages that asked for it.
     var nearby: [Int64: NearbyRooms.WatchID] = [:]
+    /// This connection, as they know it; nil before the first.
+    var nearbyClient: NearbyClient?
     /// Those of them to be told nothing more until the peer takes its answers again.
     var nearbyBehind: [NearbyRooms.WatchID] = []
 

@@ -18,7 +18,7 @@ package final class NearbyRooms: Sendable {
     /// Names a watch.
     package struct WatchID: Hashable, Sendable {
         fileprivate let number: Int
-        fileprivate let client: NearbyWatch.Client
+        fileprivate let delivered: NearbyWatch.Delivered
 
         package static func == (left: Self, right: Self) -> Bool { left.number == right.number }
 
@@ -151,19 +151,20 @@ package final class NearbyRooms: Sendable {
 
     /// Shows what changes near a point from now on, and returns what is there: nothing is missed between.
     ///
-    /// After a message nothing more is said until ``taken(_:)``: what happens meanwhile comes as one change. So what
-    /// waits for a client is bounded, and messages are at least an interval apart. What nobody but its listeners changed
-    /// in a room is not told.
+    /// What is there counts as the first message. After a message nothing more is said until ``taken(_:)``, nor where much is on its way to the client of all its
+    /// watches: what happens meanwhile comes as one change. So what waits for a client is bounded, and messages are at
+    /// least an interval apart. What nobody but its listeners changed in a room is not told.
     package func watch(
-        _ query: NearbyQuery, sub: Int64, deliver: @escaping @Sendable (WatchID, _ message: [UInt8]) -> Void
+        _ query: NearbyQuery, sub: Int64, of client: NearbyClient,
+        deliver: @escaping @Sendable (WatchID, _ message: [UInt8]) -> Void
     ) -> (watch: WatchID, rooms: [RoomSummary]) {
         let (id, found) = state.withLock { state in
-            let client = NearbyWatch.Client()
-            let id = WatchID(number: state.nextWatch, client: client)
+            let delivered = NearbyWatch.Delivered(to: client)
+            let id = WatchID(number: state.nextWatch, delivered: delivered)
             state.nextWatch += 1
-            var watch = NearbyWatch(query, sub: sub, of: client) { deliver(id, $0) }
+            var watch = NearbyWatch(query, sub: sub, delivered) { deliver(id, $0) }
             let found = state.find(query)
-            _ = watch.show(found)
+            delivered.sent(watch.show(found).size)
             state.watches[id.number] = watch
             state.reaches.insert(watch.reach, as: id.number)
             return (id, found)
@@ -173,7 +174,7 @@ package final class NearbyRooms: Sendable {
 
     /// The client has what it was told last; waits for nobody.
     package func taken(_ watch: WatchID) {
-        watch.client.takesMore.store(true, ordering: .releasing)
+        watch.delivered.taken()
     }
 
     /// Ends a watch; a message may still come.
@@ -182,6 +183,7 @@ package final class NearbyRooms: Sendable {
             guard let ended = state.watches.removeValue(forKey: watch.number) else { return }
             state.reaches.remove(ended.reach, of: watch.number)
             state.due.remove(watch.number)
+            ended.delivered.taken()
         }
     }
 
@@ -337,7 +339,7 @@ extension NearbyRooms.State {
 
     /// What a watch is to be told, if anything and if its client takes it.
     fileprivate mutating func change(for number: Int) -> (NearbyWatch, NearbyWatch.Change)? {
-        guard var watch = watches[number], watch.client.takesMore.load(ordering: .acquiring) else { return nil }
+        guard var watch = watches[number], watch.delivered.takesMore else { return nil }
         due.remove(number)
         let former = watch.reach
         let change = watch.show(find(watch.query))
@@ -347,7 +349,7 @@ extension NearbyRooms.State {
         }
         watches[number] = watch
         guard !change.isEmpty else { return nil }
-        watch.client.takesMore.store(false, ordering: .relaxed)
+        watch.delivered.sent(change.size)
         return (watch, change)
     }
 

@@ -30,6 +30,20 @@ struct FoundRoom {
     var distance: Double
 }
 
+/// Who has some watches, and is told no more of all of them together than it takes.
+package final class NearbyClient: Sendable {
+    private let limit: Int
+    /// About how many bytes it was told and has not taken.
+    fileprivate let underWay = Atomic(0)
+
+    /// Where about `limit` bytes are on their way, nothing more is said.
+    ///
+    /// With one message more, of 200 rooms with the longest names, those of the default stay below a megabyte.
+    package init(limit: Int = 1 << 18) { self.limit = limit }
+
+    fileprivate var takesMore: Bool { underWay.load(ordering: .relaxed) < limit }
+}
+
 /// Somebody who is shown what changes near a point.
 struct NearbyWatch {
     /// Takes one text message, on any thread; messages come one at a time and in their order.
@@ -42,27 +56,50 @@ struct NearbyWatch {
         var left: [UUID] = []
 
         var isEmpty: Bool { entered.isEmpty && changed.isEmpty && left.isEmpty }
+
+        /// About how many bytes it takes to tell it.
+        var size: Int {
+            (entered + changed).reduce(64 + 40 * left.count) { sum, found in
+                let entry = found.room.entry
+                let texts = [entry.name, entry.djName ?? "", entry.nowPlayingTitle ?? "", entry.nowPlayingArtist ?? ""]
+                return texts.reduce(sum + 300) { $0 + $1.utf8.count }
+            }
+        }
     }
 
-    /// Who is told; may be asked on any thread.
-    final class Client: Sendable {
-        /// Whether it has taken what it was told last: until then nothing more is said to it.
-        let takesMore = Atomic(true)
+    /// What is on its way to the client; may be asked on any thread.
+    final class Delivered: Sendable {
+        private let client: NearbyClient
+        private let size = Atomic(0)
+
+        init(to client: NearbyClient) { self.client = client }
+
+        /// Whether the client takes more: it has what it was told last of this watch, and most of what it was told of all.
+        var takesMore: Bool { size.load(ordering: .acquiring) == 0 && client.takesMore }
+
+        /// A message is on its way.
+        func sent(_ bytes: Int) {
+            size.store(bytes, ordering: .relaxed)
+            client.underWay.add(bytes, ordering: .relaxed)
+        }
+
+        /// There is none any more.
+        func taken() { client.underWay.subtract(size.exchange(0, ordering: .releasing), ordering: .relaxed) }
     }
 
     let query: NearbyQuery
     let sub: Int64
-    let client: Client
+    let delivered: Delivered
     let deliver: Delivery
     /// What happens outside concerns nobody: as far as the query reaches, or the last room of a list that is full.
     private(set) var reach: BoundingBox
     /// What its client was told of.
     private var shown: [UUID: PlacedRoom] = [:]
 
-    init(_ query: NearbyQuery, sub: Int64, of client: Client, deliver: @escaping Delivery) {
+    init(_ query: NearbyQuery, sub: Int64, _ delivered: Delivered, deliver: @escaping Delivery) {
         self.query = query
         self.sub = sub
-        self.client = client
+        self.delivered = delivered
         self.deliver = deliver
         reach = BoundingBox(around: query.origin, radius: query.radiusMeters)
     }

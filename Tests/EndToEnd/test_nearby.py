@@ -693,3 +693,19 @@ def test_a_client_that_reads_again_in_time_is_shown_the_end_of_it(servers):
         # Some that it took into its network's buffers, one that waited, and the one of all the rest.
         assert min(len(late.deltas) for late in stalled) <= 3, [len(late.deltas) for late in stalled]
         assert reader.ask("time", t1=1)["type"] == "time"
+
+
+def test_a_client_that_reads_is_shown_large_changes_of_many_lists(servers, monkeypatch):
+    """Much at once, but no more than it takes: it is not taken for one that does not read."""
+    server = servers("--max-searches-per-minute", "0", "--max-commands-per-second", "0").start()
+    monkeypatch.setattr(Street, "COUNT", 100)
+    streets, ben = [Street(server), Street(server)], server.session("Ben")
+    with contextlib.ExitStack() as stack:
+        owners = [stack.enter_context(street.owner.socket()) for street in streets]
+        client = stack.enter_context(ben.socket())
+        watches = [Watch(client, limit=200) for _ in range(16)]
+        for street, owner in zip(streets, owners):
+            street.rename_all(owner)
+        for watch in watches:
+            watch.until(lambda rooms: names(rooms) == ["Name 1"] * 200, "the names")
+        assert client.ask("time", t1=1)["type"] == "time"

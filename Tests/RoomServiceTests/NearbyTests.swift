@@ -80,7 +80,7 @@ import Testing
         for (limit, isBeyond) in [(2, false), (3, true), (4, true)] {
             var query = Self.here
             query.limit = limit
-            var watch = NearbyWatch(query, sub: 1, of: NearbyWatch.Client()) { _ in }
+            var watch = NearbyWatch(query, sub: 1, NearbyWatch.Delivered(to: NearbyClient())) { _ in }
             _ = watch.show(Array(found.prefix(limit)))
             #expect(watch.reach.contains(rooms[0].place) && watch.reach.contains(rooms[1].place))
             #expect(watch.reach.contains(rooms[2].place) == isBeyond, "limit \(limit)")
@@ -105,6 +105,29 @@ import Testing
             try await watcher.until("the last name") { $0.map(\.name) == ["Name 4"] }
             #expect(watcher.messages == 2)
             for watcher in [watcher, quick] { watcher.end() }
+        }
+    }
+
+    @Test func `a client to whom much is on its way is told no more of any of its watches`() async throws {
+        try await withNearby { node in
+            let client = NearbyClient(limit: 1)
+            let watchers = (0..<3).map { _ in Watcher(of: Self.here, on: node, by: client, takesAll: false) }
+            let other = Watcher(of: Self.here, on: node)
+            let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
+            for turn in 1...3 {
+                try await eventually("one more is told") { watchers.count { $0.messages == 1 } == turn }
+                // Who has a client of its own is told on and on: so often the others might have been told.
+                for change in 0..<3 {
+                    let name = "Name \(turn) \(change)"
+                    try await node.update(room, by: owner) { $0.name = name }
+                    try await other.until("the name") { $0.map(\.name) == [name] }
+                }
+                #expect(watchers.count { $0.messages == 1 } == turn && watchers.allSatisfy { $0.messages <= 1 })
+                // Who has ended has nothing on its way.
+                let told = try #require(watchers.first { $0.messages == 1 && !$0.hasEnded })
+                told.end()
+            }
+            other.end()
         }
     }
 
@@ -329,18 +352,20 @@ final class Watcher: Sendable {
         var rooms: [RoomID: ListedRoom] = [:]
         var messages = 0
         var watch: NearbyRooms.WatchID?
+        var hasEnded = false
     }
 
     let node: Node
     private let takesAll: Bool
     private let state = Mutex(State())
 
-    init(of query: NearbyQuery, on node: Node, takesAll: Bool = true) {
+    init(of query: NearbyQuery, on node: Node, by client: NearbyClient = NearbyClient(), takesAll: Bool = true) {
         (self.node, self.takesAll) = (node, takesAll)
         state.withLock { state in
             // What changes from here on waits for the lock.
-            let (watch, rooms) = node.host.nearby.watch(query, sub: 5) { self.take($1, of: $0) }
+            let (watch, rooms) = node.host.nearby.watch(query, sub: 5, of: client) { self.take($1, of: $0) }
             state.watch = watch
+            node.host.nearby.taken(watch)
             for room in (try? ListedRoom.told(rooms)) ?? [] { state.rooms[room.id] = room }
         }
     }
@@ -362,8 +387,15 @@ final class Watcher: Sendable {
         if let watch = state.withLock(\.watch) { node.host.nearby.taken(watch) }
     }
 
+    /// Whether it was ended.
+    var hasEnded: Bool { state.withLock(\.hasEnded) }
+
     func end() {
-        if let watch = state.withLock(\.watch) { node.host.nearby.unwatch(watch) }
+        let watch = state.withLock { state in
+            state.hasEnded = true
+            return state.watch
+        }
+        if let watch { node.host.nearby.unwatch(watch) }
     }
 
     private func take(_ message: [UInt8], of watch: NearbyRooms.WatchID) {
