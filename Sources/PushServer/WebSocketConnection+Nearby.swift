@@ -33,7 +33,7 @@ extension WebSocketConnection {
     private func showNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         let (feed, connection) = (hub.feed, id)
-        let client = nearbyClient ?? NearbyClient()
+        let client = nearbyClient ?? NearbyClient(limit: min(1 << 18, hub.settings.maximumOutgoingBytes / 4))
         nearbyClient = client
         let (watch, rooms) = hub.rooms.nearby.watch(query, sub: request, of: client) { watch, message in
             feed.onLoop { $0.connections[connection]?.nearbyChanged(watch, sub: request, message) }

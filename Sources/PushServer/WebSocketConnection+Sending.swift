@@ -27,7 +27,8 @@ extension WebSocketConnection {
     /// Sends what nobody asked for and what may not be dropped; returns whether it was: a peer behind whom too much of
     /// this waits is closed with 1013.
     func sendIfTaken(_ message: [UInt8]) -> Bool {
-        guard outbox.answerBytes + message.count <= hub.settings.maximumOutgoingBytes else {
+        let waiting = outbox.answerBytes
+        guard waiting == 0 || waiting + message.count <= hub.settings.maximumOutgoingBytes else {
             close(.tryAgainLater, "too slow")
             return false
         }

@@ -18,7 +18,7 @@ package final class NearbyRooms: Sendable {
     /// Names a watch.
     package struct WatchID: Hashable, Sendable {
         fileprivate let number: Int
-        fileprivate let delivered: NearbyWatch.Delivered
+        fileprivate let delivered: NearbyClient.Delivery
 
         package static func == (left: Self, right: Self) -> Bool { left.number == right.number }
 
@@ -31,12 +31,15 @@ package final class NearbyRooms: Sendable {
         package let rooms: Int
         /// Watches that have not ended.
         package let watches: Int
+        /// Searches that were made because a change may have concerned a watch.
+        package let searchesForWatches: Int
         /// Since everything that was in the log was known; since the start, where the log was not read yet.
         package let secondsSinceReading: Double
 
-        package init(rooms: Int, watches: Int, secondsSinceReading: Double) {
+        package init(rooms: Int, watches: Int, searchesForWatches: Int, secondsSinceReading: Double) {
             self.rooms = rooms
             self.watches = watches
+            self.searchesForWatches = searchesForWatches
             self.secondsSinceReading = secondsSinceReading
         }
     }
@@ -48,8 +51,12 @@ package final class NearbyRooms: Sendable {
         var nextWatch = 0
         /// Where a change concerns which watches.
         var reaches = BoxTable()
-        /// Watches whom something that has changed may concern.
-        var due: Set<Int> = []
+        /// Watches whom something that has changed may concern, and since which round.
+        var due: [Int: Int] = [:]
+        /// Rounds in which those who are concerned were told.
+        var rounds = 0
+        /// Searches that were made for watches which were due.
+        var searches = 0
         /// Whether the rooms were read.
         var isLoaded = false
         /// Milliseconds of the server's clock: when the last reading that brought all changes ended, or the start.
@@ -88,8 +95,8 @@ package final class NearbyRooms: Sendable {
     private static let intervalsBetweenComparisons = 10
     /// Watches that are looked at before others get the lock: each is a search.
     private static let watchesAtOnce = 8
-    /// Rooms that are taken in before others get the lock.
-    private static let roomsAtOnce = 128
+    /// What is taken in before others get the lock: so many watches that are concerned, or a sixteenth as many rooms.
+    private static let workAtOnce = 4_096
 
     private let store: any EventStore
     private let presence: PresenceDesk
@@ -129,7 +136,7 @@ package final class NearbyRooms: Sendable {
             return (state.nextWaiting, state.isLoaded)
         }
         let patience = isLoaded ? settings.nearbyPatience : settings.nearbyPatienceWithNothing
-        async let _: Void = giveUp(number, after: patience)
+        var timer: Task<Void, Never>?
         await withCheckedContinuation { continuation in
             let (isOver, mustAsk) = state.withLock { state in
                 guard !state.isOver else { return (true, false) }
@@ -137,9 +144,12 @@ package final class NearbyRooms: Sendable {
                 defer { state.isAsked = true }
                 return (false, !state.isAsked)
             }
+            guard !isOver else { return continuation.resume() }
             if mustAsk { reader.yield(.question) }
-            if isOver { continuation.resume() }
+            // Begun when it can find who waits, whatever ends its sleep.
+            timer = Task { await self.giveUp(number, after: patience) }
         }
+        timer?.cancel()
         return state.withLock(\.isLoaded)
     }
 
@@ -151,15 +161,16 @@ package final class NearbyRooms: Sendable {
 
     /// Shows what changes near a point from now on, and returns what is there: nothing is missed between.
     ///
-    /// What is there counts as the first message. After a message nothing more is said until ``taken(_:)``, nor where much is on its way to the client of all its
-    /// watches: what happens meanwhile comes as one change. So what waits for a client is bounded, and messages are at
-    /// least an interval apart. What nobody but its listeners changed in a room is not told.
+    /// What is there counts as a message. After a message nothing more is said until ``taken(_:)``, nor where much is on
+    /// its way to the client of all its watches: what happens meanwhile comes as one change. So what waits for a client
+    /// is bounded. Changes are told at least an interval apart. What nobody but its listeners changed in a room is not
+    /// told.
     package func watch(
         _ query: NearbyQuery, sub: Int64, of client: NearbyClient,
         deliver: @escaping @Sendable (WatchID, _ message: [UInt8]) -> Void
     ) -> (watch: WatchID, rooms: [RoomSummary]) {
         let (id, found) = state.withLock { state in
-            let delivered = NearbyWatch.Delivered(to: client)
+            let delivered = NearbyClient.Delivery(to: client)
             let id = WatchID(number: state.nextWatch, delivered: delivered)
             state.nextWatch += 1
             var watch = NearbyWatch(query, sub: sub, delivered) { deliver(id, $0) }
@@ -182,7 +193,7 @@ package final class NearbyRooms: Sendable {
         state.withLock { state in
             guard let ended = state.watches.removeValue(forKey: watch.number) else { return }
             state.reaches.remove(ended.reach, of: watch.number)
-            state.due.remove(watch.number)
+            state.due[watch.number] = nil
             ended.delivered.taken()
         }
     }
@@ -191,7 +202,7 @@ package final class NearbyRooms: Sendable {
     package var standing: Standing {
         state.withLock { state in
             Standing(
-                rooms: state.rooms.count, watches: state.watches.count,
+                rooms: state.rooms.count, watches: state.watches.count, searchesForWatches: state.searches,
                 secondsSinceReading: max(0, clock.milliseconds - state.lastRead) / 1_000)
         }
     }
@@ -218,11 +229,12 @@ package final class NearbyRooms: Sendable {
                     state.isAsked = false
                     return Array(state.waiting.keys)
                 }
-                await catchUp(&progress, because: cause)
+                await catchUp(&progress)
                 // Some may have given up meanwhile.
                 let waiting = state.withLock { state in asked.compactMap { state.waiting.removeValue(forKey: $0) } }
                 for continuation in waiting { continuation.resume() }
                 guard cause == .interval else { continue }
+                await compareNowAndThen(&progress)
                 // Beside the next readings: who searches does not wait for those who watch.
                 group.addTask {
                     await self.tell()
@@ -240,7 +252,7 @@ package final class NearbyRooms: Sendable {
     }
 
     /// Reads what has changed; where the log is out of reach the same is asked for the next time.
-    private func catchUp(_ progress: inout Progress, because cause: Cause) async {
+    private func catchUp(_ progress: inout Progress) async {
         do throws(StorageFault) {
             let changes = try await store.directoryChanges(since: progress.mark)
             if let records = changes.records {
@@ -250,10 +262,6 @@ package final class NearbyRooms: Sendable {
             }
             progress.mark = changes.mark
             state.withLock { $0.lastRead = clock.milliseconds }
-            if cause == .interval {
-                progress.intervals += 1
-                if progress.intervals.isMultiple(of: Self.intervalsBetweenComparisons) { try await compare(&progress) }
-            }
             if progress.isOutOfReach { logger.notice("The rooms nearby are read again") }
             progress.isOutOfReach = false
         } catch {
@@ -280,6 +288,17 @@ package final class NearbyRooms: Sendable {
         state.withLock { $0.isLoaded = true }
     }
 
+    /// Compares some rooms with the log after so many intervals; what fails is done the next time.
+    private func compareNowAndThen(_ progress: inout Progress) async {
+        progress.intervals += 1
+        guard progress.intervals.isMultiple(of: Self.intervalsBetweenComparisons), !progress.isOutOfReach else { return }
+        do throws(StorageFault) {
+            try await compare(&progress)
+        } catch {
+            logger.warning("Rooms nearby cannot be compared with the log", metadata: ["fault": "\(error)"])
+        }
+    }
+
     /// Compares some rooms with the log, those that were not compared for longest, and reads a page of its listing: so
     /// that what was written without a mark, by an older program or by hand, is found as well.
     private func compare(_ progress: inout Progress) async throws(StorageFault) {
@@ -298,15 +317,25 @@ package final class NearbyRooms: Sendable {
 
     /// Takes in how rooms are by now, and notes whom that concerns.
     private func apply(_ rooms: [(id: UUID, room: PlacedRoom?)]) {
-        for part in rooms.split(every: Self.roomsAtOnce) {
-            state.withLock { state in for (id, room) in part { state.set(id, to: room) } }
+        var left = rooms[...]
+        while !left.isEmpty {
+            state.withLock { state in
+                var work = 0
+                while work < Self.workAtOnce, let (id, room) = left.popFirst() {
+                    work += 16 + state.set(id, to: room)
+                }
+            }
         }
     }
 
-    /// Tells those who are concerned by what has changed.
+    /// Tells those who are concerned by what has changed, who waits for longest first.
     private func tell() async {
-        for part in state.withLock({ Array($0.due) }).split(every: Self.watchesAtOnce) {
-            let told = state.withLock { state in part.compactMap { state.change(for: $0) } }
+        let due = state.withLock { state in
+            state.rounds += 1
+            return Array(state.due)
+        }
+        for part in due.sorted(by: { $0.value < $1.value }).split(every: Self.watchesAtOnce) {
+            let told = state.withLock { state in part.compactMap { state.change(for: $0.key) } }
             for (watch, change) in told { watch.deliver(message(of: change, for: watch)) }
             await Task.yield()
         }
@@ -327,20 +356,23 @@ extension NearbyRooms.State {
     }
 
     /// Puts a room where it is by now, or takes it out where `room` is nil, and notes whom it concerns that it is not as
-    /// it was.
-    fileprivate mutating func set(_ id: UUID, to room: PlacedRoom?) {
+    /// it was; returns how many that are.
+    fileprivate mutating func set(_ id: UUID, to room: PlacedRoom?) -> Int {
         let former = rooms[id]
-        guard former?.entry != room?.entry else { return }
+        guard former?.entry != room?.entry else { return 0 }
         rooms[id] = room
         if let room { index.place(id, at: room.place) } else { index.remove(id) }
-        if let former { due.formUnion(reaches.numbers(at: former.place)) }
-        if let room, room.place != former?.place { due.formUnion(reaches.numbers(at: room.place)) }
+        var concerned = former.map { reaches.numbers(at: $0.place) } ?? []
+        if let room, room.place != former?.place { concerned += reaches.numbers(at: room.place) }
+        for number in concerned where due[number] == nil { due[number] = rounds }
+        return concerned.count
     }
 
     /// What a watch is to be told, if anything and if its client takes it.
     fileprivate mutating func change(for number: Int) -> (NearbyWatch, NearbyWatch.Change)? {
         guard var watch = watches[number], watch.delivered.takesMore else { return nil }
-        due.remove(number)
+        due[number] = nil
+        searches += 1
         let former = watch.reach
         let change = watch.show(find(watch.query))
         if watch.reach != former {

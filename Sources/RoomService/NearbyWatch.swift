@@ -2,7 +2,6 @@ import EventStorage
 import FoundationEssentials
 import GeoSearch
 import RoomWire
-import Synchronization
 
 /// A room as the directory lists it, in a place: never changed, so that another object is another entry.
 final class PlacedRoom: Sendable {
@@ -30,20 +29,6 @@ struct FoundRoom {
     var distance: Double
 }
 
-/// Who has some watches, and is told no more of all of them together than it takes.
-package final class NearbyClient: Sendable {
-    private let limit: Int
-    /// About how many bytes it was told and has not taken.
-    fileprivate let underWay = Atomic(0)
-
-    /// Where about `limit` bytes are on their way, nothing more is said.
-    ///
-    /// With one message more, of 200 rooms with the longest names, those of the default stay below a megabyte.
-    package init(limit: Int = 1 << 18) { self.limit = limit }
-
-    fileprivate var takesMore: Bool { underWay.load(ordering: .relaxed) < limit }
-}
-
 /// Somebody who is shown what changes near a point.
 struct NearbyWatch {
     /// Takes one text message, on any thread; messages come one at a time and in their order.
@@ -67,36 +52,16 @@ struct NearbyWatch {
         }
     }
 
-    /// What is on its way to the client; may be asked on any thread.
-    final class Delivered: Sendable {
-        private let client: NearbyClient
-        private let size = Atomic(0)
-
-        init(to client: NearbyClient) { self.client = client }
-
-        /// Whether the client takes more: it has what it was told last of this watch, and most of what it was told of all.
-        var takesMore: Bool { size.load(ordering: .acquiring) == 0 && client.takesMore }
-
-        /// A message is on its way.
-        func sent(_ bytes: Int) {
-            size.store(bytes, ordering: .relaxed)
-            client.underWay.add(bytes, ordering: .relaxed)
-        }
-
-        /// There is none any more.
-        func taken() { client.underWay.subtract(size.exchange(0, ordering: .releasing), ordering: .relaxed) }
-    }
-
     let query: NearbyQuery
     let sub: Int64
-    let delivered: Delivered
+    let delivered: NearbyClient.Delivery
     let deliver: Delivery
     /// What happens outside concerns nobody: as far as the query reaches, or the last room of a list that is full.
     private(set) var reach: BoundingBox
     /// What its client was told of.
     private var shown: [UUID: PlacedRoom] = [:]
 
-    init(_ query: NearbyQuery, sub: Int64, _ delivered: Delivered, deliver: @escaping Delivery) {
+    init(_ query: NearbyQuery, sub: Int64, _ delivered: NearbyClient.Delivery, deliver: @escaping Delivery) {
         self.query = query
         self.sub = sub
         self.delivered = delivered
@@ -113,7 +78,7 @@ struct NearbyWatch {
                 change.entered.append(found)
                 continue
             }
-            if known !== found.room { change.changed.append(found) }
+            if known !== found.room, known.entry != found.room.entry { change.changed.append(found) }
         }
         change.left = Array(gone.keys)
         shown = Dictionary(uniqueKeysWithValues: found.map { ($0.room.id, $0.room) })

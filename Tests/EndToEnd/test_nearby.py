@@ -615,9 +615,10 @@ def queued(server):
     return gauge(server, "queued_bytes")
 
 
-@pytest.mark.parametrize("limit, seconds", [(2 << 20, 10), (128 << 10, 60)], ids=["too long", "too much"])
-def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(servers, limit, seconds, say):
-    """Closed when they have not drained for so long, or when more than the limit waits."""
+@pytest.mark.parametrize("limit", [2 << 20, 128 << 10], ids=["much may wait", "little may wait"])
+def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(servers, limit, say):
+    """Closed when they have not drained for so long."""
+    seconds = 10
     server = servers(
         "--max-searches-per-minute", "0", "--max-commands-per-second", "0", "--max-outgoing-bytes", str(limit),
         "--stall-limit-seconds", str(seconds)).start()
@@ -650,8 +651,7 @@ def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(serve
         say(f"{most:,.0f} bytes waited of {unbounded:,}; {grown:,} bytes of memory")
         assert grown < unbounded / 2
         eventually(lambda: queued(server) == 0, "the end of what waited")
-        if limit > 16 * size:
-            assert most > 0 and time.monotonic() - began > seconds - 1, "they were not given their time"
+        assert most > 0 and time.monotonic() - began > seconds - 1, "they were not given their time"
         for reader in readers:
             assert reader.raw.close_code() == 1013
         assert gauge(server, "nearby_subscriptions") == len(watches)

@@ -1,6 +1,7 @@
-import GeoSearch
 import GeoTestSupport
 import Testing
+
+@testable import GeoSearch
 
 @Suite struct BoxTableTests {
     /// Boxes of all sizes come, change and go; points are asked for near them, at their corners, and anywhere.
@@ -36,5 +37,33 @@ import Testing
         #expect(found > 10_000)
         for (key, box) in boxes { table.remove(box, of: key) }
         #expect(table.count == 0)
+    }
+
+    @Test func `boxes that are far from a point are not looked at`() throws {
+        var table = BoxTable()
+        var number = 0
+        func add(_ count: Int, around center: Coordinate, radius: Double) {
+            for _ in 0..<count {
+                table.insert(BoundingBox(around: center, radius: radius), as: number)
+                number += 1
+            }
+        }
+        // At a pole and near it, where a box has all longitudes, across the antimeridian, and in a city.
+        for center in [try at(90, 0), try at(-89.999, 50), try at(10, 180), try at(52.52, 13.405)] {
+            for radius in [1, 1_000, 100_000] as [Double] { add(300, around: center, radius: radius) }
+        }
+        func looked(at point: Coordinate) -> Int {
+            var count = 0
+            table.forEach(around: point) { _, _ in count += 1 }
+            return count
+        }
+        for far in [try at(0, 0), try at(-33, 151), try at(10, 100), try at(70, 50), try at(-70, -120)] {
+            #expect(looked(at: far) == 0, "\(far)")
+        }
+        let (pole, across) = (try at(90, 0), try at(10, -180))
+        #expect(looked(at: pole) == 900 && looked(at: across) == 900)
+        add(7, around: try at(5, 5), radius: 20_037_508)
+        let sydney = try at(-33, 151)
+        #expect(looked(at: sydney) == 7)
     }
 }

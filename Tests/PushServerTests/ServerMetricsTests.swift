@@ -10,7 +10,8 @@ import Testing
 /// How tallies become metrics.
 @Suite struct ServerMetricsTests {
     let registry = PrometheusRegistry()
-    let nearby = NearbyRooms.Standing(rooms: 11, watches: 3, secondsSinceReading: 0.25)
+    let nearby = NearbyRooms.Standing(
+        rooms: 11, watches: 3, searchesForWatches: 40, secondsSinceReading: 0.25)
 
     private func samples(_ bytes: [UInt8]) -> [String: Double] {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")

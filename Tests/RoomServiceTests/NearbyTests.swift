@@ -80,7 +80,7 @@ import Testing
         for (limit, isBeyond) in [(2, false), (3, true), (4, true)] {
             var query = Self.here
             query.limit = limit
-            var watch = NearbyWatch(query, sub: 1, NearbyWatch.Delivered(to: NearbyClient())) { _ in }
+            var watch = NearbyWatch(query, sub: 1, NearbyClient.Delivery(to: NearbyClient())) { _ in }
             _ = watch.show(Array(found.prefix(limit)))
             #expect(watch.reach.contains(rooms[0].place) && watch.reach.contains(rooms[1].place))
             #expect(watch.reach.contains(rooms[2].place) == isBeyond, "limit \(limit)")
@@ -108,6 +108,45 @@ import Testing
         }
     }
 
+    @Test func `a change makes searches for the watches that it may concern and for no others`() async throws {
+        try await withNearby { node in
+            let watcher = Watcher(of: Self.here, on: node)
+            let others = (0..<300).map { number in
+                let query = NearbyQuery(origin: place(Double(number) / 4 - 40, Double(number) - 170))
+                return Watcher(of: query, on: node)
+            }
+            func searches() -> Int { node.host.nearby.standing.searchesForWatches }
+            _ = try await node.makeRoom(at: place(52.53, 13.405))
+            try await watcher.until("the room") { $0.count == 1 }
+            #expect(searches() == 1)
+            // What is near nobody, and then what is near: it is told later.
+            _ = try await node.makeRoom(at: place(85, 0))
+            _ = try await node.makeRoom(at: place(52.52, 13.405))
+            try await watcher.until("the next room") { $0.count == 2 }
+            #expect(searches() == 2)
+            for watcher in others + [watcher] { watcher.end() }
+        }
+    }
+
+    @Test func `lists of a client that takes little take turns`() async throws {
+        try await withNearby { node in
+            let client = NearbyClient(limit: 1)
+            let watchers = (0..<5).map { _ in Watcher(of: Self.here, on: node, by: client) }
+            let other = Watcher(of: Self.here, on: node)
+            let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
+            var turns = 0
+            while watchers.contains(where: { $0.messages < 3 }) {
+                turns += 1
+                try #require(turns < 200, "\(watchers.map(\.messages))")
+                let name = "Name \(turns)"
+                try await node.update(room, by: owner) { $0.name = name }
+                try await other.until("the name") { $0.map(\.name) == [name] }
+            }
+            for watcher in watchers + [other] { watcher.end() }
+            #expect(client.bytesUnderWay == 0)
+        }
+    }
+
     @Test func `a client to whom much is on its way is told no more of any of its watches`() async throws {
         try await withNearby { node in
             let client = NearbyClient(limit: 1)
@@ -128,6 +167,7 @@ import Testing
                 told.end()
             }
             other.end()
+            #expect(client.bytesUnderWay == 0)
         }
     }
 
@@ -270,6 +310,7 @@ import Testing
                 let fresh = try ListedRoom.told(try await watcher.node.host.nearby.search(query))
                 try await watcher.until("a fresh search's rooms, seed \(seed)") { $0 == fresh }
                 watcher.end()
+                #expect(watcher.client.bytesUnderWay == 0)
             }
         }
     }
@@ -356,11 +397,12 @@ final class Watcher: Sendable {
     }
 
     let node: Node
+    let client: NearbyClient
     private let takesAll: Bool
     private let state = Mutex(State())
 
     init(of query: NearbyQuery, on node: Node, by client: NearbyClient = NearbyClient(), takesAll: Bool = true) {
-        (self.node, self.takesAll) = (node, takesAll)
+        (self.node, self.client, self.takesAll) = (node, client, takesAll)
         state.withLock { state in
             // What changes from here on waits for the lock.
             let (watch, rooms) = node.host.nearby.watch(query, sub: 5, of: client) { self.take($1, of: $0) }
