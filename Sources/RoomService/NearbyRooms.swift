@@ -291,7 +291,8 @@ package final class NearbyRooms: Sendable {
     /// Compares some rooms with the log after so many intervals; what fails is done the next time.
     private func compareNowAndThen(_ progress: inout Progress) async {
         progress.intervals += 1
-        guard progress.intervals.isMultiple(of: Self.intervalsBetweenComparisons), !progress.isOutOfReach else { return }
+        let isTime = progress.intervals.isMultiple(of: Self.intervalsBetweenComparisons)
+        guard isTime, !progress.isOutOfReach else { return }
         do throws(StorageFault) {
             try await compare(&progress)
         } catch {
