@@ -355,3 +355,28 @@ def test_where_somebody_searches_is_not_logged(tmp_path):
         assert sorted(balancer.logged()) == sorted(expected)
         log = pathlib.Path(balancer.log.name).read_text()
         assert [part for part in ("987654", "123456", "lat=", "lon=", "?") if part in log] == []
+
+
+def test_searches_go_to_every_server_and_what_is_about_a_room_to_one(tmp_path):
+    with contextlib.ExitStack() as stack:
+        servers = []
+        for name in ("a", "b"):
+            def answer(request, name=name):
+                request.send_response(200)
+                request.send_header("Server-Name", name)
+                request.end_headers()
+
+            servers.append(stack.enter_context(contextlib.closing(StandIn(answer))))
+        balancer = stack.enter_context(contextlib.closing(Balancer(servers, tmp_path)))
+
+        def reached(*paths):
+            """The servers that answer requests on connections of their own."""
+            answers = [balancer.request("GET", path) for path in paths]
+            assert {answer.status for answer in answers} == {200}
+            return {answer.headers["Server-Name"] for answer in answers}
+
+        search = "/v1/rooms/nearby?lat=52.52&lon=13.405"
+        backline.eventually(lambda: reached(*[search] * 8) == {"a", "b"}, "both servers answer searches")
+        for _ in range(8):
+            room = f"/v1/rooms/{backline.room_id()}"
+            assert len(reached(room, f"{room}/events?after=0", f"{room}/pool?at=1", room)) == 1
