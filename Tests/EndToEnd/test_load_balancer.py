@@ -3,8 +3,10 @@
 import collections
 import contextlib
 import http.client
+import http.server
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -55,11 +57,39 @@ class Balancer(backline.Address):
         with contextlib.suppress(OSError):
             return self.status.request("GET", "/up").status == 200
 
+    def logged(self):
+        """Status and request of each line about one."""
+        text = pathlib.Path(self.log.name).read_text()
+        return re.findall(r'^\S+ \[\S+\] clients~ \S+ \S+ (-?\d+) .* "(.*)"$', text, re.MULTILINE)
+
     def close(self):
         self.process.kill()
         self.process.wait()
         print(f"--- HAProxy\n{pathlib.Path(self.log.name).read_text()[-4000:]}")
         self.log.close()
+
+
+class StandIn(http.server.ThreadingHTTPServer):
+    """A server that is ready, and whose test answers everything else."""
+
+    def __init__(self, answer=None):
+        """`answer` takes the handler of a GET request."""
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                if self.path == "/readyz":
+                    self.send_response(200)
+                    self.end_headers()
+                else:
+                    self.server.answer(self)
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.port, self.answer = self.server_port, answer
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
 
 
 @pytest.fixture
@@ -279,3 +309,74 @@ def test_clients_are_told_apart_behind_the_load_balancer(servers, tmp_path):
             with pytest.raises(websockets.exceptions.InvalidStatus) as refused:
                 dj.socket(headers={"X-Forwarded-For": "203.0.113.2"})
             assert refused.value.response.status_code == 429
+
+
+def test_where_somebody_searches_is_not_logged(tmp_path):
+    """What fails is logged, with the path and without the query, also where the request cannot be read."""
+    point = "lat=-47.987654321&lon=8.123456789"
+    path = "/v1/rooms/nearby"
+    over = threading.Event()
+    with contextlib.ExitStack() as stack:
+        server = StandIn()
+        stopped = stack.enter_context(contextlib.ExitStack())
+        stopped.callback(server.close)
+        stack.callback(over.set)
+        shorter = Balancer([server, server], tmp_path, lambda text: text.replace("65s", "1s").replace("10s", "1s"))
+        balancer = stack.enter_context(contextlib.closing(shorter))
+        expected = []
+
+        def ask(status):
+            assert balancer.request("GET", f"{path}?{point}").status == status
+            expected.append((str(status), f"GET {path}"))
+
+        def say(text, status):
+            with socket.create_connection((balancer.host, balancer.port), backline.PATIENCE) as plain:
+                with balancer.context().wrap_socket(plain) as stream:
+                    stream.sendall(text.encode())
+                    assert stream.makefile("rb").readline().split()[1] == str(status).encode(), text
+            expected.append((str(status), "<BADREQ> <BADREQ>"))
+
+        server.answer = lambda request: request.send_error(503)
+        ask(503)
+        # It hangs up, and then it says nothing.
+        server.answer = lambda request: None
+        ask(502)
+        server.answer = lambda request: over.wait()
+        ask(504)
+        stopped.close()
+        ask(503)
+        for line in (
+            f"GET {path}?{point} HTTP/1.1 HTTP/1.1", f"GET {path}? {point} HTTP/1.1", f"GET {path}?{point}\0 HTTP/1.1",
+            f"GET {path}?{point} HTTP/one", f"GET {path}?{point} HTTP/1.1\r\nHost", f"{path}?{point}", point,
+        ):
+            say(f"{line}\r\n\r\n", 400)
+        say(f"GET {path}?{point} HTTP/1.1\r\n", 408)
+        backline.eventually(lambda: len(balancer.logged()) >= len(expected), "a line for each")
+        assert sorted(balancer.logged()) == sorted(expected)
+        log = pathlib.Path(balancer.log.name).read_text()
+        assert [part for part in ("987654", "123456", "lat=", "lon=", "?") if part in log] == []
+
+
+def test_searches_go_to_every_server_and_what_is_about_a_room_to_one(tmp_path):
+    with contextlib.ExitStack() as stack:
+        servers = []
+        for name in ("a", "b"):
+            def answer(request, name=name):
+                request.send_response(200)
+                request.send_header("Server-Name", name)
+                request.end_headers()
+
+            servers.append(stack.enter_context(contextlib.closing(StandIn(answer))))
+        balancer = stack.enter_context(contextlib.closing(Balancer(servers, tmp_path)))
+
+        def reached(*paths):
+            """The servers that answer requests on connections of their own."""
+            answers = [balancer.request("GET", path) for path in paths]
+            assert {answer.status for answer in answers} == {200}
+            return {answer.headers["Server-Name"] for answer in answers}
+
+        search = "/v1/rooms/nearby?lat=52.52&lon=13.405"
+        backline.eventually(lambda: reached(*[search] * 8) == {"a", "b"}, "both servers answer searches")
+        for _ in range(8):
+            room = f"/v1/rooms/{backline.room_id()}"
+            assert len(reached(room, f"{room}/events?after=0", f"{room}/pool?at=1", room)) == 1
