@@ -55,18 +55,25 @@ extension Statement {
     ///
     /// A number that was drawn from a sequence would miss what commits late. A snapshot tells exactly which transactions
     /// it shows, and those that were under way then are not among them, whenever they commit. Entries whose transaction
-    /// has not begun yet are of a log that was dumped and restored: whoever reads now did not see that one. Where the
-    /// mark is of another history, the two bounds meet, and no row is looked at.
+    /// has not begun yet are of a log that was dumped and restored: whoever reads now did not see that one.
+    ///
+    /// The rooms are found by ids, each bound known before the table is looked at, and none but the changes is read:
+    /// a bound at the oldest transaction under way would have every poll read all that was written since that one began.
+    /// Where the mark is of another history, the table is not looked at.
     static let directoryChanges = Statement(
         name: "directory_changes",
         sql: """
+            WITH now AS (SELECT * FROM \(now))
             SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
                 now_playing_artist, snapshot::text, history
-            FROM \(now)
-            LEFT JOIN rooms ON listed_in < pg_snapshot_xmax(snapshot)
-                AND listed_in >=
-                    CASE history WHEN $2 THEN pg_snapshot_xmin($1::pg_snapshot) ELSE pg_snapshot_xmax(snapshot) END
-                AND NOT pg_visible_in_snapshot(listed_in, $1::pg_snapshot)
+            FROM now
+            LEFT JOIN (
+                SELECT * FROM rooms
+                WHERE (SELECT history FROM now) = $2
+                    AND (listed_in = ANY (ARRAY(SELECT pg_snapshot_xip($1::pg_snapshot)))
+                        OR listed_in >= pg_snapshot_xmax($1::pg_snapshot)
+                            AND listed_in < (SELECT pg_snapshot_xmax(snapshot) FROM now))
+            ) AS changes ON true
             """)
 
     /// `snapshot`, which is compared with ids of transactions, and `history`, within which an id is given once.

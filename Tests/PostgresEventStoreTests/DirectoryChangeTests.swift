@@ -55,23 +55,6 @@ struct DirectoryChangeTests {
         }
     }
 
-    @Test func `changes are found by their index`() async throws {
-        let database = try await TestDatabase.migrated()
-        let store = try database.store()
-        _ = try await store.makeStream()
-        let session = try database.session()
-        let sql = Statement.directoryChanges.sql.replacing("$2", with: "'another history'")
-        let now = sql.replacing("$1", with: "pg_current_snapshot()::text")
-        let plan = try await session.script("SET enable_seqscan = off; EXPLAIN \(now)")
-        #expect(plan.contains("rooms_listed_in") && !plan.contains("Seq Scan"), "\(plan)")
-        // A mark of another history has no row looked at, however old it is.
-        let old = sql.replacing("$1", with: "'1:1:'")
-        let read = try await session.script("EXPLAIN (ANALYZE, COSTS off, TIMING off) \(old)")
-        let scans = read.split(separator: "\n").filter { $0.contains("rooms") && $0.contains("Scan") }
-        #expect(!scans.isEmpty && scans.allSatisfy { $0.contains("(actual rows=0 ") }, "\(read)")
-        await session.close()
-    }
-
     @Test func `a database of an earlier release is brought along, with what is in it`() async throws {
         let database = try TestDatabase.empty()
         let store = try database.store()
