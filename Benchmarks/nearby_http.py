@@ -4,12 +4,11 @@
     Benchmarks/nearby_http.py [--rooms 5000] [--seconds 10] [--store memory] [--out FILE]
 
 Rooms in some cities; requests one after the other on a few connections that are kept: for the 50 nearest within 10 km,
-for the nearest one, where nothing is, and a request that searches nothing, to compare with. Told are the server's CPU for a
-request (the database has its own) and the client's wait.
+for the nearest one, where nothing is, and a request that searches nothing, to compare
+with. Told are the server's CPU for a request (the database has its own) and the client's wait.
 """
 
 import asyncio
-import contextlib
 import random
 import statistics
 import time
@@ -76,7 +75,7 @@ async def measure(server, chosen, dice):
         rooms = sum(await asyncio.gather(*(ask(api, path, token, end, waits) for _ in range(CONNECTIONS))))
         cpu = servers.cpu_seconds(pid) - before
         found.append({
-            "request": name, "requests": len(waits), "rooms": rooms / len(waits),
+            "request": name, "requests": len(waits), "rooms_found": rooms / len(waits),
             "server_cpu_us": 1e6 * cpu / len(waits), "p50_ms": 1e3 * statistics.median(waits),
             "p99_ms": 1e3 * statistics.quantiles(waits, n=100)[98],
         })
@@ -89,21 +88,14 @@ def main():
     chosen = servers.options(__doc__.splitlines()[0], add_options)
     servers.enter()
     out = servers.Results(chosen.out)
-    with contextlib.ExitStack() as stack:
-        store = ("--store", chosen.store)
-        if chosen.store == "postgres":
-            from postgres import Cluster
-
-            cluster = stack.enter_context(contextlib.closing(Cluster()))
-            store += ("--database-url", cluster.database())
-        server = stack.enter_context(
-            servers.backline("--max-searches-per-minute", "0", store=store))
+    unlimited = ("--max-searches-per-minute", "0")
+    with servers.store(chosen.store) as store, servers.backline(*unlimited, store=store) as server:
         found = client.run(measure(server, chosen, random.Random(7)))
     for line in found:
         out.keep({"benchmark": "nearby_http", "store": chosen.store, "rooms": chosen.rooms, **line})
     servers.table(
         (f"HTTP, {chosen.rooms:,} rooms, {chosen.store}", "server CPU µs", "rooms found", "p50 ms", "p99 ms"),
-        [(line["request"], f"{line['server_cpu_us']:.0f}", f"{line['rooms']:.1f}", f"{line['p50_ms']:.2f}",
+        [(line["request"], f"{line['server_cpu_us']:.0f}", f"{line['rooms_found']:.1f}", f"{line['p50_ms']:.2f}",
           f"{line['p99_ms']:.2f}") for line in found])
     out.end()
 

@@ -11,7 +11,6 @@ same place gives.
 """
 
 import asyncio
-import contextlib
 import json
 import random
 import time
@@ -202,14 +201,8 @@ def main():
     seed = chosen.seed if chosen.seed is not None else random.randrange(2**32)
     servers.say(f"seed {seed}")
     out = servers.Results(chosen.out)
-    with contextlib.ExitStack() as stack:
-        store = ("--store", chosen.store)
-        if chosen.store == "postgres":
-            from postgres import Cluster
-
-            cluster = stack.enter_context(contextlib.closing(Cluster()))
-            store += ("--database-url", cluster.database())
-        server = stack.enter_context(servers.backline("--max-searches-per-minute", "0", store=store))
+    unlimited = ("--max-searches-per-minute", "0")
+    with servers.store(chosen.store) as store, servers.backline(*unlimited, store=store) as server:
         found = client.run(measure(server, chosen, random.Random(seed), out))
     out.keep({"benchmark": "nearby_live", "seed": seed, "store": chosen.store, **found})
     changes, messages, cpu = max(1, found["changes"]), max(1, found["messages"]), found["server_cpu_s"]

@@ -165,6 +165,18 @@ def backline(*options: str, store: Sequence[str] = ("--store", "memory"), thread
         server.close()
 
 
+@contextlib.contextmanager
+def store(kind: str) -> Iterator[tuple[str, ...]]:
+    """The flags for where events are kept: `memory`, `sqlite`, or `postgres`, which is started for it."""
+    if kind != "postgres":
+        yield ("--store", kind)
+        return
+    from postgres import Cluster
+
+    with contextlib.closing(Cluster()) as cluster:
+        yield ("--store", kind, "--database-url", cluster.database())
+
+
 EVENT = '{"type":"command","room":"ROOM","command":{"type":"rename","name":"%T"}}'
 """One event a command, whose delta is about 200 bytes on the wire; without an id there is no acknowledgement."""
 

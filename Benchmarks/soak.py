@@ -305,19 +305,11 @@ async def soak(server, chosen, out):
 def main():
     chosen = servers.options(__doc__.splitlines()[0], add_options)
     servers.enter()
-    from postgres import Cluster
-
     seed = chosen.seed if chosen.seed is not None else random.randrange(2**32)
     random.seed(seed)
     servers.say(f"seed {seed}")
     out = servers.Results(chosen.out)
-    with contextlib.ExitStack() as stack:
-        store = ("--store", "sqlite")
-        if chosen.store == "postgres":
-            cluster = Cluster()
-            stack.callback(cluster.close)
-            store = ("--store", "postgres", "--database-url", cluster.database())
-        server = stack.enter_context(servers.backline(store=store))
+    with servers.store(chosen.store) as store, servers.backline(store=store) as server:
         run, states, codes, cpu = client.run(soak(server, chosen, out))
     begin, end = states["begin"], states["end"]
     ratio = end["resident_kib"] / begin["resident_kib"]

@@ -717,3 +717,15 @@ def test_a_client_that_reads_is_shown_large_changes_of_many_lists(servers, monke
         for watch in watches:
             watch.until(lambda rooms: names(rooms) == ["Name 1"] * 200, "the names")
         assert client.ask("time", t1=1)["type"] == "time"
+
+
+def test_a_change_larger_than_may_wait_is_sent_where_nothing_waits(servers, monkeypatch):
+    server = servers("--max-searches-per-minute", "0", "--max-outgoing-bytes", "1024").start()
+    monkeypatch.setattr(Street, "COUNT", 3)
+    street, ben = Street(server), server.session("Ben")
+    with street.owner.socket() as owner, ben.socket() as client:
+        watch = Watch(client)
+        for _ in range(2):
+            watch.until(street.rename_all(owner), "the names")
+        assert max(len(json.dumps(delta, ensure_ascii=False).encode()) for delta in watch.deltas) > 1024
+        assert client.ask("time", t1=1)["type"] == "time"
