@@ -4,8 +4,8 @@
     Benchmarks/nearby_http.py [--rooms 5000] [--seconds 10] [--store memory] [--out FILE]
 
 Rooms in some cities; requests one after the other on a few connections that are kept: for the 50 nearest within 10 km,
-for the nearest one, where nothing is, and a request that searches nothing, to compare
-with. Told are the server's CPU for a request (the database has its own) and the client's wait.
+for the nearest one, where nothing is, and a request that searches nothing, to compare with. Told are the
+server's CPU for a request (the database has its own) and the client's wait.
 """
 
 import asyncio
