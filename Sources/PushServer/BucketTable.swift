@@ -29,8 +29,21 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
         state = Mutex(State(turnedAt: now))
     }
 
-    /// Uses a key's allowance, and returns nil; or returns after how many milliseconds it is worth trying again.
-    func take(_ key: Key, at now: NIODeadline = .now()) -> Int? {
+    /// Uses `cost` of a key's allowance and returns nil, or returns after how many milliseconds it is worth trying again.
+    ///
+    /// The last use may overdraw the allowance: it is refused only where nothing is left.
+    func take(_ key: Key, _ cost: Int = 1, at now: NIODeadline = .now()) -> Int? {
+        withBucket(of: key, at: now) { $0.take(cost, of: $1, at: now) }
+    }
+
+    /// Uses nothing: returns nil where ``take(_:_:at:)`` would succeed, or after how many milliseconds it would.
+    func wait(_ key: Key, at now: NIODeadline = .now()) -> Int? {
+        withBucket(of: key, at: now) { $0.take(0, of: $1, at: now) }
+    }
+
+    private func withBucket(
+        of key: Key, at now: NIODeadline, _ use: (inout TokenBucket, Allowance) -> Bool
+    ) -> Int? {
         guard let allowance else { return nil }
         return state.withLock { state in
             if state.current.count >= capacity || now - state.turnedAt >= allowance.refillTime {
@@ -40,7 +53,7 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
             }
             var bucket =
                 state.current[key] ?? state.former.removeValue(forKey: key) ?? TokenBucket(allowance, at: now)
-            let isTaken = bucket.take(of: allowance, at: now)
+            let isTaken = use(&bucket, allowance)
             state.current[key] = bucket
             return isTaken ? nil : bucket.retryAfterMs(allowance)
         }

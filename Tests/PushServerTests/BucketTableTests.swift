@@ -18,6 +18,16 @@ import Testing
         #expect(table.take(1, at: Self.start + .seconds(1)) != nil)
     }
 
+    @Test func `a use costs what it is said to cost, and the last one may overdraw`() {
+        let table = Self.table(Allowance(perSecond: 10))
+        #expect(table.take(1, 49, at: Self.start) == nil)
+        #expect(table.wait(1, at: Self.start) == nil)
+        #expect(table.take(1, 30, at: Self.start) == nil)
+        #expect(table.wait(1, at: Self.start) == 4_000)
+        #expect(table.take(1, 1, at: Self.start) == 4_000)
+        #expect(table.take(1, 1, at: Self.start + .seconds(4)) == nil)
+    }
+
     @Test func `each key has its own`() {
         let table = Self.table(Allowance(perSecond: 1))
         for key in 0..<3 {
