@@ -2,6 +2,7 @@ import CoreMetrics
 import NIOCore
 import PrometheusMetrics
 import RoomDomain
+import RoomService
 import RoomWire
 
 /// How much each address, session and member may ask for, over all event loops.

@@ -1,4 +1,5 @@
 import NIOCore
+import RoomService
 
 /// How many messages one connection may still send: so many a second, and up to five seconds' worth at once.
 struct MessageBudget {

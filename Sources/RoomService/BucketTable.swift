@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 import Synchronization
 
 /// An allowance for each key, over all event loops.
@@ -6,7 +6,7 @@ import Synchronization
 /// Memory is bounded, whoever comes: a bucket that nobody has used for as long as it takes to fill is a full one and is
 /// forgotten. Where more keys than that come, the buckets that were not used for longest are forgotten before they are
 /// full.
-final class BucketTable<Key: Hashable & Sendable>: Sendable {
+package final class BucketTable<Key: Hashable & Sendable>: Sendable {
     private struct State {
         /// Buckets that were used since the last turn.
         var current: [Key: TokenBucket] = [:]
@@ -16,14 +16,14 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
     }
 
     /// How many keys are remembered, and at most as many older ones: a few megabytes in all.
-    static var defaultCapacity: Int { 32_768 }
+    package static var defaultCapacity: Int { 32_768 }
 
     private let allowance: Allowance?
     private let capacity: Int
     private let state: Mutex<State>
 
     /// Gives each key the same allowance; nil: any number.
-    init(_ allowance: Allowance?, capacity: Int = defaultCapacity, at now: NIODeadline = .now()) {
+    package init(_ allowance: Allowance?, capacity: Int = defaultCapacity, at now: NIODeadline = .now()) {
         self.allowance = allowance
         self.capacity = capacity
         state = Mutex(State(turnedAt: now))
@@ -32,12 +32,12 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
     /// Uses `cost` of a key's allowance and returns nil, or returns after how many milliseconds it is worth trying again.
     ///
     /// The last use may overdraw the allowance: it is refused only where nothing is left.
-    func take(_ key: Key, _ cost: Int = 1, at now: NIODeadline = .now()) -> Int? {
+    package func take(_ key: Key, _ cost: Int = 1, at now: NIODeadline = .now()) -> Int? {
         withBucket(of: key, at: now) { $0.take(cost, of: $1, at: now) }
     }
 
     /// Uses nothing: returns nil where ``take(_:_:at:)`` would succeed, or after how many milliseconds it would.
-    func wait(_ key: Key, at now: NIODeadline = .now()) -> Int? {
+    package func wait(_ key: Key, at now: NIODeadline = .now()) -> Int? {
         withBucket(of: key, at: now) { $0.take(0, of: $1, at: now) }
     }
 
@@ -60,5 +60,5 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
     }
 
     /// How many keys are remembered.
-    var count: Int { state.withLock { $0.current.count + $0.former.count } }
+    package var count: Int { state.withLock { $0.current.count + $0.former.count } }
 }

@@ -1,46 +1,46 @@
-import NIOCore
+package import NIOCore
 
 /// How often something may happen: so often a second on the average, and so often at once.
-struct Allowance: Equatable, Sendable {
+package struct Allowance: Equatable, Sendable {
     /// How many seconds' worth, or minutes' worth, may come at once.
-    static let burst = 5
+    package static let burst = 5
 
     /// What is earned in a second.
-    let perSecond: Double
+    package let perSecond: Double
     /// What is earned at most while nothing is used; more than a second's worth.
-    let atOnce: Double
+    package let atOnce: Double
 
     /// So many a second, and five times as many at once.
-    init(perSecond count: Int) {
+    package init(perSecond count: Int) {
         perSecond = Double(count)
         atOnce = Double(count * Self.burst)
     }
 
     /// So many a minute, and five times as many at once.
-    init(perMinute count: Int) {
+    package init(perMinute count: Int) {
         perSecond = Double(count) / 60
         atOnce = Double(count * Self.burst)
     }
 
     /// After how long without use everything is earned back.
-    var refillTime: TimeAmount {
+    package var refillTime: TimeAmount {
         .milliseconds(Int64((atOnce / perSecond * 1_000).rounded(.up)))
     }
 }
 
 /// What is left of an allowance.
-struct TokenBucket: Equatable, Sendable {
-    private(set) var tokens: Double
+package struct TokenBucket: Equatable, Sendable {
+    package private(set) var tokens: Double
     private var asOf: NIODeadline
 
     /// A full bucket.
-    init(_ allowance: Allowance, at now: NIODeadline) {
+    package init(_ allowance: Allowance, at now: NIODeadline) {
         tokens = allowance.atOnce
         asOf = now
     }
 
     /// Uses `count` where anything is left, which may overdraw the bucket once; false where nothing is.
-    mutating func take(_ count: Int = 1, of allowance: Allowance, at now: NIODeadline) -> Bool {
+    package mutating func take(_ count: Int = 1, of allowance: Allowance, at now: NIODeadline) -> Bool {
         // Another thread may have looked at its clock later and come here before.
         if now > asOf {
             tokens = min(tokens + Double((now - asOf).nanoseconds) / 1e9 * allowance.perSecond, allowance.atOnce)
@@ -52,7 +52,7 @@ struct TokenBucket: Equatable, Sendable {
     }
 
     /// How many milliseconds after the last use there is a second's worth, so that not every request is refused in turn.
-    func retryAfterMs(_ allowance: Allowance) -> Int {
+    package func retryAfterMs(_ allowance: Allowance) -> Int {
         Int(((allowance.perSecond + 1 - tokens) / allowance.perSecond * 1_000).rounded(.up))
     }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import PushServer
+@testable import RoomService
 
 @Suite struct `Allowances by key` {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
