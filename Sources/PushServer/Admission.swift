@@ -30,6 +30,8 @@ final class Admission: Sendable {
         }
     }
 
+    /// What waits for all peers.
+    let waiting: WaitingBytes
     private let proxies: TrustedProxies
     private let newSessions: Limit<UInt64>
     private let requestsOfAddress: Limit<UInt64>
@@ -49,6 +51,8 @@ final class Admission: Sendable {
         }
         func perSecond(_ count: Int) -> Allowance? { count > 0 ? Allowance(perSecond: count) : nil }
         let sessions = settings.maximumSessionsPerMinute
+        waiting = WaitingBytes(
+            maximum: settings.maximumWaitingBytes, maximumPerAddress: settings.maximumWaitingBytesPerAddress)
         proxies = TrustedProxies(networks: settings.trustedProxies)
         newSessions = limit(
             sessions > 0 ? Allowance(perMinute: sessions) : nil, "sessions", "new sessions from this address")
@@ -58,6 +62,13 @@ final class Admission: Sendable {
         commands = limit(perSecond(settings.maximumCommandsPerSecond), "room", "commands in this room")
         let ofMinute = settings.maximumSearchesPerMinute
         searches = limit(ofMinute > 0 ? Allowance(perMinute: ofMinute) : nil, "searches", "nearby searches")
+    }
+
+    /// The account of what waits for a peer's connection, charged to where the peer comes from.
+    func account(
+        of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]
+    ) -> WaitingBytes.Account {
+        waiting.account(of: proxies.network(of: peer, forwardedFor: fields()))
     }
 
     /// Counts a request or an opening handshake of an address.

@@ -27,6 +27,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         var countHandshake: ([String]) throws(CommandFailure) -> Void
         /// Counts a handshake that comes through a proxy, by the proxy's `X-Forwarded-For`.
         var admitForwarded: ([String]) -> AddressLimit.Ticket?
+        /// The account of what waits for the connection, by the proxy's `X-Forwarded-For`.
+        var account: ([String]) -> WaitingBytes.Account
         var authenticator: Authenticator
         var origins: OriginRule
         /// Runs work that nobody waits for.
@@ -44,6 +46,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     private let surroundings: Surroundings
     /// What is counted of the connection.
     private var ticket: AddressLimit.Ticket?
+    /// What waits for the connection.
+    private var account: WaitingBytes.Account?
     private let deadline: NIODeadline
     private var parser: HeadParser
     /// What has arrived and was not handed on.
@@ -157,6 +161,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
             return refuse(error, context)
         }
         if let forwarded = surroundings.admitForwarded(forwardedFor) { ticket = forwarded }
+        account = surroundings.account(forwardedFor)
         guard ticket?.isOverLimit != true else { return refuseExcess(context) }
         guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
         guard
@@ -245,7 +250,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
                 isOpened = true
                 let connection = WebSocketConnection(
                     id, response: response, hub: surroundings.hub, session: session, ownRoom: room,
-                    compression: compression, tls: surroundings.tls, ticket: ticket)
+                    compression: compression, tls: surroundings.tls, ticket: ticket,
+                    account: account ?? surroundings.account([]))
                 try context.pipeline.syncOperations.addHandler(connection, position: .after(self))
                 if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }
                 arrived = ByteBuffer()

@@ -120,7 +120,7 @@ package final class RoomServer: Service, Sendable {
         }
         return metrics.exposition(
             of: tallies, httpConnections: requests.openConnections, liveRooms: await rooms.liveRooms(),
-            nearby: rooms.nearby.standing)
+            waitingBytes: admission.waiting.count, nearby: rooms.nearby.standing)
     }
 
     private func attachHub(to feed: HubFeed, index: Int) {
@@ -157,6 +157,7 @@ package final class RoomServer: Service, Sendable {
                 try admission.request(from: peer, forwardedFor: fields)
             },
             admitForwarded: { addresses.admit(through: peer, forwardedFor: $0) },
+            account: { admission.account(of: peer, forwardedFor: $0) },
             authenticator: authenticator,
             origins: OriginRule(allowed: settings.allowedOrigins, isSecure: settings.tls != nil),
             start: { connections.start($0) },

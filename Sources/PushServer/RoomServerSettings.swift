@@ -48,6 +48,10 @@ package struct RoomServerSettings: Sendable {
     /// Above so many waiting bytes of deltas a connection's deltas are dropped; it gets a snapshot once it has taken
     /// the rest.
     package var maximumOutgoingBytes = 1 << 20
+    /// The most bytes that wait for all peers together in memory which no other peer shares; 0: any number.
+    package var maximumWaitingBytes = 256 << 20
+    /// The most of them that wait for peers of one address; 0: any number.
+    package var maximumWaitingBytesPerAddress = 64 << 20
 
     /// A connection that has not completed TLS and its first request's head by then is closed.
     package var handshakeTimeout = TimeAmount.seconds(10)

@@ -18,6 +18,7 @@ final class ServerMetrics: Sendable {
     private let httpConnections: Meter
     private let subscriptions: Meter
     private let queuedBytes: Meter
+    private let waitingBytes: Meter
     private let liveRooms: Meter
     private let nearbyRooms: Meter
     private let nearbySubscriptions: Meter
@@ -38,6 +39,7 @@ final class ServerMetrics: Sendable {
         httpConnections = meter("backline_connections", [("protocol", "http")])
         subscriptions = meter("backline_subscriptions")
         queuedBytes = meter("backline_queued_bytes")
+        waitingBytes = meter("backline_waiting_bytes")
         liveRooms = meter("backline_rooms_live")
         nearbyRooms = meter("backline_nearby_rooms")
         nearbySubscriptions = meter("backline_nearby_subscriptions")
@@ -53,10 +55,12 @@ final class ServerMetrics: Sendable {
     ///   - tallies: the tally of every event loop, each asked for on its loop just before.
     ///   - httpConnections: connections that are open and are no WebSockets.
     ///   - liveRooms: rooms in memory.
+    ///   - waitingBytes: bytes that wait for peers in memory of their own.
     ///   - nearby: how the rooms that nearby searches show stand.
     /// - Returns: UTF-8 text, for `Content-Type: text/plain; version=0.0.4; charset=utf-8`.
     func exposition(
-        of tallies: [ConnectionTally], httpConnections: Int, liveRooms: Int, nearby: NearbyRooms.Standing
+        of tallies: [ConnectionTally], httpConnections: Int, liveRooms: Int, waitingBytes: Int,
+        nearby: NearbyRooms.Standing
     ) -> [UInt8] {
         let sum = tallies.reduce(ConnectionTally(), +)
         counted.withLock { counted in
@@ -73,6 +77,7 @@ final class ServerMetrics: Sendable {
         subscriptions.set(sum.subscriptions)
         queuedBytes.set(sum.queuedBytes)
         self.liveRooms.set(liveRooms)
+        self.waitingBytes.set(waitingBytes)
         nearbyRooms.set(nearby.rooms)
         nearbySubscriptions.set(nearby.watches)
         nearbyAge.set(nearby.secondsSinceReading)
@@ -137,6 +142,7 @@ final class ServerMetrics: Sendable {
         "backline_connections": "Open connections, by protocol.",
         "backline_subscriptions": "Rooms that connections follow, counted once for each connection.",
         "backline_queued_bytes": "Bytes that wait to be sent to WebSocket clients.",
+        "backline_waiting_bytes": "Bytes that wait for clients and are shared by nobody, in steps of 16 KiB.",
         "backline_rooms_live": "Rooms in memory.",
         "backline_nearby_rooms": "Open public rooms that have a place.",
         "backline_nearby_subscriptions": "Nearby subscriptions of all connections.",

@@ -70,6 +70,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// What sends, where there is TLS.
     let tls: TLSHandler?
     private let ticket: AddressLimit.Ticket?
+    /// What waits for this connection in memory of its own.
+    let account: WaitingBytes.Account
     private var reader: MessageReader
     private var budget: MessageBudget
     /// Whether the channel wants to read and was not let.
@@ -84,7 +86,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// handshake, which leaves with the first messages.
     init(
         _ id: ConnectionID, response: ByteBuffer, hub: ConnectionHub, session: Session, ownRoom: RoomID?,
-        compression: SocketCompression, tls: TLSHandler?, ticket: AddressLimit.Ticket?
+        compression: SocketCompression, tls: TLSHandler?, ticket: AddressLimit.Ticket?,
+        account: WaitingBytes.Account
     ) {
         self.id = id
         self.hub = hub
@@ -93,6 +96,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.compression = compression
         self.tls = tls
         self.ticket = ticket
+        self.account = account
         reader = MessageReader(
             role: .server, maximumMessageLength: hub.settings.maximumMessageLength, deflate: compression.parameters,
             inflater: hub.framing.inflater)

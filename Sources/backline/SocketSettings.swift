@@ -88,6 +88,18 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Bytes that wait for all clients together, what many share not counted; while there is no room, long answers are refused with rate_limited. 0: any number. [BACKLINE_MAX_WAITING_BYTES; default: 268435456]",
+            valueName: "n"))
+    var maxWaitingBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many of them may wait for clients of one address (IPv6: one /64). 0: any number. [BACKLINE_MAX_WAITING_BYTES_PER_ADDRESS; default: 67108864, with --plain and without --trusted-proxies 0]",
+            valueName: "n"))
+    var maxWaitingBytesPerAddress: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "A connection must have made its first request by then. [BACKLINE_HANDSHAKE_TIMEOUT_SECONDS; default: 10]",
             valueName: "s"))
     var handshakeTimeoutSeconds: Double?
@@ -135,6 +147,7 @@ struct SocketSettings: ParsableArguments {
             settings.maximumConnectionsPerAddress = 0
             settings.maximumSessionsPerMinute = 0
             settings.maximumRequestsPerAddress = 0
+            settings.maximumWaitingBytesPerAddress = 0
         }
         if try noCompression || Environment.isSet("BACKLINE_NO_COMPRESSION") { settings.compresses = false }
         func set(_ value: Int?, _ target: inout Int) { if let value { target = value } }
@@ -168,6 +181,10 @@ struct SocketSettings: ParsableArguments {
         set(try count(maxHeadBytes, "max-head-bytes", in: 1_024...1 << 20), &settings.maximumHeadLength)
         set(
             try count(maxOutgoingBytes, "max-outgoing-bytes", in: 1_024...1 << 30), &settings.maximumOutgoingBytes)
+        set(try count(maxWaitingBytes, "max-waiting-bytes", in: 0...1 << 40), &settings.maximumWaitingBytes)
+        set(
+            try count(maxWaitingBytesPerAddress, "max-waiting-bytes-per-address", in: 0...1 << 40),
+            &settings.maximumWaitingBytesPerAddress)
         set(try time(handshakeTimeoutSeconds, "handshake-timeout-seconds"), &settings.handshakeTimeout)
         set(try time(silenceLimitSeconds, "silence-limit-seconds"), &settings.silenceLimit)
         if let interval = try time(pingIntervalSeconds, "ping-interval-seconds") {

@@ -23,7 +23,8 @@ from interop_clients import Raw
 SETTINGS = [
     "max-connections-per-address", "max-messages-per-second", "max-sessions-per-minute", "max-requests-per-address",
     "max-requests-per-session", "max-commands-per-second", "session-lifetime-seconds", "presence-grace-seconds",
-    "handshake-timeout-seconds", "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "ping-interval-seconds",
+    "handshake-timeout-seconds", "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "max-waiting-bytes",
+    "max-waiting-bytes-per-address", "ping-interval-seconds",
     "silence-limit-seconds", "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
 HANDSHAKE = 10

@@ -39,7 +39,8 @@ import Testing
         other.openConnections = 1
         for _ in 0..<2 {
             let samples = samples(
-                metrics.exposition(of: [one, other], httpConnections: 2, liveRooms: 9, nearby: nearby))
+                metrics.exposition(
+                    of: [one, other], httpConnections: 2, liveRooms: 9, waitingBytes: 12, nearby: nearby))
             #expect(samples[#"backline_websocket_frames_received_total{opcode="text"}"#] == 7)
             #expect(samples[#"backline_websocket_frames_sent_total{opcode="ping"}"#] == 2)
             #expect(samples["backline_websocket_sent_bytes_total"] == 100)
@@ -54,6 +55,7 @@ import Testing
             #expect(samples["backline_nearby_subscriptions"] == 3)
             #expect(samples["backline_nearby_age_seconds"] == 0.25)
             #expect(samples["backline_queued_bytes"] == 7)
+            #expect(samples["backline_waiting_bytes"] == 12)
             #expect(samples[#"backline_build_info{node="a",version="1.0"}"#] == 1)
         }
     }
@@ -63,7 +65,8 @@ import Testing
         var tally = ConnectionTally()
         for (sent, expected) in [(10, 10), (7, 10), (12, 12)] {
             tally.deltasSent = sent
-            let samples = samples(metrics.exposition(of: [tally], httpConnections: 0, liveRooms: 0, nearby: nearby))
+            let samples = samples(
+                metrics.exposition(of: [tally], httpConnections: 0, liveRooms: 0, waitingBytes: 0, nearby: nearby))
             #expect(samples["backline_deltas_sent_total"] == Double(expected))
         }
     }
@@ -73,13 +76,14 @@ import Testing
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let box = try await loop.submit { NIOLoopBound(metrics.probe(loop, index: 0), eventLoop: loop) }.get()
         let text = String(
-            decoding: metrics.exposition(of: [], httpConnections: 0, liveRooms: 0, nearby: nearby), as: UTF8.self)
+            decoding: metrics.exposition(of: [], httpConnections: 0, liveRooms: 0, waitingBytes: 0, nearby: nearby),
+            as: UTF8.self)
         let lines = text.split(separator: "\n")
         func names(_ kind: String) -> [Substring] {
             lines.filter { $0.hasPrefix("# \(kind) ") }.map { $0.split(separator: " ")[2] }
         }
         #expect(names("HELP") == names("TYPE"))
-        #expect(names("TYPE").count(where: { $0.hasPrefix("backline_") }) == 23)
+        #expect(names("TYPE").count(where: { $0.hasPrefix("backline_") }) == 24)
         let deadline = ContinuousClock.now + .seconds(20)
         while samples(registry.exposition())[#"backline_event_loop_lag_seconds_count{loop="0"}"#] ?? 0 < 3,
             .now < deadline
