@@ -17,6 +17,7 @@ package actor LiveRoom {
         var groupCommit: GroupCommit
         var groupRead: GroupRead
         var jobs: BackgroundJobs
+        var heavyWork: HeavyWork
         var clock: ServerClock
         var presence: PresenceDesk
         var link: NodeLink?

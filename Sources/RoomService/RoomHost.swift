@@ -27,6 +27,8 @@ package final class RoomHost: Sendable {
     let shelves: [RoomShelf]
     private let groupCommit: GroupCommit
     let jobs = BackgroundJobs()
+    /// Runs beside the event loops what grows with a room or a log.
+    let heavyWork: HeavyWork
     private let sessionEnded = Mutex(SessionListener { _ in })
 
     /// Who is told of ended sessions.
@@ -39,10 +41,12 @@ package final class RoomHost: Sendable {
     /// Makes the rooms of a process, which may live on any of `loops`: at least one.
     ///
     /// Where others serve rooms on the same log, `bus` leads to them and `node` is this process's name among them.
-    /// What they record is made by `metrics`; ``RoomMetrics/help`` says what it means.
+    /// What they record is made by `metrics`; ``RoomMetrics/help`` says what it means. Work that grows with a room or a
+    /// log runs on `threads`.
     package init(
         store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
         randomness: ServerRandomness = .system, bus: (any NodeBus)? = nil, node: String = "node",
+        threads: @escaping HeavyWork.Executors = { _ in nil },
         metrics factory: any MetricsFactory = NOOPMetricsHandler.instance, logger: Logger
     ) {
         self.store = store
@@ -54,6 +58,8 @@ package final class RoomHost: Sendable {
             store: store, clock: clock, randomness: randomness, lifetimeMs: settings.sessionLifetimeMs,
             logIsShared: settings.logIsShared)
         metrics = RoomMetrics(factory: factory)
+        heavyWork = HeavyWork(
+            limits: settings.heavyWork, executors: threads, jobs: jobs, metrics: HeavyWorkMetrics(factory: factory))
         groupCommit = GroupCommit(store: store, loop: loops[0], metrics: metrics, logger: logger)
         let (jobs, metrics) = (jobs, metrics)
         link = bus.map {
@@ -64,7 +70,8 @@ package final class RoomHost: Sendable {
             store: store, presence: presence, clock: clock, settings: settings, logger: logger)
         let surroundings = LiveRoom.Surroundings(
             store: store, groupCommit: groupCommit, groupRead: GroupRead(store: store, jobs: jobs), jobs: jobs,
-            clock: clock, presence: presence, link: link, settings: settings, metrics: metrics, logger: logger)
+            heavyWork: heavyWork, clock: clock, presence: presence, link: link, settings: settings, metrics: metrics,
+            logger: logger)
         let codes = codes
         shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
     }

@@ -45,6 +45,8 @@ package struct RoomHostSettings: Sendable {
     package var nearbyPatience = TimeAmount.milliseconds(250)
     /// How long a search waits for the log where the rooms were never read.
     package var nearbyPatienceWithNothing = TimeAmount.seconds(5)
+    /// How much work beside the event loops runs side by side, and waits.
+    package var heavyWork = HeavyWork.Limits()
     /// A session that is not used ends after this.
     package var sessionLifetimeMs: Int64 = 30 * 24 * 3_600 * 1_000
 

@@ -34,7 +34,7 @@ package final class RoomMetrics: Sendable {
         "backline_bus_notices_lost_total": "Notices to other servers that the bus did not take.",
         "backline_bus_connections_total": "Times that the bus between servers was connected.",
         "backline_bus_connected": "Whether the bus between servers is connected: 1 or 0.",
-    ]
+    ].merging(HeavyWorkMetrics.help) { own, _ in own }
 
     /// What a look for a room's log came to, as a label.
     enum LoadOutcome: String, CaseIterable {

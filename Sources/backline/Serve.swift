@@ -49,6 +49,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup(title: "Limits and times") var sockets: SocketSettings
 
+    @OptionGroup(title: "Reading") var reads: ReadSettings
+
     @OptionGroup(title: "JSON Web Tokens of another identity provider") var identities: IdentitySettings
 
     @Option(
@@ -100,13 +102,16 @@ struct Serve: AsyncParsableCommand {
         let opened = try await place.open()
         let lock = try place.lock()
         defer { _ = lock }
+        let workers = HeavyWorkThreads(for: roomSettings.heavyWork)
         do {
             try await prepareSchema(of: opened, logger: logger)
-            try await serve(opened, settings, roomSettings, threads: threads, logger)
+            try await serve(opened, settings, roomSettings, threads: threads, workers, logger)
         } catch {
+            await workers.stop()
             await opened.close()
             throw error
         }
+        await workers.stop()
         await opened.close()
         logger.info("Stopped")
     }
@@ -156,6 +161,7 @@ struct Serve: AsyncParsableCommand {
             }
             settings.retainClosedRoomsMs = Int64(days * 86_400_000)
         }
+        try reads.apply(to: &settings)
         return settings
     }
 
@@ -245,7 +251,7 @@ struct Serve: AsyncParsableCommand {
 
     private func serve(
         _ opened: OpenStore, _ settings: RoomServerSettings, _ roomSettings: RoomHostSettings, threads: Int,
-        _ logger: Logger
+        _ workers: HeavyWorkThreads, _ logger: Logger
     ) async throws {
         if let limit = OpenFiles.raiseLimit() {
             logger.debug("Connections are limited by open files", metadata: ["openFiles": "\(limit)"])
@@ -260,7 +266,8 @@ struct Serve: AsyncParsableCommand {
         registry.describe(RoomMetrics.help)
         let rooms = RoomHost(
             store: opened.eventStore, settings: roomSettings, loops: group.makeIterator().map { $0 },
-            clock: .system(), bus: bus, node: settings.node, metrics: registry, logger: logger)
+            clock: .system(), bus: bus, node: settings.node, threads: { workers.executor(of: $0) },
+            metrics: registry, logger: logger)
         let scheme = settings.tls == nil ? "http" : "https"
         let server = RoomServer(
             settings: settings, rooms: rooms, group: group, registry: registry, logger: logger

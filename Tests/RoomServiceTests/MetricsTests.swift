@@ -151,19 +151,24 @@ import Testing
 
 extension Node {
     /// Everything that was recorded: values by name and labels, as they are written.
-    var samples: [String: Double] {
-        let lines = String(decoding: metrics.exposition(), as: UTF8.self).split(separator: "\n")
-        return lines.filter { !$0.hasPrefix("#") }.reduce(into: [:]) { samples, line in
-            guard let space = line.lastIndex(of: " ") else { return }
-            samples[String(line[..<space])] = Double(line[line.index(after: space)...])
-        }
-    }
+    var samples: [String: Double] { metrics.samples }
 
     /// The series of one name that are not zero, by labels.
     func nonzero(_ name: String) -> [String: Double] {
         samples.reduce(into: [:]) { series, sample in
             guard sample.value != 0, sample.key.prefix(while: { $0 != "{" }) == name else { return }
             series[String(sample.key.dropFirst(name.count))] = sample.value
+        }
+    }
+}
+
+extension PrometheusRegistry {
+    /// Everything that was recorded: values by name and labels, as they are written.
+    var samples: [String: Double] {
+        let lines = String(decoding: exposition(), as: UTF8.self).split(separator: "\n")
+        return lines.filter { !$0.hasPrefix("#") }.reduce(into: [:]) { samples, line in
+            guard let space = line.lastIndex(of: " ") else { return }
+            samples[String(line[..<space])] = Double(line[line.index(after: space)...])
         }
     }
 }

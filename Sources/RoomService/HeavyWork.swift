@@ -1,0 +1,211 @@
+package import NIOCore
+package import RoomDomain
+import Synchronization
+
+/// Runs work whose cost grows with a room or with a log beside the event loops: only so much of each kind side by side,
+/// on threads of its own, the rest in a queue that is fair to sessions.
+///
+/// Neither an event loop nor a thread of Swift's own pool is held by it, so that sockets, health checks and everything
+/// that is short go on whatever is asked for. Each kind has its own places and its own queue: none delays another
+/// ([why](../../Documentation/Decisions/0019-heavy-work-beside-the-loops.md)).
+package final class HeavyWork: Sendable {
+    /// A kind of work.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// What a room makes once for all who follow it: its state, encoded and compressed.
+        case encoding
+        /// Pages of a pool, and searches in it.
+        case pool
+        /// Parts of a log, and rooms as they were.
+        case log
+    }
+
+    /// Why work is not done.
+    package enum Refusal: String, Error, Sendable, CaseIterable {
+        /// The session has as much waiting as it may.
+        case sessionIsBusy = "session_is_busy"
+        /// As much waits in all as may.
+        case queueIsFull = "queue_is_full"
+        /// Whoever asked wants it no longer.
+        case cancelled
+        /// The process ends.
+        case stopped
+    }
+
+    /// How much is done and waits.
+    package struct Limits: Sendable {
+        /// Work of one kind that runs side by side.
+        package var sideBySide: [Kind: Int]
+        /// Work of one kind that waits for one session; that of rooms themselves is not counted.
+        package var waitingPerSession = 4
+        /// Work of one kind that waits for all sessions together.
+        package var waiting = 4_096
+
+        /// Two of each kind.
+        package init() {
+            sideBySide = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, 2) })
+        }
+    }
+
+    /// Gives each kind of work the threads that it runs on; nil: those of the task that asks for it.
+    package typealias Executors = @Sendable (Kind) -> (any TaskExecutor)?
+
+    fileprivate struct Ticket {
+        var id: Int
+        var since: NIODeadline
+        var enter: CheckedContinuation<Refusal?, Never>
+    }
+
+    fileprivate struct Line {
+        var free: Int
+        var queue: FairQueue<SessionID, Ticket>
+        /// What rooms themselves need; there is at most so much of it as there are rooms.
+        var own: CircularBuffer<Ticket> = []
+    }
+
+    private struct State {
+        var lines: [Kind: Line]
+        var nextTicket = 0
+    }
+
+    private let state: Mutex<State>
+    private let executors: Executors
+    private let jobs: BackgroundJobs
+    private let metrics: HeavyWorkMetrics
+
+    init(limits: Limits, executors: @escaping Executors, jobs: BackgroundJobs, metrics: HeavyWorkMetrics) {
+        self.executors = executors
+        self.jobs = jobs
+        self.metrics = metrics
+        state = Mutex(
+            State(
+                lines: Dictionary(
+                    uniqueKeysWithValues: Kind.allCases.map { kind in
+                        (
+                            kind,
+                            Line(
+                                free: max(1, limits.sideBySide[kind] ?? 1),
+                                queue: FairQueue(maximum: limits.waiting, perKey: limits.waitingPerSession))
+                        )
+                    })))
+    }
+
+    /// Runs `body` when its turn comes and returns what it gives.
+    ///
+    /// Turns go round the sessions that wait. What is asked for without a session is a room's own: it comes first, and is
+    /// never refused for want of room. A task that is cancelled while it waits leaves the queue. `body` runs on the
+    /// kind's threads, also behind each of its `await`s, and keeps its place until it returns.
+    package func run<Value: Sendable>(
+        _ kind: Kind, for session: SessionID? = nil, _ body: @escaping @Sendable () async -> Value
+    ) async throws(Refusal) -> Value {
+        if let refusal = await enter(kind, session) {
+            metrics.refused(kind, because: refusal)
+            throw refusal
+        }
+        defer { leave(kind) }
+        return await withTaskExecutorPreference(executors(kind)) { await body() }
+    }
+
+    /// Runs `body` when its turn comes, and then `done` on `loop`, once and never within this call.
+    ///
+    /// May be called on any thread, an event loop's too. See ``run(_:for:_:)``; where the process ends meanwhile `done`
+    /// is given ``Refusal/stopped``.
+    package func start<Value: Sendable>(
+        _ kind: Kind, for session: SessionID? = nil, thenOn loop: any EventLoop,
+        _ body: @escaping @Sendable () async -> Value, _ done: @escaping @Sendable (Result<Value, Refusal>) -> Void
+    ) {
+        let isStarted = jobs.start {
+            let result: Result<Value, Refusal>
+            do throws(Refusal) {
+                result = .success(try await self.run(kind, for: session, body))
+            } catch {
+                result = .failure(error)
+            }
+            loop.execute { done(result) }
+        }
+        guard !isStarted else { return }
+        metrics.refused(kind, because: .stopped)
+        loop.execute { done(.failure(.stopped)) }
+    }
+
+    /// Waits for a place; nil once there is one.
+    private func enter(_ kind: Kind, _ session: SessionID?) async -> Refusal? {
+        let id = state.withLock { state in
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+        let now = NIODeadline.now()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ticket = Ticket(id: id, since: now, enter: continuation)
+                let outcome = state.withLock { state -> Result<Bool, Refusal> in
+                    // Whoever is cancelled after this finds the ticket.
+                    guard !Task.isCancelled else { return .failure(.cancelled) }
+                    return Result { () throws(Refusal) in
+                        try state.lines[kind]?.enter(ticket, session) ?? true
+                    }
+                }
+                switch outcome {
+                case .success(true):
+                    metrics.began(kind, after: 0)
+                    continuation.resume(returning: nil)
+                case .success(false): metrics.beganWaiting(kind)
+                case .failure(let refusal): continuation.resume(returning: refusal)
+                }
+            }
+        } onCancel: {
+            let ticket = state.withLock { $0.lines[kind]?.remove(id, of: session) }
+            guard let ticket else { return }
+            metrics.endedWaiting(kind)
+            ticket.enter.resume(returning: .cancelled)
+        }
+    }
+
+    /// Gives a place back, or on.
+    private func leave(_ kind: Kind) {
+        metrics.ended(kind)
+        guard let next = state.withLock({ $0.lines[kind]?.leave() }) else { return }
+        metrics.endedWaiting(kind)
+        metrics.began(kind, after: (NIODeadline.now() - next.since).nanoseconds)
+        next.enter.resume(returning: nil)
+    }
+}
+
+extension HeavyWork.Line {
+    /// Whether there is a place; else the ticket waits, or is refused.
+    fileprivate mutating func enter(
+        _ ticket: HeavyWork.Ticket, _ session: SessionID?
+    ) throws(HeavyWork.Refusal) -> Bool {
+        guard free == 0 else {
+            free -= 1
+            return true
+        }
+        guard let session else {
+            own.append(ticket)
+            return false
+        }
+        do {
+            try queue.append(ticket, of: session)
+        } catch {
+            switch error {
+            case .keyIsFull: throw .sessionIsBusy
+            case .isFull: throw .queueIsFull
+            }
+        }
+        return false
+    }
+
+    /// The ticket that takes over a place that is left; nil where none waits.
+    fileprivate mutating func leave() -> HeavyWork.Ticket? {
+        if let next = own.popFirst() ?? queue.popFirst() { return next }
+        free += 1
+        return nil
+    }
+
+    /// Takes a ticket that waits out of the queue.
+    fileprivate mutating func remove(_ id: Int, of session: SessionID?) -> HeavyWork.Ticket? {
+        guard let session else {
+            return own.firstIndex { $0.id == id }.map { own.remove(at: $0) }
+        }
+        return queue.remove(where: { $0.id == id }, of: session)
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import NIOCore
+import PushServer
+import RoomService
+
+/// How much work beside the event loops runs side by side.
+struct ReadSettings: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Reads of logs that run side by side, and as many of pools, on threads of their own; more wait for their turn. [BACKLINE_MAX_HEAVY_READS; default: 2]",
+            valueName: "n"))
+    var maxHeavyReads: Int?
+
+    /// Sets what is given.
+    func apply(to settings: inout RoomHostSettings) throws {
+        guard let count = try maxHeavyReads ?? Environment.value(Environment.variable("max-heavy-reads")) else {
+            return
+        }
+        guard (1...64).contains(count) else {
+            throw Failure.usage("--max-heavy-reads: \(count) is not valid; expected 1 to 64")
+        }
+        settings.heavyWork.sideBySide[.log] = count
+        settings.heavyWork.sideBySide[.pool] = count
+    }
+}
+
+/// The threads of work that grows with a room or a log: as many as run side by side.
+struct HeavyWorkThreads {
+    private let threads: [HeavyWork.Kind: WorkerThreads]
+
+    /// Starts them.
+    init(for limits: HeavyWork.Limits) {
+        threads = Dictionary(
+            uniqueKeysWithValues: HeavyWork.Kind.allCases.map { kind in
+                (kind, WorkerThreads(count: limits.sideBySide[kind] ?? 1, niceness: Self.niceness(of: kind)))
+            })
+    }
+
+    /// Event loops come first, then what a room needs for all who follow it, then what one session asks for.
+    private static func niceness(of kind: HeavyWork.Kind) -> Int32 {
+        switch kind {
+        case .encoding: 2
+        case .pool: 5
+        case .log: 10
+        }
+    }
+
+    /// Where a kind of work runs.
+    func executor(of kind: HeavyWork.Kind) -> (any TaskExecutor)? { threads[kind] }
+
+    /// Ends them once what waits for them has run.
+    func stop() async {
+        for pool in threads.values { await pool.stop() }
+    }
+}

@@ -1,0 +1,189 @@
+import NIOCore
+import NIOPosix
+import PrometheusMetrics
+import RoomDomain
+import Synchronization
+import Testing
+
+@testable import RoomService
+
+/// Work beside the event loops: how much runs, what waits and what is refused.
+@Suite(.timeLimit(.minutes(5))) struct HeavyWorkTests {
+    @Test func `so much of a kind runs side by side, and no kind waits for another`() async throws {
+        try await withBench(sideBySide: 2) { bench in
+            let gate = Gate()
+            defer { gate.open() }
+            for number: UInt8 in 0..<3 { bench.ask(.log, for: .number(number)) { await gate.pass() } }
+            try await eventually("two") { gate.arrived == 2 && bench.waiting(.log) == 1 }
+            #expect(bench.running(.log) == 2)
+            #expect(try await bench.work.run(.pool, for: .number(0)) { "page" } == "page")
+            gate.open()
+            try await eventually("the third") { gate.arrived == 3 && bench.running(.log) == 0 }
+            #expect(bench.waiting(.log) == 0)
+        }
+    }
+
+    @Test func `sessions take turns, and what a room needs comes before them`() async throws {
+        try await withBench(sideBySide: 1) { bench in
+            let gate = Gate()
+            defer { gate.open() }
+            let order = Mutex<[String]>([])
+            bench.ask(.encoding, for: .number(0)) { await gate.pass() }
+            try await eventually("the first") { gate.arrived == 1 }
+            let wanted: [(SessionID?, String)] = [
+                (.number(1), "1a"), (.number(1), "1b"), (.number(2), "2a"), (nil, "room"),
+            ]
+            for (index, (session, name)) in wanted.enumerated() {
+                bench.ask(.encoding, for: session) { order.withLock { $0.append(name) } }
+                try await eventually(name) { bench.waiting(.encoding) == index + 1 }
+            }
+            gate.open()
+            try await eventually("all") { order.withLock { $0.count } == 4 }
+            #expect(order.withLock { $0 } == ["room", "1a", "2a", "1b"])
+        }
+    }
+
+    @Test func `a session with too much waiting is refused, and anybody where the queue is full`() async throws {
+        try await withBench(sideBySide: 1, perSession: 2, waiting: 3) { bench in
+            let gate = Gate()
+            defer { gate.open() }
+            bench.ask(.log, for: .number(0)) { await gate.pass() }
+            try await eventually("the first") { gate.arrived == 1 }
+            for _ in 0..<2 { bench.ask(.log, for: .number(1)) {} }
+            try await eventually("two wait") { bench.waiting(.log) == 2 }
+            await #expect(throws: HeavyWork.Refusal.sessionIsBusy) {
+                try await bench.work.run(.log, for: .number(1)) {}
+            }
+            bench.ask(.log, for: .number(2)) {}
+            try await eventually("three wait") { bench.waiting(.log) == 3 }
+            await #expect(throws: HeavyWork.Refusal.queueIsFull) { try await bench.work.run(.log, for: .number(3)) {} }
+            bench.ask(.log, for: nil) {}
+            try await eventually("what a room needs waits") { bench.waiting(.log) == 4 }
+            #expect(bench.refused(.log, .sessionIsBusy) == 1)
+            #expect(bench.refused(.log, .queueIsFull) == 1)
+        }
+    }
+
+    @Test func `a task that is cancelled while it waits leaves the queue`() async throws {
+        try await withBench(sideBySide: 1) { bench in
+            let gate = Gate()
+            defer { gate.open() }
+            bench.ask(.log, for: .number(0)) { await gate.pass() }
+            try await eventually("the first") { gate.arrived == 1 }
+            for session in [SessionID.number(1), nil] {
+                let task = Task { try await bench.work.run(.log, for: session) { _ = Issue.record("it ran") } }
+                try await eventually("it waits") { bench.waiting(.log) == 1 }
+                task.cancel()
+                await #expect(throws: HeavyWork.Refusal.cancelled) { try await task.value }
+                #expect(bench.waiting(.log) == 0)
+            }
+            let task = Task {
+                await gate.pass()
+                try await bench.work.run(.log, for: .number(1)) { _ = Issue.record("it ran") }
+            }
+            task.cancel()
+            gate.open()
+            await #expect(throws: HeavyWork.Refusal.cancelled) { try await task.value }
+        }
+    }
+
+    @Test func `what an event loop asks for ends on the loop, also after the end`() async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let results = Mutex<[Result<Int, HeavyWork.Refusal>]>([])
+        try await withBench(sideBySide: 1) { bench in
+            loop.execute {
+                bench.work.start(.encoding, thenOn: loop) {
+                    1
+                } _: { result in
+                    loop.preconditionInEventLoop()
+                    results.withLock { $0.append(result) }
+                }
+                #expect(results.withLock { $0.isEmpty })
+            }
+            try await eventually("the result") { results.withLock { $0.count } == 1 }
+            bench.jobs.close()
+            bench.work.start(.encoding, thenOn: loop) {
+                2
+            } _: { result in
+                results.withLock { $0.append(result) }
+            }
+            try await eventually("the end") { results.withLock { $0.count } == 2 }
+        }
+        #expect(results.withLock { $0 } == [.success(1), .failure(.stopped)])
+    }
+
+    @Test func `it runs on the threads that are given, also behind an await`() async throws {
+        let threads = CountingExecutor()
+        try await withBench(sideBySide: 1, executors: { $0 == .log ? threads : nil }) { bench in
+            try await bench.work.run(.pool) {}
+            #expect(threads.jobs == 0)
+            try await bench.work.run(.log) {
+                let before = threads.jobs
+                #expect(before > 0)
+                await Task.yield()
+                #expect(threads.jobs > before)
+            }
+        }
+    }
+}
+
+/// Heavy work and those who ask for it.
+private final class Bench: Sendable {
+    let work: HeavyWork
+    let jobs = BackgroundJobs()
+    private let registry = PrometheusRegistry()
+
+    init(_ limits: HeavyWork.Limits, _ executors: @escaping HeavyWork.Executors) {
+        work = HeavyWork(
+            limits: limits, executors: executors, jobs: jobs, metrics: HeavyWorkMetrics(factory: registry))
+    }
+
+    func ask(_ kind: HeavyWork.Kind, for session: SessionID?, _ body: @escaping @Sendable () async -> Void) {
+        work.start(kind, for: session, thenOn: MultiThreadedEventLoopGroup.singleton.next(), body) { _ in }
+    }
+
+    func running(_ kind: HeavyWork.Kind) -> Int? { sample("running{kind=\"\(kind.rawValue)\"}") }
+    func waiting(_ kind: HeavyWork.Kind) -> Int? { sample("waiting{kind=\"\(kind.rawValue)\"}") }
+    func refused(_ kind: HeavyWork.Kind, _ refusal: HeavyWork.Refusal) -> Int? {
+        sample("refused_total{kind=\"\(kind.rawValue)\",reason=\"\(refusal.rawValue)\"}")
+    }
+
+    private func sample(_ name: String) -> Int? {
+        registry.samples["backline_heavy_work_" + name].map { Int($0) }
+    }
+}
+
+private func withBench(
+    sideBySide: Int, perSession: Int = 4, waiting: Int = 100,
+    executors: @escaping HeavyWork.Executors = { _ in nil }, _ body: (Bench) async throws -> Void
+) async throws {
+    var limits = HeavyWork.Limits()
+    for kind in HeavyWork.Kind.allCases { limits.sideBySide[kind] = sideBySide }
+    limits.waitingPerSession = perSession
+    limits.waiting = waiting
+    let bench = Bench(limits, executors)
+    try await withThrowingDiscardingTaskGroup { group in
+        group.addTask { await bench.jobs.run() }
+        defer { bench.jobs.close() }
+        try await body(bench)
+    }
+}
+
+/// Counts what it lets run at once.
+private final class CountingExecutor: TaskExecutor {
+    private let count = Atomic(0)
+
+    var jobs: Int { count.load(ordering: .relaxed) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        count.add(1, ordering: .relaxed)
+        MultiThreadedEventLoopGroup.singleton.next().execute {
+            unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+        }
+    }
+}
+
+extension SessionID {
+    fileprivate static func number(_ number: UInt8) -> SessionID { Person.guest(number).session }
+}
