@@ -311,7 +311,8 @@ enum APIDescription {
         e":{"type":"array","items":{"$ref":"#/components/schemas/QueueEntry"}},"playback":{"oneOf":[{"$ref":"#/compo\#
         nents/schemas/Silence"},{"$ref":"#/components/schemas/OnAir"}]},"history":{"type":"array","maxItems":50,"ite\#
         ms":{"$ref":"#/components/schemas/HistoryEntry"}}}},
-        "Code":{"type":"string","pattern":"^[0-9A-HJKMNP-TV-Z]{6}$"},
+        "Code":{"type":"string","description":"Eight characters where the room was made unlisted, else six. It does \#
+        not change with the visibility.","pattern":"^([0-9A-HJKMNP-TV-Z]{6}|[0-9A-HJKMNP-TV-Z]{8})$"},
         "Member":{"type":"object","required":["member","name","role","joinedAt"],"properties":{"member":{"$ref":"#/c\#
         omponents/schemas/Number"},"name":{"type":"string"},"role":{"$ref":"#/components/schemas/Role"},"joinedAt":{\#
         "$ref":"#/components/schemas/Time"}}},

@@ -66,10 +66,11 @@ extension RoomHost {
         // A code may be taken by one of the open rooms: chances are one in a billion a room.
         for _ in 0..<8 {
             let id = RoomID(UUID.makeV7(at: now, random: (randomness.next(), randomness.next())))
+            let visibility = wanted.visibility ?? .public
             let founding = RoomFounding(
-                id: id, code: RoomCode(random: randomness.next()), name: wanted.name,
+                id: id, code: RoomCode(random: randomness.next(), length: visibility.codeLength), name: wanted.name,
                 location: wanted.location?.rounded(toCellsOf: settings.locationPrecisionMeters),
-                visibility: wanted.visibility ?? .public, settings: wanted.settings,
+                visibility: visibility, settings: wanted.settings,
                 founder: session.id, founderName: session.name)
             let (creation, state) = try creation(of: founding, fingerprint: wanted.fingerprint, key: key, at: now)
             let outcome: CreationOutcome

@@ -5,7 +5,7 @@ package enum RoomReference: Sendable, Hashable {
     case id(RoomID)
     case code(RoomCode)
 
-    /// Reads a UUID or six characters of a code; nil for what can be neither, so that no room has it.
+    /// Reads a UUID or the characters of a code; nil for what can be neither, so that no room has it.
     package init?(_ text: String) {
         if let id = RoomID(text) {
             self = .id(id)

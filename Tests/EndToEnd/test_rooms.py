@@ -19,7 +19,7 @@ def test_a_room_is_made_with_what_was_asked(shared):
     snapshot, state = made["room"], made["room"]["state"]
     assert answer.headers["Location"] == f"/v1/rooms/{state['id']}"
     assert uuid.UUID(state["id"]).version == 7
-    assert re.fullmatch(r"[0-9A-HJKMNP-TV-Z]{6}", state["code"])
+    assert re.fullmatch(r"[0-9A-HJKMNP-TV-Z]{8}", state["code"])
     assert (state["name"], state["visibility"]) == ("Kitchen", "unlisted")
     assert state["settings"] == {
         "queueMode": "dj", "skipRatio": 0.25, "maxWaitingPerMember": 0, "repeatAfterPlays": 0}

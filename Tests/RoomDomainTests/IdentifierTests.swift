@@ -12,7 +12,10 @@ import Testing
         #expect(RoomCode("OAlBzV") == RoomCode("0A1BZV"))
     }
 
-    @Test(arguments: ["", "0A1BZ", "0A1BZVV", "0A1BZU", "u00000", "0A-BZV", " 0A1BZ", "0A1BZ ", "0A1BZÅ", "٠٠٠", "०००"])
+    @Test(arguments: [
+        "", "0A1BZ", "0A1BZVV", "0A1BZVVVV", "0A1BZU", "0A1BZVVU", "u00000", "0A-BZV", " 0A1BZ", "0A1BZ ", "0A1BZÅ",
+        "٠٠٠", "०००",
+    ])
     func `anything else is no code`(text: String) {
         #expect(RoomCode(text) == nil)
     }
@@ -32,6 +35,24 @@ import Testing
         #expect(RoomCode(random: .max).description == "ZZZZZZ")
         #expect(RoomCode(random: 1 << 30) == .zero)
         #expect(RoomCode.zero.description == "000000")
+    }
+
+    @Test func `a long code takes 40 of 64 bits, and is another than the short one of the same number`() {
+        #expect(RoomCode(random: .max, length: .eight).description == "ZZZZZZZZ")
+        #expect(RoomCode(random: 1 << 40, length: .eight).description == "00000000")
+        #expect(RoomCode(random: 31 << 35 | 5, length: .eight).description == "Z0000005")
+        #expect(RoomCode("oalbzvil")?.description == "0A1BZV11")
+        #expect(RoomCode("000A1BZV") != RoomCode("0A1BZV"))
+        #expect(RoomCode("00000000") != .zero)
+        for value in 0..<UInt64(32) {
+            let code = RoomCode(random: value << 35 | value, length: .eight)
+            #expect(RoomCode(code.description.lowercased()) == code)
+        }
+    }
+
+    @Test func `only the code of a room that no listing shows is long`() {
+        #expect(Visibility.public.codeLength == .six)
+        #expect(Visibility.unlisted.codeLength == .eight)
     }
 
     @Test func `no room gets the word of a search as its code`() throws {

@@ -64,7 +64,7 @@ import Testing
             for room in ["", #","room":null"#, #","room":7"#, #","room":{}"#] {
                 self.expectViolation(#"{"type":\#(type),"id":2\#(room)}"#, re: 2, "room must be a room's id or code")
             }
-            for room in ["", "kitchen", "0193503f", "7K3M9U", "7K3M9QQ", Self.room + "0"] {
+            for room in ["", "kitchen", "0193503", "7K3M9U", "7K3M9QQ", "7K3M9QQQQ", Self.room + "0"] {
                 self.expectViolation(
                     #"{"type":\#(type),"id":2,"room":"\#(room)"}"#, re: 2, "no room has this id or code",
                     code: .notFound)
@@ -73,6 +73,7 @@ import Testing
         let upper = try ClientMessage.parse(Array(#"{"type":"unsubscribe","room":"\#(Self.room.uppercased())"}"#.utf8))
         #expect(upper == .unsubscribe(id: nil, room: .id(Sample.room)))
         #expect(RoomReference("o1l0ix") == .code(RoomCode("01101X") ?? .zero))
+        #expect(RoomReference("o1l0ix7k") == .code(RoomCode("01101X7K") ?? .zero))
     }
 
     @Test func `a position is an epoch and a seq together`() throws {

@@ -23,7 +23,7 @@ extension JSONFields {
 
     func roomCode(_ name: String) throws(FieldViolation) -> RoomCode {
         guard let code = RoomCode(try self.string(name)) else {
-            throw self.violation(name, "six characters of Crockford's base 32")
+            throw self.violation(name, "six or eight characters of Crockford's base 32")
         }
         return code
     }

@@ -1,0 +1,5 @@
+-- Codes of eight characters, beside those of six.
+--
+-- The column holds either as it is, so that no statement is needed: what changes is what a program must be able to read.
+-- A program that knows codes of six characters alone does not know this migration, and so does not start on a log that
+-- may have others.
