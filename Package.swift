@@ -121,9 +121,10 @@ let package = Package(
             path: "Benchmarks/NearbyLoad", swiftSettings: settings),
 
         // Tests. The first targets are what several test targets share.
-        target("EventStoreConformance", ["EventStorage"], path: "Tests/EventStoreConformance"),
         target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
         target("RandomTestSupport", [], path: "Tests/RandomTestSupport"),
+        target(
+            "EventStoreConformance", ["EventStorage", "RandomTestSupport"], path: "Tests/EventStoreConformance"),
         target(
             "RoomTestSupport", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomWire"],
             path: "Tests/RoomTestSupport"),
@@ -149,7 +150,10 @@ let package = Package(
             ]),
         tests(
             "PostgresEventStoreTests",
-            ["EventStorage", "EventStoreConformance", "PostgresEventStore", "PostgresTestSupport", "SchemaFiles"]),
+            [
+                "EventStorage", "EventStoreConformance", "PostgresEventStore", "PostgresTestSupport",
+                "RandomTestSupport", "SchemaFiles",
+            ]),
         target(
             "FuzzProperties", ["RoomDomain", "RoomWire", "WebSocketCodec", nioCore], path: "Tests/FuzzProperties"),
         tests("FuzzReplayTests", ["FuzzProperties"]),
@@ -159,8 +163,8 @@ let package = Package(
         tests(
             "PushServerTests",
             [
-                "EventStorage", "IdentityTokens", "PrometheusMetrics", "PushServer", "RoomDomain", "RoomService",
-                "RoomWire", .product(name: "Hummingbird", package: "hummingbird"),
+                "EventStorage", "IdentityTokens", "PrometheusMetrics", "PushServer", "RandomTestSupport", "RoomDomain",
+                "RoomService", "RoomWire", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
             ]),
         tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),
@@ -185,15 +189,15 @@ let package = Package(
             name: "Simulate", dependencies: ["RoomSimulation", "RoomTestSupport", argumentParser],
             path: "Tests/Simulate", swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
-        tests("SimulationTests", ["RoomSimulation", "Simulate", nioCore]),
+        tests("SimulationTests", ["RandomTestSupport", "RoomSimulation", "Simulate", nioCore]),
         tests(
             "SQLiteEventStoreTests",
             [
-                "EventStorage", "EventStoreConformance", "SchemaFiles", "SQLiteEventStore",
+                "EventStorage", "EventStoreConformance", "RandomTestSupport", "SchemaFiles", "SQLiteEventStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        tests("TLSTransportTests", ["TLSTransport", nioCore, nioPosix, nioEmbedded]),
-        tests("WebSocketCodecTests", ["WebSocketCodec", nioCore]),
+        tests("TLSTransportTests", ["RandomTestSupport", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
+        tests("WebSocketCodecTests", ["RandomTestSupport", "WebSocketCodec", nioCore]),
     ]
 )
 

@@ -1,6 +1,8 @@
 """What the tests share: a PostgreSQL cluster, and servers on each store."""
 
 import contextlib
+import os
+import random
 
 import pytest
 
@@ -24,6 +26,24 @@ def say(capsys):
 
     out("")
     return out
+
+
+@pytest.fixture
+def seed(say):
+    """The seed of a test with random input: a new one, or BACKLINE_SEED. All such tests take it from here."""
+    number = int(os.environ.get("BACKLINE_SEED") or random.SystemRandom().randrange(1, 1_000_000))
+    say(f"BACKLINE_SEED={number}")
+    return number
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "random: a test with random input, which Scripts/seeds runs with many seeds")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "seed" in item.fixturenames:
+            item.add_marker("random")
 
 
 @pytest.fixture

@@ -306,6 +306,7 @@ def test_nearby_searches_are_taken_where_the_description_takes_them(shared, desc
         assert without.status == (400 if parameter.get("required") else 200)
 
 
+@pytest.mark.random
 def test_random_nearby_searches_get_described_answers(servers, tmp_path):
     """At random, beside what is asked one by one above."""
     server = servers("--max-searches-per-minute", "0").start()
@@ -316,6 +317,7 @@ def test_random_nearby_searches_get_described_answers(servers, tmp_path):
     assert sent >= 100
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("operations", ["--exclude-operation-id", "--include-operation-id"])
 def test_random_requests_get_described_answers(servers, tmp_path, operations):
     server = servers().start()
@@ -335,9 +337,9 @@ def random_requests(server, person, folder, *options, config=None):
     """Runs schemathesis, which must find nothing wrong; returns how many requests it sent."""
     command = [
         *SCHEMATHESIS, *(["--config-file", str(config)] if config else []), "run", f"{server.origin}/openapi.json",
-        "--header", f"Authorization: Bearer {person.token}", "--tls-verify", "false", "--seed", "5",
-        "--request-timeout", "10", "--no-color", "--phases", "examples,coverage,fuzzing",
-        "--suppress-health-check", "all", *options,
+        "--header", f"Authorization: Bearer {person.token}", "--tls-verify", "false",
+        "--seed", os.environ.get("BACKLINE_SEED") or "5", "--request-timeout", "10", "--no-color",
+        "--phases", "examples,coverage,fuzzing", "--suppress-health-check", "all", *options,
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=folder)
     assert done.returncode == 0, done.stdout[-10_000:] + done.stderr[-2_000:]

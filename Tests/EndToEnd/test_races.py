@@ -1,6 +1,6 @@
 """What happens at the same time: requests behind a catch-up, resets behind a violation, clients at a stop.
 
-BACKLINE_RACE_SEED repeats what the random clients ask, BACKLINE_RACE_SECONDS sets for how long they do.
+BACKLINE_SEED repeats what the random clients ask, BACKLINE_RACE_SECONDS sets for how long they do.
 """
 
 import contextlib
@@ -18,7 +18,6 @@ import pytest
 
 import backline
 
-SEED = int(os.environ.get("BACKLINE_RACE_SEED", "0")) or random.SystemRandom().randrange(1, 1_000_000)
 SECONDS = float(os.environ.get("BACKLINE_RACE_SECONDS", "6"))
 LARGE = [
     {"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
@@ -264,9 +263,9 @@ class Fickle(threading.Thread):
         return {"type": "subscribe", "room": room}
 
 
-def test_whatever_slow_clients_ask_for_they_see_every_event_once(servers, say):
+def test_whatever_slow_clients_ask_for_they_see_every_event_once(servers, seed, say):
     """After an `ok` of an unsubscription comes no delta; after a position, only what follows it, up to the last."""
-    say(f"BACKLINE_RACE_SEED={SEED} BACKLINE_RACE_SECONDS={SECONDS:g}")
+    say(f"BACKLINE_SEED={seed} BACKLINE_RACE_SECONDS={SECONDS:g}")
     server = servers(*SLOW).start()
     dj = server.session("Ana")
     rooms = [room_with_pool(dj, kilobytes) for kilobytes in (300, 300, 300, 0)]
@@ -274,7 +273,7 @@ def test_whatever_slow_clients_ask_for_they_see_every_event_once(servers, say):
     end = time.monotonic() + SECONDS
     # With the system's buffers a snapshot goes out in few pieces, with small ones in many.
     clients = [
-        Fickle(dj, (8 << 10, None)[number % 2], rooms, f"{SEED}-{number}", end, rest) for number in range(10)
+        Fickle(dj, (8 << 10, None)[number % 2], rooms, f"{seed}-{number}", end, rest) for number in range(10)
     ]
     writer = Writer(dj, rooms)
     with contextlib.ExitStack() as stack:
@@ -302,9 +301,8 @@ def test_whatever_slow_clients_ask_for_they_see_every_event_once(servers, say):
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_reset_behind_a_violation_leaves_nothing_behind(servers, scheme, say):
-    say(f"BACKLINE_RACE_SEED={SEED}")
-    randomness = random.Random(f"{SEED}-{scheme}")
+def test_a_reset_behind_a_violation_leaves_nothing_behind(servers, scheme, seed):
+    randomness = random.Random(f"{seed}-{scheme}")
     server = servers("--threads", "1", *(["--plain"] if scheme == "http" else [])).start()
     assert server.scheme == scheme
     dj = server.session("Ana")

@@ -1,11 +1,13 @@
 import EventStorage
 import FoundationEssentials
+import RandomTestSupport
 import Testing
 
 extension ConformanceSuite {
     static let historyChecks = [
         EventStoreCheck("a random history answers as the reference does") { (test) async throws in
-            var history = RandomHistory(seed: seed("history"), streams: 12, sharesCodes: true)
+            var history = RandomHistory(
+                seed: TestSeed.fresh("a random history of an event store"), streams: 12, sharesCodes: true)
             let reference = MemoryEventStore()
             for step in 0..<600 {
                 history.take(heads: try await reference.heads(of: (0..<12).map(id)))
@@ -18,7 +20,7 @@ extension ConformanceSuite {
             }
         },
         EventStoreCheck("what random writers win at once is what the reference makes of it") { (test) async throws in
-            let seed = seed("writers")
+            let seed = TestSeed.fresh("random writers of an event store")
             let rooms = 6
             try await test.store.makeStreams(0..<rooms)
             let won = try await withThrowingTaskGroup(of: [StreamAppend].self) { group in
@@ -54,12 +56,4 @@ extension ConformanceSuite {
             }
         },
     ]
-
-    /// A fresh seed, printed; the environment's `TEST_SEED` where a run is to be repeated.
-    private static func seed(_ what: String) -> UInt64 {
-        let seed =
-            ProcessInfo.processInfo.environment["TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999_999)
-        print("event store conformance, \(what): TEST_SEED=\(seed)")
-        return seed
-    }
 }

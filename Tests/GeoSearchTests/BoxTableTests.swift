@@ -1,4 +1,5 @@
 import GeoTestSupport
+import RandomTestSupport
 import Testing
 
 @testable import GeoSearch
@@ -6,7 +7,7 @@ import Testing
 @Suite struct BoxTableTests {
     /// Boxes of all sizes come, change and go; points are asked for near them, at their corners, and anywhere.
     @Test func `it finds the boxes that hold a point, as looking at each one does`() throws {
-        var random = printedRandom()
+        var random = SeededRandom.fresh()
         var table = BoxTable()
         var boxes: [Int: BoundingBox] = [:]
         var found = 0

@@ -14,7 +14,7 @@ import Testing
 
 @Suite struct LatticePointTests {
     @Test func `a chord on the lattice differs from the true one by at most the square root of three`() throws {
-        var random = printedRandom()
+        var random = SeededRandom.fresh()
         for number in 0..<50_000 {
             let scatter = Scatter.allCases[number % Scatter.allCases.count]
             let here = scatter.point(using: &random)

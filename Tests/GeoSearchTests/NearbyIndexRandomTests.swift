@@ -11,7 +11,7 @@ import Testing
 @Suite struct NearbyIndexRandomTests {
     @Test(arguments: Scatter.allCases)
     func `answers are those of looking at every room`(scatter: Scatter) throws {
-        var random = printedRandom("\(#function) \(scatter)")
+        var random = SeededRandom.fresh("\(#function) \(scatter)")
         var truth = BruteForce()
         for _ in 0..<1_500 { truth.rooms[UUID.random(using: &random)] = scatter.point(using: &random) }
         // Some elsewhere, so that the world is not empty.
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `whatever happened before, an index is as good as a new one`() throws {
-        var random = printedRandom()
+        var random = SeededRandom.fresh()
         var (index, truth) = (NearbyIndex(), BruteForce())
         var ids: [UUID] = []
         for step in 0..<20_000 {
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `rooms by the thousand at one place are found by id, and others beside them`() throws {
-        var random = printedRandom()
+        var random = SeededRandom.fresh()
         let here = try at(48.2, 16.4)
         var truth = BruteForce()
         for number in 0..<3_000 {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SlotTableTests {
     @Test(arguments: [1, 7, 1_000_000])
     func `slots are found whatever hashes are alike`(hashes: Int) {
-        var random = printedRandom("\(#function) \(hashes)")
+        var random = SeededRandom.fresh("\(#function) \(hashes)")
         var table = SlotTable()
         var hashOfSlot: [UInt32: Int] = [:]
         for slot in 0..<2_000 as Range<UInt32> {

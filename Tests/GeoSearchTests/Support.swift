@@ -1,6 +1,5 @@
 import FoundationEssentials
 import GeoSearch
-import RandomTestSupport
 import Testing
 
 /// A point that is known to be one.
@@ -12,13 +11,6 @@ func at(_ latitude: Double, _ longitude: Double) throws -> Coordinate {
 func id(_ number: UInt8, filler: UInt8 = 0) -> UUID {
     let f = filler
     return UUID(uuid: (f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, number))
-}
-
-/// Random numbers whose seed is printed, so that what they did can be done again.
-func printedRandom(_ function: String = #function) -> SeededRandom {
-    let seed = UInt64.random(in: 0...999_999)
-    print("\(function): seed \(seed)")
-    return SeededRandom(seed: seed)
 }
 
 extension NearbyIndex {

@@ -9,7 +9,7 @@ import Testing
 struct ExportImportTests {
     @Test func `an exported log is imported whole, and its export is the same`() async throws {
         let (first, second) = (MemoryEventStore(), MemoryEventStore())
-        let rooms = try await fill(first, seed: printedSeed())
+        let rooms = try await fill(first, seed: TestSeed.fresh())
         let lines = try await export(first)
         let counts = try await importLines(lines, into: second)
         #expect(counts.rooms == rooms.count && counts.events > 1_200 && counts.keys > 1_000 && counts.sessions == 8)
@@ -28,7 +28,7 @@ struct ExportImportTests {
 
     @Test func `a store that holds anything is not imported into`() async throws {
         let store = MemoryEventStore()
-        _ = try await fill(store, seed: 1)
+        _ = try await fill(store, seed: TestSeed.fixed(1))
         let lines = try await export(store)
         await #expect(throws: LogImporter.Fault.notEmpty) { try await importLines(lines, into: store) }
         #expect(try await findings(in: store).isEmpty)
@@ -36,7 +36,7 @@ struct ExportImportTests {
 
     @Test func `an export that was cut anywhere is not taken for a whole one`() async throws {
         let store = MemoryEventStore()
-        var filler = LogFiller(store, seed: 5)
+        var filler = LogFiller(store, seed: TestSeed.fixed(5))
         try await filler.makeRoom(events: 20)
         let lines = try await export(store)
         for count in 0..<lines.count {
@@ -54,7 +54,7 @@ struct ExportImportTests {
     }
 
     @Test func `a line that is missing, double or out of place is told by its number`() async throws {
-        let seed = printedSeed()
+        let seed = TestSeed.fresh()
         var random = SeededRandom(seed: seed)
         let store = MemoryEventStore()
         var filler = LogFiller(store, seed: seed)
@@ -85,7 +85,7 @@ struct ExportImportTests {
     }
 
     @Test func `a byte that changed in an event, a key or an epoch is told by its line`() async throws {
-        let seed = printedSeed()
+        let seed = TestSeed.fresh()
         var random = SeededRandom(seed: seed)
         let store = MemoryEventStore()
         var filler = LogFiller(store, seed: seed)
@@ -132,7 +132,7 @@ struct ExportImportTests {
 
     @Test func `an event without a checksum stays without`() async throws {
         let store = MemoryEventStore()
-        var filler = LogFiller(store, seed: 3)
+        var filler = LogFiller(store, seed: TestSeed.fixed(3))
         try await filler.makeRoom(events: 10)
         var lines = try await export(store)
         for index in lines.indices {

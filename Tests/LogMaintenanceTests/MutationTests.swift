@@ -18,7 +18,7 @@ struct MutationTests {
     private static let unproven = "listed_in"
 
     @Test func `a changed byte in any column of the embedded store is found`() async throws {
-        let seed = printedSeed()
+        let seed = TestSeed.fresh()
         var random = SeededRandom(seed: seed)
         let scratch = FileManager.default.temporaryDirectory.appending(path: "log-mutation-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: scratch) }
@@ -50,7 +50,7 @@ struct MutationTests {
     }
 
     @Test func `a changed byte in any column of PostgreSQL is found`() async throws {
-        let seed = printedSeed()
+        let seed = TestSeed.fresh()
         var random = SeededRandom(seed: seed)
         let cluster = try await blocking { try PostgresCluster.shared }
         let url = try await blocking { try cluster.makeDatabase(named: "log_mutation") }

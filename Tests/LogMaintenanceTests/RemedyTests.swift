@@ -12,7 +12,7 @@ import Testing
 struct RemedyTests {
     @Test func `a room with a damaged key is whole again without its keys and with none counted`() async throws {
         try await withStore { store, database in
-            var filler = LogFiller(store, seed: 1)
+            var filler = LogFiller(store, seed: TestSeed.fixed(1))
             let room = try await filler.makeRoom(events: 60).room
             try await filler.makeRoom(events: 20)
             try await database.write { db in
@@ -30,7 +30,7 @@ struct RemedyTests {
             try await database.write { db in
                 try db.execute(sql: "UPDATE rooms SET keyed = 0 WHERE room_id = ?", arguments: [room])
             }
-            var random = SeededRandom(seed: 1)
+            var random = SeededRandom(seed: TestSeed.fixed(1))
             #expect(try await EpochRenewer.renew(room, in: store, random: &random))
             #expect(try await findings(in: store).isEmpty)
             let copy = MemoryEventStore()
@@ -41,7 +41,7 @@ struct RemedyTests {
 
     @Test func `a row whose room cannot be read is a finding, and the rest is looked at`() async throws {
         try await withStore { store, database in
-            var filler = LogFiller(store, seed: 1)
+            var filler = LogFiller(store, seed: TestSeed.fixed(1))
             try await filler.makeRoom(events: 20)
             try await database.write { db in
                 try db.execute(

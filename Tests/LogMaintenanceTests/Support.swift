@@ -54,10 +54,3 @@ func importLines(
     var importer = LogImporter(archive)
     return try await importer.run { rest.popFirst()?[...] }
 }
-
-/// A seed that is printed, so that what it did can be done again.
-func printedSeed(_ function: String = #function) -> UInt64 {
-    let seed = UInt64.random(in: 0 ... .max)
-    print("\(function): seed \(seed)")
-    return seed
-}

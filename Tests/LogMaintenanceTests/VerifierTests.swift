@@ -12,7 +12,7 @@ import Testing
 struct VerifierTests {
     @Test func `a log that servers wrote has no findings`() async throws {
         let store = MemoryEventStore()
-        _ = try await fill(store, seed: printedSeed())
+        _ = try await fill(store, seed: TestSeed.fresh())
         let found = try await findings(in: store)
         #expect(found.isEmpty, "\(found)")
     }
@@ -23,7 +23,7 @@ struct VerifierTests {
 
     @Test func `one room is looked at alone`() async throws {
         let store = MemoryEventStore()
-        var filler = LogFiller(store, seed: 1)
+        var filler = LogFiller(store, seed: TestSeed.fixed(1))
         let room = try await filler.makeRoom(events: 30)
         try await filler.makeRoom(events: 30)
         let verifier = LogVerifier(store) { Issue.record("\($0)") }
@@ -34,7 +34,7 @@ struct VerifierTests {
 
     @Test func `a snapshot that is not the replay is found, one of another version is not looked into`() async throws {
         let store = MemoryEventStore()
-        var filler = LogFiller(store, seed: 1)
+        var filler = LogFiller(store, seed: TestSeed.fixed(1))
         let room = try await filler.makeRoom(events: 30).room
         try await store.save(StoredSnapshot(seq: 7, reducerVersion: 99, state: [1, 2]), of: room)
         #expect(try await findings(in: store).isEmpty)
@@ -47,12 +47,12 @@ struct VerifierTests {
 
     @Test func `an epoch that was changed by hand is found, and renewing it is the remedy`() async throws {
         let store = MemoryEventStore()
-        var filler = LogFiller(store, seed: 1)
+        var filler = LogFiller(store, seed: TestSeed.fixed(1))
         let rooms = [try await filler.makeRoom(events: 9).room, try await filler.makeRoom(events: 9).room]
         let before = try await store.heads(of: rooms)
         try await store.renewEpochs([EpochRenewal(stream: rooms[0], epoch: "mine", checksum: 7)])
         #expect(try await findings(in: store).map(\.remedy) == [.renewEpoch])
-        var random = SeededRandom(seed: 1)
+        var random = SeededRandom(seed: TestSeed.fixed(1))
         #expect(try await EpochRenewer.renew(rooms[0], in: store, random: &random))
         #expect(try await EpochRenewer.renew(UUID(), in: store, random: &random) == false)
         #expect(try await findings(in: store).isEmpty)
@@ -71,7 +71,7 @@ struct VerifierTests {
         listing: WatchedArchive.Listing
     ) async throws {
         let store = MemoryEventStore()
-        var filler = LogFiller(store, seed: 1, eventsPerSnapshot: 20)
+        var filler = LogFiller(store, seed: TestSeed.fixed(1), eventsPerSnapshot: 20)
         try await filler.makeRoom(events: 60)
         let removed = try await filler.makeRoom(events: 60, closes: true).room
         let watched = WatchedArchive(log: store) { (listed) async throws(StorageFault) in
@@ -84,7 +84,7 @@ struct VerifierTests {
 
     @Test func `rows that cannot be listed are a finding, and the rest is looked at`() async throws {
         let store = MemoryEventStore()
-        var filler = LogFiller(store, seed: 1)
+        var filler = LogFiller(store, seed: TestSeed.fixed(1))
         let room = try await filler.makeRoom(events: 9).room
         try await store.renewEpochs([EpochRenewal(stream: room, epoch: "mine", checksum: 7)])
         for (listing, found) in [
@@ -111,7 +111,7 @@ struct VerifierTests {
 
     @Test func `a hole, a double key, a twin and rows beyond the head are found`() async throws {
         let store = MemoryEventStore()
-        var filler = LogFiller(store, seed: 2)
+        var filler = LogFiller(store, seed: TestSeed.fixed(2))
         let room = try await filler.makeRoom(events: 40).room
         let whole = try #require(try await store.archived(room))
         let events = try await store.read(room, after: 0, limit: 1_000)
@@ -153,7 +153,7 @@ struct VerifierTests {
         async throws
     {
         let store = MemoryEventStore()
-        var filler = LogFiller(store, seed: 2)
+        var filler = LogFiller(store, seed: TestSeed.fixed(2))
         let room = try await filler.makeRoom(events: 40).room
         let whole = try #require(try await store.archived(room))
         let events = try await store.read(room, after: 0, limit: 1_000)

@@ -1,5 +1,6 @@
 import EventStorage
 import FoundationEssentials
+import RandomTestSupport
 import Testing
 
 @testable import PostgresEventStore
@@ -67,15 +68,17 @@ struct AppendTests {
     @Test func `batches that overlap in any order never wait in a circle`() async throws {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
+        let seed = TestSeed.fresh()
         var streams: [UUID] = []
         for n in 0..<12 { streams.append(try await store.makeStream(code: "\(n)")) }
         let appended = try await withThrowingTaskGroup(of: Int.self) { [streams] group in
-            for _ in 0..<8 {
+            for writer in UInt64(0)..<8 {
                 group.addTask {
+                    var random = SeededRandom(seed: seed &+ writer)
                     var appended = 0
                     for _ in 0..<40 {
                         let heads = try await store.heads(of: streams)
-                        let batch = heads.map { append(to: $0, after: $1.version.seq) }.shuffled()
+                        let batch = heads.map { append(to: $0, after: $1.version.seq) }.shuffled(using: &random)
                         appended += try await store.append(batch).count { $0 == .appended }
                     }
                     return appended

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import NIOCore
+import RandomTestSupport
 import RoomDomain
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
 
     private static func makeRooms() -> [RoomFollowers] { (0..<3).map { _ in RoomFollowers(of: RoomID(UUID())) } }
 
-    @Test(arguments: UInt64(1)...40)
+    @Test(arguments: TestSeed.fixed(1...40))
     func `bytes leave in their order, and only whole deltas are dropped`(seed: UInt64) {
         var generator = SplitMix(state: seed)
         var outbox = Outbox()

@@ -1,4 +1,5 @@
 import NIOCore
+import RandomTestSupport
 import RoomService
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
     }
 
     @Test func `an element is due at its deadline, at most one interval later`() {
-        var generator = SplitMix(state: 7)
+        var generator = SplitMix(state: TestSeed.fixed(7))
         for _ in 0..<200 {
             var wheel = TimerWheel(start: Self.start)
             let (id, element) = (ConnectionID(rawValue: 1), Element())

@@ -90,7 +90,7 @@ import Testing
 
     @Test(arguments: 0..<20)
     func `at any position, the fold of what is left is what is left of the fold`(block: Int) {
-        for seed in UInt64(block * 20)..<UInt64(block * 20 + 20) {
+        for seed in TestSeed.fixed(UInt64(block * 20)..<UInt64(block * 20 + 20)) {
             print("a room that is forgotten, seed \(seed)")
             var input = RandomInput(random: SeededRandom(seed: seed))
             var (room, bare) = (RoomState(id: .sample), RoomState(id: .sample))

@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: PoolSort.allCases, [1, 2, 7, 100]) func `pages are the pool in its order`(
         sort: PoolSort, limit: Int
     ) {
-        for seed in UInt64(0)..<5 {
+        for seed in TestSeed.fixed(0..<5) {
             print("pages of a pool, seed \(seed)")
             var random = SeededRandom(seed: seed)
             let room = Self.pool(&random, tracks: 40).room
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: PoolSort.allCases) func `what comes and goes between pages moves nothing else`(sort: PoolSort) {
-        for seed in UInt64(0)..<10 {
+        for seed in TestSeed.fixed(0..<10) {
             print("pages of a pool that changes, seed \(seed)")
             var random = SeededRandom(seed: seed)
             var scenario = Self.pool(&random, tracks: 40)

@@ -317,7 +317,9 @@ import Testing
 
     // MARK: Everything
 
-    @Test(arguments: 1...6) func `after any comings and goings all servers agree with the truth`(seed: UInt64)
+    @Test(arguments: TestSeed.fixed(1...6)) func `after any comings and goings all servers agree with the truth`(
+        seed: UInt64
+    )
         async throws
     {
         print("comings and goings, seed \(seed)")

@@ -17,8 +17,7 @@ import Testing
     /// Each attack leads to the middle of the cell, to a millimetre, wherever in the cell the room is.
     @Test(arguments: truths)
     func `every attack leads to the cell and no nearer`(truth: Coordinate) async throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("seed \(seed)")
+        let seed = TestSeed.fresh()
         var random = SeededRandom(seed: seed)
         try await withNearby { node in
             let cell = node.host.settings.locationPrecisionMeters

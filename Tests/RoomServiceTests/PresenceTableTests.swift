@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt64(1)...100)
+    @Test(arguments: TestSeed.fixed(1...100))
     func `whatever is lost, repeated and late, all servers agree with the truth after the leases`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var cluster = Cluster()
@@ -249,7 +249,7 @@ import Testing
         #expect(cluster.servers[1].table.counts().count == 10_004)
     }
 
-    @Test(arguments: UInt64(1)...50)
+    @Test(arguments: TestSeed.fixed(1...50))
     func `notices are read as they were written`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         func ids() -> [MemberID] {

@@ -73,7 +73,7 @@ import Testing
         #expect(presence.takeFrame(at: Self.start + .seconds(3)) == frame(999, off: [8]))
     }
 
-    @Test(arguments: UInt64(1)...50)
+    @Test(arguments: TestSeed.fixed(1...50))
     func `who begins to follow at any time knows the truth after the next frame`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var presence = RoomPresence()

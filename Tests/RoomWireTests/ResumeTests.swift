@@ -151,7 +151,7 @@ import Testing
         throws
     {
         var resumptions = 0
-        for seed in block * 50..<block * 50 + 50 {
+        for seed in TestSeed.fixed(block * 50..<block * 50 + 50) {
             print("random room with clients, seed \(seed)")
             var world = try World(seed: seed, isObserved: seed % 10 == 0)
             for _ in 0..<60 {
@@ -172,8 +172,7 @@ import Testing
     }
 
     @Test func `what a client knows of itself follows from the events`() throws {
-        print("one client for itself, seeds 1000 to 1019")
-        for seed in UInt64(1_000)..<1_020 {
+        for seed in TestSeed.fixed(1_000..<1_020) {
             var world = try World(seed: seed)
             for _ in 0..<100 {
                 try world.step()
@@ -191,7 +190,7 @@ import Testing
 
     @Test func `the random rooms see every type of event`() throws {
         var types: Set<String> = []
-        for seed in UInt64(2_000)..<2_100 {
+        for seed in TestSeed.fixed(2_000..<3_000) where types.count < 24 {
             var world = try World(seed: seed)
             for _ in 0..<100 { try world.step() }
             types.formUnion(world.log.map(\.type))

@@ -1,5 +1,6 @@
 import EventStorage
 import Foundation
+import RandomTestSupport
 import SQLiteEventStore
 import Testing
 
@@ -39,8 +40,9 @@ import Testing
             let setUp = try await openMigrated(directory)
             try await makeRoom(in: setUp)
             try await setUp.close()
+            var random = SeededRandom.fresh()
             for round in 0..<5 {
-                let delay = Int.random(in: 1...100)
+                let delay = Int.random(in: 1...100, using: &random)
                 print("killed after \(delay) ms of writing")
                 await #expect(processExitsWith: .signal(SIGKILL)) {
                     [directory = directory as String, round = round as Int, delay = delay as Int] in

@@ -1,4 +1,5 @@
 import NIOCore
+import RandomTestSupport
 import RoomSimulation
 import Synchronization
 import Testing
@@ -15,7 +16,7 @@ import Testing
         #expect(scheduler.run(until: { false }, steps: 10_000) == .idle)
     }
 
-    @Test(arguments: 0..<20)
+    @Test(arguments: TestSeed.fixed(0..<20))
     func `jobs of an ordered lane keep their order, whatever else is run between them`(seed: UInt64) {
         let (scheduler, notes) = (Scheduler(seed: seed), Notes())
         let (ordered, others) = (scheduler.makeLane(isOrdered: true), scheduler.makeLane(isOrdered: false))
@@ -29,8 +30,8 @@ import Testing
 
     @Test func `jobs of other lanes are run in every order`() {
         var orders: Set<[String]> = []
-        for seed in 0..<100 {
-            let (scheduler, notes) = (Scheduler(seed: UInt64(seed)), Notes())
+        for seed in TestSeed.fixed(0..<100) {
+            let (scheduler, notes) = (Scheduler(seed: seed), Notes())
             let lane = scheduler.makeLane(isOrdered: false)
             for name in ["a", "b", "c"] { scheduler.post(lane) { notes.add(name) } }
             runAll(scheduler)
@@ -39,7 +40,7 @@ import Testing
         #expect(orders.count == 6)
     }
 
-    @Test(arguments: 0..<20)
+    @Test(arguments: TestSeed.fixed(0..<20))
     func `timers fire in the order of their times, never early`(seed: UInt64) {
         let (scheduler, notes) = (Scheduler(seed: seed), Notes())
         let lane = scheduler.makeLane(isOrdered: true)
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test func `nothing of a stopped lane is run until it goes on`() {
-        let (scheduler, notes) = (Scheduler(seed: 1), Notes())
+        let (scheduler, notes) = (Scheduler(seed: TestSeed.fixed(1)), Notes())
         let lane = scheduler.makeLane(isOrdered: true)
         scheduler.stop(lane, true)
         scheduler.post(lane) { notes.add("ran") }
@@ -65,7 +66,7 @@ import Testing
     }
 
     @Test func `what takes no end is cut off`() {
-        let scheduler = Scheduler(seed: 1)
+        let scheduler = Scheduler(seed: TestSeed.fixed(1))
         let lane = scheduler.makeLane(isOrdered: true)
         @Sendable func again() { scheduler.post(lane, again) }
         again()
@@ -73,7 +74,7 @@ import Testing
         #expect(scheduler.steps == 100)
     }
 
-    @Test(arguments: 0..<10)
+    @Test(arguments: TestSeed.fixed(0..<10))
     func `tasks that sleep and event loops run in the scheduler's time`(seed: UInt64) throws {
         let (scheduler, notes) = (Scheduler(seed: seed), Notes())
         let (executor, loop) = (SimulatedExecutor(scheduler), SimulatedEventLoop(scheduler))
@@ -91,7 +92,7 @@ import Testing
     }
 
     @Test func `who sleeps wakes when the task is cancelled`() {
-        let (scheduler, notes) = (Scheduler(seed: 1), Notes())
+        let (scheduler, notes) = (Scheduler(seed: TestSeed.fixed(1)), Notes())
         let executor = SimulatedExecutor(scheduler)
         let task = Task(executorPreference: executor) {
             await executor.sleep(for: .hours(1))

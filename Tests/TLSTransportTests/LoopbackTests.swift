@@ -1,6 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import RandomTestSupport
 import Testing
 
 @testable import TLSTransport
@@ -11,8 +12,7 @@ import Testing
     func `megabytes in both directions arrive whole and in order`(
         _ setting: (loops: Int, cutting: Bool), sendsDirectly: Bool
     ) async throws {
-        let seed = UInt64.random(in: .min ... .max)
-        print("seed \(seed)")
+        let seed = TestSeed.fresh()
         let cutting = setting.cutting
         let count = cutting ? 1_500_000 : 6_000_000
         try await Loopback.run(loops: setting.loops, sendsDirectly: sendsDirectly) { loopback in
@@ -36,8 +36,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `many connections share a loop's buffers without mixing`(sendsDirectly: Bool) async throws {
-        let seed = UInt64.random(in: .min ... .max)
-        print("seed \(seed)")
+        let seed = TestSeed.fresh()
         try await Loopback.run(loops: 2, sendsDirectly: sendsDirectly) { loopback in
             let listener = try await loopback.listen { channel, _ in
                 try channel.pipeline.syncOperations.addHandler(EchoHandler())

@@ -1,12 +1,10 @@
+import RandomTestSupport
+
 /// SplitMix64: the same seed gives the same numbers.
 struct SeededGenerator: RandomNumberGenerator {
-    /// Seeds for a random test: fixed ones and a new one, which is printed.
-    ///
-    /// To repeat a failure, put its seed in front of the fixed ones.
-    static func seeds(_ count: Int = 4) -> [UInt64] {
-        let fresh = UInt64.random(in: .min ... .max)
-        print("seed: \(fresh)")
-        return (1..<UInt64(count)).map { $0 } + [fresh]
+    /// Seeds for a random test: some that are the same in every run, and a new one, which is printed.
+    static func seeds(_ count: Int = 4, _ test: String = #fileID) -> [UInt64] {
+        TestSeed.fixed(1..<UInt64(count)) + [TestSeed.fresh((test))]
     }
 
     private var state: UInt64

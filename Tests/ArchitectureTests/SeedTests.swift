@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+/// Tests with random input take their seeds from one place, so that each can be given a seed.
+@Suite struct SeedTests {
+    /// What draws numbers that nobody can draw again, or names a seed that is the same whatever seed is given.
+    private static let unseeded = [
+        #"\.random\(in: (?!.*using:)"#, #"\.(shuffled|shuffle|randomElement)\(\)"#, #"SystemRandomNumberGenerator\(\)"#,
+        #"\b(SeededRandom|SeededGenerator|SplitMix|Dice|Scheduler|LogFiller)\((.*, )?(seed|state): \d"#,
+    ].joined(separator: "|")
+
+    /// Files whose random numbers are no sample of a test: tokens, nonces, masks and epochs.
+    private static let exempt: Set = [
+        "RandomTestSupport/TestSeed.swift", "EchoClient/EchoClient.swift", "EchoSupport/EchoHandler.swift",
+        "RoomServiceTests/Node.swift", "RoomServiceTests/FaultyEventStore.swift",
+        "WebSocketCodecTests/MaskKeyTests.swift",
+        "ArchitectureTests/SeedTests.swift",
+    ]
+
+    @Test func `tests with random input take their seeds from TestSeed`() throws {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let files = try #require(FileManager.default.enumerator(atPath: tests.path))
+            .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") && !Self.exempt.contains($0) }
+        #expect(files.count > 100)
+        for file in files {
+            let text = try String(contentsOf: tests.appending(path: file), encoding: .utf8)
+            let found = text.range(of: Self.unseeded, options: .regularExpression).map { text[text.lineRange(for: $0)] }
+            #expect(found == nil, "in Tests/\(file)")
+        }
+    }
+}
