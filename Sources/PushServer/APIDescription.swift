@@ -80,15 +80,16 @@ enum APIDescription {
         /components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}},
         "post":{"operationId":"createRoom","summary":"Makes a room, whose owner the caller is","parameters":[{"$ref"\#
         :"#/components/parameters/IdempotencyKey"}],"requestBody":{"required":true,"content":{"application/json":{"s\#
-        chema":{"$ref":"#/components/schemas/NewRoom"}}}},"responses":{"201":{"description":"The room, or the one \#
-        that was made with the same key.","headers":{"Location":{"description":"The room's path.","required":true,"s\#
-        chema":{"type":"string","pattern":"^/v1/rooms/"}}},"content":{"application/json":{"schema":{"$ref":"#/compon\#
-        ents/schemas/RoomView"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/re\#
-        sponses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"406":{"$ref":"#/components/respons\#
-        es/NotAcceptable"},"409":{"$ref":"#/components/responses/Conflict"},"413":{"$ref":"#/components/responses/To\#
-        oLarge"},"415":{"$ref":"#/components/responses/UnsupportedMediaType"},"422":{"$ref":"#/components/responses/\#
-        LimitReached"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Int\#
-        ernal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        chema":{"$ref":"#/components/schemas/NewRoom"}}}},"responses":{"201":{"description":"The room is made.","hea\#
+        ders":{"Location":{"$ref":"#/components/headers/RoomLocation"}},"content":{"application/json":{"schema":{"$r\#
+        ef":"#/components/schemas/RoomView"}}}},"200":{"description":"The room that was made with the same key \#
+        before, as it is now.","headers":{"Location":{"$ref":"#/components/headers/RoomLocation"}},"content":{"appli\#
+        cation/json":{"schema":{"$ref":"#/components/schemas/RoomView"}}}},"400":{"$ref":"#/components/responses/Bad\#
+        Request"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidd\#
+        en"},"406":{"$ref":"#/components/responses/NotAcceptable"},"409":{"$ref":"#/components/responses/Conflict"},\#
+        "413":{"$ref":"#/components/responses/TooLarge"},"415":{"$ref":"#/components/responses/UnsupportedMediaType"\#
+        },"422":{"$ref":"#/components/responses/LimitReached"},"429":{"$ref":"#/components/responses/RateLimited"},"\#
+        500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms/nearby":{
         "get":{"operationId":"listNearbyRooms","summary":"Open public rooms near a point, nearest \#
@@ -180,7 +181,7 @@ enum APIDescription {
         "securitySchemes":{
         "token":{"type":"http","scheme":"bearer","description":"A session's token. It counts where the cookie is \#
         sent too."},
-        "cookie":{"type":"apiKey","in":"cookie","name":"backline_session"}
+        "cookie":{"type":"apiKey","in":"cookie","name":"__Host-backline_session"}
         },
         "parameters":{
         "Room":{"name":"room","in":"path","required":true,"description":"The room's id, or its code, of which \#
@@ -194,14 +195,16 @@ enum APIDescription {
         },
         "headers":{
         "SetCookie":{"description":"The session's cookie, or its \#
-        end.","required":true,"schema":{"type":"string","pattern":"^backline_session="}},
+        end.","required":true,"schema":{"type":"string","pattern":"^__Host-backline_session="}},
+        "RoomLocation":{"description":"The room's \#
+        path.","required":true,"schema":{"type":"string","pattern":"^/v1/rooms/"}},
         "RetryAfter":{"description":"When trying again may help, in \#
         seconds.","required":true,"schema":{"type":"integer","minimum":1}}
         },
         "responses":{
         "Session":{"description":"The session.","headers":{"Set-Cookie":{"description":"The cookie once more, where \#
-        the request was made with it and its session was extended.","schema":{"type":"string","pattern":"^backline_s\#
-        ession="}}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/SessionView"}}}},
+        the request was made with it and its session was extended.","schema":{"type":"string","pattern":"^__Host-bac\#
+        kline_session="}}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/SessionView"}}}},
         "Socket":{"description":"The connection is a WebSocket (RFC 6455), with the subprotocol backline.v1.json \#
         where it was offered."},
         "BadRequest":{"description":"A value is wrong.","content":{"application/problem+json":{"schema":{"$ref":"#/c\#
@@ -286,11 +289,12 @@ enum APIDescription {
         nimum":0,"maximum":10000},"guestsMayAdd":{"type":"boolean"},"queueLocked":{"type":"boolean"},"slowModeMs":{"\#
         type":"integer","minimum":0,"maximum":3600000},"ownerAwayMs":{"type":"integer","minimum":0,"maximum":2592000\#
         000}}},
-        "SettingsUpdate":{"description":"What is left out stays as it is.","type":"object","properties":{"queueMode"\#
-        :{"enum":["dj","votes","fair"]},"skipRatio":{"type":"number","minimum":0,"maximum":1},"maxWaitingPerMember":\#
-        {"type":"integer","minimum":0,"maximum":500},"repeatAfterPlays":{"type":"integer","minimum":0,"maximum":1000\#
-        0},"guestsMayAdd":{"type":"boolean"},"queueLocked":{"type":"boolean"},"slowModeMs":{"type":"integer","minimu\#
-        m":0,"maximum":3600000},"ownerAwayMs":{"type":"integer","minimum":0,"maximum":2592000000}}},
+        "SettingsUpdate":{"description":"What is left out stays as it is; other names are a 400 that names them.","t\#
+        ype":"object","additionalProperties":false,"properties":{"queueMode":{"enum":["dj","votes","fair"]},"skipRat\#
+        io":{"type":"number","minimum":0,"maximum":1},"maxWaitingPerMember":{"type":"integer","minimum":0,"maximum":\#
+        500},"repeatAfterPlays":{"type":"integer","minimum":0,"maximum":10000},"guestsMayAdd":{"type":"boolean"},"qu\#
+        eueLocked":{"type":"boolean"},"slowModeMs":{"type":"integer","minimum":0,"maximum":3600000},"ownerAwayMs":{"\#
+        type":"integer","minimum":0,"maximum":2592000000}}},
         "RoomView":{"type":"object","required":["room"],"properties":{"room":{"$ref":"#/components/schemas/Snapshot"\#
         },"you":{"$ref":"#/components/schemas/You"}}},
         "Snapshot":{"type":"object","required":["epoch","seq","time","state"],"properties":{"epoch":{"type":"string"\#
@@ -462,12 +466,13 @@ enum APIDescription {
         d"},"positionMs":{"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"by":{"$ref":"#/components/s\#
         chemas/Number"}}},
         "PlaybackStopped":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/\#
-        schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackStopped"}}},
+        schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackStopped"},"by":{"$ref":"\#
+        #/components/schemas/Number"}}},
         "EntryFinished":{"type":"object","required":["seq","at","type","entry","track","reason","startedAt","playedM\#
         s"],"properties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"ty\#
         pe":{"const":"entryFinished"},"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/s\#
         chemas/Number"},"reason":{"enum":["ended","skipped","replaced"]},"startedAt":{"$ref":"#/components/schemas/T\#
-        ime"},"playedMs":{"type":"integer"}}},
+        ime"},"playedMs":{"type":"integer"},"by":{"$ref":"#/components/schemas/Number"}}},
         "Withdrawal":{"description":"What is left of a track's votes when its voter leaves.","type":"object","requir\#
         ed":["track","votes"],"properties":{"track":{"$ref":"#/components/schemas/Number"},"votes":{"$ref":"#/compon\#
         ents/schemas/Count"},"requestedSeq":{"$ref":"#/components/schemas/Number"}}},

@@ -3,7 +3,10 @@ import TLSTransport
 /// How a request says whose it is: a bearer token or the session's cookie (protocol, section 1).
 enum Authentication {
     /// The cookie that holds the token.
-    static let cookieName = "backline_session"
+    ///
+    /// The prefix `__Host-` (RFC 6265bis §4.1.3.2) is a promise of browsers: they keep such a cookie only from the host
+    /// itself, over TLS, for all paths and without `Domain`, so that no sibling host can put one in its place.
+    static let cookieName = "__Host-backline_session"
     private static let prefix = "bls_"
     private static let randomCharacters = 43
 
@@ -21,20 +24,25 @@ enum Authentication {
 
     /// The value of `Set-Cookie` by which a browser keeps a token for as long as the session lasts.
     static func cookie(token: String, lifetimeMs: Int64) -> String {
-        "\(cookieName)=\(token); Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=\(lifetimeMs / 1_000)"
+        "\(cookieName)=\(token); Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=\(lifetimeMs / 1_000)"
     }
 
     /// The token in a request's `Authorization` and `Cookie` fields; nil where there is none of the right form.
+    ///
+    /// A browser has one such cookie for a host. Where a request has several, somebody else has put one there, and none
+    /// is taken.
     static func token(authorization: String?, cookies: [String]) -> String? {
         if let authorization {
             return bearer(authorization).flatMap { checked($0[...]) }
         }
+        var found: Substring?
         for pair in cookies.flatMap({ $0.split(separator: ";") }) {
-            let parts = pair.split(separator: "=", maxSplits: 1)
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == cookieName else { continue }
-            return checked(parts[1])
+            guard found == nil else { return nil }
+            found = parts[1]
         }
-        return nil
+        return found.flatMap(checked)
     }
 
     /// The token in an `Authorization` field, whoever made it; nil where there is none.

@@ -66,7 +66,13 @@ struct Authenticator: Sendable {
     /// The name of a new session: what the provider says, as much of it as a name may have.
     static func name(_ identity: Identity) -> String {
         let scalars = (identity.name ?? "").unicodeScalars.drop { $0.properties.isWhitespace }
-        let start = String(String.UnicodeScalarView(scalars.prefix(RoomLimits.memberName.upperBound)))
-        return TextRule.accepted(start, length: RoomLimits.memberName) ?? defaultName
+        // Whole characters: half of an emoji or of a syllable may be no name.
+        var (start, count) = ("", 0)
+        for character in Substring(scalars) {
+            count += character.unicodeScalars.count
+            guard count <= RoomLimits.memberName.upperBound else { break }
+            start.append(character)
+        }
+        return NameRule.accepted(start, length: RoomLimits.memberName) ?? defaultName
     }
 }

@@ -65,7 +65,7 @@ extension ErrorCode {
         switch self {
         case .unavailable: "the event log is out of reach; nothing was changed, retry with the same key"
         case .internal: "the server could not do this; its log says why"
-        case .unauthorized: "a session's token is needed: the cookie backline_session or Authorization: Bearer"
+        case .unauthorized: "a session's token is needed: the cookie __Host-backline_session or Authorization: Bearer"
         case .notFound: "no such room"
         case .banned: "you are banned from this room"
         case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .forbidden, .notMember, .conflict,

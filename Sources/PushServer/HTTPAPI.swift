@@ -119,8 +119,8 @@ struct HTTPAPI: Sendable {
     }
 
     private func sessionName(_ text: String) throws(CommandFailure) -> String {
-        guard let name = TextRule.accepted(text, length: RoomLimits.memberName) else {
-            throw CommandFailure(.badRequest, "name: 1 to 40 characters, none of them a control character")
+        guard let name = NameRule.accepted(text, length: RoomLimits.memberName) else {
+            throw CommandFailure(.badRequest, "name must have \(NameRule.requirement(RoomLimits.memberName))")
         }
         return name
     }
@@ -146,7 +146,7 @@ struct HTTPAPI: Sendable {
             case .failed(let failure): throw CommandFailure(failure)
             }
         }
-        var response = Self.json(.created, Self.body(of: view))
+        var response = Self.json(view.isNew ? .created : .ok, Self.body(of: view))
         response.headers[.location] = "/v1/rooms/\(view.room)"
         return response
     }
@@ -270,10 +270,10 @@ struct HTTPAPI: Sendable {
         return Self.json(HTTPBody.command(seq: seq, result: result))
     }
 
-    /// A socket's opening handshake never comes here, unless its connection was used for another request before.
+    /// A request for a socket's path without `Upgrade`: opening handshakes are answered before the routes.
     private static func notASocket() throws -> Response {
         throw CommandFailure(
-            .badRequest, "this is a WebSocket: ask for an upgrade, in the first request of a connection")
+            .badRequest, "this is a WebSocket: ask for an upgrade, by HTTP/1.1")
     }
 
     // MARK: Parts of requests

@@ -35,13 +35,18 @@ package enum RoomEvent: Sendable, Equatable {
     case playbackPaused(positionMs: Int64, at: Timestamp, by: MemberID?)
     case playbackResumed(positionMs: Int64, at: Timestamp, by: MemberID?)
     case playbackSeeked(positionMs: Int64, at: Timestamp, by: MemberID?)
-    case playbackStopped
+    case playbackStopped(by: MemberID?)
     case skipVoteCast(entry: EntryID, by: MemberID, skipVotes: Int)
-    /// It ended at the instant the event was recorded.
-    case entryFinished(entry: EntryID, track: TrackID, reason: FinishReason, startedAt: Timestamp, playedMs: Int64)
+    /// It ended at the instant the event was recorded; enough votes to skip are the server's own doing.
+    case entryFinished(
+        entry: EntryID, track: TrackID, reason: FinishReason, startedAt: Timestamp, playedMs: Int64,
+        by: MemberID? = nil)
 
     /// Closing alone, by the server itself.
     package static var roomClosed: RoomEvent { .roomClosed(forget: false) }
+
+    /// The end of playback, by the server itself.
+    package static var playbackStopped: RoomEvent { .playbackStopped(by: nil) }
 
     /// Whether the room is to be forgotten.
     package var forgetsRoom: Bool {

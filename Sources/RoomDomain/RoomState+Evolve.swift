@@ -44,7 +44,7 @@ extension RoomState {
         case .playbackSeeked(let positionMs, let at, _): foldPlaybackJumped(to: positionMs, at: at, isPaused: nil)
         case .playbackStopped: onAir = nil
         case .skipVoteCast(let entry, let member, _): foldSkipVoteCast(entry, by: member)
-        case .entryFinished(let entry, _, let reason, let startedAt, let playedMs):
+        case .entryFinished(let entry, _, let reason, let startedAt, let playedMs, _):
             foldEntryFinished(entry, reason, startedAt: startedAt, endedAt: recorded.at, playedMs: playedMs)
         }
     }

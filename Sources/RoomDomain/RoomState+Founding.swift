@@ -4,8 +4,8 @@ extension RoomState {
     ///
     /// That the code is unique among open rooms and that the founder has not too many rooms is for the caller to see to.
     package static func found(_ founding: RoomFounding) throws(RoomRefusal) -> [RoomEvent] {
-        let name = try TextRule.require(founding.name, "name", RoomLimits.roomName)
-        let founderName = try TextRule.require(founding.founderName, "name", RoomLimits.memberName)
+        let name = try NameRule.require(founding.name, "name", RoomLimits.roomName)
+        let founderName = try NameRule.require(founding.founderName, "name", RoomLimits.memberName)
         let settings = try RoomSettings().changed(by: founding.settings)
         let room = RoomCreated(
             id: founding.id, code: founding.code, name: name, location: founding.location,
@@ -24,7 +24,7 @@ extension RoomState {
         }
         var changes = RoomChanges()
         if let name = update.name {
-            let accepted = try TextRule.require(name, "name", RoomLimits.roomName)
+            let accepted = try NameRule.require(name, "name", RoomLimits.roomName)
             if accepted != self.name { changes.name = accepted }
         }
         if let location = update.location, location != self.location { changes.location = location }

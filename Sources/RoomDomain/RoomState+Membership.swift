@@ -2,7 +2,7 @@
 extension RoomState {
     func join(name: String?, by actor: Actor) throws(RoomRefusal) -> [RoomEvent] {
         guard case .session(let session, let sessionName) = actor else { throw .notMember }
-        let name = try TextRule.require(name ?? sessionName, "name", RoomLimits.memberName)
+        let name = try NameRule.require(name ?? sessionName, "name", RoomLimits.memberName)
         guard memberOfSession[session] == nil else { return [] }
         guard members.count < RoomLimits.members else {
             throw .limitReached("a room has at most \(RoomLimits.members) members")
@@ -14,7 +14,7 @@ extension RoomState {
     }
 
     func rename(_ member: Member, to name: String) throws(RoomRefusal) -> [RoomEvent] {
-        let name = try TextRule.require(name, "name", RoomLimits.memberName)
+        let name = try NameRule.require(name, "name", RoomLimits.memberName)
         return name == member.name ? [] : [.memberRenamed(member: member.id, name: name)]
     }
 

@@ -14,7 +14,7 @@ extension RoomState {
         }
         guard isRested(next.track) else { throw .conflict(restRule(of: next.track)) }
         var events: [RoomEvent] = []
-        if let onAir { events.append(onAir.finished(.replaced, at: now)) }
+        if let onAir { events.append(onAir.finished(.replaced, by: by, at: now)) }
         events.append(.playbackStarted(entry: next.id, track: next.track, positionMs: 0, at: now, by: by))
         return events
     }
@@ -40,7 +40,7 @@ extension RoomState {
     /// Takes off the air what is on it, and starts the head of the queue, or stops.
     func finish(_ reason: FinishReason, by: MemberID?, at now: Timestamp) -> [RoomEvent] {
         guard let onAir else { return [] }
-        let finished = onAir.finished(reason, at: now)
+        let finished = onAir.finished(reason, by: by, at: now)
         return [finished] + folding([finished], at: now).succession(by: by, at: now)
     }
 
@@ -56,7 +56,7 @@ extension RoomState {
             }
             events.append(.entryRemoved(entry: next.id, by: nil, why: restReason(of: next.track)))
         }
-        guard let choice = choice() else { return events + [.playbackStopped] }
+        guard let choice = choice() else { return events + [.playbackStopped(by: by)] }
         let entry = EntryID(rawValue: nextEntry)
         return events + [
             .entryEnqueued(entry: entry, track: choice.track, index: 0, by: nil, why: choice.why),
@@ -94,8 +94,9 @@ extension OnAir {
     }
 
     /// The event of its leaving the air.
-    func finished(_ reason: FinishReason, at now: Timestamp) -> RoomEvent {
+    func finished(_ reason: FinishReason, by: MemberID?, at now: Timestamp) -> RoomEvent {
         .entryFinished(
-            entry: entry, track: track, reason: reason, startedAt: startedAt, playedMs: heard(at: now))
+            entry: entry, track: track, reason: reason, startedAt: startedAt, playedMs: heard(at: now),
+            by: by)
     }
 }

@@ -57,7 +57,9 @@ extension TrackInfo {
         info.title = try TextRule.require(title, "title", RoomLimits.title)
         if let artist { info.artist = try TextRule.require(artist, "artist", RoomLimits.artist) }
         if let album { info.album = try TextRule.require(album, "album", RoomLimits.artist) }
-        if let artworkURL { info.artworkURL = try TextRule.require(artworkURL, "artworkUrl", RoomLimits.artworkURL) }
+        if let artworkURL {
+            info.artworkURL = try WebAddressRule.require(artworkURL, "artworkUrl", RoomLimits.artworkURL)
+        }
         if let durationMs, !RoomLimits.durationMs.contains(durationMs) {
             throw .badRequest("durationMs must be 0 to \(RoomLimits.durationMs.upperBound)")
         }

@@ -62,15 +62,15 @@ private struct DeckSync {
     mutating func play(_ playback: Deck.Playback, keeping queue: [Deck.Item]) throws(RoomRefusal) {
         guard case .onAir(let item, let isPaused, let positionMs, let at) = playback else {
             guard let onAir = room.onAir else { return }
-            add(onAir.finished(.ended, at: now))
-            return add(.playbackStopped)
+            add(onAir.finished(.ended, by: by, at: now))
+            return add(.playbackStopped(by: by))
         }
         let position = position(positionMs, at: at, isPaused: isPaused)
         if let onAir = room.onAir, isOnAir(item) {
             return adjust(onAir, to: position, isPaused: isPaused)
         }
         let entry = try entry(for: item, keeping: queue)
-        if let onAir = room.onAir { add(onAir.finished(.replaced, at: now)) }
+        if let onAir = room.onAir { add(onAir.finished(.replaced, by: by, at: now)) }
         add(.playbackStarted(entry: entry.id, track: entry.track, positionMs: position, at: now, by: by))
         if isPaused { add(.playbackPaused(positionMs: position, at: now, by: by)) }
     }

@@ -1,4 +1,4 @@
-/// What a text that people see must be like: names of rooms, members and sessions, titles.
+/// What every text that people see must be like: titles, reasons, and names, of which ``NameRule`` asks more.
 package enum TextRule {
     /// The text without white space at its ends, or nil where it breaks the rule.
     ///

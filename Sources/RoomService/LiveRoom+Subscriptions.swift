@@ -190,4 +190,6 @@ package struct RoomView: Sendable {
     package var you: [UInt8]?
     /// Who has a live connection; nil for a look at the past.
     package var presence: Presence?
+    /// Whether the request that asks for this view has made the room.
+    package var isNew = false
 }

@@ -58,7 +58,8 @@ extension RoomHost {
         case failed(RoomFailure)
     }
 
-    /// Makes a room and looks at it, or finds the one that the same session made under the same key within 24 hours.
+    /// Makes a room and looks at it, or finds the one that the same session made under the same key within 24 hours;
+    /// ``RoomView/isNew`` tells which.
     package func createRoom(
         _ wanted: CreateRoomRequest, by session: Session, key: String?
     ) async throws(CreationFailure) -> RoomView {
@@ -83,7 +84,7 @@ extension RoomHost {
             case .created:
                 return RoomView(
                     room: id, epoch: creation.epoch, seq: state.seq, time: now, state: StateJSON.encode(state),
-                    you: YouJSON.encode(state, session.id), presence: Presence(online: 0, members: []))
+                    you: YouJSON.encode(state, session.id), presence: Presence(online: 0, members: []), isNew: true)
             case .codeTaken: continue
             case .existing(let stream, let fingerprint):
                 guard [wanted.fingerprint, CommandKey.forgotten].contains(fingerprint) else { throw .keyReused }

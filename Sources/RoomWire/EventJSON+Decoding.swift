@@ -81,14 +81,15 @@ extension JSONFields {
             .playbackSeeked(
                 positionMs: try self.integer("positionMs"), at: try self.instant("atMs"),
                 by: try self.idIfPresent("by"))
-        case .playbackStopped: .playbackStopped
+        case .playbackStopped: .playbackStopped(by: try self.idIfPresent("by"))
         case .skipVoteCast:
             .skipVoteCast(
                 entry: try self.id("entry"), by: try self.id("by"), skipVotes: try self.count("skipVotes"))
         case .entryFinished:
             .entryFinished(
                 entry: try self.id("entry"), track: try self.id("track"), reason: try self.choice("reason"),
-                startedAt: try self.instant("startedAt"), playedMs: try self.integer("playedMs"))
+                startedAt: try self.instant("startedAt"), playedMs: try self.integer("playedMs"),
+                by: try self.idIfPresent("by"))
         }
     }
 

@@ -94,7 +94,7 @@ extension JSONWriter {
         case .roomClosed(let forget, let by, let note):
             if forget { self.member("forget", true) }
             self.members(by: by, note: note)
-        case .playbackStopped: break
+        case .playbackStopped(let by): self.member("by", id: by)
         case .roleChanged(let member, let role, let by, let note):
             self.member("member", id: member)
             self.member("role", choice: role)
@@ -158,12 +158,13 @@ extension JSONWriter {
             self.member("entry", id: entry)
             self.member("by", id: by)
             self.member("skipVotes", skipVotes)
-        case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs):
+        case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, let by):
             self.member("entry", id: entry)
             self.member("track", id: track)
             self.member("reason", choice: reason)
             self.member("startedAt", startedAt)
             self.member("playedMs", playedMs)
+            self.member("by", id: by)
         }
     }
 

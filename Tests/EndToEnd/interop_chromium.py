@@ -70,8 +70,8 @@ class Chromium(Client):
         context.set_default_timeout(backline.PATIENCE * 1000)
         self.origin = f"127.0.0.1:{self.relay.port}"
         context.add_cookies([{
-            "name": "backline_session", "value": self.person.token, "url": f"https://{self.origin}", "secure": True,
-            "httpOnly": True, "sameSite": "Lax",
+            "name": "__Host-backline_session", "value": self.person.token, "url": f"https://{self.origin}",
+            "secure": True, "httpOnly": True, "sameSite": "Lax",
         }])
         self.page = context.new_page()
         self.page.goto(f"https://{self.origin}/healthz")

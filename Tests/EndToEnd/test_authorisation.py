@@ -137,7 +137,7 @@ def test_nobody_does_anything_without_a_session(server, provider, stage, token):
         assert answer.headers["WWW-Authenticate"] == "Bearer"
         # A cookie is no other way in.
         if token is not None:
-            cookie = {"Cookie": f"backline_session={token}"}
+            cookie = {"Cookie": f"__Host-backline_session={token}"}
             server.request(method, path, body, headers=cookie).expect_problem(401, "unauthorized")
     for type, fields, _ in COMMANDS:
         body = {"command": {"type": type, **fields}}

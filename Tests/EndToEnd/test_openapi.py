@@ -164,6 +164,7 @@ def test_every_operation_answers_as_described(shared, described):
     located = {"lat": 52.52, "lon": 13.4}
     key = {"Idempotency-Key": backline.new_key()}
     room = send(dj, "POST", "/v1/rooms", {"name": "Kitchen", "location": located}, key).expect(201)
+    send(dj, "POST", "/v1/rooms", {"name": "Kitchen", "location": located}, key).expect(200)
     room = room["room"]["state"]["id"]
     send(dj, "POST", "/v1/rooms", {"name": "Cellar"}, key).expect_problem(409, "conflict")
 

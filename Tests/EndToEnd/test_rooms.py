@@ -72,8 +72,12 @@ def test_a_rooms_code_is_read_kindly(shared):
 def test_making_a_room_again_with_its_key_gives_the_same_room(server):
     dj, other = server.session("Ana"), server.session("Ben")
     key = backline.new_key()
-    first = dj.create_room("Kitchen", key=key)
-    assert dj.create_room("Kitchen", key=key)["room"]["state"]["id"] == first["room"]["state"]["id"]
+    sent = ("POST", "/v1/rooms", {"name": "Kitchen"}, {"Idempotency-Key": key})
+    made = dj.request(*sent)
+    first = made.expect(201)
+    repeated = dj.request(*sent)
+    assert repeated.expect(200)["room"]["state"]["id"] == first["room"]["state"]["id"]
+    assert repeated.headers["Location"] == made.headers["Location"]
     server.kill()
     server.start()
     again = dj.create_room("Kitchen", key=key)
@@ -192,3 +196,76 @@ def test_a_json_answer_is_also_right_for_who_accepts_everything(shared):
     answer = dj.request("GET", "/v1/rooms", headers={"Accept": "*/*"})
     assert answer.expect(200)["rooms"] is not None
     assert answer.headers.get_content_type() == "application/json"
+
+
+def test_a_mistyped_setting_is_refused_by_name(shared):
+    dj = shared.session("Ana")
+    for settings in ({"quueMode": "votes"}, {"skipRatio": 0.5, "queueLock": True}, {"name": "x"}):
+        wrong = next(name for name in settings if name != "skipRatio")
+        detail = dj.request("POST", "/v1/rooms", {"name": "Kitchen", "settings": settings}).expect_problem(
+            400, "bad_request")["detail"]
+        assert f"settings.{wrong}" in detail
+    room = dj.create_room()["room"]["state"]["id"]
+    detail = dj.post_command(room, "updateRoom", settings={"slowMode": 1}).expect_problem(400, "bad_request")["detail"]
+    assert "command.settings.slowMode" in detail
+    with dj.socket() as client:
+        answer = client.command(room, "updateRoom", settings={"slowMode": 1})
+        assert answer["code"] == "bad_request" and "slowMode" in answer["message"]
+    # Nothing of it was done, and elsewhere what is not known is ignored; null is as good as absent.
+    assert dj.room(room)["room"]["seq"] == 2
+    dj.command(room, "updateRoom", settings={"skipRatio": 0.25, "later": None}, later=1)
+    assert dj.room(room)["room"]["state"]["settings"]["skipRatio"] == 0.25
+
+
+ARTWORK = ["https://example.org/1.png", "HTTP://example.org", "https://[::1]:8080/é?x#y", "https://a/" + "x" * 2_038]
+NO_ARTWORK = [
+    "javascript:alert(1)", "JavaScript://example.org/%0aalert(1)", "data:image/png;base64,AA", "file:///etc/passwd",
+    "//example.org/a", "/a.png", "https:///a", "https:a", "https://", "https://exa mple.org/", "https://a/\x01",
+    "https:\\\\example.org", "https://a/" + "x" * 2_039, "",
+]
+
+
+def test_artwork_comes_from_the_web_only(shared):
+    dj = shared.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+
+    def track(number, address):
+        return {"source": "s", "sourceId": str(number), "title": f"Song {number}", "artworkUrl": address}
+
+    for address in NO_ARTWORK:
+        # One of them refuses the whole command.
+        tracks = [track(1, ARTWORK[0]), track(2, address)]
+        detail = dj.post_command(room, "addTracks", tracks=tracks).expect_problem(400, "bad_request")["detail"]
+        assert "artworkUrl" in detail
+    dj.command(room, "addTracks", tracks=[track(number, address) for number, address in enumerate(ARTWORK)])
+    assert [entry["artworkUrl"] for entry in dj.room(room)["room"]["state"]["pool"]] == ARTWORK
+
+
+def test_events_say_who_skipped_and_who_stopped(shared):
+    ana, ben = shared.session("Ana"), shared.session("Ben")
+    room = ana.create_room(settings={"skipRatio": 1})["room"]["state"]["id"]
+    ben.command(room, "join")
+    ana.command(room, "setRole", member=2, role="dj")
+    ana.command(room, "addTracks", tracks=backline.tracks("One", "Two", "Three", "Four"))
+    for number in (1, 2, 3, 4):
+        ana.command(room, "enqueue", track=number)
+    ana.command(room, "play")
+    ben.command(room, "skip")
+    ana.command(room, "play")
+    # By votes the room skips, not its last voter.
+    for person in (ana, ben):
+        person.command(room, "voteSkip", entry=3)
+    ben.command(room, "finish", entry=4)
+    ends = [event for event in check_log(ana, room) if event["type"] in ("entryFinished", "playbackStopped")]
+    assert [(event.get("reason"), event.get("by")) for event in ends] == [
+        ("skipped", 2), ("replaced", 1), ("skipped", None), ("ended", 2), (None, 2)]
+    assert all("by" not in event or event["by"] for event in ends)
+
+
+def test_a_plain_get_of_a_sockets_path_says_what_is_true(shared):
+    """On a connection's first request and on its second: a handshake may come in either."""
+    dj = shared.session("Ana")
+    room = dj.create_room()["room"]["state"]["id"]
+    for path in ("/v1/socket", f"/v1/rooms/{room}/socket"):
+        detail = dj.request("GET", path).expect_problem(400, "bad_request")["detail"]
+        assert "WebSocket" in detail and "first request" not in detail

@@ -23,12 +23,12 @@ def test_a_session_has_a_token_and_a_cookie(shared):
     days = (session["expiresAt"] - session["createdAt"]) / 86_400_000
     assert 29.9 < days < 30.1
 
-    cookie = http.cookies.SimpleCookie(answer.headers["Set-Cookie"])["backline_session"]
+    cookie = http.cookies.SimpleCookie(answer.headers["Set-Cookie"])["__Host-backline_session"]
     assert cookie["path"] == "/" and cookie["httponly"] and cookie["secure"]
     assert cookie["samesite"].lower() == "lax" and int(cookie["max-age"]) > 29 * 86_400
     assert answer.headers.get_content_type() == "application/json"
 
-    for headers in ({"Cookie": f"other=1; backline_session={cookie.value}"},
+    for headers in ({"Cookie": f"other=1; __Host-backline_session={cookie.value}"},
                     {"Authorization": f"Bearer {made['token']}"}):
         again = shared.request("GET", "/v1/session", headers=headers).expect(200)
         assert (again["session"]["id"], again["session"]["name"]) == (session["id"], "Ana")
@@ -138,3 +138,78 @@ def test_who_joins_while_its_session_ends_is_a_member_of_nothing(shared):
 
     for room in rooms:
         backline.eventually(lambda: members(room) == ["Ana"], "the session's memberships have ended", timeout=40)
+
+
+def test_only_the_host_cookie_is_read_and_only_one_of_it(shared):
+    """A cookie that a sibling host could have put in, or a second one, is no way in."""
+    ana, eve = shared.session("Ana"), shared.session("Eve")
+    name = "__Host-backline_session"
+    for cookies in (
+        f"backline_session={ana.token}", f"__Secure-backline_session={ana.token}",
+        f"__host-backline_session={ana.token}", f"{name}={eve.token}; {name}={ana.token}",
+        f"{name}={ana.token}; {name}={ana.token}", f"{name}=; {name}={ana.token}",
+    ):
+        shared.request("GET", "/v1/session", headers={"Cookie": cookies}).expect_problem(401, "unauthorized")
+    # One that a sibling host put in under another name changes nothing.
+    mixed = f"backline_session={eve.token}; {name}={ana.token}"
+    assert shared.request("GET", "/v1/session", headers={"Cookie": mixed}).expect(200)["session"]["id"] == ana.session
+    with backline.Socket(shared, headers={"Cookie": mixed}) as client:
+        assert client.wait_for("welcome")["session"]["id"] == ana.session
+    ended = ana.request("DELETE", "/v1/session")
+    assert ended.status == 204
+    assert re.fullmatch(
+        rf"{name}=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0", ended.headers["Set-Cookie"])
+
+
+HIDDEN = [
+    "Ana\u202e", "\u2066Ana\u2069", "\u200b", "A\u200bna", "\u3164", "Ana\u115f", "Ana\u2060", "\ufeffAna", "A\u00adna",
+    "A\u034fna", "A\u180ena", "Ana\U000e0041", "A\ufe0fna", "Ana\u061c", "Ana\u200d", "\u200cAna", "\u200e", "\u2800",
+    "\u0301", "a\u0085b", "a\u2028b", "a\u2029b", "\uffa0", "\u00a0",
+]
+SHOWN = [
+    "\u0641\u0627\u0637\u0645\u0647\u200c\u0632\u0647\u0631\u0627", "\u0dc1\u0dca\u200d\u0dbb\u0dd3",
+    "\u0905\u0915\u094d\u200d\u0937", "\U0001f469\u200d\U0001f469\u200d\U0001f467", "\u05d0\u05d1\u200f (DJ)",
+    "\u2764\ufe0f", "e\u0301", "\uae40\ubbfc\uc900", "Zo\u00eb",
+]
+
+
+def test_names_of_people_and_rooms_can_be_seen_and_turn_nothing(shared):
+    ana = shared.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+
+    def named(name):
+        """Every place that takes a name."""
+        body = {"name": name}
+        yield shared.request("POST", "/v1/sessions", body)
+        yield ana.request("PATCH", "/v1/session", body)
+        yield ana.request("POST", "/v1/rooms", body)
+        yield ana.post_command(room, "updateRoom", **body)
+        yield ana.post_command(room, "rename", **body)
+        yield ana.post_command(room, "join", **body)
+
+    for name in HIDDEN:
+        for answer in named(name):
+            assert "name" in answer.expect_problem(400, "bad_request")["detail"], repr(name)
+    assert ana.room(room)["room"]["seq"] == 2
+    ben = shared.session("Ben")
+    for name in SHOWN:
+        assert shared.request("POST", "/v1/sessions", {"name": name}).expect(201)["session"]["name"] == name
+        ana.command(room, "updateRoom", name=name)
+        ben.command(room, "join", name=name)
+        state = ana.room(room)["room"]["state"]
+        assert (state["name"], state["members"][1]["name"]) == (name, name)
+        ben.command(room, "leave")
+    # What comes from files keeps its directional characters: one track must not refuse five hundred.
+    title = "\u202b\u05db\u05d5\u05ea\u05e8\u05ea\u202c"
+    ana.command(room, "addTracks", tracks=[{"source": "s", "sourceId": "1", "title": title, "artist": title}])
+    track = ana.room(room)["room"]["state"]["pool"][0]
+    assert (track["title"], track["artist"]) == (title, title)
+
+
+def test_a_renamed_session_keeps_its_name_in_rooms(shared):
+    ana = shared.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    ana.request("PATCH", "/v1/session", {"name": "Anna"}).expect(200)
+    assert ana.room(room)["room"]["state"]["members"][0]["name"] == "Ana"
+    ana.command(room, "rename", name="Anna")
+    assert ana.room(room)["room"]["state"]["members"][0]["name"] == "Anna"

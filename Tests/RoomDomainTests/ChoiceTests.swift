@@ -42,7 +42,8 @@ import Testing
         let seq = asked.room.tracks[2]?.requestedSeq ?? 0
         asked.when(
             .finish(entry: 1), after: 1_000,
-            then: .entryFinished(entry: 1, track: 12, reason: .ended, startedAt: .start(plus: 0), playedMs: 1_000),
+            then: .entryFinished(
+                entry: 1, track: 12, reason: .ended, startedAt: .start(plus: 0), playedMs: 1_000, by: 1),
             .entryEnqueued(
                 entry: 2, track: 2, index: 0, by: nil, why: ChoiceReason(rule: .votes, rank: [2, seq])),
             .votesCleared(track: 2),
@@ -144,9 +145,10 @@ import Testing
         let shorter = waiting.after(.dequeue(entry: 2))
         shorter.after(.finish(entry: 1), after: 10).when(
             .finish(entry: 3), after: 10,
-            then: .entryFinished(entry: 3, track: 2, reason: .ended, startedAt: .start(plus: 10), playedMs: 10),
+            then: .entryFinished(
+                entry: 3, track: 2, reason: .ended, startedAt: .start(plus: 10), playedMs: 10, by: 1),
             .entryRemoved(entry: 4, by: nil, why: ChoiceReason(rule: .repeatAfterPlays, rank: [1, 2])),
-            .playbackStopped)
+            .playbackStopped(by: 1))
     }
 
     @Test func `a member has so many waiting entries and no more`() {

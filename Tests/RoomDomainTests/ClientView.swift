@@ -123,7 +123,7 @@ struct ClientView: Equatable {
         case .playbackSeeked(let positionMs, let at, _): jump(to: positionMs, at, isPaused: deck?.isPaused ?? false)
         case .playbackStopped: deck = nil
         case .skipVoteCast(_, _, let skipVotes): deck?.skipVotes = skipVotes
-        case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs):
+        case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _):
             deck = nil
             history.insert(
                 HistoryEntry(

@@ -113,8 +113,8 @@ import Testing
     @Test func `while the queue is locked the room chooses nothing`() {
         let locked = votes.after(settings { $0.queueLocked = true })
         let finished = RoomEvent.entryFinished(
-            entry: 1, track: 1, reason: .skipped, startedAt: RoomScenario.start, playedMs: 9)
-        let silent = locked.when(.skip, after: 9, then: finished, .playbackStopped)
+            entry: 1, track: 1, reason: .skipped, startedAt: RoomScenario.start, playedMs: 9, by: 1)
+        let silent = locked.when(.skip, after: 9, then: finished, .playbackStopped(by: 1))
         // Unlocked on a silent deck it stays silent, as where a mode is set.
         let unlocked = silent.after(settings { $0.queueLocked = false })
         #expect(unlocked.room.onAir == nil)

@@ -33,7 +33,7 @@ import Testing
         let room = playing.when(
             .play(entry: 3), after: 5_000,
             then: .entryFinished(
-                entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 5_000),
+                entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 5_000, by: 1),
             .playbackStarted(entry: 3, track: 3, positionMs: 0, at: .start(plus: 5_000), by: 1)
         ).room
         #expect(
@@ -47,7 +47,8 @@ import Testing
     @Test func `playing the head replaces what is on air, even paused`() {
         playing.after(.pause, after: 100).when(
             .play(entry: nil), after: 100,
-            then: .entryFinished(entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 100),
+            then: .entryFinished(
+                entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 100, by: 1),
             .playbackStarted(entry: 2, track: 2, positionMs: 0, at: .start(plus: 200), by: 1))
     }
 
@@ -125,7 +126,8 @@ import Testing
         playing.after(.pause, after: 1_000).after(.resume, after: 10_000).after(.seek(positionMs: 90_000), after: 200)
             .after(.pause, after: 30).after(.seek(positionMs: 5), after: 1_000).when(
                 .skip, after: 4_000,
-                then: .entryFinished(entry: 1, track: 1, reason: .skipped, startedAt: .start(plus: 0), playedMs: 1_230),
+                then: .entryFinished(
+                    entry: 1, track: 1, reason: .skipped, startedAt: .start(plus: 0), playedMs: 1_230, by: 1),
                 .playbackStarted(entry: 2, track: 2, positionMs: 0, at: .start(plus: 16_230), by: 1))
     }
 
@@ -141,14 +143,16 @@ import Testing
             playing
             .when(
                 .skip, by: .bob, after: 10,
-                then: .entryFinished(entry: 1, track: 1, reason: .skipped, startedAt: .start(plus: 0), playedMs: 10),
+                then: .entryFinished(
+                    entry: 1, track: 1, reason: .skipped, startedAt: .start(plus: 0), playedMs: 10, by: 2),
                 .playbackStarted(entry: 2, track: 2, positionMs: 0, at: .start(plus: 10), by: 2)
             )
             .after(.dequeue(entry: 3))
             .when(
                 .skip, after: 10,
-                then: .entryFinished(entry: 2, track: 2, reason: .skipped, startedAt: .start(plus: 10), playedMs: 10),
-                .playbackStopped
+                then: .entryFinished(
+                    entry: 2, track: 2, reason: .skipped, startedAt: .start(plus: 10), playedMs: 10, by: 1),
+                .playbackStopped(by: 1)
             ).room
         #expect(room.onAir == nil)
         #expect(room.history.map(\.entry) == [2, 1])
@@ -157,7 +161,8 @@ import Testing
     @Test func `two devices that end the same song skip one song`() {
         let next = playing.when(
             .finish(entry: 1), by: .bob, after: 200_000,
-            then: .entryFinished(entry: 1, track: 1, reason: .ended, startedAt: .start(plus: 0), playedMs: 200_000),
+            then: .entryFinished(
+                entry: 1, track: 1, reason: .ended, startedAt: .start(plus: 0), playedMs: 200_000, by: 2),
             .playbackStarted(entry: 2, track: 2, positionMs: 0, at: .start(plus: 200_000), by: 2))
         next.changesNothing(.finish(entry: 1), after: 30)
         for number in [0, -1, 3, 99, Int.max] { next.changesNothing(.finish(entry: EntryID(rawValue: number))) }

@@ -59,7 +59,8 @@ import Testing
         { $0.source = "" }, { $0.source = String(repeating: "x", count: 41) }, { $0.sourceID = " " },
         { $0.sourceID = String(repeating: "x", count: 301) }, { $0.artist = "" },
         { $0.artist = String(repeating: "x", count: 301) }, { $0.album = "a\u{2029}b" },
-        { $0.artworkURL = String(repeating: "x", count: 2_049) }, { $0.durationMs = -1 },
+        { $0.artworkURL = "https://a/" + String(repeating: "x", count: 2_039) },
+        { $0.artworkURL = "javascript:alert(1)" }, { $0.durationMs = -1 },
         { $0.durationMs = 604_800_001 }, { $0.durationMs = .max },
     ]
 

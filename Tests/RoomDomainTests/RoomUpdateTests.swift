@@ -35,7 +35,7 @@ import Testing
 
     @Test(arguments: ["", " ", "a\tb", String(repeating: "x", count: 81)])
     func `a room's name keeps to the rule`(name: String) {
-        #expect(throws: RoomRefusal.badRequest("name must have 1 to 80 characters and no control characters")) {
+        #expect(throws: RoomRefusal.badRequest("name must have \(NameRule.requirement(1...80))")) {
             try RoomState.found(
                 RoomFounding(
                     id: .sample, code: .zero, name: name, location: nil, visibility: .public,

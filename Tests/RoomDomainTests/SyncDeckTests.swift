@@ -39,7 +39,7 @@ import Testing
         let room = playing.when(
             sync([.track(4), .entry(2)], onAir(.entry(3), 1_000, at: 50)), after: 100,
             then: .entryFinished(
-                entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 100),
+                entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 100, by: 1),
             .playbackStarted(entry: 3, track: 3, positionMs: 1_050, at: .start(plus: 100), by: 1),
             .entryEnqueued(entry: 4, track: 4, index: 0, by: 1)
         ).room
@@ -50,7 +50,7 @@ import Testing
         let room = playing.after(.vote(track: 4), by: .cyd).when(
             sync([], onAir(.track(4), isPaused: true, 7, at: 0)), after: 10,
             then: .entryEnqueued(entry: 4, track: 4, index: 0, by: 1), .votesCleared(track: 4),
-            .entryFinished(entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 10),
+            .entryFinished(entry: 1, track: 1, reason: .replaced, startedAt: .start(plus: 0), playedMs: 10, by: 1),
             .playbackStarted(entry: 4, track: 4, positionMs: 7, at: .start(plus: 10), by: 1),
             .playbackPaused(positionMs: 7, at: .start(plus: 10), by: 1),
             .entryRemoved(entry: 2, by: 1), .entryRemoved(entry: 3, by: 1)
@@ -61,8 +61,8 @@ import Testing
     @Test func `a silent deck ends what is on air`() {
         playing.when(
             sync([.entry(3), .entry(2)], .stopped), after: 10,
-            then: .entryFinished(entry: 1, track: 1, reason: .ended, startedAt: .start(plus: 0), playedMs: 10),
-            .playbackStopped, .entryMoved(entry: 3, index: 0, by: 1))
+            then: .entryFinished(entry: 1, track: 1, reason: .ended, startedAt: .start(plus: 0), playedMs: 10, by: 1),
+            .playbackStopped(by: 1), .entryMoved(entry: 3, index: 0, by: 1))
     }
 
     @Test func `one track may wait several times`() {

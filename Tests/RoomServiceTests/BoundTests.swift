@@ -9,7 +9,7 @@ import Testing
         .addTracks(
             (0..<20).map { place in
                 var track = TrackInfo.named("Song \(number) \(place)")
-                track.artworkURL = String(repeating: "\u{1F3B5}", count: 2_000)
+                track.artworkURL = "https://example.org/" + String(repeating: "\u{1F3B5}", count: 2_000)
                 return track
             })
     }

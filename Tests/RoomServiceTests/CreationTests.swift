@@ -47,6 +47,8 @@ import Testing
             let made = try await node.host.createRoom(.named("  Kitchen "), by: ana, key: "k")
             let again = try await node.host.createRoom(.named("  Kitchen "), by: ana, key: "k")
             let (room, owner) = (made.room, Person(session: ana.id, name: ana.name))
+            #expect(made.isNew)
+            #expect(!again.isNew)
             #expect(made.epoch == again.epoch)
             #expect(made.seq == again.seq)
             #expect(made.state == again.state)

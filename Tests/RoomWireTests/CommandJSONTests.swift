@@ -44,7 +44,6 @@ import Testing
     private static func good(_ expected: String) -> String {
         switch expected {
         case "a string": #""x""#
-        // good for a location and, with fields that are ignored, for settings
         case "an object": #"{"lat":1,"lon":2}"#
         case "true or false": "true"
         case "an array": "[]"
@@ -52,6 +51,14 @@ import Testing
         case "one of public, unlisted": #""public""#
         default: "1"
         }
+    }
+
+    /// Values that fields with these expectations take.
+    private static func good(_ fields: [String: String]) -> [String: String] {
+        var values = fields.mapValues(Self.good)
+        // Among settings no other names are taken.
+        if values["settings"] != nil { values["settings"] = #"{"skipRatio":0.5}"# }
+        return values
     }
 
     /// Values that a field with this expectation does not take.
@@ -101,9 +108,9 @@ import Testing
 
     @Test func `a field that is missing or of a wrong type is named with what it must be`() throws {
         for (type, required, optional) in Self.fields {
-            let good = required.merging(optional) { one, _ in one }.mapValues(Self.good)
+            let good = Self.good(required.merging(optional) { one, _ in one })
             _ = try Self.parse(Self.text(type, good))
-            _ = try Self.parse(Self.text(type, required.mapValues(Self.good)))
+            _ = try Self.parse(Self.text(type, Self.good(required)))
             for (name, expected) in required.merging(optional, uniquingKeysWith: { one, _ in one }) {
                 let violation = MessageViolation(message: "command.\(name) must be \(expected)")
                 for value in Self.bad(expected) + (required[name] == nil ? [] : ["null"]) {
@@ -140,6 +147,11 @@ import Testing
             (#""updateRoom","settings":{"queueLocked":1}"#, "settings.queueLocked must be true or false"),
             (#""updateRoom","settings":{"slowModeMs":0.5}"#, "settings.slowModeMs must be an integer"),
             (#""updateRoom","settings":{"ownerAwayMs":"1"}"#, "settings.ownerAwayMs must be an integer"),
+            (
+                #""updateRoom","settings":{"skipRatio":0.5,"quueMode":"dj"}"#,
+                "settings.quueMode must be absent: nothing of this name is known"
+            ),
+            (#""updateRoom","settings":{"":1}"#, "settings. must be absent: nothing of this name is known"),
             (#""addTracks","tracks":[1]"#, "tracks[0] must be an object"),
             (#""addTracks","tracks":[{\#(track)},null]"#, "tracks[1] must be an object"),
             (#""addTracks","tracks":[{"sourceId":"i","title":"t"}]"#, "tracks[0].source must be a string"),
@@ -209,6 +221,11 @@ import Testing
             (#""visibility":"secret""#, "visibility must be one of public, unlisted"),
             (#""settings":[]"#, "settings must be an object"),
             (#""settings":{"skipRatio":true}"#, "settings.skipRatio must be a number"),
+            (#""settings":{"skip":true}"#, "settings.skip must be absent: nothing of this name is known"),
+            (
+                #""settings":{"\#(String(repeating: "x", count: 100_000))":1}"#,
+                "settings.\(String(repeating: "x", count: 80)) must be absent: nothing of this name is known"
+            ),
         ] {
             expectRefused(#"{"name":"x",\#(text)}"#, message) { _ = try CreateRoomRequest.parse($0) }
         }

@@ -136,9 +136,11 @@ enum Sample {
         ("playbackPaused", .playbackPaused(positionMs: 61_000, at: time(8), by: member(1))),
         ("playbackResumed", .playbackResumed(positionMs: 61_000, at: time(8), by: member(1))),
         ("playbackSeeked", .playbackSeeked(positionMs: 5_000, at: time(8), by: member(1))),
-        ("playbackStopped", .playbackStopped),
+        ("playbackStopped", .playbackStopped(by: member(1))),
+        ("playbackStopped-server", .playbackStopped),
         ("skipVoteCast", .skipVoteCast(entry: entry(1), by: member(2), skipVotes: 1)),
-        ("entryFinished", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000)),
+        ("entryFinished", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000, by: member(1))),
+        ("entryFinished-server", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000)),
     ]
 
     private static var manyChanges: RoomChanges {
@@ -173,10 +175,11 @@ enum Sample {
     }
 
     private static func finished(
-        _ entry: EntryID, _ track: TrackID, startedSeconds: Int64, playedMs: Int64
+        _ entry: EntryID, _ track: TrackID, startedSeconds: Int64, playedMs: Int64, by: MemberID? = nil
     ) -> RoomEvent {
         .entryFinished(
-            entry: entry, track: track, reason: .skipped, startedAt: self.time(startedSeconds), playedMs: playedMs)
+            entry: entry, track: track, reason: .skipped, startedAt: self.time(startedSeconds), playedMs: playedMs,
+            by: by)
     }
 
     /// A room with something of everything.

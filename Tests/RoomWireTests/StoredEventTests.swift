@@ -44,11 +44,25 @@ import Testing
                 "memberUnbanned", #"{"member":3,"by":1}"#,
                 .memberUnbanned(member: Sample.member(3), by: Sample.member(1), note: nil)
             ),
+            ("playbackStopped", "{}", .playbackStopped(by: nil)),
+            (
+                "entryFinished", #"{"entry":1,"track":2,"reason":"skipped","startedAt":3,"playedMs":4}"#,
+                .entryFinished(
+                    entry: Sample.entry(1), track: Sample.track(2), reason: .skipped,
+                    startedAt: Timestamp(milliseconds: 3), playedMs: 4)
+            ),
         ]
         for (type, payload, event) in kept {
             #expect(try self.decode(type, payload).event == event)
             #expect(EventJSON.encodeLog(event) == Array(payload.utf8))
         }
+    }
+
+    @Test func `settings of a later release are read without what is not known of them`() throws {
+        let settings = #"{"queueMode":"dj","skipRatio":0.5,"maxWaitingPerMember":0,"repeatAfterPlays":0,"later":1}"#
+        var changes = RoomChanges()
+        changes.settings = RoomSettings()
+        #expect(try self.decode("roomUpdated", #"{"settings":\#(settings)}"#).event == .roomUpdated(changes))
     }
 
     @Test func `the fault names the event and the field`() {

@@ -42,10 +42,13 @@ extension JSONFields {
     }
 
     /// The settings that are there; `path` is where they themselves stand.
+    ///
+    /// A name that no setting has is a violation: a mistyped setting would be acknowledged and change nothing.
     func settingsUpdate(_ name: String, at path: StaticString) throws(FieldViolation) -> SettingsUpdate {
         var update = SettingsUpdate()
         guard let value = self[name] else { return update }
         let fields = try JSONFields(value, at: path)
+        try fields.requireNames(among: Self.settingNames)
         update.queueMode = try fields.choiceIfPresent("queueMode")
         update.skipRatio = try fields.numberIfPresent("skipRatio")
         update.maxWaitingPerMember = try fields.countIfPresent("maxWaitingPerMember")
@@ -57,7 +60,15 @@ extension JSONFields {
         return update
     }
 
+    /// The names of all settings.
+    private static let settingNames: Set<String> = [
+        "queueMode", "skipRatio", "maxWaitingPerMember", "repeatAfterPlays", "guestsMayAdd", "queueLocked",
+        "slowModeMs", "ownerAwayMs",
+    ]
+
     /// All settings; `path` is where they themselves stand.
+    ///
+    /// Other names are ignored: stored events may be those of a later release.
     func settings(_ name: String, at path: StaticString) throws(FieldViolation) -> RoomSettings {
         let fields = try JSONFields(self[name] ?? .null, at: path)
         var settings = RoomSettings()

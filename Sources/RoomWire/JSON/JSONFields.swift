@@ -52,6 +52,17 @@ struct JSONFields {
         return value
     }
 
+    /// Refuses a member with a name that is not among `names`; one that is `null` counts as absent.
+    func requireNames(among names: Set<String>) throws(FieldViolation) {
+        for name in self.object.members.lazy.map(\.name) where !names.contains(name) && self[name] != nil {
+            let shown = name.unicodeScalars.prefix(Self.shownNameLength)
+            throw self.violation(String(shown), "absent: nothing of this name is known")
+        }
+    }
+
+    /// How much of an unknown name is said: a violation is a sentence, whatever was sent.
+    private static let shownNameLength = 80
+
     // MARK: Where it may be absent
 
     func stringIfPresent(_ name: String) throws(FieldViolation) -> String? {
