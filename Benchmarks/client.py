@@ -196,9 +196,9 @@ class Client(asyncio.Protocol):
 
 async def connect(
     port: int, path: str, token: str, take: Callable[[dict], None], context: ssl.SSLContext, *,
-    receive_buffer: int | None = None, patience: float = 30,
+    receive_buffer: int | None = None, patience: float = 30, source: str | None = None,
 ) -> Client:
-    """Opens a WebSocket; messages are given to `take`. Raises `Refused` or `OSError`."""
+    """Opens a WebSocket, from the address `source`; messages are given to `take`. Raises `Refused` or `OSError`."""
     request = (
         f"GET {path} HTTP/1.1\r\nHost: {HOST}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
@@ -212,6 +212,8 @@ async def connect(
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
     client = None
     try:
+        if source is not None:
+            plain.bind((source, 0))
         async with asyncio.timeout(patience):
             await loop.sock_connect(plain, (HOST, port))
             _, client = await loop.create_connection(lambda: Client(context, request, take), sock=plain)

@@ -1,0 +1,80 @@
+"""One short round of every attack of Benchmarks/hostile.py: the server survives, and nobody else loses anything."""
+
+import os
+import sys
+import threading
+
+import pytest
+
+import backline
+from checks import check_log
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "Benchmarks"))
+
+import attacks  # noqa: E402
+
+SECONDS = 0.4
+"""Of one attack."""
+MEMORY_KIB = 400 * 1024
+"""How much larger the server may become: generous, for a debug build and small attacks."""
+
+
+class Voter(threading.Thread):
+    """An ordinary member of a room of its own, who votes and takes the vote back, by turns."""
+
+    def __init__(self, server):
+        super().__init__(daemon=True)
+        self.person = server.session("Ana")
+        self.room = self.person.create_room("Ordinary")["room"]["state"]["id"]
+        self.person.command(self.room, "addTracks", tracks=backline.tracks("One"))
+        self.acknowledged, self.failure, self.stopping = [], None, threading.Event()
+
+    def run(self):
+        try:
+            with self.person.socket() as socket:
+                while not self.stopping.wait(0.02):
+                    kind = "vote" if len(self.acknowledged) % 2 == 0 else "unvote"
+                    answer = socket.command(self.room, kind, track=1)
+                    assert answer["type"] == "ack", answer
+                    self.acknowledged.append((answer["seq"], "voteCast" if kind == "vote" else "voteWithdrawn"))
+        except BaseException as failure:
+            self.failure = failure
+
+    def end(self):
+        """Stops voting; what was acknowledged must be in the log, once."""
+        self.stopping.set()
+        self.join(backline.PATIENCE)
+        assert self.failure is None, self.failure
+        events = check_log(self.person, self.room)
+        assert [(event["seq"], event["type"]) for event in events if event["type"].startswith("vote")] \
+            == self.acknowledged
+        assert len(self.acknowledged) > 10
+
+
+def resident_kib(server):
+    with open(f"/proc/{server.process.pid}/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="resident memory is read from /proc")
+def test_a_round_of_every_attack_loses_nothing_and_leaves_the_server_well(servers, tmp_path):
+    store = ["--store", "sqlite", "--data", str(tmp_path / "data")]
+    server = servers(store=store).start()
+    voter = Voter(server)
+    voter.start()
+    backline.eventually(lambda: len(voter.acknowledged) > 5, "votes are acknowledged")
+    before = resident_kib(server)
+    # An address of its own: the limits of one address are the attacker's.
+    attacker = attacks.Attacker(server.address, "127.0.0.7", attacks.SMALL)
+    for attack in attacks.ATTACKS:
+        attacker.make(attack, SECONDS)
+        assert attacker.made + attacker.refused > 0, attack.__name__
+        assert server.running, f"{attack.__name__}: {server.said()}"
+        server.request("GET", "/healthz").expect(200)
+        grown = resident_kib(server) - before
+        assert grown < MEMORY_KIB, f"{attack.__name__}: {grown} KiB more than before the attacks"
+        assert voter.is_alive(), f"{attack.__name__}: {voter.failure}"
+    voter.end()
+    assert server.stop() == 0
+    checked = backline.run("verify", *store)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
