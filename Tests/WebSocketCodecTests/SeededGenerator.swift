@@ -2,9 +2,10 @@ import RandomTestSupport
 
 /// SplitMix64: the same seed gives the same numbers.
 struct SeededGenerator: RandomNumberGenerator {
-    /// Seeds for a random test: some that are the same in every run, and a new one, which is printed.
+    /// Seeds for a random test: some that are the same in every run, and a new one, which is printed; the given one alone
+    /// where there is one.
     static func seeds(_ count: Int = 4, _ test: String = #fileID) -> [UInt64] {
-        TestSeed.fixed(1..<UInt64(count)) + [TestSeed.fresh((test))]
+        (TestSeed.given == nil ? Array(1..<UInt64(count)) : []) + [TestSeed.fresh((test))]
     }
 
     private var state: UInt64
