@@ -41,6 +41,9 @@ struct Commands: AsyncParsableCommand {
         var settings = RoomHostSettings()
         settings.logIsShared = true
         settings.flushesSideBySide = flushes
+        // Few vote as fast as they can: shares that are there against abuse are turned off.
+        settings.maximumEventsPerRoom = 0
+        settings.maximumEventsPerSession = 0
         let host = RoomHost(
             store: store, settings: settings, loops: group.makeIterator().map { $0 }, clock: .system(),
             logger: Logger(label: "load") { StreamLogHandler.standardError(label: $0) })

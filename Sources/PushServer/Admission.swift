@@ -32,6 +32,8 @@ final class Admission: Sendable {
 
     /// What waits for all peers.
     let waiting: WaitingBytes
+    private let sockets: OpenCount<SessionID>
+    private let socketRefusals: Counter
     private let proxies: TrustedProxies
     private let newSessions: Limit<UInt64>
     private let requestsOfAddress: Limit<UInt64>
@@ -41,15 +43,17 @@ final class Admission: Sendable {
 
     init(_ settings: RoomServerSettings, registry: PrometheusRegistry) {
         registry.describe([
-            "backline_rate_limited_total": "Requests, commands and nearby searches refused because there were too many."
+            "backline_rate_limited_total": "What was refused because there was too much of it, by limit."
         ])
+        func refusals(_ name: String) -> Counter {
+            Counter(label: "backline_rate_limited_total", dimensions: [("limit", name)], factory: registry)
+        }
         func limit<Key>(_ allowance: Allowance?, _ name: String, _ what: String) -> Limit<Key> {
-            Limit(
-                table: BucketTable(allowance), what: what,
-                refusals: Counter(
-                    label: "backline_rate_limited_total", dimensions: [("limit", name)], factory: registry))
+            Limit(table: BucketTable(allowance), what: what, refusals: refusals(name))
         }
         func perSecond(_ count: Int) -> Allowance? { count > 0 ? Allowance(perSecond: count) : nil }
+        sockets = OpenCount(maximum: settings.maximumSocketsPerSession)
+        socketRefusals = refusals("sockets")
         let sessions = settings.maximumSessionsPerMinute
         waiting = WaitingBytes(
             maximum: settings.maximumWaitingBytes, maximumPerAddress: settings.maximumWaitingBytesPerAddress)
@@ -69,6 +73,21 @@ final class Admission: Sendable {
         of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]
     ) -> WaitingBytes.Account {
         waiting.account(of: proxies.network(of: peer, forwardedFor: fields()))
+    }
+
+    /// What stands for the address that a request comes from; nil where that is not known.
+    func network(of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]) -> UInt64? {
+        proxies.network(of: peer, forwardedFor: fields())
+    }
+
+    /// Counts an open socket of a session, for as long as its ticket is held; nil where there is no limit.
+    func socket(of session: SessionID) throws(CommandFailure) -> OpenCount<SessionID>.Ticket? {
+        guard let ticket = sockets.admit(session) else { return nil }
+        guard !ticket.isOverLimit else {
+            socketRefusals.increment()
+            throw CommandFailure(.rateLimited, "too many sockets of this session")
+        }
+        return ticket
     }
 
     /// Counts a request or an opening handshake of an address.

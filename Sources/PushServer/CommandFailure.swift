@@ -36,7 +36,7 @@ struct CommandFailure: Error {
         case .done: return nil
         case .refused(let refusal): self.init(refusal)
         case .rateLimited(let wait):
-            self.init(.rateLimited, "too many reactions", retryAfterMs: wait)
+            self.init(.rateLimited, "too many reactions or signals", retryAfterMs: wait)
         case .noSuchRoom: self.init(.notFound, "no such room")
         case .unavailable: self.init(ErrorCode.unavailable)
         case .internalFault: self.init(.internal)

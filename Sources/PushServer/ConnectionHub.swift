@@ -165,7 +165,7 @@ final class ConnectionHub {
     /// A member says something to the one whose session this is.
     func signalArrived(_ signal: RelayedSignal) {
         for connection in connections(of: signal.session) where connection.follows(signal.room) {
-            connection.relay(signal.message)
+            connection.relay(signal)
         }
     }
 

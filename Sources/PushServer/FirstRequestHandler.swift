@@ -240,6 +240,12 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
         switch result {
         case .success(let (session, room)):
+            let place: OpenCount<SessionID>.Ticket?
+            do throws(CommandFailure) {
+                place = try surroundings.hub.admission.socket(of: session.id)
+            } catch {
+                return refuse(error, context)
+            }
             var response = ByteBuffer()
             let (compression, extensions) = SocketCompression.negotiate(
                 handshake.extensionOffers, isAllowed: surroundings.hub.settings.compresses)
@@ -250,7 +256,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
                 isOpened = true
                 let connection = WebSocketConnection(
                     id, response: response, hub: surroundings.hub, session: session, ownRoom: room,
-                    compression: compression, tls: surroundings.tls, ticket: ticket,
+                    compression: compression, tls: surroundings.tls, ticket: ticket, place: place,
                     account: account ?? surroundings.account([]))
                 try context.pipeline.syncOperations.addHandler(connection, position: .after(self))
                 if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }

@@ -45,7 +45,9 @@ struct HTTPAPI: Sendable {
         api.get("/session") { _, context in try Self.session(context.session()) }
         api.patch("/session") { request, context in try await renameSession(request, context.session()) }
         api.delete("/session") { _, context in try await deleteSession(context.session()) }
-        api.post("/rooms") { request, context in try await createRoom(request, context.session()) }
+        api.post("/rooms") { request, context in
+            try await createRoom(request, context.session(), from: network(of: request, context))
+        }
         api.get("/rooms") { request, _ in try await listRooms(request) }
         api.get("/rooms/nearby") { request, context in try await listNearby(request, context.session()) }
         api.get("/rooms/:room") { request, context in try await showRoom(request, context) }
@@ -133,12 +135,14 @@ struct HTTPAPI: Sendable {
 
     // MARK: Rooms
 
-    private func createRoom(_ request: Request, _ session: Session) async throws -> Response {
+    private func createRoom(
+        _ request: Request, _ session: Session, from network: UInt64?
+    ) async throws -> Response {
         let wanted = try CreateRoomRequest.parse(try await body(of: request))
         let key = try idempotencyKey(of: request)
         let view: RoomView
         do {
-            view = try await rooms.createRoom(wanted, by: session, key: key)
+            view = try await rooms.createRoom(wanted, by: session, key: key, from: network)
         } catch {
             switch error {
             case .refused(let refusal): throw CommandFailure(refusal)
@@ -262,7 +266,8 @@ struct HTTPAPI: Sendable {
         let outcome: CommandOutcome
         do {
             outcome = try await rooms.command(
-                command, to: room, by: .session(session.id, name: session.name), key: key)
+                command, to: room, by: .session(session.id, name: session.name), key: key,
+                from: network(of: request, context))
         } catch {
             throw CommandFailure(error)
         }
@@ -277,6 +282,10 @@ struct HTTPAPI: Sendable {
     }
 
     // MARK: Parts of requests
+
+    private func network(of request: Request, _ context: APIContext) -> UInt64? {
+        admission.network(of: context.peer, forwardedFor: request.forwardedFor)
+    }
 
     private func room(of context: APIContext) async throws(CommandFailure) -> RoomID {
         guard let text = context.parameters.get("room"), let reference = RoomReference(text) else {

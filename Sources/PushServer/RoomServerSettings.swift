@@ -25,6 +25,8 @@ package struct RoomServerSettings: Sendable {
     package var compresses = true
     /// The most connections from one address; 0: any number.
     package var maximumConnectionsPerAddress = 16_384
+    /// The most open sockets of one session; 0: any number.
+    package var maximumSocketsPerSession = 32
     /// The most messages that a socket may send in a second, and five times as many at once; 0: any number.
     package var maximumMessagesPerSecond = 2_000
     /// The most sessions that are made from one address in a minute, and five times as many at once; 0: any number.

@@ -8,7 +8,8 @@ final class WaitingBytes: Sendable {
     /// One connection's part, confined to its event loop; it is given back once this is gone.
     final class Account {
         private let whole: WaitingBytes
-        private let network: UInt64?
+        /// Where the peer comes from (``PeerAddress/network``); nil where that is not known or stands for many.
+        let network: UInt64?
         private var steps = 0
 
         fileprivate init(_ whole: WaitingBytes, network: UInt64?) {

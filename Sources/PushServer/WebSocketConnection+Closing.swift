@@ -15,6 +15,13 @@ extension WebSocketConnection {
         readIfDue()
     }
 
+    /// Begins the close handshake with a peer that sends too much: what it still sends is read and dropped.
+    func closeAndIgnore(_ code: CloseCode, _ reason: String) {
+        close(code, reason)
+        isLingering = true
+        hub.schedule(id, at: .now() + Self.lingering)
+    }
+
     /// Answers a violation, then reads and drops what the peer is still sending: a socket that is closed with unread
     /// bytes in it would take the answer away again.
     func violated(_ violation: FrameViolation) {

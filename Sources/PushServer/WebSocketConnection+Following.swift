@@ -58,6 +58,7 @@ extension WebSocketConnection {
 
     /// The room accepts; what it gives joins what it will bring.
     func subscriptionBegan(_ subscription: Subscription, followers: RoomFollowers) {
+        isEntering = false
         if let place = place(in: followers) {
             // What waits is in what it is given here.
             dropQueued(of: followers)
@@ -66,6 +67,7 @@ extension WebSocketConnection {
             let place = followers.add(self, seq: subscription.seq)
             followed.append(FollowedRoom(followers: followers, place: place))
         }
+        if !subscription.isCatchUp { charge(answerOf: subscription.messages.reduce(0) { $0 + $1.count }) }
         for message in subscription.messages { send(message) }
         if subscription.isCatchUp { hub.tally.collapses += 1 }
         if subscription.isCatchUp { caughtUp() } else { answered() }
@@ -82,8 +84,7 @@ extension WebSocketConnection {
         send(
             ServerMessage.error(
                 re: request.id, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
-        // The room that the socket was opened for, asked for by nobody's message.
-        if request.id == nil, let ownRoom, !follows(ownRoom) { closeOwnRoom(because: failure.code) }
+        if isEntering { closeOwnRoom(because: failure.code) }
         guard !request.isCatchUp else {
             // Tried again by the next event, or when the room is found ended.
             catchingUp = nil

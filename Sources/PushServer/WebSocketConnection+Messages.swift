@@ -94,7 +94,9 @@ extension WebSocketConnection {
         commandsInFlight += 1
         let (feed, connection) = (hub.feed, id)
         hub.rooms.submit(
-            CommandRequest(actor: .session(session.id, name: session.name), key: key, command: command) { outcome in
+            CommandRequest(
+                actor: .session(session.id, name: session.name), key: key, command: command, network: account.network
+            ) { outcome in
                 feed.onLoop { $0.connections[connection]?.commandAnswered(request, outcome) }
             }, to: room)
     }

@@ -17,10 +17,11 @@ extension WebSocketConnection {
 
     /// Sends what another member says to this one.
     ///
-    /// A peer that takes so little of what it is sent that too much of this waits is closed with 1013: others decide how
-    /// much comes, and none of it may be dropped.
-    func relay(_ message: [UInt8]) {
-        guard sendIfTaken(message) else { return }
+    /// How much of it waits is bounded where it is sent: until it is taken here, the room refuses what would be too much.
+    func relay(_ signal: RelayedSignal) {
+        guard isOpen else { return }
+        waitingSignals.append(signal.charge)
+        send(signal.message)
         hub.tally.signalsSent += 1
     }
 
@@ -135,6 +136,7 @@ extension WebSocketConnection {
     func flush() {
         flushIsDue = false
         handOver()
+        if outbox.answerBytes == 0, !waitingSignals.isEmpty { waitingSignals = [] }
         if transportIsIdle { stalledSince = nil } else { noteStall() }
         noteWaiting()
         catchUp()

@@ -31,6 +31,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// Those of them to be told nothing more until the peer takes its answers again.
     var nearbyBehind: [NearbyRooms.WatchID] = []
 
+    /// Whether the room that the socket was opened for has not answered yet.
+    var isEntering = false
     /// Messages that have not been dealt with.
     var inbox: [ClientMessage] = []
     /// Whether a message is waited for that must be answered before the next one is dealt with: a subscription, or one
@@ -70,6 +72,10 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// What sends, where there is TLS.
     let tls: TLSHandler?
     private let ticket: AddressLimit.Ticket?
+    /// The connection's place among the sockets of its session, where they are counted.
+    private let place: OpenCount<SessionID>.Ticket?
+    /// Signals that wait to be sent, as their senders are charged for them.
+    var waitingSignals: [SignalBacklog.Charge] = []
     /// What waits for this connection in memory of its own.
     let account: WaitingBytes.Account
     private var reader: MessageReader
@@ -77,8 +83,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// Whether the channel wants to read and was not let.
     private(set) var isReadingPutOff = false
 
-    /// A longer message counts as several: it costs more to read, and may be short on the wire.
-    private static let bytesOfOneMessage = 4_096
+    /// So many bytes count like a frame.
+    private static let bytesOfOneFrame = 4_096
     /// Commands in flight above which nothing more is read from the peer.
     private static let commandsInFlightLimit = 1_024
 
@@ -87,7 +93,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     init(
         _ id: ConnectionID, response: ByteBuffer, hub: ConnectionHub, session: Session, ownRoom: RoomID?,
         compression: SocketCompression, tls: TLSHandler?, ticket: AddressLimit.Ticket?,
-        account: WaitingBytes.Account
+        place: OpenCount<SessionID>.Ticket?, account: WaitingBytes.Account
     ) {
         self.id = id
         self.hub = hub
@@ -96,6 +102,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.compression = compression
         self.tls = tls
         self.ticket = ticket
+        self.place = place
         self.account = account
         reader = MessageReader(
             role: .server, maximumMessageLength: hub.settings.maximumMessageLength, deflate: compression.parameters,
@@ -124,6 +131,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
             // While its socket was being opened: who is told of a session's end is told once.
             close(.sessionEnded, "the session has ended")
         } else if let ownRoom {
+            isEntering = true
             subscribe(to: ownRoom, id: nil)
         }
     }
@@ -150,6 +158,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         hub.remove(self)
         hub.forget(id)
         _ = outbox.takeAll()
+        waitingSignals = []
     }
 
     /// The code with which it ended (RFC 6455 §7.1.5).
@@ -177,7 +186,13 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         hub.tally.bytesReceived += bytes.readableBytes
         guard !isLingering else { return }
         do throws(FrameViolation) {
-            while let step = try reader.receive(&bytes) { handle(step) }
+            while true {
+                let step = try reader.receive(&bytes)
+                let verdict = charge(reader.takeCost())
+                // After the excess nothing more is looked at.
+                guard !isLingering, let step else { break }
+                handle(step, verdict)
+            }
         } catch {
             violated(error)
         }
@@ -203,16 +218,33 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         context.read()
     }
 
-    private func handle(_ step: MessageReader.Step) {
+    /// Counts what reading has taken: each frame once, and once more for each 4 KiB of the larger of a message's two
+    /// lengths, on the wire and inflated.
+    ///
+    /// A frame that has no answer cannot be told to wait: where it is refused it counts towards the close alone.
+    private func charge(_ cost: ReadingCost) -> MessageBudget.Verdict {
+        guard cost.frames > 0, closing.isOpen else { return .accepted }
+        let verdict = take(cost.frames + cost.bytes / Self.bytesOfOneFrame)
+        if verdict == .exceeded { closeAndIgnore(.tooManyMessages, "too many messages") }
+        return verdict
+    }
+
+    /// Counts what the client is given beyond an ordinary answer, which may overdraw its budget.
+    func charge(answerOf bytes: Int) { _ = take(bytes / Self.bytesOfOneFrame) }
+
+    private func take(_ count: Int) -> MessageBudget.Verdict {
+        budget.take(count, perSecond: hub.settings.maximumMessagesPerSecond, at: lastReceived)
+    }
+
+    private func handle(_ step: MessageReader.Step, _ verdict: MessageBudget.Verdict) {
         switch step {
         case .text(let text):
             hub.tally.framesReceived.text += 1
             guard closing.isOpen else { return }
-            let received = hub.rooms.clock.milliseconds
-            switch take(1 + text.readableBytes / Self.bytesOfOneMessage) {
-            case .accepted: take(text, received: received)
+            switch verdict {
+            case .accepted: take(text, received: hub.rooms.clock.milliseconds)
             case .refused(let wait): refuse(text, retryAfterMs: wait)
-            case .exceeded: close(.tooManyMessages, "too many messages")
+            case .exceeded: break
             }
         case .binary:
             hub.tally.framesReceived.binary += 1
@@ -220,12 +252,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         case .ping(let payload):
             hub.tally.framesReceived.ping += 1
             guard closing.isOpen else { return }
-            // A pong has no way to say that it will come later: pings count, and only their excess matters.
-            if take(1) == .exceeded {
-                close(.tooManyMessages, "too many pings")
-            } else {
-                write(.pong, payload)
-            }
+            write(.pong, payload)
         case .pong:
             hub.tally.framesReceived.pong += 1
         case .close(let reason):
@@ -233,11 +260,6 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
             perform(closing.peerClosed(reason))
             hub.remove(self)
         }
-    }
-
-    /// Counts a message as so many.
-    private func take(_ count: Int) -> MessageBudget.Verdict {
-        budget.take(count, perSecond: hub.settings.maximumMessagesPerSecond, at: lastReceived)
     }
 
     private func take(_ text: ByteBuffer, received: Double) {

@@ -41,6 +41,14 @@ package final class BucketTable<Key: Hashable & Sendable>: Sendable {
         withBucket(of: key, at: now) { $0.take(0, of: $1, at: now) }
     }
 
+    /// Gives back what was used for something that was not done after all.
+    package func giveBack(_ key: Key, _ cost: Int, at now: NIODeadline = .now()) {
+        _ = withBucket(of: key, at: now) { bucket, allowance in
+            bucket.giveBack(cost, of: allowance)
+            return true
+        }
+    }
+
     private func withBucket(
         of key: Key, at now: NIODeadline, _ use: (inout TokenBucket, Allowance) -> Bool
     ) -> Int? {

@@ -8,22 +8,29 @@ package struct CommandRequest: Sendable {
     package var key: String?
     /// What is asked.
     package var command: RoomCommand
+    /// What stands for the address it comes from, which is charged for what it writes; nil: nobody is.
+    package var network: UInt64?
+    /// What was charged for it: where it is decided anew, it is not charged again.
+    var charged = 0
     /// Called once, on the room's event loop.
     package var reply: @Sendable (CommandOutcome) -> Void
 
     package init(
-        actor: Actor, key: String?, command: RoomCommand, reply: @escaping @Sendable (CommandOutcome) -> Void
+        actor: Actor, key: String?, command: RoomCommand, network: UInt64? = nil,
+        reply: @escaping @Sendable (CommandOutcome) -> Void
     ) {
         self.actor = actor
         self.key = key
         self.command = command
+        self.network = network
         self.reply = reply
     }
 }
 
 /// What became of a command.
 ///
-/// All but ``unavailable`` and ``internalFault`` were confirmed by the event log.
+/// All but ``unavailable``, ``internalFault`` and the refusal of what would write too much (``LogShares``) were confirmed
+/// by the event log.
 package enum CommandOutcome: Sendable, Equatable {
     /// Done and durable.
     case acknowledged(seq: Int, result: CommandResult?)

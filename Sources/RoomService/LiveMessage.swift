@@ -32,4 +32,6 @@ package struct RelayedSignal: Sendable {
     package var session: SessionID
     /// One text message (a `signal`).
     package var message: [UInt8]
+    /// Held until every connection that it is for has handed it to its transport.
+    package var charge: SignalBacklog.Charge
 }

@@ -67,6 +67,13 @@ extension LiveRoom {
         }
         let result = projected.result(of: request.command, by: request.actor, causing: events)
         let recorded = projected.recorded(events, at: now)
+        let charged: CommandRequest
+        do {
+            charged = try charge(request, for: recorded)
+        } catch {
+            // The log has nothing to do with it.
+            return request.reply(.refused(error))
+        }
         gathering.add(recorded, to: projected)
         for event in recorded { projected.evolve(event) }
         if let (name, fingerprint) = name {
@@ -76,7 +83,21 @@ extension LiveRoom {
             gathering.keys.append(key)
             pendingKeys[name] = key
         }
-        pend(request, answer: .acknowledged(seq: projected.seq, result: result))
+        pend(charged, answer: .acknowledged(seq: projected.seq, result: result))
+    }
+
+    /// Charges a session for what its command writes; a command that writes nothing and the server's own cost nothing.
+    private func charge(
+        _ request: CommandRequest, for recorded: [RecordedEvent]
+    ) throws(RoomRefusal) -> CommandRequest {
+        guard !recorded.isEmpty, case .session(let session, _) = request.actor else { return request }
+        var charged = request
+        // Decided anew after another server was faster: only what it writes now beyond what was charged before.
+        let cost = max(0, LogShares.cost(of: recorded) - request.charged)
+        guard cost > 0 else { return request }
+        try surroundings.shares.charge(cost, to: session, in: id, from: request.network, at: loop.now)
+        charged.charged += cost
+        return charged
     }
 
     /// Who counts as online for a command.

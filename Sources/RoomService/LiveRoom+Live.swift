@@ -132,25 +132,45 @@ extension LiveRoom {
         _ reply: @escaping @Sendable (LiveOutcome) -> Void
     ) {
         asMember(session, .signal, reply) { room, member in
-            let servers = room.surroundings.presence.servers(of: recipient, in: room.id)
-            for server in servers {
-                room.surroundings.link?.tell(.signal(room.id, from: member, to: recipient, data), to: server)
-            }
-            let isHere = room.bring(data, from: member, to: recipient)
-            return isHere || !servers.isEmpty ? .done : .refused(.notFound("this member is not connected"))
+            room.signal(data, from: member, of: session, to: recipient)
         }
     }
+
+    private func signal(
+        _ data: RelayedJSON, from member: MemberID, of session: SessionID, to recipient: MemberID
+    ) -> LiveOutcome {
+        let servers = surroundings.presence.servers(of: recipient, in: id)
+        guard let other = confirmed.members[recipient]?.session, audience.isConnected(other) || !servers.isEmpty else {
+            return .refused(.notFound("this member is not connected"))
+        }
+        if let wait = surroundings.signalShares.charge(data.text.count, to: session, for: other, at: loop.now) {
+            surroundings.metrics.signalRefused(.tooMany)
+            return .rateLimited(retryAfterMs: wait)
+        }
+        guard !audience.isConnected(other) || bring(data, from: member, to: recipient) else {
+            surroundings.metrics.signalRefused(.waiting)
+            return .rateLimited(retryAfterMs: Self.retryAfterBacklogMs)
+        }
+        for server in servers {
+            surroundings.link?.tell(.signal(id, from: member, to: recipient, data), to: server)
+        }
+        return .done
+    }
+
+    /// When it is worth trying again to reach a member who does not take what waits.
+    private static let retryAfterBacklogMs = 1_000
 
     /// Brings to a member's connections here what another server relays.
     func heardSignal(_ data: RelayedJSON, from member: MemberID, to recipient: MemberID) {
         if !bring(data, from: member, to: recipient) { surroundings.metrics.signalNotArrived() }
     }
 
-    /// Returns whether there is a connection to bring it to.
+    /// Returns whether there is a connection to bring it to, and not too much waits for it.
     private func bring(_ data: RelayedJSON, from member: MemberID, to recipient: MemberID) -> Bool {
         guard let session = confirmed.members[recipient]?.session, audience.isConnected(session) else { return false }
-        let signal = RelayedSignal(
-            room: id, session: session, message: ServerMessage.signal(room: id, from: member, data: data))
+        let message = ServerMessage.signal(room: id, from: member, data: data)
+        guard let charge = surroundings.signalBacklog.charge(message.count, to: session) else { return false }
+        let signal = RelayedSignal(room: id, session: session, message: message, charge: charge)
         for feed in audience.feeds { feed.signalArrived(signal) }
         return true
     }

@@ -20,6 +20,9 @@ package actor LiveRoom {
         var heavyWork: HeavyWork
         var clock: ServerClock
         var presence: PresenceDesk
+        var shares: LogShares
+        var signalShares: SignalShares
+        var signalBacklog: SignalBacklog
         var link: NodeLink?
         var settings: RoomHostSettings
         var metrics: RoomMetrics

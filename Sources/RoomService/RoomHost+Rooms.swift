@@ -10,12 +10,13 @@ extension RoomHost {
 
     /// Sends a command to a room and returns what becomes of it.
     package func command(
-        _ command: RoomCommand, to room: RoomID, by actor: Actor, key: String?
+        _ command: RoomCommand, to room: RoomID, by actor: Actor, key: String?, from network: UInt64? = nil
     ) async throws(RoomFailure) -> CommandOutcome {
         await withCheckedContinuation { continuation in
             submit(
-                CommandRequest(actor: actor, key: key, command: command) { continuation.resume(returning: $0) },
-                to: room)
+                CommandRequest(actor: actor, key: key, command: command, network: network) {
+                    continuation.resume(returning: $0)
+                }, to: room)
         }
     }
 
@@ -61,8 +62,13 @@ extension RoomHost {
     /// Makes a room and looks at it, or finds the one that the same session made under the same key within 24 hours;
     /// ``RoomView/isNew`` tells which.
     package func createRoom(
-        _ wanted: CreateRoomRequest, by session: Session, key: String?
+        _ wanted: CreateRoomRequest, by session: Session, key: String?, from network: UInt64? = nil
     ) async throws(CreationFailure) -> RoomView {
+        do {
+            try shares.charge(LogShares.costOfRoom, to: session.id, in: nil, from: network, at: .now())
+        } catch {
+            throw .refused(error)
+        }
         let now = clock.now
         // A code may be taken by one of the open rooms: chances are one in a billion a room.
         for _ in 0..<8 {

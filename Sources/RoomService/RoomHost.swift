@@ -18,6 +18,7 @@ package final class RoomHost: Sendable {
     let store: any EventStore
     let codes = LiveRoomCodes()
     let presence: PresenceDesk
+    let shares: LogShares
     /// The rooms that have a place, where they are kept.
     package let nearby: NearbyRooms
     let metrics: RoomMetrics
@@ -68,10 +69,13 @@ package final class RoomHost: Sendable {
         presence = PresenceDesk(link: link, settings: settings, loop: loops[0], metrics: metrics)
         nearby = NearbyRooms(
             store: store, presence: presence, clock: clock, settings: settings, logger: logger)
+        shares = LogShares(settings, metrics: metrics)
         let surroundings = LiveRoom.Surroundings(
             store: store, groupCommit: groupCommit, groupRead: GroupRead(store: store, jobs: jobs), jobs: jobs,
-            heavyWork: heavyWork, clock: clock, presence: presence, link: link, settings: settings, metrics: metrics,
-            logger: logger)
+            heavyWork: heavyWork, clock: clock, presence: presence, shares: shares,
+            signalShares: SignalShares(perSecond: settings.maximumSignalsPerSecond),
+            signalBacklog: SignalBacklog(maximum: settings.maximumWaitingSignalBytes), link: link,
+            settings: settings, metrics: metrics, logger: logger)
         let codes = codes
         shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
     }

@@ -47,6 +47,19 @@ package struct RoomHostSettings: Sendable {
     package var nearbyPatienceWithNothing = TimeAmount.seconds(5)
     /// How much work beside the event loops runs side by side, and waits.
     package var heavyWork = HeavyWork.Limits()
+    /// The most events that a session may write to one room's log in a minute, and five times as many at once.
+    ///
+    /// What is long counts as several (``LogShares``). 0: any number.
+    package var maximumEventsPerRoom = 12_000
+    /// The same for all rooms together.
+    package var maximumEventsPerSession = 24_000
+    /// The same for all sessions of one address.
+    package var maximumEventsPerAddress = 60_000
+    /// How much a session may signal to others in a second, and five times as much at once, to each of them a quarter
+    /// (``SignalShares``); 0: any amount.
+    package var maximumSignalsPerSecond = 200
+    /// How many bytes of signals may wait for one session's connections; what comes then is refused.
+    package var maximumWaitingSignalBytes = 1 << 20
     /// A session that is not used ends after this.
     package var sessionLifetimeMs: Int64 = 30 * 24 * 3_600 * 1_000
 

@@ -24,7 +24,8 @@ package final class RoomMetrics: Sendable {
         "backline_reactions_total": "Reactions of members, by outcome.",
         "backline_signals_total": "Signals between members, by outcome.",
         "backline_signals_not_arrived_total":
-            "Signals from other servers for members who were no longer connected here.",
+            "Signals from other servers for members who were no longer connected here, or took too little.",
+        "backline_rate_limited_total": "What was refused because there was too much of it, by limit.",
         "backline_other_servers": "Other servers that are heard of.",
         "backline_other_servers_lost_total": "Times that another server was not heard of for the time of its lease.",
         "backline_bus_messages_sent_total": "Messages to other servers that the bus between servers took.",
@@ -50,6 +51,14 @@ package final class RoomMetrics: Sendable {
         case failed
     }
 
+    /// Why a signal was too much, as a label.
+    enum SignalLimit: String, CaseIterable {
+        /// The sender's share, or what of it may go to one member, is used up.
+        case tooMany = "signals"
+        /// Too much waits for the recipient.
+        case waiting = "signals_waiting"
+    }
+
     private let appendDuration: CoreMetrics.Timer
     private let appendRooms: Recorder
     private let appendEvents: Recorder
@@ -66,6 +75,8 @@ package final class RoomMetrics: Sendable {
     private let reactions: [LiveOutcome.Kind: Counter]
     private let signals: [LiveOutcome.Kind: Counter]
     private let signalsNotArrived: Counter
+    private let logSharesUsedUp: [LogShares.Owner: Counter]
+    private let signalsRefused: [SignalLimit: Counter]
     private let otherServers: Gauge
     private let otherServersLost: Counter
     private let busMessagesSent: Counter
@@ -102,6 +113,8 @@ package final class RoomMetrics: Sendable {
         reactions = Self.each { counter("backline_reactions_total", [("outcome", $0)]) }
         signals = Self.each { counter("backline_signals_total", [("outcome", $0)]) }
         signalsNotArrived = counter("backline_signals_not_arrived_total")
+        logSharesUsedUp = Self.each { counter("backline_rate_limited_total", [("limit", $0)]) }
+        signalsRefused = Self.each { counter("backline_rate_limited_total", [("limit", $0)]) }
         otherServers = Gauge(label: "backline_other_servers", factory: factory)
         otherServersLost = counter("backline_other_servers_lost_total")
         busMessagesSent = counter("backline_bus_messages_sent_total")
@@ -186,7 +199,17 @@ package final class RoomMetrics: Sendable {
         }
     }
 
-    /// Another server relayed a signal for somebody who is not connected here.
+    /// A command was refused because somebody's share of the log is used up.
+    func logShareUsedUp(_ owner: LogShares.Owner) {
+        logSharesUsedUp[owner]?.increment()
+    }
+
+    /// A signal was refused because there was too much.
+    func signalRefused(_ limit: SignalLimit) {
+        signalsRefused[limit]?.increment()
+    }
+
+    /// Another server relayed a signal for somebody who is not connected here, or for whom too much waits.
     func signalNotArrived() {
         signalsNotArrived.increment()
     }

@@ -51,6 +51,11 @@ package struct TokenBucket: Equatable, Sendable {
         return true
     }
 
+    /// Takes back a use; no more than a full bucket comes of it.
+    package mutating func giveBack(_ count: Int, of allowance: Allowance) {
+        tokens = min(tokens + Double(count), allowance.atOnce)
+    }
+
     /// How many milliseconds after the last use there is a second's worth, so that not every request is refused in turn.
     package func retryAfterMs(_ allowance: Allowance) -> Int {
         Int(((allowance.perSecond + 1 - tokens) / allowance.perSecond * 1_000).rounded(.up))

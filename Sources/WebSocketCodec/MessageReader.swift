@@ -15,7 +15,7 @@ package import NIOCore
 /// A slice keeps the caller's whole buffer alive. While one is kept, or another variable holds the same buffer, the
 /// frames after it are copied out instead of being unmasked in place.
 ///
-/// Not promised: a limit on the number of frames or messages in a time; that is the caller's to count.
+/// Not promised: a limit on the number of frames or messages in a time; ``takeCost()`` gives the caller what it counts.
 package struct MessageReader: ~Copyable {
     /// The default limit of one message: 256 KiB, which holds 500 tracks with room to spare and keeps what a peer can
     /// make the server hold small.
@@ -67,6 +67,8 @@ package struct MessageReader: ~Copyable {
     private var messageKind: MessageKind?
     /// Where the UTF-8 of the unfinished message stands.
     private var validator = UTF8Validator()
+    /// What reading has taken since ``takeCost()`` was called last.
+    private var cost = ReadingCost()
 
     /// Makes a reader for a connection whose opening handshake is done.
     ///
@@ -122,6 +124,15 @@ package struct MessageReader: ~Copyable {
             self.end(.failed(error))
             throw error
         }
+    }
+
+    /// What reading has taken since this was called last.
+    ///
+    /// Called after each ``receive(_:)``, it is what the step, and the fragments before it, have taken; after a `nil` it
+    /// is what frames have taken that completed no step.
+    package mutating func takeCost() -> ReadingCost {
+        defer { self.cost = ReadingCost() }
+        return self.cost
     }
 
     private mutating func readHeader(_ bytes: inout ByteBuffer) throws(FrameViolation) -> FrameHeader? {
@@ -190,6 +201,7 @@ package struct MessageReader: ~Copyable {
         if isWhole, received == 0, bytes.readableBytes >= length {
             let payload = Self.take(length, from: &bytes, mask: header.mask)
             self.state = .header
+            self.cost.add(frameOf: length)
             if isControl { return try self.controlStep(header.opcode, payload) }
             if self.isCompressed { return try self.inflatedStep(payload) }
             if self.messageKind == .text {
@@ -212,6 +224,7 @@ package struct MessageReader: ~Copyable {
             return nil
         }
         self.state = .header
+        self.cost.add(frameOf: length)
         if isControl {
             let payload = self.pending
             self.pending = ByteBuffer()
@@ -239,6 +252,7 @@ package struct MessageReader: ~Copyable {
         self.inflater = inflater
         let message = try inflater.inflate(
             payload, limit: self.maximumMessageLength, keepsContext: !deflate.noContextTakeover(of: self.peer))
+        self.cost.add(inflated: message.readableBytes, from: payload.readableBytes)
         if self.messageKind == .text {
             self.validator = try Self.advance(self.validator, over: message, last: message.readableBytes)
         }

@@ -51,6 +51,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup(title: "Reading") var reads: ReadSettings
 
+    @OptionGroup(title: "Shares of the event log and of signals") var shares: ShareSettings
+
     @OptionGroup(title: "JSON Web Tokens of another identity provider") var identities: IdentitySettings
 
     @Option(
@@ -95,7 +97,9 @@ struct Serve: AsyncParsableCommand {
         // Every setting is looked at before anything is opened or made.
         var settings = try serverSettings(node: node)
         settings.tokens = try await identities.verifier()
-        let roomSettings = try roomSettings()
+        var roomSettings = try roomSettings()
+        let isPlain = try plain || Environment.isSet("BACKLINE_PLAIN")
+        try shares.apply(to: &roomSettings, knowsAddresses: !isPlain || !settings.trustedProxies.isEmpty)
         let threads = try sockets.threadCount() ?? System.coreCount
         let place = try store.place()
         settings.tls = try tls(host: settings.host, logger: logger)

@@ -28,7 +28,13 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Messages a second on one socket, five times as many at once, a long one counting once for each 4 KiB; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
+            "Open sockets of one session; more are answered 429. 0: any number. [BACKLINE_MAX_SOCKETS_PER_SESSION; default: 32]",
+            valueName: "n"))
+    var maxSocketsPerSession: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Messages a second on one socket, five times as many at once: each frame counts, pongs and fragments too, and once more for each 4 KiB that it has, inflated or not, or that the snapshot it asks for has; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
             valueName: "n"))
     var maxMessagesPerSecond: Int?
 
@@ -156,6 +162,9 @@ struct SocketSettings: ParsableArguments {
             try count(maxConnectionsPerAddress, "max-connections-per-address", in: 0...1 << 30),
             &settings.maximumConnectionsPerAddress)
         set(
+            try count(maxSocketsPerSession, "max-sockets-per-session", in: 0...1_000_000),
+            &settings.maximumSocketsPerSession)
+        set(
             try count(maxMessagesPerSecond, "max-messages-per-second", in: 0...1_000_000),
             &settings.maximumMessagesPerSecond)
         set(
@@ -215,11 +224,7 @@ struct SocketSettings: ParsableArguments {
     }
 
     private func count(_ flag: Int?, _ name: String, in range: ClosedRange<Int>) throws -> Int? {
-        guard let value = try flag ?? Environment.value(Environment.variable(name)) else { return nil }
-        guard range.contains(value) else {
-            throw Failure.usage("--\(name): \(value) is not valid; expected \(range.lowerBound) to \(range.upperBound)")
-        }
-        return value
+        try Environment.count(flag, name, in: range)
     }
 
     private func time(_ flag: Double?, _ name: String, from least: Double = 0.1) throws -> TimeAmount? {

@@ -1,6 +1,8 @@
-"""How often one may ask: new sessions, requests of an address and of a session, commands in a room."""
+"""How often one may ask: new sessions, requests of an address and of a session, commands in a room; and how much of the
+event log they may fill."""
 
 import asyncio
+import contextlib
 import json
 import statistics
 import time
@@ -121,6 +123,126 @@ def test_commands_of_a_session_in_a_room_are_limited_on_all_its_connections(serv
     renames = [event["name"] for event in check_log(ana, room) if event["type"] == "memberRenamed"]
     assert renames[:acknowledged] == [f"Name {number}" for number in range(acknowledged)]
     assert renames[acknowledged + over_http:] == ["Ben himself", "Rested"]
+
+
+# Shares of the event log
+
+
+def use_up(person, room):
+    """Writes until a share of the log is used up; returns the refusal, over HTTP, and the last acknowledged key."""
+    for number in range(5):
+        person.command(room, "addTracks", tracks=backline.tracks(*(f"Song {number}.{n}" for n in range(100))))
+    for number in range(1_000):
+        key = backline.new_key()
+        answer = person.post_command(room, "rename", key, name=f"Name {number}")
+        if answer.status == 429:
+            return refusal(answer), last
+        last = (key, f"Name {number}", answer.expect(200)["seq"])
+    raise AssertionError("nothing was refused")
+
+
+def test_what_a_session_writes_to_a_room_is_bounded_by_events_and_bytes(servers, storage):
+    """A refused command has changed nothing, and is done under the same key when there is room again."""
+    server = servers("--max-events-per-room", "60", store=storage).start()
+    ana, ben = server.session("Ana"), server.session("Ben")
+    room, other = (ana.create_room()["room"]["state"]["id"] for _ in range(2))
+    ben.command(room, "join")
+    problem, (key, name, seq) = use_up(ana, room)
+    before = ana.events(room)
+    # 300 at once: 500 tracks are some 230 of them, by their bytes.
+    assert 20 < sum(event["type"] == "memberRenamed" for event in before) < 200
+    with ana.socket() as client:
+        wanted = backline.new_key()
+        refused = client.command(room, "addTracks", key=wanted, tracks=backline.tracks("Late"))
+        assert refused["code"] == "rate_limited" and refused["retryAfterMs"] > 0 and "re" in refused, refused
+        # What was done is answered, what changes nothing is acknowledged, and what is wrong is refused for that.
+        assert client.command(room, "rename", key=key, name=name)["seq"] == seq
+        assert client.command(room, "pause")["type"] == "ack"
+        assert client.command(room, "vote", track=9_999)["code"] == "not_found"
+        # Neither her other room nor anybody else in this one has to wait.
+        assert client.command(other, "rename", name="Elsewhere")["type"] == "ack"
+        ben.command(room, "rename", name="Ben himself")
+        assert ana.events(room)[len(before):][0]["type"] == "memberRenamed", "Ben's, and nothing before it"
+        backline.rest(client.command(room, "addTracks", key=wanted, tracks=backline.tracks("Late")))
+        done = client.command(room, "addTracks", key=wanted, tracks=backline.tracks("Late"))
+        assert done["type"] == "ack", done
+    events = check_log(ana, room)
+    assert [event["tracks"][0]["title"] for event in events if event["type"] == "tracksAdded"][5:] == ["Late"]
+    assert events[-1]["seq"] == done["seq"]
+    metrics = server.request("GET", "/metrics").body.decode()
+    assert 'backline_rate_limited_total{limit="log_room"} 3\n' in metrics
+
+
+def test_what_a_session_writes_to_all_rooms_is_bounded_and_new_rooms_are_among_it(servers):
+    server = servers("--max-events-per-session", "30").start()
+    ana, ben = server.session("Ana"), server.session("Ben")
+    rooms = [ana.create_room()["room"]["state"]["id"] for _ in range(3)]
+    made, _ = until_refused(lambda: ana.request("POST", "/v1/rooms", {"name": "Another"}), 20)
+    assert 4 <= made <= 6
+    refusal(ana.post_command(rooms[0], "rename", name="Anywhere"))
+    assert ana.request("GET", f"/v1/rooms/{rooms[0]}").expect(200)["room"]["seq"] == 2
+    ben.create_room()
+
+
+def test_what_an_address_writes_is_bounded_however_many_sessions_it_makes(servers):
+    server = servers("--plain", "--trusted-proxies", "127.0.0.1", "--max-events-per-address", "30").start()
+
+    def attempt(address, number):
+        """One more session of an address makes a room."""
+        made = server.session(f"Ana {number}")
+        return server.request(
+            "POST", "/v1/rooms", {"name": "Another"}, token=made.token, headers={"X-Forwarded-For": address})
+
+    numbers = iter(range(100))
+    made, _ = until_refused(lambda: attempt("203.0.113.1", next(numbers)), 50)
+    assert 7 <= made <= 9
+    assert attempt("203.0.113.2", 100).status == 201
+    # Sockets are charged to where they come from as well.
+    ana = server.session("Ana")
+    room = server.request("POST", "/v1/rooms", {"name": "Hers"}, token=ana.token).expect(201)["room"]["state"]["id"]
+    for address, expected in ("203.0.113.1", "error"), ("203.0.113.2", "ack"):
+        with backline.Socket(server, token=ana.token, headers={"X-Forwarded-For": address}) as client:
+            answer = client.command(room, "rename", name=f"From {address}")
+            assert answer["type"] == expected and answer.get("code", "rate_limited") == "rate_limited", answer
+    metrics = server.request("GET", "/metrics").body.decode()
+    assert 'backline_rate_limited_total{limit="log_address"} 2\n' in metrics
+
+
+def test_an_owner_brings_ten_thousand_songs_at_once(servers):
+    """20 commands of 500 tracks, each as long as a request may be, with the settings as they are."""
+    server = servers().start()
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    for number in range(20):
+        tracks = [
+            {"source": "s", "sourceId": f"{number}-{n}", "title": f"Song {number} {n}", "artist": "a" * 200,
+             "artworkUrl": "https://example.org/" + "x" * 150} for n in range(500)]
+        ana.command(room, "addTracks", tracks=tracks)
+    # And has enough left for a deck of 500, taken away and given again.
+    for queue in [{"track": n} for n in range(1, 501)], [], [{"track": n} for n in range(501, 1_001)]:
+        ana.command(room, "syncDeck", queue=queue, playback={"status": "stopped"})
+
+
+def test_fifty_voters_behind_one_address_are_not_refused(servers):
+    """Each votes for twenty songs as fast as it can, with the settings as they are."""
+    server = servers("--plain", "--trusted-proxies", "10.0.0.1").start()
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    ana.command(room, "addTracks", tracks=backline.tracks(*(f"Song {n}" for n in range(20))))
+    with contextlib.ExitStack() as stack:
+        voters = []
+        for number in range(50):
+            person = server.session(f"Voter {number}")
+            person.command(room, "join")
+            voters.append(stack.enter_context(person.socket()))
+        for track in range(1, 21):
+            asked = []
+            for voter in voters:
+                asked.append((voter, voter.next_id()))
+                command = {"type": "vote", "track": track}
+                voter.send({"type": "command", "id": asked[-1][1], "room": room, "command": command})
+            answers = [voter.answer_to(number) for voter, number in asked]
+            assert {answer["type"] for answer in answers} == {"ack"}, answers
 
 
 async def _flood(server, token, room, seconds, per_second):

@@ -4,10 +4,12 @@ import asyncio
 import contextlib
 import http.client
 import json
+import select
 import signal
 import socket
 import ssl
 import statistics
+import struct
 import time
 import zlib
 
@@ -21,7 +23,9 @@ from fold import Follower
 from interop_clients import Raw
 
 SETTINGS = [
-    "max-connections-per-address", "max-messages-per-second", "max-sessions-per-minute", "max-requests-per-address",
+    "max-connections-per-address", "max-sockets-per-session", "max-messages-per-second",
+    "max-events-per-room", "max-events-per-session", "max-events-per-address", "max-signals-per-second",
+    "max-sessions-per-minute", "max-requests-per-address",
     "max-requests-per-session", "max-commands-per-second", "session-lifetime-seconds", "presence-grace-seconds",
     "handshake-timeout-seconds", "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "max-waiting-bytes",
     "max-waiting-bytes-per-address", "ping-interval-seconds",
@@ -200,6 +204,125 @@ def test_who_never_waits_is_closed_with_4429(opened):
             assert message["code"] == "rate_limited" and message["retryAfterMs"] > 0 and "re" in message
     with dj.socket() as client:
         assert client.is_alive()
+
+
+def _pour(server, person, send, most):
+    """Sends the same bytes again and again, also in answer to nothing; returns the close code, and how often."""
+    client = Raw(server, person, deflate=True)
+    client.open()
+    assert client.compresses, "the server did not negotiate permessage-deflate"
+    with client.raw as raw:
+        sent = 0
+        with contextlib.suppress(OSError):
+            while sent < most:
+                send(raw)
+                sent += 1
+                if sent % 16 == 0 and select.select([raw.stream], [], [], 0)[0]:
+                    break  # Nothing but answers and the close is sent here.
+        return raw.close_code(), sent
+
+
+def _frames(opcode, payload, count, final=True):
+    """The bytes of many frames."""
+    first, mask = (0x80 if final else 0) | opcode, b"\x11\x22\x33\x44"
+    return (bytes([first, 0x80 | len(payload)]) + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(payload))) * count
+
+
+def _empty_fragments(raw):
+    if not hasattr(raw, "begun"):
+        raw.begun = True
+        raw.send_frame(1, b"", final=False)
+    raw.stream.sendall(_frames(0, b"", 1_000, final=False))
+
+
+NOTHING = b"\x00\x00\x00\xff\xff" * 60_000
+"""A compressed message of 300 KB that is empty: blocks that hold nothing."""
+
+FLOODS = {
+    # What is sent, and how often it is let at most: 100 frames at once, 20 a second, and a second's worth of refusals.
+    "pongs": (lambda raw: raw.stream.sendall(_frames(10, b"x" * 125, 10)), 10_000),
+    "empty fragments": (_empty_fragments, 1_000),
+    "messages that inflate to nothing": (lambda raw: raw.send_frame(1, NOTHING, reserved=4), 200),
+}
+
+
+@pytest.mark.parametrize("send, most", FLOODS.values(), ids=FLOODS)
+def test_frames_without_an_answer_count_towards_the_close(opened, send, most):
+    """They cannot be told to wait; whoever sends more of them than a second's worth too many is closed with 4429."""
+    server, dj, room = opened("--max-messages-per-second", "20")
+    code, sent = _pour(server, dj, send, most)
+    assert code == 4429 and sent < most, (code, sent)
+    with dj.socket() as client:
+        assert client.is_alive()
+
+
+def test_pings_in_excess_are_closed_and_their_answers_bounded(opened):
+    server, dj, room = opened("--max-messages-per-second", "20")
+    with backline.RawSocket(server, dj.token) as raw:
+        began = time.monotonic()
+        with contextlib.suppress(OSError):
+            for _ in range(1_000):
+                raw.stream.sendall(_frames(9, b"x" * 125, 10))
+        pongs = 0
+        while (frame := raw.receive_frame())[0] != 8:
+            pongs += frame[0] == 10
+        assert struct.unpack("!H", frame[1][:2]) == (4429,)
+        # 100 at once, 20 in each second, and as many that are refused.
+        assert pongs <= 120 + 20 * (time.monotonic() - began) + 1
+
+
+def test_a_message_in_many_fragments_counts_for_each(opened):
+    """A hundred fragments are as much as a hundred messages: what is too much is refused, and who waits goes on."""
+    server, dj, room = opened("--max-messages-per-second", "100")
+    with backline.RawSocket(server, dj.token) as raw:
+        def whole(count, number):
+            """Sends a message in so many fragments; returns the answer."""
+            text = json.dumps({"type": "time", "id": number, "t1": 1}).encode().ljust(count)
+            frames = [text[at:at + 1] for at in range(count - 1)] + [text[count - 1:]]
+            raw.stream.sendall(b"".join(
+                _frames(0 if at else 1, frame, 1, final=at == count - 1) for at, frame in enumerate(frames)))
+            while (answer := raw.receive()).get("re") != number:
+                pass
+            return answer
+
+        # 500 at once; a slow machine has earned more meanwhile.
+        answers = [whole(100, number) for number in range(5)]
+        assert [answer["type"] for answer in answers] == ["time"] * 5, answers
+        refused = next(answer for number in range(5, 500) if (answer := whole(100, number))["type"] == "error")
+        assert refused["code"] == "rate_limited", refused
+        backline.rest(refused)
+        assert whole(50, 1_000)["type"] == "time"
+
+
+# Sockets of one session
+
+
+def test_sockets_of_a_session_are_bounded(opened):
+    """One more is answered 429, on whichever event loop; another session's are not concerned, and an end makes room."""
+    server, dj, room = opened("--threads", "2", "--max-sockets-per-session", "3")
+    with contextlib.ExitStack() as stack:
+        leaving, held = dj.socket(), [stack.enter_context(dj.socket()) for _ in range(2)]
+        for path in "/v1/socket", f"/v1/rooms/{room}/socket":
+            with backline.RawSocket(server, dj.token, path) as refused:
+                assert refused.status == 429, refused.status
+                assert int(refused.headers["Retry-After"]) >= 1
+                assert json.loads(refused.reader.read())["code"] == "rate_limited"
+        other = server.session("Ben")
+        with other.socket() as client:
+            assert client.is_alive()
+        metrics = server.request("GET", "/metrics").body.decode()
+        assert 'backline_rate_limited_total{limit="sockets"} 2\n' in metrics
+        leaving.close()
+        backline.eventually(lambda: _socket(stack, dj), "a place becomes free")
+        assert all(client.is_alive() for client in held)
+
+
+def test_a_session_has_32_sockets_unless_told_otherwise(opened):
+    server, dj, room = opened()
+    with contextlib.ExitStack() as stack:
+        for _ in range(32):
+            assert stack.enter_context(backline.RawSocket(server, dj.token)).status == 101
+        assert stack.enter_context(backline.RawSocket(server, dj.token)).status == 429
 
 
 # The time and the length of a handshake
@@ -412,6 +535,10 @@ def test_a_reader_that_goes_on_in_time_gets_one_snapshot_for_each_stop(opened):
 # A planned stop
 
 
+CROWDED = ("--max-sockets-per-session", "0")
+"""For a server whose sockets are all of one session."""
+
+
 class Crowd:
     """Many sockets: when each was told to go, and when and how it was closed."""
 
@@ -456,7 +583,7 @@ def _is_refused(server):
 
 
 def test_a_stop_is_spread_over_its_window(servers):
-    server = servers("--drain-window-seconds", "2").start()
+    server = servers("--drain-window-seconds", "2", *CROWDED).start()
     crowd = Crowd(server.session("Ana"), 150)
     began = time.monotonic()
     server.process.send_signal(signal.SIGTERM)
@@ -475,7 +602,7 @@ def test_a_stop_is_spread_over_its_window(servers):
 
 def test_a_server_that_stops_says_on_an_open_connection_that_it_is_not_ready(servers):
     def attempt():
-        server = servers("--drain-window-seconds", "2").start()
+        server = servers("--drain-window-seconds", "2", *CROWDED).start()
         crowd = Crowd(server.session("Ana"), 100)
         is_told_on_an_open_connection(server, crowd)
         crowd.wait()
@@ -500,7 +627,7 @@ def is_told_on_an_open_connection(server, crowd):
 
 def test_a_second_sigterm_ends_it_at_once(servers):
     def attempt():
-        server = servers("--drain-window-seconds", "20").start()
+        server = servers("--drain-window-seconds", "20", *CROWDED).start()
         crowd = Crowd(server.session("Ana"), 150)
         began = time.monotonic()
         # So many are sent away within three seconds.

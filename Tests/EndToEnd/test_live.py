@@ -1,6 +1,8 @@
 """Presence, reactions and signals, through one server and through two on one PostgreSQL."""
 
+import contextlib
 import json
+import re
 import time
 
 import pytest
@@ -177,21 +179,121 @@ def test_signals_reach_one_member_as_they_are_written(server):
         assert all(m["type"] != "signal" for client in (first, third) for m in client.pushed), "nobody else's"
 
 
-def test_who_does_not_read_its_signals_is_sent_away(servers):
+def _negotiate(client, room, to):
+    """Sends 40 signals of 64 KiB together without waiting; returns the numbers of their answers."""
+    numbers = []
+    for size in [8_000] * 2 + [1_380] * 35 + [400] * 3:
+        number = client.next_id()
+        client.send({"type": "signal", "id": number, "room": room, "to": to, "data": "x" * (size - 2)})
+        numbers.append(number)
+    return numbers
+
+
+def test_negotiations_of_eight_pairs_at_once_always_fit(server):
+    """One member with eight others, all at once: 40 signals each way, 64 KiB together, as the limits are."""
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    others = [server.session(f"Peer {number}") for number in range(8)]
+    members = [join(other, room) for other in others]
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(ana.socket())
+        clients = [stack.enter_context(other.socket()) for other in others]
+        for client in (first, *clients):
+            client.subscribe(room)
+        asked = [(first, _negotiate(first, room, member)) for member in members]
+        asked += [(client, _negotiate(client, room, 1)) for client in clients]
+        for client, numbers in asked:
+            assert [client.answer_to(number)["type"] for number in numbers] == ["ok"] * 40
+        for client in clients:
+            client.until(lambda: sum(m["type"] == "signal" for m in client.pushed) == 40, "all signals")
+        first.until(lambda: sum(m["type"] == "signal" for m in first.pushed) == 320, "all signals")
+
+
+def test_whoever_floods_a_member_with_signals_is_refused_and_the_member_stays(servers):
+    """Several members send as much as they can to one that reads nothing: they are refused, it keeps its connection."""
     server = servers(*backline.NO_GRACE).start()
     ana, ben = server.session("Ana"), server.session("Ben")
     room = ana.create_room()["room"]["state"]["id"]
     join(ben, room)
+    others = [server.session(f"Peer {number}") for number in range(12)]
+    for other in others:
+        join(other, room)
     with backline.RawSocket(server, ben.token, f"/v1/rooms/{room}/socket", receive_buffer=4096) as deaf:
+        while deaf.receive()["type"] != "snapshot":
+            pass
+        # One alone is refused long before a megabyte waits.
+        with ana.socket() as client:
+            who = Who(client, room)
+            who.until({1, 2})
+            answers = [client.ask("signal", room=room, to=2, data="x" * 60_000) for _ in range(20)]
+            assert [answer["type"] for answer in answers[:4]] == ["ok"] * 4
+            refused = answers[-1]
+            assert refused["code"] == "rate_limited" and refused["retryAfterMs"] > 0, refused
+            # Another member is still reached, and who waits as told reaches this one.
+            backline.rest(refused)
+            assert client.ask("signal", room=room, to=2, data="still there?")["type"] == "ok"
+            said = []
+            for other in others:
+                with other.socket() as peer:
+                    said += [peer.ask("signal", room=room, to=2, data="x" * 60_000) for _ in range(6)]
+            assert all(answer["type"] == "ok" or answer["code"] == "rate_limited" for answer in said), said
+            # Of what the last ones sent nothing fits any more.
+            assert said[-6]["type"] == "error", said[-6:]
+            metrics = server.request("GET", "/metrics").body.decode()
+            assert counted(metrics, "signals") and counted(metrics, "signals_waiting")
+            # He reads on: everything that was accepted comes, and after it new signals do.
+            accepted = sum(answer["type"] == "ok" for answer in (*answers, *said)) + 1
+            for _ in range(accepted):
+                while deaf.receive()["type"] != "signal":
+                    pass
+            deaf.send({"type": "time", "id": 1, "t1": 1})
+            while deaf.receive()["type"] != "time":
+                pass
+            backline.eventually(
+                lambda: client.ask("signal", room=room, to=2, data="again")["type"] == "ok", "room for signals")
+            who.until({1, 2})
+
+
+def counted(metrics, limit):
+    """How often a limit has refused something."""
+    return int(re.search(rf'backline_rate_limited_total\{{limit="{limit}"\}} (\d+)', metrics)[1])
+
+
+def test_what_another_server_relays_never_closes_who_does_not_read(nodes):
+    """The receiving server drops what it cannot bring, counts it, and keeps the connection."""
+    first, second = nodes
+    ana, ben = first.session("Ana"), first.session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    join(ben, room)
+    others = [first.session(f"Peer {number}") for number in range(12)]
+    for other in others:
+        join(other, room)
+    with backline.RawSocket(second, ben.token, f"/v1/rooms/{room}/socket", receive_buffer=4096) as deaf:
         while deaf.receive()["type"] != "snapshot":
             pass
         with ana.socket() as client:
             who = Who(client, room)
             who.until({1, 2})
-            for _ in range(200):
-                if client.ask("signal", room=room, to=2, data="x" * 60_000)["type"] == "error":
-                    break
-            who.until({1})
+            said = []
+            for other in others:
+                with other.socket() as peer:
+                    said += [peer.ask("signal", room=room, to=2, data="x" * 60_000) for _ in range(8)]
+            sent = sum(answer["type"] == "ok" for answer in said)
+            assert {answer.get("code", "ok") for answer in said} == {"ok", "rate_limited"}, said
+
+            def dropped():
+                metrics = second.request("GET", "/metrics").body.decode()
+                return int(re.search(r"backline_signals_not_arrived_total (\d+)", metrics)[1])
+
+            lost = backline.eventually(dropped, "signals are dropped")
+            arrived = 0
+            while arrived < sent - dropped():
+                arrived += deaf.receive()["type"] == "signal"
+            assert lost <= dropped() < sent
+            deaf.send({"type": "time", "id": 1, "t1": 1})
+            while deaf.receive()["type"] != "time":
+                pass
+            who.until({1, 2})
 
 
 def test_without_tls_it_is_all_the_same(servers):

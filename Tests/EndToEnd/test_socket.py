@@ -143,6 +143,19 @@ def test_who_unsubscribes_at_once_is_not_left_subscribed(dj, room):
         assert dj.room(room)["room"]["presence"]["online"] == 0
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["with an id", "without one"])
+def test_a_socket_that_left_its_room_is_not_closed_for_want_of_another(dj, room, named):
+    """Only the loss of its own room closes a socket that was opened for one."""
+    with dj.socket(f"/v1/rooms/{room}/socket") as client:
+        assert client.wait_for("snapshot")["room"] == room
+        assert client.ask("unsubscribe", room=room)["type"] == "ok"
+        client.send({"type": "subscribe", "room": backline.room_id(), **({"id": 77} if named else {})})
+        refused = client.wait_for("error")
+        assert refused["code"] == "not_found" and refused.get("re") == (77 if named else None), refused
+        assert client.is_alive()
+        assert client.subscribe(room)["type"] == "snapshot"
+
+
 def test_one_socket_follows_many_rooms(dj):
     rooms = [dj.create_room(f"Room {number}")["room"]["state"]["id"] for number in range(5)]
     with dj.socket() as client:
