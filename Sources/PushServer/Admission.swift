@@ -32,6 +32,8 @@ final class Admission: Sendable {
 
     /// What waits for all peers.
     let waiting: WaitingBytes
+    private let framesOfSession: Limit<SessionID>
+    private let framesOfAddress: Limit<UInt64>
     private let sockets: OpenCount<SessionID>
     private let socketRefusals: Counter
     private let proxies: TrustedProxies
@@ -52,6 +54,8 @@ final class Admission: Sendable {
             Limit(table: BucketTable(allowance), what: what, refusals: refusals(name))
         }
         func perSecond(_ count: Int) -> Allowance? { count > 0 ? Allowance(perSecond: count) : nil }
+        framesOfSession = limit(perSecond(settings.maximumMessagesPerSession), "messages_session", "messages")
+        framesOfAddress = limit(perSecond(settings.maximumMessagesPerAddress), "messages_address", "messages")
         sockets = OpenCount(maximum: settings.maximumSocketsPerSession)
         socketRefusals = refusals("sockets")
         let sessions = settings.maximumSessionsPerMinute
@@ -78,6 +82,19 @@ final class Admission: Sendable {
     /// What stands for the address that a request comes from; nil where that is not known.
     func network(of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]) -> UInt64? {
         proxies.network(of: peer, forwardedFor: fields())
+    }
+
+    /// Counts frames of a session's sockets, and of its address's; returns nil, or after how many milliseconds it is worth
+    /// trying again.
+    func frames(_ count: Int, of session: SessionID, from network: UInt64?) -> Int? {
+        let now = NIODeadline.now()
+        if let wait = framesOfSession.table.take(session, count, at: now) {
+            framesOfSession.refusals.increment()
+            return wait
+        }
+        guard let network, let wait = framesOfAddress.table.take(network, count, at: now) else { return nil }
+        framesOfAddress.refusals.increment()
+        return wait
     }
 
     /// Counts an open socket of a session, for as long as its ticket is held; nil where there is no limit.

@@ -29,6 +29,10 @@ package struct RoomServerSettings: Sendable {
     package var maximumSocketsPerSession = 32
     /// The most messages that a socket may send in a second, and five times as many at once; 0: any number.
     package var maximumMessagesPerSecond = 2_000
+    /// The most messages of all sockets of a session in a second, and five times as many at once; 0: any number.
+    package var maximumMessagesPerSession = 4_000
+    /// The same of all sockets of an address; 0: any number.
+    package var maximumMessagesPerAddress = 40_000
     /// The most sessions that are made from one address in a minute, and five times as many at once; 0: any number.
     package var maximumSessionsPerMinute = 600
     /// The most requests and opening handshakes from one address in a second, and five times as many at once; 0: any

@@ -19,6 +19,7 @@ extension WebSocketConnection {
     func closeAndIgnore(_ code: CloseCode, _ reason: String) {
         close(code, reason)
         isLingering = true
+        unread = ByteBuffer()
         hub.schedule(id, at: .now() + Self.lingering)
     }
 
@@ -82,7 +83,7 @@ extension WebSocketConnection {
 
     /// Closes with 1012 once everything that was asked has been answered.
     func leaveIfDone() {
-        guard isLeaving, commandsInFlight == 0, inbox.isEmpty, !isWaiting else { return }
+        guard isLeaving, commandsInFlight == 0, inbox.isEmpty, !isWaiting, unread.readableBytes == 0 else { return }
         close(.serviceRestart, "restart")
     }
 }

@@ -78,15 +78,12 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     var waitingSignals: [SignalBacklog.Charge] = []
     /// What waits for this connection in memory of its own.
     let account: WaitingBytes.Account
-    private var reader: MessageReader
-    private var budget: MessageBudget
+    var reader: MessageReader
+    var budget: MessageBudget
+    /// What has arrived and waits for the loop's next turn.
+    var unread = ByteBuffer()
     /// Whether the channel wants to read and was not let.
-    private(set) var isReadingPutOff = false
-
-    /// So many bytes count like a frame.
-    private static let bytesOfOneFrame = 4_096
-    /// Commands in flight above which nothing more is read from the peer.
-    private static let commandsInFlightLimit = 1_024
+    var isReadingPutOff = false
 
     /// Makes the handler of a socket; `id` is the number of its channel, `response` the answer to its opening
     /// handshake, which leaves with the first messages.
@@ -159,6 +156,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         hub.forget(id)
         _ = outbox.takeAll()
         waitingSignals = []
+        unread = ByteBuffer()
     }
 
     /// The code with which it ended (RFC 6455 §7.1.5).
@@ -176,110 +174,5 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         } else {
             context.fireUserInboundEventTriggered(event)
         }
-    }
-
-    // MARK: Receiving
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        var bytes = unwrapInboundIn(data)
-        lastReceived = .now()
-        hub.tally.bytesReceived += bytes.readableBytes
-        guard !isLingering else { return }
-        do throws(FrameViolation) {
-            while true {
-                let step = try reader.receive(&bytes)
-                let verdict = charge(reader.takeCost())
-                // After the excess nothing more is looked at.
-                guard !isLingering, let step else { break }
-                handle(step, verdict)
-            }
-        } catch {
-            violated(error)
-        }
-    }
-
-    func read(context: ChannelHandlerContext) {
-        if mayRead { context.read() } else { isReadingPutOff = true }
-    }
-
-    /// A peer that does not take its answers is not read from, so that what is owed to it stays bounded.
-    private var mayRead: Bool {
-        // After a close only the peer's own is waited for.
-        guard closing.isOpen else { return true }
-        return takesAnswers && commandsInFlight < Self.commandsInFlightLimit && inbox.isEmpty && !isLeaving
-    }
-
-    /// Goes on reading where that was put off and may be done.
-    func readIfDue() {
-        guard isReadingPutOff, let context, mayRead else { return }
-        isReadingPutOff = false
-        // What the peer sent meanwhile is read only now.
-        lastReceived = .now()
-        context.read()
-    }
-
-    /// Counts what reading has taken: each frame once, and once more for each 4 KiB of the larger of a message's two
-    /// lengths, on the wire and inflated.
-    ///
-    /// A frame that has no answer cannot be told to wait: where it is refused it counts towards the close alone.
-    private func charge(_ cost: ReadingCost) -> MessageBudget.Verdict {
-        guard cost.frames > 0, closing.isOpen else { return .accepted }
-        let verdict = take(cost.frames + cost.bytes / Self.bytesOfOneFrame)
-        if verdict == .exceeded { closeAndIgnore(.tooManyMessages, "too many messages") }
-        return verdict
-    }
-
-    /// Counts what the client is given beyond an ordinary answer, which may overdraw its budget.
-    func charge(answerOf bytes: Int) { _ = take(bytes / Self.bytesOfOneFrame) }
-
-    private func take(_ count: Int) -> MessageBudget.Verdict {
-        budget.take(count, perSecond: hub.settings.maximumMessagesPerSecond, at: lastReceived)
-    }
-
-    private func handle(_ step: MessageReader.Step, _ verdict: MessageBudget.Verdict) {
-        switch step {
-        case .text(let text):
-            hub.tally.framesReceived.text += 1
-            guard closing.isOpen else { return }
-            switch verdict {
-            case .accepted: take(text, received: hub.rooms.clock.milliseconds)
-            case .refused(let wait): refuse(text, retryAfterMs: wait)
-            case .exceeded: break
-            }
-        case .binary:
-            hub.tally.framesReceived.binary += 1
-            close(.unsupportedData, "binary messages are not understood")
-        case .ping(let payload):
-            hub.tally.framesReceived.ping += 1
-            guard closing.isOpen else { return }
-            write(.pong, payload)
-        case .pong:
-            hub.tally.framesReceived.pong += 1
-        case .close(let reason):
-            hub.tally.framesReceived.close += 1
-            perform(closing.peerClosed(reason))
-            hub.remove(self)
-        }
-    }
-
-    private func take(_ text: ByteBuffer, received: Double) {
-        do throws(MessageViolation) {
-            handle(try ClientMessage.parse(text.readableBytesUInt8Span), received: received)
-        } catch {
-            send(ServerMessage.error(error))
-        }
-    }
-
-    private func refuse(_ text: ByteBuffer, retryAfterMs: Int) {
-        hub.tally.messagesRateLimited += 1
-        let request: Int64?
-        do throws(MessageViolation) {
-            request = try ClientMessage.parse(text.readableBytesUInt8Span).id
-        } catch {
-            request = error.re
-        }
-        send(
-            ServerMessage.error(
-                re: request, code: .rateLimited, message: "too many messages", retryAfterMs: retryAfterMs))
     }
 }

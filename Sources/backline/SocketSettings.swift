@@ -40,6 +40,18 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The same of all sockets of one session together; more are answered rate_limited. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SESSION; default: 4000]",
+            valueName: "n"))
+    var maxMessagesPerSession: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The same of all sockets of one address (IPv6: one /64), without answers; more are answered rate_limited. 0: any number. [BACKLINE_MAX_MESSAGES_PER_ADDRESS; default: 40000, with --plain and without --trusted-proxies 0]",
+            valueName: "n"))
+    var maxMessagesPerAddress: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Sessions made from one address (IPv6: one /64) in a minute, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_SESSIONS_PER_MINUTE; default: 600, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxSessionsPerMinute: Int?
@@ -151,6 +163,7 @@ struct SocketSettings: ParsableArguments {
         // All clients of a proxy have its address, unless it says theirs.
         if isBehindProxy, settings.trustedProxies.isEmpty {
             settings.maximumConnectionsPerAddress = 0
+            settings.maximumMessagesPerAddress = 0
             settings.maximumSessionsPerMinute = 0
             settings.maximumRequestsPerAddress = 0
             settings.maximumWaitingBytesPerAddress = 0
@@ -167,6 +180,12 @@ struct SocketSettings: ParsableArguments {
         set(
             try count(maxMessagesPerSecond, "max-messages-per-second", in: 0...1_000_000),
             &settings.maximumMessagesPerSecond)
+        set(
+            try count(maxMessagesPerSession, "max-messages-per-session", in: 0...1_000_000_000),
+            &settings.maximumMessagesPerSession)
+        set(
+            try count(maxMessagesPerAddress, "max-messages-per-address", in: 0...1_000_000_000),
+            &settings.maximumMessagesPerAddress)
         set(
             try count(maxSessionsPerMinute, "max-sessions-per-minute", in: 0...1_000_000),
             &settings.maximumSessionsPerMinute)

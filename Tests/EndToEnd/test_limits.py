@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import http.client
 import json
+import re
 import select
 import signal
 import socket
@@ -24,6 +25,7 @@ from interop_clients import Raw
 
 SETTINGS = [
     "max-connections-per-address", "max-sockets-per-session", "max-messages-per-second",
+    "max-messages-per-session", "max-messages-per-address",
     "max-events-per-room", "max-events-per-session", "max-events-per-address", "max-signals-per-second",
     "max-sessions-per-minute", "max-requests-per-address",
     "max-requests-per-session", "max-commands-per-second", "session-lifetime-seconds", "presence-grace-seconds",
@@ -292,6 +294,62 @@ def test_a_message_in_many_fragments_counts_for_each(opened):
         assert refused["code"] == "rate_limited", refused
         backline.rest(refused)
         assert whole(50, 1_000)["type"] == "time"
+
+
+def _until_refused(client, most=2_000):
+    """Asks for the time until that is refused; returns how often it was not, and the refusal."""
+    for count in range(most):
+        answer = client.ask("time", t1=1)
+        if answer["type"] == "error":
+            assert answer["code"] == "rate_limited" and answer["retryAfterMs"] > 0, answer
+            return count, answer
+    raise AssertionError(f"nothing was refused in {most} messages")
+
+
+def test_a_socket_that_is_opened_anew_has_no_new_allowance(opened):
+    """All sockets of a session have one together; another session has its own."""
+    server, dj, room = opened("--max-messages-per-session", "10")
+    with dj.socket() as client:
+        count, _ = _until_refused(client)
+        assert count >= 50
+    with dj.socket() as client, server.session("Ben").socket() as other:
+        count, refused = _until_refused(client)
+        assert count < 25, "only what was earned meanwhile"
+        assert other.is_alive()
+        backline.rest(refused)
+        assert client.is_alive()
+    metrics = server.request("GET", "/metrics").body.decode()
+    assert int(re.search(r'backline_rate_limited_total\{limit="messages_session"\} (\d+)', metrics)[1]) >= 2
+
+
+def test_all_sockets_of_an_address_have_one_allowance_of_messages(servers):
+    server = servers("--plain", "--trusted-proxies", "127.0.0.1", "--max-messages-per-address", "10").start()
+
+    def socket(address):
+        token = server.session("Ana").token
+        return backline.Socket(server, token=token, headers={"X-Forwarded-For": address})
+
+    with socket("203.0.113.1") as one, socket("203.0.113.1") as another, socket("203.0.113.2") as elsewhere:
+        count, _ = _until_refused(one)
+        assert count >= 50
+        count, _ = _until_refused(another)
+        assert count < 25, "only what was earned meanwhile"
+        assert elsewhere.is_alive()
+
+
+def test_much_that_comes_at_once_is_dealt_with_in_its_order(opened):
+    """More than one turn's work in one go, of messages and fragments, and a close behind it."""
+    server, dj, room = opened()
+    with backline.RawSocket(server, dj.token) as raw:
+        sent = b"".join(
+            _frames(1, b'{"type":"time",', 1, final=False) + _frames(0, b"", number % 7, final=False)
+            + _frames(0, b'"id":%d,"t1":1}' % number, 1) for number in range(1_500))
+        raw.stream.sendall(sent + _frames(8, struct.pack("!H", 1000), 1))
+        answered = []
+        while (frame := raw.receive_frame())[0] != 8:
+            answered += [json.loads(frame[1])["re"]] if b'"re"' in frame[1] else []
+        assert answered == list(range(1_500))
+        assert struct.unpack("!H", frame[1][:2]) == (1000,)
 
 
 # Sockets of one session
