@@ -23,8 +23,8 @@ final class Admission: Sendable {
         var what: String
         var refusals: Counter
 
-        func check(_ key: Key) throws(CommandFailure) {
-            guard let wait = table.take(key) else { return }
+        func check(_ key: Key, _ cost: Int = 1) throws(CommandFailure) {
+            guard let wait = table.take(key, cost) else { return }
             refusals.increment()
             throw CommandFailure(.rateLimited, "too many \(what)", retryAfterMs: wait)
         }
@@ -131,8 +131,11 @@ final class Admission: Sendable {
         try searches.check(session)
     }
 
-    /// Counts a command of a session in a room.
-    func command(of session: SessionID, in room: RoomID) throws(CommandFailure) {
-        try commands.check(Participant(session: session, room: room))
+    /// Counts a command of a session in a room: once, and once more for each 50 tracks or entries that it names.
+    func command(_ command: RoomCommand, of session: SessionID, in room: RoomID) throws(CommandFailure) {
+        try commands.check(
+            Participant(session: session, room: room), 1 + command.itemCount / Self.itemsOfOneCommand)
     }
+
+    private static let itemsOfOneCommand = 50
 }

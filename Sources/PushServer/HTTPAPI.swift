@@ -262,7 +262,7 @@ struct HTTPAPI: Sendable {
         let command = try CommandJSON.parse(body: try await body(of: request))
         let key = try idempotencyKey(of: request)
         let room = try await room(of: context)
-        try admission.command(of: session.id, in: room)
+        try admission.command(command, of: session.id, in: room)
         let outcome: CommandOutcome
         do {
             outcome = try await rooms.command(

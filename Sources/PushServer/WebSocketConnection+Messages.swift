@@ -84,7 +84,7 @@ extension WebSocketConnection {
 
     private func submit(_ command: RoomCommand, to room: RoomID, key: String?, id request: Int64?) {
         do throws(CommandFailure) {
-            try hub.admission.command(of: session.id, in: room)
+            try hub.admission.command(command, of: session.id, in: room)
         } catch {
             hub.tally.messagesRateLimited += 1
             return send(

@@ -70,7 +70,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Commands of one session in one room in a second, on all its connections, five times as many at once; more are answered rate_limited. 0: any number. [BACKLINE_MAX_COMMANDS_PER_SECOND; default: 200]",
+            "Commands of one session in one room in a second, on all its connections, five times as many at once, one counting once more for each 50 tracks or entries that it names; more are answered rate_limited. 0: any number. [BACKLINE_MAX_COMMANDS_PER_SECOND; default: 200]",
             valueName: "n"))
     var maxCommandsPerSecond: Int?
 

@@ -245,6 +245,21 @@ def test_fifty_voters_behind_one_address_are_not_refused(servers):
             assert {answer["type"] for answer in answers} == {"ack"}, answers
 
 
+def test_a_command_that_names_much_counts_more(servers):
+    """Also one that changes nothing: what it takes to decide it is the same."""
+    server = servers("--max-commands-per-second", "2").start()
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    ana.command(room, "addTracks", tracks=backline.tracks(*(f"Song {n}" for n in range(100))))
+    deck = {"queue": [{"track": n} for n in range(1, 101)], "playback": {"status": "stopped"}}
+    with ana.socket() as client:
+        # Ten at once, three of which are used.
+        answers = [client.command(room, "syncDeck", **deck) for _ in range(20)]
+    assert [answer["type"] for answer in answers[:2]] == ["ack", "ack"], answers
+    refused = next(number for number, answer in enumerate(answers) if answer["type"] == "error")
+    assert refused < 10 and answers[refused]["code"] == "rate_limited", answers
+
+
 async def _flood(server, token, room, seconds, per_second):
     """Sends so many commands a second, whatever is answered; returns the answers."""
     answers = []
