@@ -4,9 +4,9 @@
     Benchmarks/hostile.py [--minutes 10] [--clients 50] [--only NAME,…] [--store sqlite|postgres] [--out FILE]
 
 The server runs with its default settings. Lines, each looked at for every attack: the ordinary clients' acknowledgement
-p99 is at most 3 times, and the server's resident memory at most 256 MB above, what it is without an attack, which is
-measured before the first and again between all of them (the median of these times); nothing is lost (every acknowledged vote is in its room's log
-once, and `backline verify` finds nothing). Exits with 1 where one is missed.
+p99 is at most 3 times, and the server's resident memory at most 256 MB above, what it is without an attack (measured
+before the first and again between all of them, of which p99 is the median); nothing is lost (every acknowledged vote is
+in its room's log once, and `backline verify` finds nothing). Exits with 1 where one is missed.
 """
 
 import collections
@@ -159,7 +159,8 @@ class Attacks:
                 why = "too much memory" if memory.last > ENOUGH_KIB else "no end"
                 self.end()
                 self._helper = Helper(attacks.process.main, *self._arguments)
-                return {"made": 0, "refused": 0, "notes": {f"cut off: {why}": 1}, "fault": None}, began, time.monotonic()
+                cut = {"made": 0, "refused": 0, "cpu_s": 0, "notes": {f"cut off: {why}": 1}, "fault": None}
+                return cut, began, time.monotonic()
         return self._helper.pipe.recv(), began, time.monotonic()
 
     def end(self):
@@ -201,7 +202,9 @@ def run(server, chosen, out):
         alone.append((begin, time.monotonic()))
         for name in names:
             servers.say(f"{name} …")
+            cpu = servers.cpu_seconds(server.process.pid)
             figures, began, ended = attacker.make(name, max(1.0, share - between - settle), memory)
+            figures["server_cpu_s"] = servers.cpu_seconds(server.process.pid) - cpu
             if figures["fault"]:
                 out.fail(f"the attack {name} broke off: {figures['fault']}")
             turns.append((name, figures, began, ended))
@@ -229,21 +232,23 @@ def judge(record, memory, turns, alone, out):
     # What an attack leaves behind must not make the line wider.
     p99 = statistics.median(span["p99_ms"] for span in quiet)
     bound = first["resident_kib"] + MEMORY_KIB
-    rows = [("none, before the first", "", "", first["votes"], f"{first['p99_ms']:.1f}", "", f"{first['health_ms']:.0f}",
-             f"{first['resident_kib'] / 1024:.0f}"),
+    rows = [("none, before the first", "", "", first["votes"], f"{first['p99_ms']:.1f}", "",
+             f"{first['health_ms']:.0f}",
+             f"{first['resident_kib'] / 1024:.0f}", "", ""),
             (f"none, median of {len(quiet)} times", "", "", sum(span["votes"] for span in quiet), f"{p99:.1f}", "1.0",
-             "", "")]
+             "", "", "", "")]
     out.keep({"hostile": "alone", "p99_ms": p99, "times": quiet})
     for name, figures, began, ended in turns:
         found = within(record, memory, began, ended)
         out.keep({"hostile": name, "seconds": ended - began, **figures, **found, "ratio": found["p99_ms"] / p99})
         rows.append((
             name, f"{figures['made']:,}", f"{figures['refused']:,}", found["votes"], f"{found['p99_ms']:.1f}",
-            f"{found['p99_ms'] / p99:.1f}", f"{found['health_ms']:.0f}", f"{found['resident_kib'] / 1024:.0f}"))
+            f"{found['p99_ms'] / p99:.1f}", f"{found['health_ms']:.0f}", f"{found['resident_kib'] / 1024:.0f}",
+            *(f"{figures[whose] / (ended - began) * 100:.0f}" for whose in ("server_cpu_s", "cpu_s"))))
         if not found["p99_ms"] <= RATIO * p99:
             out.fail(f"{name}: acknowledgements take {found['p99_ms']:.1f} ms at p99, {p99:.1f} without an attack")
         if found["resident_kib"] > bound:
-            out.fail(f"{name}: {found['resident_kib'] // 1024} MiB are resident, {first['resident_kib'] // 1024} before")
+            out.fail(f"{name}: {found['resident_kib'] // 1024} MiB resident, {first['resident_kib'] // 1024} before")
     for text, number in collections.Counter(text for _, text in record.troubles).most_common(5):
         out.fail(f"ordinary clients: {number} times {text}")
     return rows
@@ -280,7 +285,7 @@ def main():
         finally:
             server.close()
     servers.table(("attack", "requests", "refused", "votes", "acknowledged p99 ms", "ratio", "healthz worst ms",
-                   "resident MiB"), rows)
+                   "resident MiB", "server CPU %", "attacker CPU %"), rows)
     out.end()
 
 

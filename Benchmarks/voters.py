@@ -139,7 +139,8 @@ def prepare(address, clients: int, per_room: int, period: float, record: Record)
         with Line(address, source=source) as line:
             token = json.loads(line.ask("POST", "/v1/sessions", {"name": f"Voter {number}"})[1])["token"]
             if number % per_room == 0:
-                room = json.loads(line.ask("POST", "/v1/rooms", {"name": f"Room {number}"}, token)[1])["room"]["state"]["id"]
+                made = json.loads(line.ask("POST", "/v1/rooms", {"name": f"Room {number}"}, token)[1])
+                room = made["room"]["state"]["id"]
                 record.rooms[room] = token
                 tracks = [{"source": "hostile", "sourceId": str(n), "title": f"Track {n}"} for n in range(TRACKS)]
                 member = 1

@@ -14,9 +14,9 @@ from .work import (
 )
 
 ATTACKS = [
-    unread_snapshots, unread_compressed_snapshots, unread_answers, unread_rooms, dripped_requests, searches, event_pages,
-    past_states, compressed_snapshots, listings, frame_floods, deck_floods, command_floods, signal_floods, code_guessing,
-    masses_of_members, hidden_paths, idle_connections, many_sessions,
+    unread_snapshots, unread_compressed_snapshots, unread_answers, unread_rooms, dripped_requests, searches,
+    event_pages, past_states, compressed_snapshots, listings, frame_floods, deck_floods, command_floods, signal_floods,
+    code_guessing, masses_of_members, hidden_paths, idle_connections, many_sessions,
 ]
 """Every attack, in the order in which they are made. Sessions come last: nobody can make one for a while after."""
 

@@ -174,8 +174,8 @@ class Frames(Pipe):
     """A WebSocket."""
 
     def __init__(
-        self, address, token: str, path: str = "/v1/socket", *, deflate: bool = False, receive_buffer: int | None = None,
-        source: str | None = None, patience: float = PATIENCE,
+        self, address, token: str, path: str = "/v1/socket", *, deflate: bool = False,
+        receive_buffer: int | None = None, source: str | None = None, patience: float = PATIENCE,
     ):
         super().__init__(dial(address, source, receive_buffer, patience=patience))
         fields = [

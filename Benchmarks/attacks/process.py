@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import time
 import traceback
 
 from . import ATTACKS
@@ -28,10 +29,10 @@ def main(address, source, size, cpu: int | None, pipe) -> None:
     attacker = Attacker(address, source, size)
     while (asked := pipe.recv()) is not None:
         name, seconds = asked
-        fault = None
+        fault, cpu = None, time.process_time()
         try:
             attacker.make(attacks[name], seconds)
         except Exception:
             fault = traceback.format_exc()
-        pipe.send({"made": attacker.made, "refused": attacker.refused, "notes": dict(attacker.notes.most_common(12)),
-                   "fault": fault})
+        pipe.send({"made": attacker.made, "refused": attacker.refused, "cpu_s": time.process_time() - cpu,
+                   "notes": dict(attacker.notes.most_common(12)), "fault": fault})
