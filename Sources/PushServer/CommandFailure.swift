@@ -54,6 +54,7 @@ struct CommandFailure: Error {
         case .noSuchRoom: self.init(.notFound, "no such room")
         case .refused(let refusal): self.init(refusal)
         case .unavailable: self.init(ErrorCode.unavailable)
+        case .busy: self.init(.unavailable, "as much is read at the moment as can be; try again")
         case .internalFault: self.init(.internal)
         }
     }

@@ -237,8 +237,7 @@ struct HTTPAPI: Sendable {
         let room = try await room(of: context)
         let session = try context.session()
         do {
-            let (position, page) = try await rooms.pool(of: room, query, for: session.id)
-            return Self.json(HTTPBody.pool(page, at: position))
+            return Self.json(try await rooms.pool(of: room, query, for: session.id))
         } catch {
             throw CommandFailure(error)
         }

@@ -184,10 +184,14 @@ package struct RoomChanges: Sendable, Equatable {
 /// A track as it enters the pool.
 package struct NumberedTrack: Sendable, Equatable {
     package var id: TrackID
-    package var info: TrackInfo
+    /// What is known of it, for all copies of the room.
+    let shared: SharedTrackInfo
+
+    /// What is known of it.
+    package var info: TrackInfo { shared.info }
 
     package init(id: TrackID, info: TrackInfo) {
         self.id = id
-        self.info = info
+        self.shared = SharedTrackInfo(info)
     }
 }

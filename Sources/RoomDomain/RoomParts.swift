@@ -126,8 +126,8 @@ package struct TrackInfo: Sendable, Hashable {
 package struct Track: Sendable, Hashable {
     /// Its number in the room.
     package var id: TrackID
-    /// What is known of it.
-    package var info: TrackInfo
+    /// What is known of it, the same for all copies of the room.
+    let shared: SharedTrackInfo
     /// Who added it.
     package var addedBy: MemberID
     /// How many members vote for it.
@@ -141,13 +141,28 @@ package struct Track: Sendable, Hashable {
         id: TrackID, info: TrackInfo, addedBy: MemberID, votes: Int = 0, requestedSeq: Int? = nil,
         lastPlay: Int? = nil
     ) {
+        self.init(
+            id: id, shared: SharedTrackInfo(info), addedBy: addedBy, votes: votes, requestedSeq: requestedSeq,
+            lastPlay: lastPlay)
+    }
+
+    init(
+        id: TrackID, shared: SharedTrackInfo, addedBy: MemberID, votes: Int = 0, requestedSeq: Int? = nil,
+        lastPlay: Int? = nil
+    ) {
         self.id = id
-        self.info = info
+        self.shared = shared
         self.addedBy = addedBy
         self.votes = votes
         self.requestedSeq = requestedSeq
         self.lastPlay = lastPlay
     }
+
+    /// What is known of it.
+    package var info: TrackInfo { shared.info }
+
+    /// By what it is sorted.
+    var titleKey: TitleKey { shared.keys.title }
 }
 
 /// A place in the queue.

@@ -13,8 +13,12 @@ extension RoomState {
 
     /// The top request among those that have rested.
     private func topRequest() -> (track: TrackID, why: ChoiceReason)? {
-        guard let id = requestOrder().first(where: isRested), let track = tracks[id] else { return nil }
-        return (id, ChoiceReason(rule: .votes, rank: [track.votes, track.requestedSeq ?? 0]))
+        let requests = voters.lazy.filter { isRested($0.key) }.map { id, row in
+            (votes: row.count, seq: tracks[id]?.requestedSeq ?? 0, track: id)
+        }
+        guard let top = requests.min(by: { ($1.votes, $0.seq, $0.track) < ($0.votes, $1.seq, $1.track) })
+        else { return nil }
+        return (top.track, ChoiceReason(rule: .votes, rank: [top.votes, top.seq]))
     }
 
     /// The first request of the member who is next: rounds among those who ask.
@@ -23,10 +27,11 @@ extension RoomState {
     /// round goes first who had fewer turns, then who asked first.
     private func fairChoice() -> (track: TrackID, why: ChoiceReason)? {
         var best: (rank: [Int], track: TrackID, member: MemberID)?
+        let floor = turnFloor
         for (member, wanted) in votesOfMember {
             let requests = wanted.lazy.filter(isRested).map { (tracks[$0]?.requestedSeq ?? 0, $0) }
             guard let first = requests.min(by: <) else { continue }
-            let turn = nextTurn(of: member)
+            let turn = (turns[member] ?? Turns()).next(above: floor)
             let candidate = (rank: [turn.round, turn.taken, first.0], track: first.1, member: member)
             if let best, !Self.goes(candidate, before: best) { continue }
             best = candidate
@@ -36,9 +41,11 @@ extension RoomState {
 
     /// A member's turns with one more.
     func nextTurn(of member: MemberID) -> Turns {
-        let floor = max(0, (turns.values.lazy.map(\.round).max() ?? 0) - 1)
-        return (turns[member] ?? Turns()).next(above: floor)
+        (turns[member] ?? Turns()).next(above: turnFloor)
     }
+
+    /// The last round that is over for everybody.
+    private var turnFloor: Int { max(0, (turns.values.lazy.map(\.round).max() ?? 0) - 1) }
 
     private static func goes(
         _ left: (rank: [Int], track: TrackID, member: MemberID),

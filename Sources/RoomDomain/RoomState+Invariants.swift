@@ -59,8 +59,8 @@ extension RoomState {
     private func poolViolations() -> [String] {
         var found: [String] = []
         if tracks.count > RoomLimits.tracks { found.append("\(tracks.count) tracks") }
-        for (id, track) in tracks {
-            if track.id != id { found.append("track \(track.id.rawValue) stands under \(id.rawValue)") }
+        for id in tracks.keys {
+            if tracks[id]?.id != id { found.append("track \(id.rawValue) is not found") }
             if id.rawValue < 1 || id.rawValue >= nextTrack { found.append("track \(id.rawValue) was never given out") }
         }
         var sorted = self

@@ -39,11 +39,9 @@ package struct RoomState: Sendable, Equatable {
     package var additions: [SessionID: Timestamp] = [:]
 
     /// The pool's tracks by number.
-    package var tracks: [TrackID: Track] = [:]
+    package var tracks = TrackTable()
     /// The pool in its order: by title as the protocol has it, then by number.
     package var poolOrder: [TrackID] = []
-    /// The sort keys of ``poolOrder``, one for one; made again from the titles where they are missing.
-    var poolKeys = PoolKeys()
     /// Who votes for what: the rows from which ``Track/votes`` is counted, by track.
     package var voters: [TrackID: Set<MemberID>] = [:]
     /// The same rows by member.

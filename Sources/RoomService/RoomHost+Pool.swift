@@ -1,20 +1,49 @@
 import NIOCore
 package import RoomDomain
-package import RoomWire
+import RoomWire
 
 extension RoomHost {
-    /// A part of a room's pool, read from its state in memory, for a session that may look at the room.
+    /// A part of a room's pool, read from its state in memory, for a session that may look at the room: as JSON.
+    ///
+    /// The pool is taken as it is when the session's turn comes, and searched and encoded beside the event loops.
     package func pool(
         of room: RoomID, _ query: PoolQuery, for session: SessionID
-    ) async throws(RoomFailure) -> (Position, PoolPage) {
-        try await withRoom(room, for: session) { $0.pool(query) }
+    ) async throws(RoomFailure) -> [UInt8] {
+        // Loaded and at its log's head before the turn comes, so that no turn waits for the log.
+        let live = try await withRoom(room, for: session) { $0 }
+        return try await heavily(.pool, for: session) { () async throws(RoomFailure) in
+            let (position, pool) = try await live.pool(for: session)
+            return HTTPBody.pool(pool.page(query), at: position)
+        }
+    }
+
+    /// Runs what grows with a room or a log when the session's turn comes; see ``HeavyWork``.
+    func heavily<Value: Sendable>(
+        _ kind: HeavyWork.Kind, for session: SessionID,
+        _ body: @escaping @Sendable () async throws(RoomFailure) -> Value
+    ) async throws(RoomFailure) -> Value {
+        let result: Result<Value, RoomFailure>
+        do throws(HeavyWork.Refusal) {
+            result = try await heavyWork.run(kind, for: session) {
+                do throws(RoomFailure) {
+                    return .success(try await body())
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch {
+            throw RoomFailure(error)
+        }
+        return try result.get()
     }
 }
 
 extension LiveRoom {
-    /// A part of the pool as of the last durable event, and that event's position.
-    fileprivate func pool(_ query: PoolQuery) -> (Position, PoolPage) {
+    /// The pool as of the last durable event, and that event's position, for a session that still may look.
+    fileprivate func pool(for session: SessionID) throws(RoomFailure) -> (Position, PoolView) {
+        guard condition != .forgotten else { throw .noSuchRoom }
+        if let refusal = refusal(of: session) { throw .refused(refusal) }
         lastUse = loop.now
-        return (position, confirmed.poolPage(query))
+        return (position, confirmed.pool)
     }
 }

@@ -307,8 +307,21 @@ package enum RoomFailure: Error, Sendable, Equatable {
     case refused(RoomRefusal)
     /// The event log is out of reach.
     case unavailable
+    /// More is read at the moment than the process reads at once.
+    case busy
     /// The event log refuses what we give it, or gives back what we cannot read.
     case internalFault
+
+    /// Why work beside the event loops was not done.
+    init(_ refusal: HeavyWork.Refusal) {
+        self =
+            switch refusal {
+            case .sessionIsBusy:
+                .refused(.rateLimited("the session has as many large reads waiting as it may", retryAfterMs: 1_000))
+            case .queueIsFull: .busy
+            case .cancelled, .stopped: .unavailable
+            }
+    }
 
     init(_ failure: RoomShelf.LookupFailure) {
         self =

@@ -190,7 +190,6 @@ extension JSONFields {
 
     private func readTracks(into state: inout RoomState) throws(FieldViolation) {
         let tracks = try self.array("tracks")
-        state.tracks.reserveCapacity(tracks.count)
         state.poolOrder.reserveCapacity(tracks.count)
         var votes: [MemberID: [TrackID]] = [:]
         for (index, value) in tracks.enumerated() {

@@ -24,8 +24,8 @@ let importArrows: [ImportArrow] = {
         // Pure.
         // The C library for the cosine.
         arrow("GeoSearch", [], platform.union(["FoundationEssentials"])),
-        // The standard library by name for Unicode's normalization.
-        arrow("RoomDomain", ["GeoSearch"], ["FoundationEssentials", "Swift"]),
+        // The standard library by name for Unicode's normalization; Synchronization for keys that are made once.
+        arrow("RoomDomain", ["GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
         arrow("RoomWire", ["GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
         arrow("WebSocketCodec", ["CZlib"], ["NIOCore"]),
         arrow("EventStorage", [], ["FoundationEssentials"]),

@@ -58,9 +58,10 @@ struct ClientView: Equatable {
         settings = room.settings
         closedAt = room.closedAt
         members = room.members.mapValues { Person(name: $0.name, role: $0.role, joinedAt: $0.joinedAt) }
-        pool = room.tracks.mapValues {
-            Song(info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq)
-        }
+        pool = Dictionary(
+            uniqueKeysWithValues: room.tracks.values.map {
+                ($0.id, Song(info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq))
+            })
         queue = room.queue.map { Waiting(entry: $0.id, track: $0.track, addedBy: $0.addedBy) }
         deck = room.onAir.map {
             Deck(

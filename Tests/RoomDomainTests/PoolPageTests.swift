@@ -104,4 +104,50 @@ import Testing
         #expect(tracks(after: .votes(1, requestedSeq: .max, .init(rawValue: .max))) == [4, 1, 3, 2])
         #expect(tracks(after: .added(.init(rawValue: .max))) == [])
     }
+
+    @Test(arguments: PoolSort.allCases) func `a page ends where its work does, and the next one goes on`(
+        sort: PoolSort
+    ) {
+        for seed in UInt64(0)..<5 {
+            print("pages with little work, seed \(seed)")
+            var random = SeededRandom(seed: seed)
+            let room = Self.pool(&random, tracks: 40).room
+            for text in ["", "b", "no such text"] {
+                let whole = room.poolPage(PoolQuery(start: .first(sort), text: text, limit: 100))
+                #expect(whole.next == nil)
+                var work = PoolWork()
+                if random.once(in: 2) { work.examined = 300 } else { work.page = 1 }
+                var (found, pages): ([TrackID], Int) = ([], 0)
+                var start: PoolQuery.Start? = .first(sort)
+                while let from = start {
+                    let page = room.pool.page(PoolQuery(start: from, text: text, limit: 100), work: work)
+                    found += page.tracks.map(\.id)
+                    start = page.next.map { .after($0) }
+                    pages += 1
+                }
+                #expect(found == whole.tracks.map(\.id), "seed \(seed), \(text)")
+                #expect(pages > (work.page == 1 ? found.count - 1 : 5) && pages <= 41, "seed \(seed), \(text)")
+            }
+        }
+    }
+
+    @Test func `a text is found as the standard library finds it`() {
+        for seed in UInt64(0)..<200 {
+            print("a search, seed \(seed)")
+            var random = SeededRandom(seed: seed)
+            func text(_ length: ClosedRange<Int>) -> String {
+                String((0..<Int.random(in: length, using: &random)).map { _ in random.once(in: 3) ? "b" : "a" })
+            }
+            var info = TrackInfo.titled(text(1...20))
+            info.artist = random.once(in: 2) ? text(1...20) : nil
+            info.album = random.once(in: 2) ? text(1...20) : nil
+            let room = RoomScenario.given(RoomScenario.people).after(.addTracks([info])).room
+            for _ in 0..<10 {
+                let wanted = text(1...6)
+                let isThere = [info.title, info.artist, info.album].contains { $0?.contains(wanted) == true }
+                let page = room.poolPage(PoolQuery(start: .first(.title), text: wanted, limit: 1))
+                #expect(page.tracks.isEmpty != isThere, "seed \(seed), \(wanted)")
+            }
+        }
+    }
 }

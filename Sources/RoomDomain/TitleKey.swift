@@ -1,0 +1,65 @@
+// The standard library's normalization has no public name; Foundation's is not in FoundationEssentials.
+@_spi(_Unicode) internal import Swift
+
+/// By what a pool is sorted: a title in NFC, each scalar lower-cased by itself, compared by scalar values.
+///
+/// Making one takes time in proportion to the title, whatever it is made of.
+struct TitleKey: Comparable, Sendable {
+    /// The key in UTF-8, whose bytes sort as the scalars do.
+    let bytes: [UInt8]
+
+    /// The key that has these bytes.
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    init(_ title: String) {
+        if title.utf8.allSatisfy({ $0 < 0x80 }) {
+            // Already in NFC, and only A to Z have another lower case.
+            self.bytes = title.utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+        } else {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(title.utf8.count)
+            if title.unicodeScalars.allSatisfy(Self.isAlwaysNormal) {
+                for scalar in title.unicodeScalars { Self.append(scalar, to: &bytes) }
+            } else {
+                for scalar in title._nfc { Self.append(scalar, to: &bytes) }
+            }
+            self.bytes = bytes
+        }
+    }
+
+    static func < (left: Self, right: Self) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+
+    /// Whether a text of such scalars alone is in NFC (UAX #15 §9): none of them is changed by it, or joins one before
+    /// it.
+    private static func isAlwaysNormal(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        // Latin; Cyrillic but its combining marks; kana but theirs; ideographs; Hangul syllables.
+        case 0..<0x300, 0x400..<0x483, 0x48A..<0x530, 0x3041..<0x3097, 0x30A1..<0x30FB, 0x4E00..<0xA000,
+            0xAC00..<0xD7A4:
+            true
+        default: false
+        }
+    }
+
+    /// Appends a scalar's full lower case, without looking at its neighbours: İ becomes two scalars, Σ is never final.
+    private static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+        if hasCase(scalar), scalar.properties.changesWhenLowercased {
+            bytes.append(contentsOf: scalar.properties.lowercaseMapping.utf8)
+        } else if scalar.value < 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: scalar.value))
+        } else {
+            bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+        }
+    }
+
+    /// False for scripts and marks that have no case at all, so that nothing needs to be looked up for them.
+    private static func hasCase(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        // Combining marks, Hebrew to Tibetan, kana and ideographs, Hangul syllables.
+        case 0x300..<0x370, 0x590..<0x1000, 0x3000..<0xA000, 0xAC00..<0xD7A4: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,83 @@
+/// The tracks of a pool by number, in small pieces.
+///
+/// A copy costs nothing, and what is changed while there is one costs a piece: the table of pieces and 64 tracks at most.
+/// So whoever reads a pool beside the room's event loop holds up nobody.
+package struct TrackTable: Sendable, Equatable {
+    /// Tracks whose numbers have the same upper bits, by number.
+    private var pieces: [Int: [Track]] = [:]
+    /// How many tracks there are.
+    package private(set) var count = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// The track with this number; it must have it.
+    package subscript(id: TrackID) -> Track? {
+        get {
+            guard let piece = pieces[Self.piece(of: id)] else { return nil }
+            let place = Self.place(of: id, in: piece)
+            return place < piece.count && piece[place].id == id ? piece[place] : nil
+        }
+        set { _ = updateValue(newValue, forKey: id) }
+    }
+
+    /// Puts a track in, or takes it out; returns what was there.
+    @discardableResult
+    package mutating func updateValue(_ track: Track?, forKey id: TrackID) -> Track? {
+        let number = Self.piece(of: id)
+        let place = pieces[number].map { Self.place(of: id, in: $0) } ?? 0
+        var old: Track?
+        if let piece = pieces[number], place < piece.count, piece[place].id == id { old = piece[place] }
+        switch (old, track) {
+        case (nil, nil): break
+        case (nil, let track?):
+            pieces[number, default: []].insert(track, at: place)
+            count += 1
+        case (_?, let track?): pieces[number]?[place] = track
+        case (_?, nil):
+            pieces[number]?.remove(at: place)
+            if pieces[number]?.isEmpty == true { pieces[number] = nil }
+            count -= 1
+        }
+        return old
+    }
+
+    /// Changes a track where it stands; false where there is none.
+    @discardableResult
+    package mutating func update(_ id: TrackID, _ body: (inout Track) -> Void) -> Bool {
+        guard let index = pieces.index(forKey: Self.piece(of: id)) else { return false }
+        let place = Self.place(of: id, in: pieces.values[index])
+        guard place < pieces.values[index].count, pieces.values[index][place].id == id else { return false }
+        body(&pieces.values[index][place])
+        return true
+    }
+
+    /// The tracks, in no order.
+    package var values: some Sequence<Track> { pieces.values.joined() }
+
+    /// Their numbers, in no order.
+    package var keys: some Sequence<TrackID> { values.lazy.map(\.id) }
+
+    /// The numbers after the given one, ascending; nil: all.
+    package func ids(after id: TrackID?) -> some Sequence<TrackID> {
+        let last = id ?? TrackID(rawValue: .min)
+        let pieces = pieces
+        return pieces.keys.filter { $0 >= Self.piece(of: last) }.sorted().lazy
+            .flatMap { pieces[$0] ?? [] }.map(\.id).filter { last < $0 }
+    }
+
+    private static func piece(of id: TrackID) -> Int { id.rawValue >> 6 }
+
+    /// The first place in a piece whose number is not below the given one.
+    private static func place(of id: TrackID, in piece: [Track]) -> Int {
+        // Tracks mostly come with growing numbers.
+        guard let last = piece.last, id <= last.id else { return piece.count }
+        var (low, high) = (0, piece.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if piece[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

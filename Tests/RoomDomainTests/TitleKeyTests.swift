@@ -1,0 +1,38 @@
+@_spi(_Unicode) import Swift
+import Testing
+
+@testable import RoomDomain
+
+@Suite struct TitleKeyTests {
+    /// A key as the protocol has it, by the standard library alone.
+    private static func reference(_ title: String) -> [UInt8] {
+        title._nfc.flatMap { Array($0.properties.lowercaseMapping.utf8) }
+    }
+
+    /// Every scalar, of ideographs and syllables a few.
+    private static var scalars: some Sequence<Unicode.Scalar> {
+        (UInt32(0)..<0x1_F000).lazy.filter { value in
+            switch value {
+            case 0x3400..<0xD700, 0x1_1000..<0x1_D000: value.isMultiple(of: 97) || value & 0xFFF < 16
+            default: true
+            }
+        }.compactMap(Unicode.Scalar.init)
+    }
+
+    @Test func `no short cut gives another key than normalization and lower case do`() {
+        for scalar in Self.scalars {
+            // By itself, behind what it might join, and before what might join it.
+            let title = "\(scalar)e\(scalar)\u{301}И\(scalar)\u{306}か\(scalar)\u{3099}"
+            #expect(TitleKey(title).bytes == Self.reference(title), "U+\(String(scalar.value, radix: 16))")
+            let plain = "Éx\(scalar)Иか漢각"
+            #expect(TitleKey(plain).bytes == Self.reference(plain), "U+\(String(scalar.value, radix: 16))")
+        }
+    }
+
+    @Test func `keys are made once, for all copies`() {
+        let shared = SharedTrackInfo(TrackInfo(source: "s", sourceID: "1", title: "T", artist: "A", album: "B"))
+        #expect(shared.keys === shared.keys)
+        #expect(shared.keys.title.bytes == [0x74])
+        #expect(shared.keys.rest == [0x61, 0xFF, 0x62])
+    }
+}
