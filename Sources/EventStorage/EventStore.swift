@@ -43,7 +43,10 @@ package protocol EventStore: StreamErasure {
     func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream]
 
     /// At most `limit` events with `seq` greater than `seq`, ascending; empty where there is no such stream.
-    func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent]
+    ///
+    /// It ends behind the event with which the payloads come to `bytes`, so that there is one where there is any; what
+    /// is read beyond that is little.
+    func read(_ stream: UUID, after seq: Int, limit: Int, bytes: Int) async throws(StorageFault) -> [StoredEvent]
 
     /// Where streams stand; streams that do not exist are left out.
     func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead]
@@ -125,6 +128,11 @@ package protocol EventStore: StreamErasure {
 
 extension EventStore {
     package var executor: (any TaskExecutor)? { nil }
+
+    /// At most `limit` events with `seq` greater than `seq`, whatever their payloads come to.
+    package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
+        try await read(stream, after: seq, limit: limit, bytes: .max)
+    }
 
     /// Keeps a snapshot beside all others, whatever the stream's epoch is.
     package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {

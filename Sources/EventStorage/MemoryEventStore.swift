@@ -91,9 +91,17 @@ package actor MemoryEventStore: EventStore {
         return found
     }
 
-    package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
+    package func read(
+        _ stream: UUID, after seq: Int, limit: Int, bytes: Int
+    ) async throws(StorageFault) -> [StoredEvent] {
         guard let stored = streams[stream] else { return [] }
-        return Array(stored.events(after: seq).prefix(max(0, limit)))
+        var (events, size): ([StoredEvent], Int) = ([], 0)
+        for event in stored.events(after: seq).prefix(max(0, limit)) {
+            guard events.isEmpty || size < bytes else { break }
+            size += event.payload.count
+            events.append(event)
+        }
+        return events
     }
 
     package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {

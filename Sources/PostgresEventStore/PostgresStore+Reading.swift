@@ -27,9 +27,26 @@ extension PostgresStore {
             events: Self.events(in: answers[2]), keys: Self.keys(in: answers[3]))
     }
 
-    package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
-        try await Self.events(in: query(Call(.events, stream, seq, max(0, limit))))
+    /// A bounded read is several statements, so that little is read in vain and no connection is kept for long.
+    package func read(
+        _ stream: UUID, after seq: Int, limit: Int, bytes: Int
+    ) async throws(StorageFault) -> [StoredEvent] {
+        guard bytes < .max else { return try await Self.events(in: query(Call(.events, stream, seq, max(0, limit)))) }
+        var (events, size): ([StoredEvent], Int) = ([], 0)
+        while events.count < limit, events.isEmpty || size < bytes {
+            let count = min(Self.eventsPerStatement, limit - events.count)
+            let after = events.last?.seq ?? seq
+            let page = try await Self.events(
+                in: query(Call(.eventsWithin, stream, after, count, max(1, bytes - size))))
+            size += page.reduce(0) { $0 + $1.payload.count }
+            events += page
+            if page.count < count { break }
+        }
+        return events
     }
+
+    /// How many events a statement of a bounded read looks at.
+    private static let eventsPerStatement = 100
 
     package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
         let answer = try await query(Call(.heads, streams))

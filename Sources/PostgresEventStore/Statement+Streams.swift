@@ -61,6 +61,22 @@ extension Statement {
         "events",
         "SELECT seq, at, type, payload, checksum FROM events WHERE room_id = $1 AND seq > $2 ORDER BY seq LIMIT $3")
 
+    /// The same up to the event with which the payloads' texts come to so many bytes.
+    static let eventsWithin = Statement(
+        "events_within",
+        """
+        SELECT seq, at, type, payload, checksum FROM (
+            SELECT seq, at, type, payload, checksum,
+                sum(size) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - size AS before
+            FROM (
+                SELECT seq, at, type, payload, checksum, octet_length(payload::text) AS size FROM events
+                WHERE room_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
+            ) AS page
+        ) AS measured
+        WHERE before < $4
+        ORDER BY seq
+        """)
+
     /// The events after the newest snapshot of a reducer's version that is not ahead of the head.
     static let eventsAfterSnapshot = Statement(
         "events_after_snapshot",

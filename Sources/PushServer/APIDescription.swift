@@ -123,13 +123,13 @@ enum APIDescription {
         "get":{"operationId":"listEvents","summary":"A part of the room's \#
         log","parameters":[{"name":"after","in":"query","description":"The event behind which the part begins.","sch\#
         ema":{"type":"integer","minimum":0,"default":0}},{"name":"limit","in":"query","description":"Events in the \#
-        answer, at most; above 1,000 as \#
-        1,000.","schema":{"type":"integer","minimum":1,"default":1000}}],"responses":{"200":{"description":"Events, \#
-        ascending.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/EventList"}}}},"400":{"$re\#
-        f":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"\#
-        #/components/responses/Forbidden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/compone\#
-        nts/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/component\#
-        s/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        answer, at most; above 1,000 as 1,000. An answer ends at 1 MiB too: go on after its last event until that is\#
+         seq.","schema":{"type":"integer","minimum":1,"default":1000}}],"responses":{"200":{"description":"Events, a\#
+        scending.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/EventList"}}}},"400":{"$ref\#
+        ":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#\#
+        /components/responses/Forbidden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/componen\#
+        ts/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components\#
+        /responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms/{room}/pool":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
@@ -137,8 +137,9 @@ enum APIDescription {
         rameters/Text"},{"$ref":"#/components/parameters/Cursor"},{"name":"sort","in":"query","description":"title: \#
         the pool's order; votes: most votes first, then smallest requestedSeq, those without votes by title; added: \#
         by number.","schema":{"type":"string","enum":["title","votes","added"],"default":"title"}},{"name":"limit","\#
-        in":"query","description":"Tracks in the answer, at most; above 500 as \#
-        500.","schema":{"type":"integer","minimum":1,"default":100}}],"responses":{"200":{"description":"A page of \#
+        in":"query","description":"Tracks in the answer, at most; above 500 as 500. There may be fewer, or none, \#
+        although there is a next \#
+        page.","schema":{"type":"integer","minimum":1,"default":100}}],"responses":{"200":{"description":"A page of \#
         the pool.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/PoolPage"}}}},"400":{"$ref"\#
         :"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/\#
         components/responses/Forbidden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/component\#

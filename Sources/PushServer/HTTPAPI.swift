@@ -48,7 +48,7 @@ struct HTTPAPI: Sendable {
         api.post("/rooms") { request, context in
             try await createRoom(request, context.session(), from: network(of: request, context))
         }
-        api.get("/rooms") { request, _ in try await listRooms(request) }
+        api.get("/rooms") { request, context in try await listRooms(request, context.session()) }
         api.get("/rooms/nearby") { request, context in try await listNearby(request, context.session()) }
         api.get("/rooms/:room") { request, context in try await showRoom(request, context) }
         api.get("/rooms/:room/events") { request, context in try await listEvents(request, context) }
@@ -155,7 +155,7 @@ struct HTTPAPI: Sendable {
         return response
     }
 
-    private func listRooms(_ request: Request) async throws -> Response {
+    private func listRooms(_ request: Request, _ session: Session) async throws -> Response {
         let limit = try integer("limit", of: request, in: 1...Int.max) ?? 50
         var cursor: ListingCursor?
         if let text = request.uri.queryParameters["cursor"] {
@@ -166,7 +166,7 @@ struct HTTPAPI: Sendable {
         }
         let query = try searchText(of: request)
         do {
-            let page = try await rooms.list(matching: query, from: cursor, limit: min(limit, 200))
+            let page = try await rooms.list(matching: query, from: cursor, limit: min(limit, 200), for: session.id)
             return Self.json(HTTPBody.rooms(page.rooms, next: page.next?.text))
         } catch {
             throw CommandFailure(error)
@@ -223,8 +223,11 @@ struct HTTPAPI: Sendable {
         let room = try await room(of: context)
         let session = try context.session()
         do {
-            let page = try await rooms.events(of: room, after: after, limit: min(limit, 1_000), for: session.id)
-            return Self.json(HTTPBody.events(epoch: page.epoch, events: page.events, seq: page.seq))
+            return Self.json(
+                try await rooms.events(of: room, after: after, limit: min(limit, 1_000), for: session.id) { page in
+                    HTTPBody.events(
+                        epoch: page.epoch, events: page.events, seq: page.seq, atMost: RoomHost.bytesOfEvents)
+                })
         } catch {
             throw CommandFailure(error)
         }

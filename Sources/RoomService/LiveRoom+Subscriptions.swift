@@ -61,14 +61,16 @@ extension LiveRoom {
     }
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
-        let (id, loop, store) = (id, loop, surroundings.store)
+        let (id, store) = (id, surroundings.store)
         let (last, epoch, bytes) = (confirmed.seq, epoch, surroundings.settings.resumableBytes)
-        let isStarted = surroundings.jobs.start {
+        surroundings.heavyWork.start(.log, for: request.session, thenOn: loop) { () -> [RecordedEvent]? in
             let stored = try? await Self.read(id, after: seq, through: last, atMost: bytes, from: store)
-            let events = try? stored?.recorded(after: seq, through: last)
-            loop.execute { self.assumeIsolated { $0.finishResuming(request, in: epoch, through: last, with: events) } }
+            return try? stored?.recorded(after: seq, through: last)
+        } _: { result in
+            // Where too much is read already, a snapshot is what can be had.
+            let events = try? result.get()
+            self.assumeIsolated { $0.finishResuming(request, in: epoch, through: last, with: events ?? nil) }
         }
-        if !isStarted { finishResuming(request, in: epoch, through: last, with: nil) }
     }
 
     /// The events of a part of the log; nil where their payloads come to more than so many bytes.
@@ -78,7 +80,8 @@ extension LiveRoom {
         var (events, size): ([StoredEvent], Int) = ([], 0)
         while seq + events.count < last {
             let limit = min(Self.eventsPerRead, last - seq - events.count)
-            let page = try await store.read(id.uuid, after: seq + events.count, limit: limit)
+            let page = try await store.read(
+                id.uuid, after: seq + events.count, limit: limit, bytes: bytes - size + 1)
             size += page.reduce(0) { $0 + $1.payload.count }
             guard size <= bytes else { return nil }
             events += page

@@ -1,7 +1,7 @@
 import EventStorage
 import FoundationEssentials
 import GeoSearch
-import RoomDomain
+package import RoomDomain
 package import RoomWire
 
 extension RoomHost {
@@ -15,40 +15,74 @@ extension RoomHost {
 
     /// Open public rooms whose name contains `matching`: those with listeners first, most listeners first, then the
     /// others, newest first.
+    ///
+    /// Rooms are looked up in batches whose size does not depend on `limit`. A request looks at so many of them at most:
+    /// then the page is shorter than `limit` and has its ``ListingPage/next`` all the same. A search among names goes
+    /// through what the store has, and so waits for the turn of `session`.
     package func list(
-        matching: String?, from cursor: ListingCursor?, limit: Int
+        matching: String?, from cursor: ListingCursor?, limit: Int, for session: SessionID? = nil
+    ) async throws(RoomFailure) -> ListingPage {
+        guard let session, matching?.isEmpty == false else {
+            return try await Self.listing(matching, cursor, limit, presence.ranked(), store)
+        }
+        let (ranked, store) = (presence.ranked(), store)
+        return try await heavily(.log, for: session) { () async throws(RoomFailure) in
+            try await Self.listing(matching, cursor, limit, ranked, store)
+        }
+    }
+
+    /// How many rooms are looked up at once.
+    private static let roomsPerBatch = 100
+    /// How many batches one request looks at.
+    private static let batchesPerPage = 10
+
+    private static func listing(
+        _ matching: String?, _ cursor: ListingCursor?, _ limit: Int, _ ranked: [(room: RoomID, listeners: Int)],
+        _ store: any EventStore
     ) async throws(RoomFailure) -> ListingPage {
         do {
-            let ranked = presence.ranked()
             var rooms: [RoomSummary] = []
+            var batches = 0
             if cursor?.place != .quiet {
                 var rest = ranked.drop { !(cursor?.precedes($0) ?? true) }
-                while !rest.isEmpty, rooms.count < limit {
-                    let part = rest.prefix(limit)
+                while !rest.isEmpty {
+                    let part = rest.prefix(roomsPerBatch)
                     rest = rest.dropFirst(part.count)
                     let records = try await store.directory(of: part.map(\.room.uuid))
                     let byID = Dictionary(uniqueKeysWithValues: records.map { ($0.stream, $0.entry) })
                     for (room, count) in part {
-                        guard rooms.count < limit else { break }
                         guard let entry = byID[room.uuid], entry.isListed(matching: matching) else { continue }
                         rooms.append(RoomSummary(room, entry, listeners: count))
+                        guard rooms.count < limit else {
+                            return ListingPage(rooms: rooms, next: .afterListened(room, listeners: count))
+                        }
                     }
-                }
-                if rooms.count == limit, let last = rooms.last {
-                    return ListingPage(rooms: rooms, next: .afterListened(last.id, listeners: last.listeners))
+                    batches += 1
+                    if batches == batchesPerPage, !rest.isEmpty, let last = part.last {
+                        return ListingPage(rooms: rooms, next: .afterListened(last.room, listeners: last.listeners))
+                    }
                 }
             }
             let loud = Set(ranked.map(\.room))
             var before = cursor?.place == .quiet ? cursor?.room.uuid : nil
-            while rooms.count < limit {
-                let wanted = limit - rooms.count
-                let records = try await store.openPublicStreams(matching: matching, before: before, limit: wanted)
+            while true {
+                let records = try await store.openPublicStreams(
+                    matching: matching, before: before, limit: roomsPerBatch)
+                for record in records where !loud.contains(RoomID(record.stream)) {
+                    // The page is full, and there is one more.
+                    guard rooms.count < limit else {
+                        return ListingPage(rooms: rooms, next: before.map { .afterQuiet(RoomID($0)) })
+                    }
+                    rooms.append(RoomSummary(RoomID(record.stream), record.entry, listeners: 0))
+                    before = record.stream
+                }
                 before = records.last?.stream ?? before
-                rooms += records.filter { !loud.contains(RoomID($0.stream)) }
-                    .map { RoomSummary(RoomID($0.stream), $0.entry, listeners: 0) }
-                if records.count < wanted { return ListingPage(rooms: rooms, next: nil) }
+                if records.count < roomsPerBatch { return ListingPage(rooms: rooms, next: nil) }
+                batches += 1
+                guard batches < batchesPerPage, rooms.count < limit else {
+                    return ListingPage(rooms: rooms, next: before.map { .afterQuiet(RoomID($0)) })
+                }
             }
-            return ListingPage(rooms: rooms, next: before.map { .afterQuiet(RoomID($0)) })
         } catch {
             throw RoomFailure(error)
         }

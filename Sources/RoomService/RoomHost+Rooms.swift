@@ -136,60 +136,6 @@ extension RoomHost {
         try await withRoom(room, for: session) { $0.view(for: session) }
     }
 
-    /// A room as it was when its event `seq` had just happened; nobody's presence is in it.
-    package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        let (position, isForgotten) = try await withRoom(room, for: session) { ($0.position, $0.confirmed.isForgotten) }
-        guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
-        do {
-            var state = RoomState(id: room)
-            let snapshot = try await store.snapshot(
-                of: room.uuid, atMost: seq, reducerVersion: StoredStateJSON.reducerVersion)
-            if let kept = snapshot?.state(of: room, logger: logger) { state = kept }
-            while state.seq < seq {
-                let last = min(state.seq + 1_000, seq)
-                let events = try await store.read(room.uuid, after: state.seq, limit: last - state.seq)
-                for event in try events.recorded(after: state.seq, through: last) { state.evolve(event) }
-            }
-            // The log may still have what is to be forgotten.
-            if isForgotten { state.dropPersonalData() }
-            return RoomView(
-                room: room, epoch: position.epoch, seq: seq, time: clock.now, state: StateJSON.encode(state),
-                you: YouJSON.encode(state, session), presence: nil)
-        } catch {
-            throw Self.failure(error)
-        }
-    }
-
-    /// A part of a room's log.
-    package struct LogPage: Sendable {
-        /// The log's epoch.
-        package var epoch: String
-        /// Events, ascending.
-        package var events: [RecordedEvent]
-        /// The room's last event.
-        package var seq: Int
-    }
-
-    /// At most `limit` events after `seq`, for a session that may look at the room.
-    package func events(
-        of room: RoomID, after seq: Int, limit: Int, for session: SessionID
-    ) async throws(RoomFailure) -> LogPage {
-        let (position, isForgotten) = try await withRoom(room, for: session) { ($0.position, $0.confirmed.isForgotten) }
-        guard seq >= 0, seq < position.seq, limit > 0 else {
-            return LogPage(epoch: position.epoch, events: [], seq: position.seq)
-        }
-        do {
-            let count = min(limit, position.seq - seq)
-            let stored = try await store.read(room.uuid, after: seq, limit: count)
-            let events = try stored.recorded(after: seq, through: seq + count)
-            return LogPage(
-                epoch: position.epoch, events: isForgotten ? events.map(\.withoutPersonalData) : events,
-                seq: position.seq)
-        } catch {
-            throw Self.failure(error)
-        }
-    }
-
     /// Tells whether a session may look at a room; `reply` is called once, on any thread, at once where the room is in
     /// memory and belongs to the calling event loop; a refusal that another server may have lifted is looked up first.
     package func admit(
@@ -209,14 +155,6 @@ extension RoomHost {
             case .failure(let failure):
                 reply(.failure(RoomFailure(failure)))
             }
-        }
-    }
-
-    private static func failure(_ error: any Error) -> RoomFailure {
-        switch error {
-        case let failure as RoomFailure: failure
-        case let fault as StorageFault: RoomFailure(fault)
-        default: .internalFault
         }
     }
 

@@ -31,6 +31,30 @@ package enum HTTPBody {
         }
     }
 
+    /// The same with as many of the events as fit into so many bytes, and one where there is any.
+    package static func events(
+        epoch: String, events: some Collection<RecordedEvent>, seq: Int, atMost bytes: Int
+    ) -> [UInt8] {
+        // What stands around the events: names, the epoch, numbers.
+        var size = 128 + epoch.utf8.count
+        var fitting: [[UInt8]] = []
+        for event in events {
+            var writer = JSONWriter()
+            EventJSON.write(event, for: .clients, to: &writer)
+            size += writer.bytes.count + 1
+            guard fitting.isEmpty || size <= bytes else { break }
+            fitting.append(writer.bytes)
+        }
+        return Self.object(capacity: size) { writer in
+            writer.member("epoch", epoch)
+            writer.name("events")
+            writer.beginArray()
+            for event in fitting { writer.raw(event) }
+            writer.endArray()
+            writer.member("seq", seq)
+        }
+    }
+
     /// `{"epoch","seq","tracks":[Track],"next"?}`: part of a room's pool; `next` is nil on the last page.
     package static func pool(_ page: PoolPage, at position: Position) -> [UInt8] {
         Self.object(capacity: 128 + page.tracks.count * 192) { writer in

@@ -15,14 +15,17 @@ extension Database {
         return try rows.next().map(decode)
     }
 
-    /// Every row that a statement gives.
+    /// Every row that a statement gives, up to the one with which `goesOn` is false: later ones are not read.
     func all<Value>(
-        _ sql: String, _ values: [(any DatabaseValueConvertible)?], _ decode: (Row) throws -> Value
+        _ sql: String, _ values: [(any DatabaseValueConvertible)?], _ decode: (Row) throws -> Value,
+        while goesOn: (Value) -> Bool = { _ in true }
     ) throws -> [Value] {
         var decoded: [Value] = []
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(values))
         while let row = try rows.next() {
-            decoded.append(try decode(row))
+            let value = try decode(row)
+            decoded.append(value)
+            guard goesOn(value) else { break }
         }
         return decoded
     }

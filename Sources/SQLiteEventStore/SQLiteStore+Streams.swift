@@ -41,8 +41,10 @@ extension SQLiteStore {
         }
     }
 
-    package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
-        try await read { try $0.events(of: stream, after: seq, limit: max(0, limit)) }
+    package func read(
+        _ stream: UUID, after seq: Int, limit: Int, bytes: Int
+    ) async throws(StorageFault) -> [StoredEvent] {
+        try await read { try $0.events(of: stream, after: seq, limit: max(0, limit), bytes: bytes) }
     }
 
     package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {
@@ -90,11 +92,18 @@ extension Database {
         }
     }
 
-    fileprivate func events(of stream: UUID, after seq: Int, limit: Int) throws -> [StoredEvent] {
-        try all(
+    fileprivate func events(
+        of stream: UUID, after seq: Int, limit: Int, bytes: Int = .max
+    ) throws -> [StoredEvent] {
+        var size = 0
+        return try all(
             """
             SELECT \(StoredEvent.columns) FROM events WHERE room_id = ? AND seq > ? ORDER BY seq LIMIT ?
-            """, [stream, seq, limit], StoredEvent.init(row:))
+            """, [stream, seq, limit], StoredEvent.init(row:),
+            while: { event in
+                size += event.payload.count
+                return size < bytes
+            })
     }
 
     fileprivate func keys(of stream: UUID, after ordinal: Int) throws -> [CommandKey] {

@@ -18,6 +18,31 @@ extension ConformanceSuite {
             #expect(try await test.store.read(id(1), after: 0, limit: 1_000).count == 20)
             #expect(try await test.store.read(id(3), after: 0, limit: 7).isEmpty)
         },
+        EventStoreCheck("a read ends where the payloads come to so many bytes, behind one event at least") {
+            (test) async throws in
+            try await test.store.makeStreams(1...1)
+            let sizes = (0..<250).map { $0 % 50 == 49 ? 20_000 : 10 * ($0 % 7) }
+            let heavy = sizes.enumerated().map { index, size in
+                let text = String(repeating: "x", count: size)
+                return StoredEvent(seq: index + 3, at: 5, type: "t", payload: Array("{\"a\": \"\(text)\"}".utf8))
+            }
+            let part = StreamAppend(stream: id(1), expected: made, events: heavy)
+            #expect(try await test.store.append([part]) == [.appended])
+            let all = try await test.store.read(id(1), after: 0, limit: 1_000)
+            #expect(all.count == 252)
+            for bytes in [0, 1, 50, 1_000, 5_000, 20_000, 45_000, 1_000_000, .max] {
+                for (after, limit) in [(0, 1_000), (51, 1_000), (2, 30), (2, 200), (251, 9), (252, 9), (0, 0)] {
+                    var (expected, size): ([StoredEvent], Int) = ([], 0)
+                    for event in all.dropFirst(after).prefix(limit) where expected.isEmpty || size < bytes {
+                        size += event.payload.count
+                        expected.append(event)
+                    }
+                    let read = try await test.second.read(id(1), after: after, limit: limit, bytes: bytes)
+                    #expect(read == expected, "after \(after), at most \(limit), \(bytes) bytes")
+                }
+            }
+            #expect(try await test.store.read(id(2), after: 0, limit: 9, bytes: 9).isEmpty)
+        },
         EventStoreCheck("heads tell where streams stand and leave out those that do not exist") { (test) async throws in
             try await test.store.makeStreams(1...3)
             let part = StreamAppend(

@@ -64,8 +64,8 @@ extension WatchedArchive {
     func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream] {
         try await log.catchUp(positions)
     }
-    func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
-        try await log.read(stream, after: seq, limit: limit)
+    func read(_ stream: UUID, after seq: Int, limit: Int, bytes: Int) async throws(StorageFault) -> [StoredEvent] {
+        try await log.read(stream, after: seq, limit: limit, bytes: bytes)
     }
     func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] { try await log.heads(of: streams) }
     func snapshot(of stream: UUID, atMost seq: Int, reducerVersion: Int) async throws(StorageFault) -> StoredSnapshot? {

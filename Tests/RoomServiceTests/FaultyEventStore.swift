@@ -281,10 +281,10 @@ final class FaultyEventStore: EventStore {
         return loaded
     }
 
-    func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
+    func read(_ stream: UUID, after seq: Int, limit: Int, bytes: Int) async throws(StorageFault) -> [StoredEvent] {
         try await perform(.read) { () async throws(StorageFault) in
             guard case .lacks(let lost) = damage(of: stream) else {
-                let events = try await log.read(stream, after: seq, limit: limit)
+                let events = try await log.read(stream, after: seq, limit: limit, bytes: bytes)
                 note(events, of: stream)
                 return events
             }

@@ -115,3 +115,26 @@ import Testing
         }
     }
 }
+
+extension ListingTests {
+    @Test func `one room costs as few look-ups as many, whoever is listened to`() async throws {
+        let clock = ManualClock()
+        try await withNode(clock: clock) { node in
+            // The first ones are unlisted while somebody listens: the listing passes them all.
+            let rooms = try await makeRooms(Array(repeating: 1, count: 30) + [1, 0, 0], on: node, clock: clock)
+            for room in rooms[..<30] {
+                var update = RoomUpdate()
+                update.visibility = .unlisted
+                let owner = try #require(try node.store.room(room).members.values.first { $0.role == .owner })
+                _ = try await node.tell(
+                    .updateRoom(update), in: room, by: Person(session: owner.session, name: owner.name))
+            }
+            let before = node.store.calls(.directory)
+            let page = try await node.host.list(matching: nil, from: nil, limit: 1)
+            #expect(page.rooms.map(\.id) == [rooms[30]])
+            #expect(node.store.calls(.directory) - before == 1)
+            #expect(try await pages(of: node, limit: 1).flatMap { $0 } == [rooms[30], rooms[32], rooms[31]])
+            #expect(node.store.calls(.directory) - before == 4)
+        }
+    }
+}

@@ -132,9 +132,9 @@ final class SimulatedEventStore: EventStore {
         return try await perform(name) { log throws(StorageFault) in try await log.catchUp(positions) }
     }
 
-    func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
+    func read(_ stream: UUID, after seq: Int, limit: Int, bytes: Int) async throws(StorageFault) -> [StoredEvent] {
         try await perform("read after \(seq)") { log throws(StorageFault) in
-            try await log.read(stream, after: seq, limit: limit)
+            try await log.read(stream, after: seq, limit: limit, bytes: bytes)
         }
     }
 

@@ -1,0 +1,96 @@
+import EventStorage
+package import RoomDomain
+import RoomWire
+
+extension RoomHost {
+    /// A room as it was when its event `seq` had just happened; nobody's presence is in it.
+    ///
+    /// It is folded from the nearest snapshot before, when the session's turn comes, beside the event loops.
+    package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
+        let (live, position) = try await withRoom(room, for: session) { ($0, $0.position) }
+        guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
+        return try await heavily(.log, for: session) { () async throws(RoomFailure) in
+            do {
+                var state = RoomState(id: room)
+                let snapshot = try await self.store.snapshot(
+                    of: room.uuid, atMost: seq, reducerVersion: StoredStateJSON.reducerVersion)
+                if let kept = snapshot?.state(of: room, logger: self.logger) { state = kept }
+                while state.seq < seq {
+                    let events = try await self.store.read(
+                        room.uuid, after: state.seq, limit: min(1_000, seq - state.seq), bytes: Self.bytesOfEvents)
+                    let last = events.last?.seq ?? seq
+                    for event in try events.recorded(after: state.seq, through: last) { state.evolve(event) }
+                }
+                // The log may still have what is to be forgotten, also what was so while this was read.
+                if await live.isForgotten { state.dropPersonalData() }
+                return RoomView(
+                    room: room, epoch: position.epoch, seq: seq, time: self.clock.now,
+                    state: StateJSON.encode(state), you: YouJSON.encode(state, session), presence: nil)
+            } catch {
+                throw Self.failure(error)
+            }
+        }
+    }
+
+    /// A part of a room's log.
+    package struct LogPage: Sendable {
+        /// The log's epoch.
+        package var epoch: String
+        /// Events, ascending.
+        package var events: [RecordedEvent]
+        /// The room's last event.
+        package var seq: Int
+    }
+
+    /// About how many bytes of events are read for one page, and at a time.
+    package static let bytesOfEvents = 1 << 20
+
+    /// At most `limit` events after `seq`, and about ``bytesOfEvents`` of them, for a session that may look at the room.
+    package func events(
+        of room: RoomID, after seq: Int, limit: Int, for session: SessionID
+    ) async throws(RoomFailure) -> LogPage {
+        try await events(of: room, after: seq, limit: limit, for: session) { $0 }
+    }
+
+    /// What `make` makes of at most `limit` events after `seq`, and about ``bytesOfEvents`` of them, for a session that
+    /// may look at the room.
+    ///
+    /// The events are read and `make` is called when the session's turn comes, beside the event loops.
+    package func events<Value: Sendable>(
+        of room: RoomID, after seq: Int, limit: Int, for session: SessionID,
+        _ make: @escaping @Sendable (LogPage) -> Value
+    ) async throws(RoomFailure) -> Value {
+        let (live, position) = try await withRoom(room, for: session) { ($0, $0.position) }
+        guard seq >= 0, seq < position.seq, limit > 0 else {
+            return make(LogPage(epoch: position.epoch, events: [], seq: position.seq))
+        }
+        return try await heavily(.log, for: session) { () async throws(RoomFailure) in
+            do {
+                let count = min(limit, position.seq - seq)
+                let stored = try await self.store.read(
+                    room.uuid, after: seq, limit: count, bytes: Self.bytesOfEvents)
+                let events = try stored.recorded(after: seq, through: stored.last?.seq ?? seq + count)
+                let isForgotten = await live.isForgotten
+                return make(
+                    LogPage(
+                        epoch: position.epoch, events: isForgotten ? events.map(\.withoutPersonalData) : events,
+                        seq: position.seq))
+            } catch {
+                throw Self.failure(error)
+            }
+        }
+    }
+
+    private static func failure(_ error: any Error) -> RoomFailure {
+        switch error {
+        case let failure as RoomFailure: failure
+        case let fault as StorageFault: RoomFailure(fault)
+        default: .internalFault
+        }
+    }
+}
+
+extension LiveRoom {
+    /// Whether nobody may be shown its personal data any more.
+    fileprivate var isForgotten: Bool { confirmed.isForgotten }
+}
