@@ -143,6 +143,7 @@ UNLIMITED = (
     "--max-connections-per-address", "0", "--max-messages-per-second", "0", "--max-sessions-per-minute", "0",
     "--max-requests-per-address", "0", "--max-requests-per-session", "0", "--max-commands-per-second", "0",
     "--max-messages-per-session", "0", "--max-messages-per-address", "0",
+    "--max-failed-lookups-per-minute", "0", "--max-failed-lookups-per-address", "0", "--max-joins-per-minute", "0",
     "--max-sockets-per-session", "0", "--max-events-per-room", "0", "--max-events-per-session", "0",
     "--max-events-per-address", "0", "--max-signals-per-second", "0",
 )

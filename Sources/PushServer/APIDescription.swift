@@ -407,8 +407,9 @@ enum APIDescription {
         ents/schemas/Number"},"reason":{"type":"string","description":"Without by it is ownerLeft or ownerAway."}}},
         "MemberBanned":{"type":"object","required":["seq","at","type","member"],"properties":{"seq":{"$ref":"#/compo\#
         nents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberBanned"},"member":{"\#
-        $ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"until":{"$ref":"#/componen\#
-        ts/schemas/Time"},"reason":{"type":"string"}}},
+        $ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"role":{"const":"dj","descr\#
+        iption":"Where the member was a \#
+        DJ."},"until":{"$ref":"#/components/schemas/Time"},"reason":{"type":"string"}}},
         "MemberUnbanned":{"type":"object","required":["seq","at","type","member"],"properties":{"seq":{"$ref":"#/com\#
         ponents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberUnbanned"},"member\#
         ":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"reason":{"type":"strin\#
@@ -519,9 +520,11 @@ enum APIDescription {
         "SetRoleCommand":{"type":"object","required":["type","member","role"],"properties":{"type":{"const":"setRole\#
         "},"member":{"$ref":"#/components/schemas/Number"},"role":{"enum":["dj","guest"]},"reason":{"$ref":"#/compon\#
         ents/schemas/Reason"}}},
-        "KickCommand":{"type":"object","required":["type","member"],"properties":{"type":{"const":"kick"},"member":{\#
-        "$ref":"#/components/schemas/Number"},"ban":{"type":"boolean"},"durationMs":{"type":"integer","minimum":1,"m\#
-        aximum":31536000000,"description":"When the ban ends by itself; only with \#
+        "KickCommand":{"type":"object","required":["type"],"oneOf":[{"required":["member"]},{"required":["members"]}\#
+        ],"properties":{"type":{"const":"kick"},"member":{"$ref":"#/components/schemas/Number"},"members":{"type":"a\#
+        rray","minItems":1,"maxItems":500,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Number"},"descrip\#
+        tion":"All of them are kicked, or none."},"ban":{"type":"boolean"},"durationMs":{"type":"integer","minimum":\#
+        1,"maximum":31536000000,"description":"When the ban ends by itself; only with \#
         ban."},"reason":{"$ref":"#/components/schemas/Reason"}}},
         "Reason":{"type":"string","minLength":1,"description":"1 to 200 characters and no control characters."},
         "AddTracksCommand":{"type":"object","required":["type","tracks"],"properties":{"type":{"const":"addTracks"},\#

@@ -17,6 +17,12 @@ final class Admission: Sendable {
         var room: RoomID
     }
 
+    /// One address at one room.
+    private struct Door: Hashable {
+        var address: UInt64
+        var room: RoomID
+    }
+
     /// One limit: what is left for each key, what is counted, and how often that was too much.
     private struct Limit<Key: Hashable & Sendable>: Sendable {
         var table: BucketTable<Key>
@@ -25,8 +31,18 @@ final class Admission: Sendable {
 
         func check(_ key: Key, _ cost: Int = 1) throws(CommandFailure) {
             guard let wait = table.take(key, cost) else { return }
+            throw refusal(retryAfterMs: wait)
+        }
+
+        /// Refuses where nothing is left, and uses nothing.
+        func look(_ key: Key) throws(CommandFailure) {
+            guard let wait = table.wait(key) else { return }
+            throw refusal(retryAfterMs: wait)
+        }
+
+        private func refusal(retryAfterMs wait: Int) -> CommandFailure {
             refusals.increment()
-            throw CommandFailure(.rateLimited, "too many \(what)", retryAfterMs: wait)
+            return CommandFailure(.rateLimited, "too many \(what)", retryAfterMs: wait)
         }
     }
 
@@ -42,6 +58,9 @@ final class Admission: Sendable {
     private let requestsOfSession: Limit<SessionID>
     private let commands: Limit<Participant>
     private let searches: Limit<SessionID>
+    private let failedLookups: Limit<SessionID>
+    private let failedLookupsOfAddress: Limit<UInt64>
+    private let joins: Limit<Door>
 
     init(_ settings: RoomServerSettings, registry: PrometheusRegistry) {
         registry.describe([
@@ -68,8 +87,19 @@ final class Admission: Sendable {
             perSecond(settings.maximumRequestsPerAddress), "address", "requests from this address")
         requestsOfSession = limit(perSecond(settings.maximumRequestsPerSession), "session", "requests of this session")
         commands = limit(perSecond(settings.maximumCommandsPerSecond), "room", "commands in this room")
-        let ofMinute = settings.maximumSearchesPerMinute
-        searches = limit(ofMinute > 0 ? Allowance(perMinute: ofMinute) : nil, "searches", "nearby searches")
+        func perMinute(_ count: Int, minutesAtOnce: Int = Allowance.burst) -> Allowance? {
+            count > 0 ? Allowance(perMinute: count, minutesAtOnce: minutesAtOnce) : nil
+        }
+        searches = limit(perMinute(settings.maximumSearchesPerMinute), "searches", "nearby searches")
+        failedLookups = limit(
+            perMinute(settings.maximumFailedLookupsPerMinute), "lookups",
+            "rooms that are not there were looked for by this session")
+        failedLookupsOfAddress = limit(
+            perMinute(settings.maximumFailedLookupsPerAddress), "address_lookups",
+            "rooms that are not there were looked for from this address")
+        joins = limit(
+            perMinute(settings.maximumJoinsPerMinute, minutesAtOnce: 1), "joins",
+            "have joined this room from this address")
     }
 
     /// The account of what waits for a peer's connection, charged to where the peer comes from.
@@ -129,6 +159,30 @@ final class Admission: Sendable {
     /// Counts a nearby search or a new nearby subscription of a session.
     func search(of session: SessionID) throws(CommandFailure) {
         try searches.check(session)
+    }
+
+    /// Refuses a look-up where too many failed.
+    ///
+    /// What others behind its address did does not keep a session that has not failed yet from a room whose id it knows.
+    func lookup(by seeker: RoomSeeker, isOfCode: Bool) throws(CommandFailure) {
+        try failedLookups.look(seeker.session)
+        guard let address = seeker.address, isOfCode || !failedLookups.table.isFull(seeker.session) else { return }
+        try failedLookupsOfAddress.look(address)
+    }
+
+    /// Counts a look-up that found no room, also where more were under way than are let: they are paid for by waiting
+    /// for longer.
+    func lookupFailed(by seeker: RoomSeeker) {
+        failedLookups.table.charge(seeker.session)
+        if let address = seeker.address { failedLookupsOfAddress.table.charge(address) }
+    }
+
+    /// Counts a new member of a room, by the address it comes from; returns nil, or after how many milliseconds it is
+    /// worth trying again.
+    func newcomer(from address: UInt64?, to room: RoomID) -> Int? {
+        guard let address, let wait = joins.table.take(Door(address: address, room: room)) else { return nil }
+        joins.refusals.increment()
+        return wait
     }
 
     /// Counts a command of a session in a room: once, and once more for each 50 tracks or entries that it names.

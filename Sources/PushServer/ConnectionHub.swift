@@ -12,6 +12,8 @@ final class ConnectionHub {
     let rooms: RoomHost
     let settings: RoomServerSettings
     let admission: Admission
+    /// Finds the rooms that clients name.
+    var lookup: RoomLookup { RoomLookup(rooms: rooms, admission: admission) }
     let feed: HubFeed
     let framing = FrameMaker()
     /// What the loop's sockets have done.

@@ -197,35 +197,48 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     private func admit(
         _ session: Session, to place: SocketPlace, _ handshake: ServerHandshake, _ context: ChannelHandlerContext
     ) {
-        let rooms = surroundings.hub.rooms
         switch place {
-        case .open:
-            decided(.success((session, nil)), handshake, context)
-        case .room(nil):
-            decided(.failure(CommandFailure(.notFound)), handshake, context)
-        case .room(.id(let room)):
-            let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-            rooms.admit(session.id, to: room) { result in
-                this.eventLoop.runSoon {
-                    let (handler, context) = this.value
-                    switch result {
-                    case .success: handler.decided(.success((session, room)), handshake, context)
-                    case .failure(let failure): handler.decided(.failure(CommandFailure(failure)), handshake, context)
-                    }
+        case .open: decided(.success((session, nil)), handshake, context)
+        case .room(nil): decided(.failure(CommandFailure(.notFound)), handshake, context)
+        case .room(let reference?): find(reference, for: session, handshake, context)
+        }
+    }
+
+    private func find(
+        _ reference: RoomReference, for session: Session, _ handshake: ServerHandshake,
+        _ context: ChannelHandlerContext
+    ) {
+        let lookup = surroundings.hub.lookup
+        let seeker = RoomSeeker(session: session.id, address: account?.network)
+        do throws(CommandFailure) {
+            if let room = try lookup.known(reference, by: seeker) {
+                return admit(session, to: room, handshake, context)
+            }
+        } catch {
+            return decided(.failure(error), handshake, context)
+        }
+        let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        lookup.find(reference, for: seeker) { result in
+            this.eventLoop.runSoon {
+                let (handler, context) = this.value
+                switch result {
+                case .success(let room): handler.admit(session, to: room, handshake, context)
+                case .failure(let failure): handler.decided(.failure(failure), handshake, context)
                 }
             }
-        case .room(.code(let code)?):
-            if let room = rooms.liveRoom(code: code) {
-                return admit(session, to: .room(.id(room)), handshake, context)
-            }
-            let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-            rooms.resolve(.code(code)) { result in
-                this.eventLoop.runSoon {
-                    let (handler, context) = this.value
-                    switch result {
-                    case .success(let room): handler.admit(session, to: .room(.id(room)), handshake, context)
-                    case .failure(let failure): handler.decided(.failure(CommandFailure(failure)), handshake, context)
-                    }
+        }
+    }
+
+    private func admit(
+        _ session: Session, to room: RoomID, _ handshake: ServerHandshake, _ context: ChannelHandlerContext
+    ) {
+        let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        surroundings.hub.rooms.admit(session.id, to: room) { result in
+            this.eventLoop.runSoon {
+                let (handler, context) = this.value
+                switch result {
+                case .success: handler.decided(.success((session, room)), handshake, context)
+                case .failure(let failure): handler.decided(.failure(CommandFailure(failure)), handshake, context)
                 }
             }
         }

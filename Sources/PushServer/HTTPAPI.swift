@@ -189,7 +189,7 @@ struct HTTPAPI: Sendable {
         // A number too large for any room is one that the room does not have.
         let isHuge = text.map { $0.count > 18 && $0.allSatisfy(\.isWholeNumber) } ?? false
         let at = isHuge ? Int.max : try integer("at", of: request, in: Int.min...Int.max)
-        return try await show(try await room(of: context), at: at, context.session())
+        return try await show(try await room(of: request, context), at: at, context.session())
     }
 
     private func show(
@@ -220,7 +220,7 @@ struct HTTPAPI: Sendable {
     private func listEvents(_ request: Request, _ context: APIContext) async throws -> Response {
         let after = try integer("after", of: request, in: 0...Int.max) ?? 0
         let limit = try integer("limit", of: request, in: 1...Int.max) ?? 1_000
-        let room = try await room(of: context)
+        let room = try await room(of: request, context)
         let session = try context.session()
         do {
             return Self.json(
@@ -237,7 +237,7 @@ struct HTTPAPI: Sendable {
         let limit = try integer("limit", of: request, in: 1...Int.max) ?? 100
         let query = PoolQuery(
             start: try poolStart(of: request), text: try searchText(of: request), limit: min(limit, 500))
-        let room = try await room(of: context)
+        let room = try await room(of: request, context)
         let session = try context.session()
         do {
             return Self.json(try await rooms.pool(of: room, query, for: session.id))
@@ -263,13 +263,15 @@ struct HTTPAPI: Sendable {
         let session = try context.session()
         let command = try CommandJSON.parse(body: try await body(of: request))
         let key = try idempotencyKey(of: request)
-        let room = try await room(of: context)
+        let room = try await room(of: request, context)
         try admission.command(command, of: session.id, in: room)
+        let network = network(of: request, context)
         let outcome: CommandOutcome
         do {
             outcome = try await rooms.command(
                 command, to: room, by: .session(session.id, name: session.name), key: key,
-                from: network(of: request, context))
+                from: network,
+                countNewcomer: { [admission] in admission.newcomer(from: network, to: room) })
         } catch {
             throw CommandFailure(error)
         }
@@ -285,19 +287,17 @@ struct HTTPAPI: Sendable {
 
     // MARK: Parts of requests
 
+    /// What stands for the address that a request comes from; nil where that does not count.
     private func network(of request: Request, _ context: APIContext) -> UInt64? {
         admission.network(of: context.peer, forwardedFor: request.forwardedFor)
     }
 
-    private func room(of context: APIContext) async throws(CommandFailure) -> RoomID {
+    private func room(of request: Request, _ context: APIContext) async throws(CommandFailure) -> RoomID {
         guard let text = context.parameters.get("room"), let reference = RoomReference(text) else {
             throw CommandFailure(.notFound)
         }
-        do {
-            return try await rooms.resolve(reference)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let seeker = RoomSeeker(session: try context.session().id, address: network(of: request, context))
+        return try await RoomLookup(rooms: rooms, admission: admission).room(reference, for: seeker)
     }
 
     private func body(of request: Request) async throws -> [UInt8] {

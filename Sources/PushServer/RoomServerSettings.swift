@@ -45,6 +45,13 @@ package struct RoomServerSettings: Sendable {
     /// The most nearby searches and new nearby subscriptions of one session in a minute, and five times as many at once;
     /// 0: any number.
     package var maximumSearchesPerMinute = 120
+    /// The most look-ups of rooms that are not there of one session in a minute, and five times as many at once; 0: any
+    /// number.
+    package var maximumFailedLookupsPerMinute = 60
+    /// The same from one address.
+    package var maximumFailedLookupsPerAddress = 600
+    /// The most members that one room gets from one address in a minute, and as many at once; 0: any number.
+    package var maximumJoinsPerMinute = 600
     /// The most nearby subscriptions of one connection.
     package var maximumNearbyPerConnection = 16
     /// The longest message that a client may send, in bytes; the longest body of a request as well.

@@ -33,10 +33,14 @@ extension WebSocketConnection {
         case .subscribe(let request, let reference, let position):
             withRoom(reference, of: message, id: request) { self.subscribe(to: $0, id: request, position: position) }
         case .unsubscribe(let request, let reference):
-            withRoom(reference, of: message, id: request) { room in
-                self.hub.unfollow(self, room, because: .asked)
-                self.send(ServerMessage.ok(re: request))
-            }
+            // Nothing is looked up: a room that is followed is in memory, and any other is as good as none.
+            let room: RoomID? =
+                switch reference {
+                case .id(let room): room
+                case .code(let code): hub.rooms.liveRoom(code: code)
+                }
+            if let room { hub.unfollow(self, room, because: .asked) }
+            send(ServerMessage.ok(re: request))
         case .command(let request, let reference, let key, let command):
             withRoom(reference, of: message, id: request) {
                 self.submit(command, to: $0, key: key, id: request)
@@ -93,9 +97,11 @@ extension WebSocketConnection {
         }
         commandsInFlight += 1
         let (feed, connection) = (hub.feed, id)
+        let (admission, address) = (hub.admission, account.network)
         hub.rooms.submit(
             CommandRequest(
-                actor: .session(session.id, name: session.name), key: key, command: command, network: account.network
+                actor: .session(session.id, name: session.name), key: key, command: command, network: address,
+                countNewcomer: { admission.newcomer(from: address, to: room) }
             ) { outcome in
                 feed.onLoop { $0.connections[connection]?.commandAnswered(request, outcome) }
             }, to: room)
@@ -116,38 +122,43 @@ extension WebSocketConnection {
         readIfDue()
     }
 
-    // MARK: Codes
+    // MARK: Looking for rooms
+
+    /// Who looks for rooms on this connection.
+    private var seeker: RoomSeeker { RoomSeeker(session: session.id, address: account.network) }
 
     /// Runs `body` with the room that is meant: at once where that is known here, else after it was looked up, with all
     /// later messages waiting behind it.
     private func withRoom(
         _ reference: RoomReference, of message: ClientMessage, id request: Int64?, _ body: (RoomID) -> Void
     ) {
-        switch reference {
-        case .id(let room):
-            body(room)
-        case .code(let code):
-            if let room = hub.rooms.liveRoom(code: code) { return body(room) }
-            isWaiting = true
-            let (host, feed, connection) = (hub.rooms, hub.feed, id)
-            host.resolve(reference) { result in
-                feed.onLoop { $0.connections[connection]?.resolved(message.with(result), id: request) }
+        do throws(CommandFailure) {
+            if let room = try hub.lookup.known(reference, by: seeker, isFollowed: { self.follows($0) }) {
+                return body(room)
             }
+        } catch {
+            return refuse(request, error)
+        }
+        isWaiting = true
+        let (feed, connection) = (hub.feed, id)
+        hub.lookup.find(reference, for: seeker) { result in
+            feed.onLoop { $0.connections[connection]?.resolved(message.with(result), id: request) }
         }
     }
 
-    private func resolved(_ message: Result<ClientMessage, RoomFailure>, id request: Int64?) {
+    private func resolved(_ message: Result<ClientMessage, CommandFailure>, id request: Int64?) {
         isWaiting = false
         switch message {
-        case .success(let message):
-            carryOut(message)
-        case .failure(let failure):
-            let failure = CommandFailure(failure)
-            send(
-                ServerMessage.error(
-                    re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+        case .success(let message): carryOut(message)
+        case .failure(let failure): refuse(request, failure)
         }
         work()
+    }
+
+    private func refuse(_ request: Int64?, _ failure: CommandFailure) {
+        send(
+            ServerMessage.error(
+                re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
     }
 
     /// Goes on after the answer that was waited for.
@@ -159,7 +170,7 @@ extension WebSocketConnection {
 
 extension ClientMessage {
     /// The same message about the room that was found for its code.
-    fileprivate func with(_ found: Result<RoomID, RoomFailure>) -> Result<ClientMessage, RoomFailure> {
+    fileprivate func with(_ found: Result<RoomID, CommandFailure>) -> Result<ClientMessage, CommandFailure> {
         found.map { room in
             switch self {
             case .subscribe(let id, _, let position): .subscribe(id: id, room: .id(room), position: position)

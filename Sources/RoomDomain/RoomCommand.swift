@@ -15,8 +15,8 @@ package enum RoomCommand: Sendable, Equatable {
     case closeRoom(forget: Bool, note: String? = nil)
     case setRole(member: MemberID, role: Role, note: String? = nil)
     case transferOwnership(member: MemberID, note: String? = nil)
-    /// A ban ends after `durationMs` where that is given.
-    case kick(member: MemberID, ban: Bool, durationMs: Int64? = nil, note: String?)
+    /// All of them or none; bans end after `durationMs` where that is given.
+    case kick(members: [MemberID], ban: Bool, durationMs: Int64? = nil, note: String?)
     case unban(member: MemberID, note: String? = nil)
     case addTracks([TrackInfo])
     case removeTracks([TrackID])
@@ -45,6 +45,13 @@ package enum RoomCommand: Sendable, Equatable {
 
     /// Closing alone.
     package static var closeRoom: RoomCommand { .closeRoom(forget: false) }
+
+    /// Kicking one member.
+    package static func kick(
+        member: MemberID, ban: Bool, durationMs: Int64? = nil, note: String?
+    ) -> RoomCommand {
+        .kick(members: [member], ban: ban, durationMs: durationMs, note: note)
+    }
 }
 
 /// What an owner wants changed; nil: leave as it is.

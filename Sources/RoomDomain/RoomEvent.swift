@@ -16,9 +16,11 @@ package enum RoomEvent: Sendable, Equatable {
     case roomClosed(forget: Bool, by: MemberID? = nil, note: String? = nil)
     /// Where the server acted by itself, the note is ``RoomState/ownerLeft`` or ``RoomState/ownerAway``.
     case roleChanged(member: MemberID, role: Role, by: MemberID? = nil, note: String? = nil)
-    /// The session is kept in the log and never shown to clients; it may come back from `until` on.
+    /// The session is kept in the log and never shown to clients; it may come back from `until` on. The role is the one
+    /// that the member had.
     case memberBanned(
-        member: MemberID, by: MemberID?, session: SessionID, until: Timestamp? = nil, note: String? = nil)
+        member: MemberID, by: MemberID?, session: SessionID, until: Timestamp? = nil, note: String? = nil,
+        role: Role = .guest)
     /// Of a ban that has ended by itself it tells when the session comes back.
     case memberUnbanned(member: MemberID, by: MemberID?, note: String? = nil)
     case tracksAdded(tracks: [NumberedTrack], by: MemberID)

@@ -8,6 +8,10 @@ package enum RoomLimits {
     package static let queue = 500
     /// Present members.
     package static let members = 10_000
+    /// Members in one `kick`.
+    package static let membersPerCommand = 500
+    /// Votes that the members of a `kick` of several may have together, since its events tell what is left of each.
+    package static let votesPerKick = 50_000
     /// Sessions that may not come back.
     package static let bans = 10_000
     /// Entries of the history that are kept.

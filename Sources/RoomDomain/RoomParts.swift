@@ -76,10 +76,13 @@ package struct Ban: Sendable, Hashable {
     package var member: MemberID
     /// When it may come back; nil: when it is unbanned.
     package var until: Timestamp?
+    /// The role that the member had; a guest where the log does not say.
+    package var role: Role
 
-    package init(member: MemberID, until: Timestamp? = nil) {
+    package init(member: MemberID, until: Timestamp? = nil, role: Role = .guest) {
         self.member = member
         self.until = until
+        self.role = role
     }
 
     /// Whether it may not come back yet.

@@ -12,10 +12,13 @@ extension RoomState {
     ///   - actor: Who asks.
     ///   - now: The server's clock; where it is behind ``lastEventAt``, that counts instead.
     ///   - online: The members who are online: the electorate of who wants to skip.
+    ///   - lastSeen: When members who are not online last were; one who is in neither was not since it joined. Nil where
+    ///     it is not known who is online: then nobody makes room for a newcomer to a full room.
     /// - Returns: The events in their order, to be numbered by ``recorded(_:at:)``.
     /// - Throws: Why the answer is no.
     package func decide(
-        _ command: RoomCommand, by actor: Actor, at now: Timestamp, online: Set<MemberID> = []
+        _ command: RoomCommand, by actor: Actor, at now: Timestamp, online: Set<MemberID> = [],
+        lastSeen: [MemberID: Timestamp]? = nil
     ) throws(RoomRefusal) -> [RoomEvent] {
         let now = max(now, lastEventAt)
         let events: [RoomEvent]
@@ -23,7 +26,7 @@ extension RoomState {
             events = try endMembership(of: session, reason)
         } else {
             let asker = try admit(actor, for: command, at: now)
-            events = try decide(command, of: asker, actor, at: now, online: online)
+            events = try decide(command, of: asker, actor, at: now, online: online, lastSeen: lastSeen)
         }
         // Who goes may have been all that kept a song on air.
         guard let onAir, !onAir.skipVoters.isEmpty, events.contains(where: \.endsMembership) else { return events }
@@ -31,10 +34,11 @@ extension RoomState {
     }
 
     private func decide(
-        _ command: RoomCommand, of asker: Asker, _ actor: Actor, at now: Timestamp, online: Set<MemberID>
+        _ command: RoomCommand, of asker: Asker, _ actor: Actor, at now: Timestamp, online: Set<MemberID>,
+        lastSeen: [MemberID: Timestamp]?
     ) throws(RoomRefusal) -> [RoomEvent] {
         switch command {
-        case .join(let name): return try join(name: name, by: actor)
+        case .join(let name): return try join(name: name, by: actor, online: online, lastSeen: lastSeen)
         case .leave: return membershipEnd(of: try asker.memberOnly, .left)
         case .rename(let name): return try rename(try asker.memberOnly, to: name)
         case .updateRoom(let update): return try updateRoom(update, by: asker.member?.id)
@@ -43,9 +47,9 @@ extension RoomState {
             return try setRole(of: member, to: role, by: asker.member?.id, note)
         case .transferOwnership(let member, let note):
             return try transferOwnership(to: member, by: asker.member?.id, note)
-        case .kick(let member, let ban, let durationMs, let note):
-            return try kick(member, ban: ban, durationMs: durationMs, note, by: asker, at: now)
-        case .unban(let member, let note): return try unban(member, by: asker.member?.id, note)
+        case .kick(let members, let ban, let durationMs, let note):
+            return try kick(members, ban: ban, durationMs: durationMs, note, by: asker, at: now)
+        case .unban(let member, let note): return try unban(member, by: asker, note)
         case .addTracks(let tracks): return try addTracks(tracks, by: try asker.memberOnly, at: now)
         case .removeTracks(let tracks): return try removeTracks(tracks, by: try asker.memberOnly.id)
         case .vote(let track): return try vote(for: track, by: try asker.memberOnly.id)
@@ -159,8 +163,8 @@ extension RoomState {
     private func roleNeeded(for command: RoomCommand) -> Role {
         switch command {
         case .addTracks where settings.guestsMayAdd && !settings.queueLocked: .guest
-        case .updateRoom, .closeRoom, .setRole, .transferOwnership, .unban: .owner
-        case .kick, .addTracks, .removeTracks, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip,
+        case .updateRoom, .closeRoom, .setRole, .transferOwnership: .owner
+        case .kick, .unban, .addTracks, .removeTracks, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip,
             .finish, .syncDeck:
             .dj
         case .join, .leave, .rename, .vote, .unvote, .voteSkip, .countSkipVotes, .replaceOwner, .endMembership: .guest

@@ -21,9 +21,10 @@ extension RoomState {
         case .roomUpdated(let changes): foldRoomUpdated(changes)
         case .roomClosed(let forget, _, _): foldRoomClosed(forget: forget, at: recorded.at)
         case .roleChanged(let member, let role, _, _): members[member]?.role = role
-        case .memberBanned(let member, _, let session, let until, _):
-            foldMemberBanned(Ban(member: member, until: until), session)
-        case .memberUnbanned(let member, _, _): bans = bans.filter { $0.value.member != member }
+        case .memberBanned(let member, _, let session, let until, _, let role):
+            foldMemberBanned(Ban(member: member, until: until, role: role), session)
+        case .memberUnbanned(let member, _, _):
+            for session in bans.filter({ $0.value.member == member }).keys { bans[session] = nil }
         case .tracksAdded(let tracks, let by): foldTracksAdded(tracks, by: by)
         case .tracksRemoved(let tracks, _): foldTracksRemoved(tracks)
         case .voteCast(let track, let member, _, let requestedSeq):

@@ -38,8 +38,8 @@ extension RoomEvent {
             return .roomClosed(forget: forget, by: by)
         case .roleChanged(let member, let role, let by?, _):
             return .roleChanged(member: member, role: role, by: by)
-        case .memberBanned(let member, let by, let session, let until, _):
-            return .memberBanned(member: member, by: by, session: session, until: until)
+        case .memberBanned(let member, let by, let session, let until, _, let role):
+            return .memberBanned(member: member, by: by, session: session, until: until, role: role)
         case .memberUnbanned(let member, let by, _):
             return .memberUnbanned(member: member, by: by)
         case .roleChanged, .tracksAdded, .tracksRemoved, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued,

@@ -1,16 +1,45 @@
 /// Deciding who is in the room and what each may do.
 extension RoomState {
-    func join(name: String?, by actor: Actor) throws(RoomRefusal) -> [RoomEvent] {
+    func join(
+        name: String?, by actor: Actor, online: Set<MemberID>, lastSeen: [MemberID: Timestamp]?
+    ) throws(RoomRefusal) -> [RoomEvent] {
         guard case .session(let session, let sessionName) = actor else { throw .notMember }
         let name = try NameRule.require(name ?? sessionName, "name", RoomLimits.memberName)
         guard memberOfSession[session] == nil else { return [] }
-        guard members.count < RoomLimits.members else {
-            throw .limitReached("a room has at most \(RoomLimits.members) members")
-        }
+        let expired = try roomForMember(online: online, lastSeen: lastSeen)
         let joined = RoomEvent.memberJoined(
             member: MemberID(rawValue: nextMember), name: name, role: .guest, session: session)
         // Who was let in has been banned for long enough.
-        return (bans[session].map { [.memberUnbanned(member: $0.member, by: nil)] } ?? []) + [joined]
+        return expired + (bans[session].map { [.memberUnbanned(member: $0.member, by: nil)] } ?? []) + [joined]
+    }
+
+    /// What makes room for one more member where there are as many as may be: the guest expires who has been offline for
+    /// longest.
+    private func roomForMember(
+        online: Set<MemberID>, lastSeen: [MemberID: Timestamp]?
+    ) throws(RoomRefusal) -> [RoomEvent] {
+        guard members.count >= RoomLimits.members else { return [] }
+        guard let lastSeen, let guest = longestOffline(online: online, lastSeen: lastSeen) else {
+            throw .limitReached("a room has at most \(RoomLimits.members) members")
+        }
+        return membershipEnd(of: guest, .expired)
+    }
+
+    /// The guest who has been offline for longest; nil where all guests are online.
+    ///
+    /// It counts from its joining where it was not seen online since; of several it is the first to join. Looks at each
+    /// member once.
+    private func longestOffline(online: Set<MemberID>, lastSeen: [MemberID: Timestamp]) -> Member? {
+        var longest: (since: Timestamp, guest: Member)?
+        for guest in members.values where guest.role == .guest {
+            // Nobody was offline before it joined.
+            if let longest, (longest.since, longest.guest.id) < (guest.joinedAt, guest.id) { continue }
+            guard !online.contains(guest.id) else { continue }
+            let since = lastSeen[guest.id].map { max($0, guest.joinedAt) } ?? guest.joinedAt
+            if let longest, (longest.since, longest.guest.id) < (since, guest.id) { continue }
+            longest = (since, guest)
+        }
+        return longest?.guest
     }
 
     func rename(_ member: Member, to name: String) throws(RoomRefusal) -> [RoomEvent] {
@@ -65,51 +94,6 @@ extension RoomState {
         return changeOfOwner(to: heir, by: nil, Self.ownerAway)
     }
 
-    func kick(
-        _ id: MemberID, ban: Bool, durationMs: Int64?, _ note: String?, by asker: Asker, at now: Timestamp
-    ) throws(RoomRefusal) -> [RoomEvent] {
-        switch members[id]?.role {
-        case .owner: throw .forbidden("nobody kicks the owner")
-        case .dj where !asker.hasRights(of: .owner): throw .forbidden("a DJ kicks guests only")
-        case .dj, .guest, nil: break
-        }
-        let note = try Self.accepted(note: note)
-        if let durationMs {
-            guard ban else { throw .badRequest("durationMs goes with ban only") }
-            guard RoomLimits.banMs.contains(durationMs) else {
-                throw .badRequest("durationMs must be 1 to \(RoomLimits.banMs.upperBound)")
-            }
-        }
-        let member = try existing(id)
-        let by = asker.member?.id
-        var events = membershipEnd(of: member, ban ? .banned : .kicked, by: by, note: note)
-        if ban {
-            events += try roomForBan(at: now)
-            let until = durationMs.map { Timestamp(milliseconds: now.milliseconds &+ $0) }
-            events.append(.memberBanned(member: id, by: by, session: member.session, until: until, note: note))
-        }
-        return events
-    }
-
-    /// What makes room for one more ban where there are as many as may be: the oldest of those that are over is lifted.
-    private func roomForBan(at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
-        guard bans.count >= RoomLimits.bans else { return [] }
-        guard let ended = bans.values.lazy.filter({ !$0.holds(at: now) }).map(\.member).min() else {
-            throw .limitReached("a room has at most \(RoomLimits.bans) bans")
-        }
-        return [.memberUnbanned(member: ended, by: nil)]
-    }
-
-    /// Of a number that was never given out there is nobody to unban; of any other, who is not banned stays so.
-    ///
-    /// A ban that has ended by itself is lifted like any other.
-    func unban(_ id: MemberID, by: MemberID?, _ note: String?) throws(RoomRefusal) -> [RoomEvent] {
-        let note = try Self.accepted(note: note)
-        guard id.rawValue >= 1, id.rawValue < nextMember else { throw Self.noMember(id) }
-        guard bans.values.contains(where: { $0.member == id }) else { return [] }
-        return [.memberUnbanned(member: id, by: by, note: note)]
-    }
-
     /// The end of a membership, with what must come just before and just after it.
     ///
     /// An owner's place is taken first; the last to go closes the room.
@@ -136,12 +120,12 @@ extension RoomState {
         return members.min(by: standsBefore)?.id
     }
 
-    private func existing(_ id: MemberID) throws(RoomRefusal) -> Member {
+    func existing(_ id: MemberID) throws(RoomRefusal) -> Member {
         guard let member = members[id] else { throw Self.noMember(id) }
         return member
     }
 
-    private static func noMember(_ id: MemberID) -> RoomRefusal { .notFound("no member \(id.rawValue)") }
+    static func noMember(_ id: MemberID) -> RoomRefusal { .notFound("no member \(id.rawValue)") }
 }
 
 extension RoomEvent {

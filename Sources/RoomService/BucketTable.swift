@@ -36,9 +36,32 @@ package final class BucketTable<Key: Hashable & Sendable>: Sendable {
         withBucket(of: key, at: now) { $0.take(cost, of: $1, at: now) }
     }
 
+    /// Uses `cost` of a key's allowance, whether anything is left or not: what has happened is paid for later.
+    package func charge(_ key: Key, _ cost: Int = 1, at now: NIODeadline = .now()) {
+        _ = withBucket(of: key, at: now) {
+            $0.charge(cost, of: $1, at: now)
+            return true
+        }
+    }
+
     /// Uses nothing: returns nil where ``take(_:_:at:)`` would succeed, or after how many milliseconds it would.
     package func wait(_ key: Key, at now: NIODeadline = .now()) -> Int? {
-        withBucket(of: key, at: now) { $0.take(0, of: $1, at: now) }
+        guard let allowance else { return nil }
+        return state.withLock { state in
+            // A bucket that is not remembered is full.
+            guard var bucket = state.current[key] ?? state.former[key] else { return nil }
+            return bucket.take(0, of: allowance, at: now) ? nil : bucket.retryAfterMs(allowance)
+        }
+    }
+
+    /// Whether nothing of a key's allowance is used, or all of it has been earned back.
+    package func isFull(_ key: Key, at now: NIODeadline = .now()) -> Bool {
+        guard let allowance else { return true }
+        return state.withLock { state in
+            guard var bucket = state.current[key] ?? state.former[key] else { return true }
+            _ = bucket.take(0, of: allowance, at: now)
+            return bucket.tokens >= allowance.atOnce
+        }
     }
 
     /// Gives back what was used for something that was not done after all.

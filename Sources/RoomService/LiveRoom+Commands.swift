@@ -57,13 +57,24 @@ extension LiveRoom {
 
     private func decide(_ request: CommandRequest, name: (KeyMemory.Name, fingerprint: Int64)?) {
         let now = surroundings.clock.now
+        var request = request
         let events: [RoomEvent]
         do {
             events = try projected.decide(
-                request.command, by: request.actor, at: now, online: online(for: request.command))
+                request.command, by: request.actor, at: now, online: online(for: request.command),
+                lastSeen: surroundings.presence.knowsWhoIsOffline ? lastSeen : nil)
         } catch {
             pend(request, answer: .refused(error))
             return
+        }
+        if case .join = request.command, !events.isEmpty, let count = request.countNewcomer {
+            if let wait = count() {
+                let refusal = RoomRefusal.rateLimited(
+                    "too many have joined this room from this address", retryAfterMs: Int64(wait))
+                return request.reply(.refused(refusal))
+            }
+            // Counted, also where it has to be decided once more.
+            request.countNewcomer = nil
         }
         let result = projected.result(of: request.command, by: request.actor, causing: events)
         let recorded = projected.recorded(events, at: now)

@@ -35,8 +35,9 @@ extension LiveRoom {
         snapshotSeq = loaded.snapshotSeq
         encodedState = nil
         grace = PresenceGrace()
-        for session in audience.sessions where refusal(of: session) != nil {
-            for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
+        lastSeen = [:]
+        for (session, feeds) in audience.remove(Set(audience.sessions.filter { refusal(of: $0) != nil })) {
+            for feed in feeds { feed.sessionBanned(session, from: id) }
         }
         for feed in audience.feeds { feed.roomBegan(id) }
         let connected = audience.sessions.compactMap { confirmed.memberOfSession[$0] }

@@ -17,8 +17,10 @@ extension LiveRoom {
         var (hasChanged, isFewer) = (false, false)
         for (member, isHere) in here {
             let isOnline = isHere || elsewhere.contains(member) && confirmed.members[member] != nil
+            if isOnline || confirmed.members[member] == nil { lastSeen[member] = nil }
             guard presence.set(member, isOnline: isOnline) else { continue }
             hasChanged = true
+            if !isOnline, confirmed.members[member] != nil { lastSeen[member] = surroundings.clock.now }
             if !isOnline { isFewer = true }
         }
         surroundings.presence.setCount(presence.online, of: id)

@@ -43,8 +43,10 @@ extension LiveRoom {
                 room: id, from: first.seq, seq: last.seq, message: ServerMessage.delta(room: id, events: part))
             for feed in audience.feeds { feed.roomMoved(update) }
         }
-        for case .memberBanned(_, _, let session, _, _) in events.map(\.event) {
-            for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }
+        var banned: Set<SessionID> = []
+        for case .memberBanned(_, _, let session, _, _, _) in events.map(\.event) { banned.insert(session) }
+        for (session, feeds) in audience.remove(banned) {
+            for feed in feeds { feed.sessionBanned(session, from: id) }
         }
     }
 

@@ -87,6 +87,8 @@ package actor LiveRoom {
     var audience = RoomAudience()
     var presence = RoomPresence()
     var grace = PresenceGrace()
+    /// When members who are not online last were, as far as this server has noticed.
+    var lastSeen: [MemberID: Timestamp] = [:]
     /// Whether a moment is set at which members had their time to come back.
     var graceIsScheduled = false
     /// Whether a moment is set at which votes to skip are counted again.

@@ -1,22 +1,38 @@
 import RoomDomain
 import Synchronization
 
-/// The codes of this process's live rooms, so that they are found without the event log.
+/// The live rooms of this process and their codes, so that they are found without the event log.
 final class LiveRoomCodes: Sendable {
-    private let rooms = Mutex<[RoomCode: RoomID]>([:])
-
-    /// Notes a live room's code.
-    func set(_ code: RoomCode, of room: RoomID) {
-        rooms.withLock { $0[code] = room }
+    private struct State {
+        var rooms: [RoomCode: RoomID] = [:]
+        var live: Set<RoomID> = []
     }
 
-    /// Forgets a room's code, unless another room has it by now.
+    private let state = Mutex(State())
+
+    /// Notes a live room with its code.
+    func set(_ code: RoomCode, of room: RoomID) {
+        state.withLock { state in
+            state.rooms[code] = room
+            state.live.insert(room)
+        }
+    }
+
+    /// Forgets a room, and its code unless another room has it by now.
     func remove(_ code: RoomCode, of room: RoomID) {
-        rooms.withLock { if $0[code] == room { $0[code] = nil } }
+        state.withLock { state in
+            if state.rooms[code] == room { state.rooms[code] = nil }
+            state.live.remove(room)
+        }
     }
 
     /// The live room with this code.
     func room(_ code: RoomCode) -> RoomID? {
-        rooms.withLock { $0[code] }
+        state.withLock { $0.rooms[code] }
+    }
+
+    /// Whether a room is live.
+    func isLive(_ room: RoomID) -> Bool {
+        state.withLock { $0.live.contains(room) }
     }
 }

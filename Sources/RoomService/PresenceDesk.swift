@@ -22,12 +22,16 @@ final class PresenceDesk: Sendable {
     /// Whether there may be other servers.
     private let isShared: Bool
     private let beat: TimeAmount
+    private let grace: TimeAmount
+    private let startedAt: NIODeadline
 
     /// Makes the desk of a process; `link` is nil where there are no other servers.
     init(link: NodeLink?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
         self.link = link
         isShared = settings.logIsShared
         beat = settings.presenceBeat
+        grace = settings.presenceGrace
+        startedAt = loop.now
         self.loop = loop
         self.metrics = metrics
         let table = PresenceTable(
@@ -109,6 +113,9 @@ final class PresenceDesk: Sendable {
         let since = hearingSince.load(ordering: .relaxed)
         return since > 0 && loop.now - .uptimeNanoseconds(since) >= beat
     }
+
+    /// Whether who is offline has had time to come back: whoever was connected when the last server stopped too.
+    var knowsWhoIsOffline: Bool { seesEverybody && loop.now - startedAt >= grace }
 
     /// Lets time pass; returns whom that concerns, by room.
     func tick() -> [RoomID: Set<MemberID>] {

@@ -52,7 +52,7 @@ extension RecordedEvent {
         case .memberJoined(_, let name, _, _), .memberRenamed(_, let name): Self.least + name.utf8.count
         case .roomUpdated(let changes):
             Self.least + (changes.name?.utf8.count ?? 0) + (changes.note?.utf8.count ?? 0)
-        case .roomClosed(_, _, let note), .roleChanged(_, _, _, let note), .memberBanned(_, _, _, _, let note),
+        case .roomClosed(_, _, let note), .roleChanged(_, _, _, let note), .memberBanned(_, _, _, _, let note, _),
             .memberUnbanned(_, _, let note):
             Self.least + (note?.utf8.count ?? 0)
         case .roomCreated, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved,

@@ -43,16 +43,19 @@ struct RoomAudience {
         return follower.session
     }
 
-    /// Removes all connections of a session, and returns the feeds that had some.
-    mutating func remove(session: SessionID) -> [any RoomFeed] {
-        guard connectionsOfSession.removeValue(forKey: session) != nil else { return [] }
-        var told: [ObjectIdentifier: any RoomFeed] = [:]
-        for (connection, follower) in followers where follower.session == session {
+    /// Removes all connections of some sessions, and returns the feeds that had some, by session.
+    ///
+    /// Looks at each follower once, however many sessions there are.
+    mutating func remove(_ sessions: Set<SessionID>) -> [SessionID: [any RoomFeed]] {
+        let gone = sessions.filter { connectionsOfSession.removeValue(forKey: $0) != nil }
+        guard !gone.isEmpty else { return [:] }
+        var told: [SessionID: [ObjectIdentifier: any RoomFeed]] = [:]
+        for (connection, follower) in followers where gone.contains(follower.session) {
             followers[connection] = nil
-            told[follower.feed] = feedsByIdentity[follower.feed]?.feed
+            told[follower.session, default: [:]][follower.feed] = feedsByIdentity[follower.feed]?.feed
             release(follower.feed)
         }
-        return Array(told.values)
+        return told.mapValues { Array($0.values) }
     }
 
     private mutating func release(_ identity: ObjectIdentifier) {

@@ -10,11 +10,14 @@ extension RoomHost {
 
     /// Sends a command to a room and returns what becomes of it.
     package func command(
-        _ command: RoomCommand, to room: RoomID, by actor: Actor, key: String?, from network: UInt64? = nil
+        _ command: RoomCommand, to room: RoomID, by actor: Actor, key: String?, from network: UInt64? = nil,
+        countNewcomer: (@Sendable () -> Int?)? = nil
     ) async throws(RoomFailure) -> CommandOutcome {
         await withCheckedContinuation { continuation in
             submit(
-                CommandRequest(actor: actor, key: key, command: command, network: network) {
+                CommandRequest(
+                    actor: actor, key: key, command: command, network: network, countNewcomer: countNewcomer
+                ) {
                     continuation.resume(returning: $0)
                 }, to: room)
         }

@@ -16,10 +16,10 @@ package struct Allowance: Equatable, Sendable {
         atOnce = Double(count * Self.burst)
     }
 
-    /// So many a minute, and five times as many at once.
-    package init(perMinute count: Int) {
+    /// So many a minute, and as many at once as come in some minutes.
+    package init(perMinute count: Int, minutesAtOnce: Int = burst) {
         perSecond = Double(count) / 60
-        atOnce = Double(count * Self.burst)
+        atOnce = Double(count * minutesAtOnce)
     }
 
     /// After how long without use everything is earned back.
@@ -41,14 +41,24 @@ package struct TokenBucket: Equatable, Sendable {
 
     /// Uses `count` where anything is left, which may overdraw the bucket once; false where nothing is.
     package mutating func take(_ count: Int = 1, of allowance: Allowance, at now: NIODeadline) -> Bool {
+        earn(allowance, at: now)
+        guard tokens >= 1 else { return false }
+        tokens -= Double(count)
+        return true
+    }
+
+    /// Uses `count` even where nothing is left.
+    package mutating func charge(_ count: Int, of allowance: Allowance, at now: NIODeadline) {
+        earn(allowance, at: now)
+        tokens -= Double(count)
+    }
+
+    private mutating func earn(_ allowance: Allowance, at now: NIODeadline) {
         // Another thread may have looked at its clock later and come here before.
         if now > asOf {
             tokens = min(tokens + Double((now - asOf).nanoseconds) / 1e9 * allowance.perSecond, allowance.atOnce)
             asOf = now
         }
-        guard tokens >= 1 else { return false }
-        tokens -= Double(count)
-        return true
     }
 
     /// Takes back a use; no more than a full bucket comes of it.

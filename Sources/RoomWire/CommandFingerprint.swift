@@ -95,9 +95,14 @@ struct Fingerprint {
             self.combine("transferOwnership")
             self.combine(member)
             self.combine(later: note, "reason")
-        case .kick(let member, let ban, let durationMs, let note):
+        case .kick(let members, let ban, let durationMs, let note):
             self.combine("kick")
-            self.combine(member)
+            if members.count != 1 {
+                self.combine("members")
+                self.combine(Int64(members.count))
+            }
+            // One alone keeps the hash that it has had since before there could be several.
+            for member in members { self.combine(member) }
             self.combine(isPresent: ban)
             self.combine(note)
             self.combine(later: durationMs.map(String.init), "durationMs")

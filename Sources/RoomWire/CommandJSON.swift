@@ -50,7 +50,7 @@ package enum CommandJSON {
         case "transferOwnership": .transferOwnership(member: try fields.id("member"), note: try fields.note())
         case "kick":
             .kick(
-                member: try fields.id("member"), ban: try fields.boolIfPresent("ban") ?? false,
+                members: try Self.kicked(fields), ban: try fields.boolIfPresent("ban") ?? false,
                 durationMs: try fields.integerIfPresent("durationMs"), note: try fields.note())
         case "unban": .unban(member: try fields.id("member"), note: try fields.note())
         case "addTracks": .addTracks(try Self.tracks(fields))
@@ -69,6 +69,15 @@ package enum CommandJSON {
         case "voteSkip": .voteSkip(entry: try fields.id("entry"))
         case "syncDeck": .syncDeck(try Self.deck(fields))
         default: nil
+        }
+    }
+
+    /// Who is to be kicked: `member` or `members`.
+    private static func kicked(_ fields: JSONFields) throws(FieldViolation) -> [MemberID] {
+        switch (fields["member"], fields["members"]) {
+        case (_, nil): [try fields.id("member")]
+        case (nil, .some): try fields.ids("members")
+        case (.some, .some): throw fields.violation("members", "absent where there is a member")
         }
     }
 

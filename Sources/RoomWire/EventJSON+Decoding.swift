@@ -41,7 +41,8 @@ extension JSONFields {
         case .memberBanned:
             .memberBanned(
                 member: try self.id("member"), by: try self.idIfPresent("by"), session: try self.sessionID("session"),
-                until: try self.instantIfPresent("until"), note: try self.note())
+                until: try self.instantIfPresent("until"), note: try self.note(),
+                role: try self.choiceIfPresent("role") ?? .guest)
         case .memberUnbanned:
             .memberUnbanned(
                 member: try self.id("member"), by: try self.idIfPresent("by"), note: try self.note())

@@ -99,9 +99,10 @@ extension JSONWriter {
             self.member("member", id: member)
             self.member("role", choice: role)
             self.members(by: by, note: note)
-        case .memberBanned(let member, let by, let session, let until, let note):
+        case .memberBanned(let member, let by, let session, let until, let note, let role):
             self.member("member", id: member)
             self.member("by", id: by)
+            if role != .guest { self.member("role", choice: role) }
             self.member("until", until)
             self.member("reason", note)
             self.member(privateSession: session, for: audience)

@@ -73,6 +73,7 @@ extension JSONWriter {
             self.member("session", session.uuid)
             self.member("member", id: ban.member)
             self.member("until", ban.until)
+            if ban.role != .guest { self.member("role", choice: ban.role) }
             self.endObject()
         }
         self.endArray()
@@ -180,7 +181,8 @@ extension JSONFields {
         for (index, value) in try self.array("bans").enumerated() {
             let fields = try JSONFields(value, at: "bans", element: index)
             state.bans[try fields.sessionID("session")] = Ban(
-                member: try fields.id("member"), until: try fields.instantIfPresent("until"))
+                member: try fields.id("member"), until: try fields.instantIfPresent("until"),
+                role: try fields.choiceIfPresent("role") ?? .guest)
         }
         for (index, value) in try self.array("additions").enumerated() {
             let fields = try JSONFields(value, at: "additions", element: index)

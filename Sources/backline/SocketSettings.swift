@@ -82,6 +82,24 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Rooms that are not there, looked for by one session in a minute, five times as many at once; then look-ups by code are answered rate_limited. 0: any number. [BACKLINE_MAX_FAILED_LOOKUPS_PER_MINUTE; default: 60]",
+            valueName: "n"))
+    var maxFailedLookupsPerMinute: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The same from one address (IPv6: one /64). 0: any number. [BACKLINE_MAX_FAILED_LOOKUPS_PER_ADDRESS; default: 600, with --plain and without --trusted-proxies 0]",
+            valueName: "n"))
+    var maxFailedLookupsPerAddress: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Members that one room gets from one address (IPv6: one /64) in a minute, and as many at once; more are answered rate_limited. 0: any number. [BACKLINE_MAX_JOINS_PER_MINUTE; default: 600, with --plain and without --trusted-proxies 0]",
+            valueName: "n"))
+    var maxJoinsPerMinute: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Nearby subscriptions of one socket; more are answered limit_reached. [BACKLINE_MAX_NEARBY_PER_CONNECTION; default: 16]",
             valueName: "n"))
     var maxNearbyPerConnection: Int?
@@ -166,6 +184,8 @@ struct SocketSettings: ParsableArguments {
             settings.maximumMessagesPerAddress = 0
             settings.maximumSessionsPerMinute = 0
             settings.maximumRequestsPerAddress = 0
+            settings.maximumFailedLookupsPerAddress = 0
+            settings.maximumJoinsPerMinute = 0
             settings.maximumWaitingBytesPerAddress = 0
         }
         if try noCompression || Environment.isSet("BACKLINE_NO_COMPRESSION") { settings.compresses = false }
@@ -201,6 +221,13 @@ struct SocketSettings: ParsableArguments {
         set(
             try count(maxSearchesPerMinute, "max-searches-per-minute", in: 0...1_000_000),
             &settings.maximumSearchesPerMinute)
+        set(
+            try count(maxFailedLookupsPerMinute, "max-failed-lookups-per-minute", in: 0...1_000_000),
+            &settings.maximumFailedLookupsPerMinute)
+        set(
+            try count(maxFailedLookupsPerAddress, "max-failed-lookups-per-address", in: 0...1_000_000),
+            &settings.maximumFailedLookupsPerAddress)
+        set(try count(maxJoinsPerMinute, "max-joins-per-minute", in: 0...1_000_000), &settings.maximumJoinsPerMinute)
         set(
             try count(maxNearbyPerConnection, "max-nearby-per-connection", in: 0...10_000),
             &settings.maximumNearbyPerConnection)

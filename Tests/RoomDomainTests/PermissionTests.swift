@@ -89,7 +89,8 @@ import Testing
         Row(.closeRoom(forget: true), .owner),
         Row(.setRole(member: 3, role: .dj), .owner), Row(.setRole(member: 3, role: .guest, note: "tired"), .owner),
         Row(.transferOwnership(member: 2), .owner), Row(.transferOwnership(member: 3, note: "yours"), .owner),
-        Row(.unban(member: 4), .owner), Row(.unban(member: 5, note: "sorry"), .owner), Row(.unban(member: 6), .owner),
+        Row(.kick(members: [3, 4], ban: true, note: nil), .dj),
+        Row(.unban(member: 4), .dj), Row(.unban(member: 5, note: "sorry"), .dj), Row(.unban(member: 6), .dj),
         Row(.countSkipVotes, .server), Row(.replaceOwner(1), .server),
         Row(.endMembership(session: .dan, reason: .expired), .server),
     ]

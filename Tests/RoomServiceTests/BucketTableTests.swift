@@ -28,6 +28,29 @@ import Testing
         #expect(table.take(1, 1, at: Self.start + .seconds(4)) == nil)
     }
 
+    @Test func `what is charged is paid for, also where nothing is left`() {
+        let table = Self.table(Allowance(perSecond: 10))
+        #expect(table.isFull(1, at: Self.start))
+        table.charge(1, 70, at: Self.start)
+        #expect(!table.isFull(1, at: Self.start))
+        #expect(table.wait(1, at: Self.start) == 3_100)
+        table.charge(1, at: Self.start)
+        #expect(table.wait(1, at: Self.start + .seconds(2)) != nil)
+        #expect(table.wait(1, at: Self.start + .milliseconds(2_200)) == nil)
+        #expect(table.isFull(1, at: Self.start + .seconds(8)))
+        // Asking remembers nobody.
+        #expect(table.wait(2, at: Self.start) == nil)
+        #expect(table.count == 1)
+    }
+
+    @Test func `as many at once as come in one minute, where that is said`() {
+        let table = Self.table(Allowance(perMinute: 6, minutesAtOnce: 1))
+        let taken = (0..<8).map { _ in table.take(1, at: Self.start) == nil }
+        #expect(taken == [true, true, true, true, true, true, false, false])
+        #expect(table.take(1, at: Self.start + .seconds(10)) == nil)
+        #expect(table.take(1, at: Self.start + .seconds(10)) != nil)
+    }
+
     @Test func `each key has its own`() {
         let table = Self.table(Allowance(perSecond: 1))
         for key in 0..<3 {

@@ -67,7 +67,8 @@ package struct RandomCommands {
     private mutating func kick(in room: RoomState) -> RoomCommand {
         let ban = self.random.once(in: 2)
         let durationMs = ban && self.random.once(in: 2) ? Int64.random(in: 1...3_000, using: &self.random) : nil
-        return .kick(member: self.member(room), ban: ban, durationMs: durationMs, note: self.title())
+        let members = (0..<Int.random(in: 1...3, using: &self.random)).map { _ in self.member(room) }
+        return .kick(members: members, ban: ban, durationMs: durationMs, note: self.title())
     }
 
     private mutating func title() -> String { Self.titles.randomElement(using: &self.random) ?? "Alpha" }

@@ -57,7 +57,11 @@ package struct RandomInput {
                 ? .transferOwnership(member: member(room), note: note())
                 : .replaceOwner(room.owner ?? member(room))
         case 14 where random.once(in: 2):
-            .kick(member: member(room), ban: random.once(in: 2), durationMs: durationMs(), note: note())
+            .kick(
+                members: (0..<(random.once(in: 6) ? Int.random(in: 0..<4, using: &random) : 1)).map { _ in
+                    member(room)
+                },
+                ban: random.once(in: 2), durationMs: durationMs(), note: note())
         case 14: .rename(name: text())
         case 15: .unban(member: member(room), note: note())
         case 16: .unban(member: random.pick(room.bans.values.map(\.member).sorted(), or: 1))

@@ -16,6 +16,7 @@ import Testing
             (.transferOwnership(member: Sample.member(2)), 5_146_772_241_542_313_834),
             (.kick(member: Sample.member(2), ban: true, note: nil), 4_830_525_152_700_730_536),
             (.kick(member: Sample.member(2), ban: true, note: "too loud"), 4_214_240_733_561_798_257),
+            (.kick(members: [Sample.member(2)], ban: true, note: "too loud"), 4_214_240_733_561_798_257),
             (.unban(member: Sample.member(2)), -2_951_861_919_591_988_070),
             (.updateRoom(RoomUpdate()), -4_452_106_994_585_353_457),
         ]
@@ -28,6 +29,8 @@ import Testing
             .setRole(member: Sample.member(2), role: .guest),
             .kick(member: Sample.member(2), ban: true, note: nil),
             .kick(member: Sample.member(2), ban: false, note: "too loud"),
+            .kick(members: [Sample.member(3), Sample.member(2)], ban: false, note: nil),
+            .kick(members: [], ban: false, note: nil),
             .removeTracks([Sample.track(8), Sample.track(7)]), .removeTracks([]), .addTracks([]),
             .enqueue(track: Sample.track(7), index: 1), .play(entry: Sample.entry(1)), .seek(positionMs: 61_001),
             .endMembership(session: Sample.session(1), reason: .expired),
@@ -53,6 +56,8 @@ import Testing
             CommandJSON.fingerprint(try CommandJSON.parse(JSONValue(parsing: Array($0.utf8))))
         }
         #expect(fingerprints[0] == fingerprints[1])
+        let one = try CommandJSON.parse(JSONValue(parsing: Array(#"{"type":"kick","members":[2]}"#.utf8)))
+        #expect(CommandJSON.fingerprint(one) == fingerprints[0])
     }
 
     @Test func `requests for rooms that differ have fingerprints that differ`() throws {

@@ -87,6 +87,10 @@ enum Sample {
             .memberBanned(
                 member: member(3), by: member(1), session: session(3), until: time(3_608), note: "too loud")
         ),
+        (
+            "memberBanned-dj",
+            .memberBanned(member: member(3), by: member(1), session: session(3), role: .dj)
+        ),
         ("memberUnbanned", .memberUnbanned(member: member(3), by: member(1))),
         ("memberUnbanned-reason", .memberUnbanned(member: member(3), by: member(1), note: "sorry")),
         ("memberUnbanned-server", .memberUnbanned(member: member(3), by: nil)),
@@ -253,6 +257,7 @@ enum Sample {
         ("kick", .kick(member: member(2), ban: false, note: nil)),
         ("kick-ban", .kick(member: member(2), ban: true, note: "too loud")),
         ("kick-until", .kick(member: member(2), ban: true, durationMs: 3_600_000, note: "too loud")),
+        ("kick-many", .kick(members: [member(2), member(3)], ban: true, note: nil)),
         ("unban", .unban(member: member(2))),
         ("unban-reason", .unban(member: member(2), note: "sorry")),
         ("addTracks", .addTracks([beta, TrackInfo(source: "file", sourceID: "b", title: "gamma")])),

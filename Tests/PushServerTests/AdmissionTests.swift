@@ -1,0 +1,45 @@
+import FoundationEssentials
+import NIOCore
+import PrometheusMetrics
+import RoomDomain
+import Testing
+
+@testable import PushServer
+
+/// What the defaults let one address and one session do.
+@Suite struct AdmissionTests {
+    private let admission = Admission(
+        RoomServerSettings(version: "0", node: "n"), registry: PrometheusRegistry())
+
+    private func session() -> SessionID { SessionID(UUID()) }
+
+    @Test func `of a crowd that comes at once from one address 600 become members in the first moment`() {
+        let (room, other) = (RoomID(UUID()), RoomID(UUID()))
+        let began = NIODeadline.now()
+        let joined = (0..<3_019).count { _ in admission.newcomer(from: 7, to: room) == nil }
+        let seconds = Double((NIODeadline.now() - began).nanoseconds) / 1e9
+        #expect(joined >= 600 && Double(joined) <= 601 + seconds * 10)
+        #expect(admission.newcomer(from: 7, to: other) == nil)
+        #expect(admission.newcomer(from: 8, to: room) == nil)
+        #expect(admission.newcomer(from: nil, to: room) == nil)
+    }
+
+    @Test func `3,000 people who mistype a code behind one address are all let`() {
+        for _ in 0..<3_000 {
+            let seeker = RoomSeeker(session: session(), address: 7)
+            #expect(throws: Never.self) { try admission.lookup(by: seeker, isOfCode: true) }
+            admission.lookupFailed(by: seeker)
+        }
+    }
+
+    @Test func `what an address has used up concerns ids only of those who have tried`() {
+        let (tried, new) = (RoomSeeker(session: session(), address: 7), RoomSeeker(session: session(), address: 7))
+        for _ in 0..<100 { admission.lookupFailed(by: tried) }
+        for _ in 0..<4_000 { admission.lookupFailed(by: RoomSeeker(session: session(), address: 7)) }
+        #expect(throws: CommandFailure.self) { try admission.lookup(by: new, isOfCode: true) }
+        #expect(throws: Never.self) { try admission.lookup(by: new, isOfCode: false) }
+        #expect(throws: CommandFailure.self) { try admission.lookup(by: tried, isOfCode: false) }
+        let elsewhere = RoomSeeker(session: tried.session, address: 8)
+        #expect(throws: Never.self) { try admission.lookup(by: elsewhere, isOfCode: true) }
+    }
+}
