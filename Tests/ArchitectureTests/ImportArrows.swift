@@ -38,7 +38,7 @@ let importArrows: [ImportArrow] = {
         arrow("SQLiteEventStore", ["EventStorage", "SchemaFiles"], ["GRDB", "Foundation", "Synchronization"]),
 
         // Shells.
-        arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore"])),
+        arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore", "Synchronization"])),
         arrow(
             "RoomService", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"],
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
