@@ -124,7 +124,11 @@ struct Serve: AsyncParsableCommand {
             throw error
         }
         await workers.stop()
-        await opened.close()
+        if let fault = await opened.close() {
+            logger.warning(
+                "Not all of the embedded store is in its main file; its files belong together until a server has stopped",
+                metadata: ["cause": "\(fault.explanation)"])
+        }
         logger.info("Stopped")
     }
 
