@@ -1,8 +1,8 @@
 """What the process is given and leaves: broken outputs, logs that nobody reads, descriptors, metrics elsewhere."""
 
 import contextlib
-import http.client
 import os
+import pathlib
 import re
 import resource
 import socket
@@ -193,3 +193,18 @@ def test_the_accept_loop_rests_while_all_descriptors_are_used(servers):
         waiting[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b" 200 " in waiting[-1].recv(100)
         assert ana.is_alive()
+
+
+@pytest.mark.parametrize("options", [[], ["--plain"]], ids=["with TLS", "plain"])
+def test_the_health_check_of_the_image_works_with_and_without_tls(servers, options):
+    with open(pathlib.Path(__file__).parents[2] / "Dockerfile", encoding="utf-8") as file:
+        check = re.search(r"^HEALTHCHECK .*\\\n +CMD ((?:.*\\\n)*.*)$", file.read(), re.MULTILINE).group(1)
+    server = servers(*options).start()
+
+    def asked():
+        environment = {**os.environ, "BACKLINE_PORT": str(server.port)}
+        return subprocess.run(["sh", "-c", check.replace("\\\n", "")], env=environment, timeout=backline.PATIENCE)
+
+    assert asked().returncode == 0
+    assert server.stop() == 0
+    assert asked().returncode != 0
