@@ -20,8 +20,10 @@ WORKDIR /data
 # The embedded store where no database is configured, and the development certificate where no other is.
 VOLUME /data
 EXPOSE 8443
-# The certificate is not verified: this asks only whether the process lives.
+# Asks only whether the process lives, with TLS and, where that fails, without (--plain); the certificate is not verified.
+# A port that is not 8443 has to be given as BACKLINE_PORT.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
-    CMD ["curl", "--fail", "--silent", "--insecure", "--output", "/dev/null", "https://127.0.0.1:8443/healthz"]
+    CMD ask() { curl --fail --silent --insecure --max-time 1 --output /dev/null "$1://127.0.0.1:${BACKLINE_PORT:-8443}/healthz"; }; \
+        ask https || ask http
 ENTRYPOINT ["backline"]
-CMD ["serve", "--host", "0.0.0.0", "--port", "8443", "--data", "/data"]
+CMD ["serve", "--host", "0.0.0.0", "--data", "/data"]

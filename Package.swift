@@ -69,6 +69,7 @@ let package = Package(
         target("RoomService", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
         target("LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"]),
         target("PrometheusMetrics", [coreMetrics]),
+        target("LogOutput", [nioPosix]),
         target("IdentityTokens", ["RoomWire", .product(name: "JWTKit", package: "jwt-kit")]),
         target(
             "PushServer",
@@ -87,8 +88,8 @@ let package = Package(
             dependencies: [
                 "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomWire",
                 "TLSTransport", "EventStorage",
-                "LogMaintenance", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
-                argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
+                "LogMaintenance", "LogOutput", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
+                argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -140,6 +141,7 @@ let package = Package(
             name: "LogFiller", dependencies: ["LogTestSupport", "SQLiteEventStore", argumentParser],
             path: "Tests/LogFiller", swiftSettings: settings),
         tests("ArchitectureTests", []),
+        tests("LogOutputTests", ["LogOutput"]),
         tests("EventStorageTests", ["EventStorage", "EventStoreConformance"]),
         tests(
             "LogMaintenanceTests",

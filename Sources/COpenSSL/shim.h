@@ -5,6 +5,7 @@
 #define BACKLINE_COPENSSL_SHIM_H
 
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -50,6 +51,20 @@ static inline void backline_ctx_session_cache_off(SSL_CTX *ctx) {
 }
 static inline long backline_ssl_set_server_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name);
+}
+
+typedef int (*backline_ticket_callback)(SSL *, unsigned char *, unsigned char *, EVP_CIPHER_CTX *, EVP_MAC_CTX *, int);
+static inline int backline_ctx_set_ticket_keys(SSL_CTX *ctx, backline_ticket_callback callback) {
+    return (int)SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, callback);
+}
+// Makes ready the ciphers of a ticket (RFC 5077 §4: AES-CBC and HMAC-SHA-256) with the key's 16 bytes of name, 32 of AES
+// and 32 of HMAC.
+static inline int backline_ticket_ciphers(
+    EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, const unsigned char *key, const unsigned char *iv, int seals) {
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0), OSSL_PARAM_construct_end()};
+    return EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, key + 16, iv, seals) == 1
+        && EVP_MAC_init(mac, key + 48, 32, params) == 1;
 }
 
 static inline EVP_PKEY *backline_make_p256_key(void) { return EVP_EC_gen("P-256"); }

@@ -124,6 +124,11 @@ package protocol EventStore: StreamErasure {
 
     /// Returns when the log can be reached and written; throws otherwise. Cheap enough for a health check each second.
     func checkHealth() async throws(StorageFault)
+
+    /// Writes as an append does, some tens of kilobytes, and takes it back: returns when that is durable.
+    ///
+    /// Nobody can read it meanwhile. For a log whose last write failed, once a second at most.
+    func probeWriting() async throws(StorageFault)
 }
 
 extension EventStore {
@@ -133,6 +138,9 @@ extension EventStore {
     package func read(_ stream: UUID, after seq: Int, limit: Int) async throws(StorageFault) -> [StoredEvent] {
         try await read(stream, after: seq, limit: limit, bytes: .max)
     }
+
+    /// Nothing is written: enough for a log that lives in memory.
+    package func probeWriting() async throws(StorageFault) { try await checkHealth() }
 
     /// Keeps a snapshot beside all others, whatever the stream's epoch is.
     package func save(_ snapshot: StoredSnapshot, of stream: UUID) async throws(StorageFault) {

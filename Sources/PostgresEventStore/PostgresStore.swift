@@ -39,6 +39,10 @@ package final class PostgresStore: EventStore {
         }
     }
 
+    package func probeWriting() async throws(StorageFault) {
+        _ = try await write([Call(.begin), Call(.probeInsertion), Call(.probeDeletion), Call(.commit)])
+    }
+
     // MARK: Running statements
 
     /// How often a transaction is tried that the server rolled back because of another one.

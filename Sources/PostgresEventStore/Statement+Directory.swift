@@ -140,6 +140,19 @@ extension Statement {
 
     // MARK: Health
 
+    /// Writes an event of no room, with a payload that takes some tens of kilobytes.
+    static let probeInsertion = Statement(
+        "probe_insertion",
+        """
+        INSERT INTO events (room_id, seq, at, type, payload)
+        SELECT '00000000-0000-0000-0000-000000000000', 0, 0, 'probe', jsonb_agg(random())
+        FROM generate_series(1, 3000)
+        """)
+
+    /// Deletes it again, in the same transaction.
+    static let probeDeletion = Statement(
+        "probe_deletion", "DELETE FROM events WHERE room_id = '00000000-0000-0000-0000-000000000000'")
+
     /// Whether the log can be read and written: a primary, with the tables and the right to append.
     static let health = Statement(
         "health",

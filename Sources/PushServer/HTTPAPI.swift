@@ -26,14 +26,18 @@ struct HTTPAPI: Sendable {
     /// The routes, as ``APIDescription`` describes them.
     func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ProblemMiddleware(routes: APIRoute.all, logger: logger))
+        let hasMetrics = settings.metricsAddress == nil
+        let routes = APIRoute.all.filter { hasMetrics || $0.segments != ["metrics"] }
+        router.add(middleware: ProblemMiddleware(routes: routes, logger: logger))
         router.add(middleware: AddressMiddleware(addresses: addresses, admission: admission))
         router.get("/healthz") { _, _ in Self.json(["status": "ok"]) }
         router.get("/readyz") { _, _ in try await readiness() }
-        router.get("/metrics") { _, _ in
-            Response(
-                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: await metrics())))
+        if hasMetrics {
+            router.get("/metrics") { _, _ in
+                Response(
+                    status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                    body: ResponseBody(byteBuffer: ByteBuffer(bytes: await metrics())))
+            }
         }
         router.get("/openapi.json") { _, _ in Self.json(Array(APIDescription.json.utf8)) }
 

@@ -71,6 +71,7 @@ package final class RoomServer: Service, Sendable {
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { AcceptPause.add(to: $0) }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             // What the peer does not take stays here, where it is bounded and deltas can be dropped, instead of filling
             // megabytes of the system's buffers.
@@ -85,6 +86,7 @@ package final class RoomServer: Service, Sendable {
                 channel.eventLoop.makeCompletedFuture { try self.prepare(channel, http, resources) }
             }
             .bind(host: settings.host, port: settings.port).get()
+        let metricsListener = try await listenForMetrics()
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { await self.connections.run() }
             tasks.addTask { await self.keepHouse() }
@@ -93,6 +95,7 @@ package final class RoomServer: Service, Sendable {
             // Sleeps until the stop; cancellation stops as well.
             await Self.untilGracefulShutdown()
             await drain(listener)
+            try? await metricsListener?.close()
             connections.close()
             tasks.cancelAll()
         }
@@ -121,6 +124,13 @@ package final class RoomServer: Service, Sendable {
         return metrics.exposition(
             of: tallies, httpConnections: requests.openConnections, liveRooms: await rooms.liveRooms(),
             waitingBytes: admission.waiting.count, nearby: rooms.nearby.standing)
+    }
+
+    private func listenForMetrics() async throws -> (any Channel)? {
+        guard let address = settings.metricsAddress else { return nil }
+        let channel = try await MetricsListener(jobs: connections) { await self.exposition() }.bind(address, on: group)
+        logger.info("Serving metrics", metadata: ["address": "\(channel.localAddress?.description ?? address.text)"])
+        return channel
     }
 
     private func attachHub(to feed: HubFeed, index: Int) {

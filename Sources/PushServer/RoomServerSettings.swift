@@ -8,6 +8,8 @@ package struct RoomServerSettings: Sendable {
     package var host = "127.0.0.1"
     /// The port it listens on; 0: a free one.
     package var port = 8443
+    /// Where `/metrics` is served instead of on the port of clients, over plain HTTP; nil: there.
+    package var metricsAddress: MetricsAddress?
     /// Certificate and key; nil: no TLS (a proxy does it).
     package var tls: TLSContext?
     /// Origins whose pages may open sockets beside the server's own.
@@ -86,5 +88,29 @@ package struct RoomServerSettings: Sendable {
     package init(version: String, node: String) {
         self.version = version
         self.node = node
+    }
+
+    /// An address of a listener's own.
+    package struct MetricsAddress: Sendable, Equatable {
+        /// A name or an address, IPv6 without brackets.
+        package var host: String
+        /// The port; 0: a free one.
+        package var port: Int
+
+        /// Reads `HOST:PORT`, an IPv6 address in brackets; nil where it is something else.
+        package init?(_ text: String) {
+            guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+                (0...65_535).contains(port)
+            else { return nil }
+            let host = text[..<colon]
+            let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+            guard isBracketed || !host.contains(where: { ":[]/ ".contains($0) }) else { return nil }
+            self.host = String(isBracketed ? host.dropFirst().dropLast() : host)
+            self.port = port
+            guard !self.host.isEmpty else { return nil }
+        }
+
+        /// `HOST:PORT`.
+        package var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 }

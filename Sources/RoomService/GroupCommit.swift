@@ -54,14 +54,16 @@ final class GroupCommit: Sendable {
     }
 
     private let store: any EventStore
+    private let health: LogHealth
     private let metrics: RoomMetrics
     private let logger: Logger
     /// Where moments are set.
     private let loop: any EventLoop
     private let state = Mutex(State())
 
-    init(store: any EventStore, loop: any EventLoop, metrics: RoomMetrics, logger: Logger) {
+    init(store: any EventStore, health: LogHealth, loop: any EventLoop, metrics: RoomMetrics, logger: Logger) {
         self.store = store
+        self.health = health
         self.loop = loop
         self.metrics = metrics
         self.logger = logger
@@ -225,8 +227,11 @@ final class GroupCommit: Sendable {
         let appends = batch.map(\.append)
         defer { metrics.appended(appends, in: .now() - start) }
         do throws(StorageFault) {
-            return try await store.append(appends)
+            let outcomes = try await store.append(appends)
+            health.wrote()
+            return outcomes
         } catch {
+            health.failed(error)
             metrics.appendFailed(error)
             throw error
         }

@@ -86,7 +86,9 @@ extension RoomHost {
             let outcome: CreationOutcome
             do {
                 outcome = try await store.create(creation)
+                if outcome == .created { health.wrote() }
             } catch {
+                health.failed(error)
                 throw .failed(RoomFailure(error))
             }
             switch outcome {

@@ -41,6 +41,7 @@ package final class SessionRegistry: Sendable {
     private static let unusedMemory: Int64 = 120_000
 
     private let store: any EventStore
+    private let health: LogHealth
     private let clock: ServerClock
     private let randomness: ServerRandomness
     private let lifetimeMs: Int64
@@ -51,9 +52,11 @@ package final class SessionRegistry: Sendable {
     private let state = Mutex(State())
 
     init(
-        store: any EventStore, clock: ServerClock, randomness: ServerRandomness, lifetimeMs: Int64, logIsShared: Bool
+        store: any EventStore, clock: ServerClock, randomness: ServerRandomness, lifetimeMs: Int64, logIsShared: Bool,
+        health: LogHealth
     ) {
         self.store = store
+        self.health = health
         self.clock = clock
         self.randomness = randomness
         self.lifetimeMs = lifetimeMs
@@ -67,7 +70,13 @@ package final class SessionRegistry: Sendable {
         let record = SessionRecord(
             id: id, tokenHash: tokenHash, name: name, createdAt: now.milliseconds,
             expiresAt: now.milliseconds + lifetimeMs)
-        try await store.insert(record)
+        do throws(StorageFault) {
+            try await store.insert(record)
+            health.wrote()
+        } catch {
+            health.failed(error)
+            throw error
+        }
         remember(record, asOf: now)
         return Session(record)
     }

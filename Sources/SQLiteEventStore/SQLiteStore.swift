@@ -51,6 +51,7 @@ package final class SQLiteStore: EventStore {
                     returning: Result { () throws(StorageFault) in
                         try makeDirectory(directory)
                         let path = URL(filePath: directory).appending(path: fileName).path
+                        try keepToOwner(path)
                         return SQLiteStore(path: path, pool: try openPool(path: path, lockTimeout: lockTimeout))
                     })
             }
@@ -76,6 +77,25 @@ package final class SQLiteStore: EventStore {
         }
     }
 
+    /// Makes the database's file, where it is missing, and lets nobody but its owner read it and what is beside it.
+    ///
+    /// SQLite gives the files beside it the main file's mode when it makes them. Files of somebody else keep theirs.
+    private static func keepToOwner(_ path: String) throws(StorageFault) {
+        // The path is a C string for the length of the call.
+        let descriptor = unsafe Foundation.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        // What is wrong with the file is for SQLite to say.
+        if descriptor >= 0 { _ = Foundation.close(descriptor) }
+        for file in [path, path + "-wal", path + "-shm"] {
+            var status = stat()
+            // The structure is filled during the call.
+            guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0
+            else { continue }
+            guard unsafe chmod(file, status.st_mode & 0o700) != 0, errno != EPERM, errno != EROFS else { continue }
+            let name = unsafe String(cString: strerror(errno))
+            throw .unreachable(.init(message: "the mode of \(file) cannot be changed: \(name)"))
+        }
+    }
+
     /// Makes a directory and those above it where they are missing.
     private static func makeDirectory(_ directory: String) throws(StorageFault) {
         let components = URL(filePath: directory).standardizedFileURL.pathComponents
@@ -90,16 +110,39 @@ package final class SQLiteStore: EventStore {
 
     /// Closes the database once what has begun has ended.
     ///
-    /// Every later call throws ``StorageFault/closed``; closing again does nothing.
-    package func close() async throws(StorageFault) {
-        guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        let result: Result<Void, StorageFault> = await withCheckedContinuation { continuation in
+    /// With `emptyingLog` what is in the write-ahead log is moved into the main file first, so that a copy of that file
+    /// alone is whole; else it stays in the file beside it, which the next one to open the database reads. Another process
+    /// that reads meanwhile is waited for as long as for its lock. Every later call throws ``StorageFault/closed``;
+    /// closing again does nothing.
+    ///
+    /// - Returns: Why the log could not be emptied; nil where it was, or was not to be.
+    @discardableResult
+    package func close(emptyingLog: Bool = true) async throws(StorageFault) -> StorageFault? {
+        guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return nil }
+        let result: Result<StorageFault?, StorageFault> = await withCheckedContinuation { continuation in
             // GRDB would run a read that still waits for its queue on a connection that is closed.
             underWay.notify(queue: Self.queue()) { [pool] in
-                continuation.resume(returning: Result { try pool.close() }.mapError { StorageFault($0) })
+                let fault = emptyingLog ? Self.emptyLog(of: pool) : nil
+                continuation.resume(
+                    returning: Result {
+                        try pool.close()
+                        return fault
+                    }.mapError { StorageFault($0) })
             }
         }
-        try result.get()
+        return try result.get()
+    }
+
+    /// Moves the write-ahead log into the main file, as far as other processes let it; says why not all of it.
+    ///
+    /// SQLite does so itself only where the last connection that is closed may write, which is not said here.
+    private static func emptyLog(of pool: DatabasePool) -> StorageFault? {
+        do {
+            try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            return nil
+        } catch {
+            return StorageFault(error, context: "the write-ahead log cannot be emptied")
+        }
     }
 
     // MARK: Health
@@ -110,6 +153,17 @@ package final class SQLiteStore: EventStore {
             pool.asyncWriteWithoutTransaction { db in
                 finish(Result { try db.inTransaction(.immediate) { .rollback } }.mapError { StorageFault($0) })
             }
+        }
+    }
+
+    package func probeWriting() async throws(StorageFault) {
+        try await write { db in
+            let room = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+            // What is deleted is overwritten, so its pages are written although nothing of them stays.
+            try db.run(
+                "INSERT INTO events (room_id, seq, at, type, payload) VALUES (?, 0, 0, 'probe', hex(zeroblob(32768)))",
+                [room])
+            try db.run("DELETE FROM events WHERE room_id = ?", [room])
         }
     }
 

@@ -66,6 +66,7 @@ package struct DevelopmentCertificate: Hashable, Sendable {
             guard let pem = try PrivateKey().pem else { throw .setup(OpenSSLError.takeLast()) }
             try Files.write(pem, to: path, mode: 0o600, replacing: false)
         }
+        Files.keepToOwner(path)
         // Read back also when made: another process may have been faster, and then its key is the one.
         let pem = try Files.contents(path) ?? []
         do throws(OpenSSLError) {

@@ -61,6 +61,14 @@ enum Files {
         if !placed { throw .file(path: path, .current) }
     }
 
+    /// Lets nobody but its owner read a file; one of somebody else stays as it is.
+    static func keepToOwner(_ path: String) {
+        var status = stat()
+        // The structure is filled during the call.
+        guard unsafe stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return }
+        _ = unsafe chmod(path, status.st_mode & 0o700)
+    }
+
     private static func open(_ path: String) throws(TLSFault) -> Int32 {
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .file(path: path, .current) }

@@ -28,6 +28,9 @@ internal import COpenSSL
     /// Whom a client trusts; `nil` in a server's context.
     package let verification: ServerVerification?
 
+    /// What the context's callbacks use; nil in a client's.
+    private let ticketKeys: TicketKeys?
+
     /// For `TLSConnection` alone, which makes its `SSL` from it.
     @unsafe let pointer: OpaquePointer
 
@@ -36,16 +39,22 @@ internal import COpenSSL
     /// `certificateChain` holds the server's certificate first and then its intermediates; `privateKey`
     /// the unencrypted key. A client that offers ALPN without `http/1.1` is turned away with the alert
     /// `no_application_protocol` (RFC 7301 §3.2); one that offers none is served. Sessions are resumed
-    /// by stateless tickets whose key lives as long as the context.
+    /// by stateless tickets, whose key is replaced every day.
     ///
     /// - Throws: ``TLSFault`` naming the file and the reason. Blocks while it reads the files.
     package convenience init(serverCertificateChain: String, privateKey: String) throws(TLSFault) {
-        try self.init(role: .server, verification: nil)
+        try self.init(serverCertificateChain: serverCertificateChain, privateKey: privateKey, ticketKeys: TicketKeys())
+    }
+
+    /// As ``init(serverCertificateChain:privateKey:)``, with ticket keys that somebody else can look at.
+    convenience init(serverCertificateChain: String, privateKey: String, ticketKeys: TicketKeys) throws(TLSFault) {
+        try self.init(role: .server, verification: nil, ticketKeys: ticketKeys)
         try useCertificateChain(serverCertificateChain)
         try usePrivateKey(privateKey, certificateChain: serverCertificateChain)
         unsafe SSL_CTX_set_alpn_select_cb(pointer, selectApplicationProtocol, nil)
         // One ticket for each full handshake: a client that opens several connections at once uses the same one.
         unsafe SSL_CTX_set_num_tickets(pointer, 1)
+        guard unsafe ticketKeys.attach(to: pointer) else { throw TLSFault.setup(OpenSSLError.takeLast()) }
     }
 
     /// Makes a client's context, which offers ALPN `http/1.1`.
@@ -76,13 +85,16 @@ internal import COpenSSL
         }
     }
 
-    private init(role: Role, verification: ServerVerification?) throws(TLSFault) {
+    private init(
+        role: Role, verification: ServerVerification?, ticketKeys: TicketKeys? = nil
+    ) throws(TLSFault) {
         OpenSSLError.clearQueue()
         let method = unsafe role == .server ? TLS_server_method() : TLS_client_method()
         guard let context = unsafe SSL_CTX_new(method) else { throw TLSFault.setup(OpenSSLError.takeLast()) }
         unsafe self.pointer = context
         self.role = role
         self.verification = verification
+        self.ticketKeys = ticketKeys
         unsafe backline_ctx_set_modes(context)
         unsafe backline_ctx_set_options(context)
         unsafe backline_ctx_session_cache_off(context)

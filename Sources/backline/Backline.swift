@@ -1,4 +1,5 @@
 import ArgumentParser
+import LogOutput
 
 /// The program: `serve` and what an operator needs beside it.
 @main
@@ -13,22 +14,35 @@ struct Backline: AsyncParsableCommand {
 
     /// Runs the command line: a bad setting is one line on standard error and exit code 64.
     static func main() async {
+        StandardStreams.prepare()
         do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch let failure as Failure {
+            try await run()
+            await Console.log.flush(within: Console.lastWords)
+        } catch {
+            // What was logged stands before the reason of the end.
+            await Console.log.flush(within: Console.lastWords)
+            end(with: error)
+        }
+    }
+
+    private static func run() async throws {
+        var command = try parseAsRoot()
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
+    }
+
+    private static func end(with error: any Error) -> Never {
+        if let failure = error as? Failure {
             Console.error(failure.message)
             exit(withError: failure.exitCode)
-        } catch {
-            let code = exitCode(for: error)
-            guard code == .validationFailure else { exit(withError: error) }
-            Console.error(message(for: error))
-            exit(withError: ExitCode(code.rawValue))
         }
+        let code = exitCode(for: error)
+        guard code == .validationFailure else { exit(withError: error) }
+        Console.error(message(for: error))
+        exit(withError: ExitCode(code.rawValue))
     }
 }
 

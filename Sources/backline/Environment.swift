@@ -28,15 +28,6 @@ enum Environment {
         return value
     }
 
-    /// A number within a range, from a flag or its variable; nil where neither is given.
-    static func count(_ flag: Int?, _ name: String, in range: ClosedRange<Int>) throws -> Int? {
-        guard let value = try flag ?? value(variable(name)) else { return nil }
-        guard range.contains(value) else {
-            throw Failure.usage("--\(name): \(value) is not valid; expected \(range.lowerBound) to \(range.upperBound)")
-        }
-        return value
-    }
-
     /// Whether a variable says yes: 1, true or yes.
     static func isSet(_ name: String) throws -> Bool {
         guard let text = self[name]?.lowercased() else { return false }

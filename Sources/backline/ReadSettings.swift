@@ -9,16 +9,11 @@ struct ReadSettings: ParsableArguments {
         help: ArgumentHelp(
             "Reads of logs that run side by side, and as many of pools, on threads of their own; more wait for their turn. [BACKLINE_MAX_HEAVY_READS; default: 2]",
             valueName: "n"))
-    var maxHeavyReads: Int?
+    var maxHeavyReads: String?
 
     /// Sets what is given.
     func apply(to settings: inout RoomHostSettings) throws {
-        guard let count = try maxHeavyReads ?? Environment.value(Environment.variable("max-heavy-reads")) else {
-            return
-        }
-        guard (1...64).contains(count) else {
-            throw Failure.usage("--max-heavy-reads: \(count) is not valid; expected 1 to 64")
-        }
+        guard let count = try Setting.count(maxHeavyReads, "max-heavy-reads", in: 1...64) else { return }
         settings.heavyWork.sideBySide[.log] = count
         settings.heavyWork.sideBySide[.pool] = count
     }

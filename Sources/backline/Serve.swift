@@ -1,5 +1,7 @@
 import ArgumentParser
+import CoreMetrics
 import EventStorage
+import LogOutput
 import Logging
 import NIOCore
 import NIOPosix
@@ -24,7 +26,13 @@ struct Serve: AsyncParsableCommand {
     var host: String?
 
     @Option(help: "The port to listen on; 0 takes a free one. [BACKLINE_PORT; default: 8443]")
-    var port: Int?
+    var port: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Serve /metrics here, over plain HTTP, instead of on the port of clients: an address that only those who measure can reach. [BACKLINE_METRICS_ADDRESS; default: on the port of clients]",
+            valueName: "host:port"))
+    var metricsAddress: String?
 
     @OptionGroup var store: StoreSettings
 
@@ -59,25 +67,25 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp(
             "A session that is not used for so long ends. [BACKLINE_SESSION_LIFETIME_SECONDS; default: 2592000, 30 days]",
             valueName: "s"))
-    var sessionLifetimeSeconds: Double?
+    var sessionLifetimeSeconds: String?
 
     @Option(
         help: ArgumentHelp(
             "A member whose connections were lost stays online for so long; 0: not at all. [BACKLINE_PRESENCE_GRACE_SECONDS; default: 15]",
             valueName: "s"))
-    var presenceGraceSeconds: Double?
+    var presenceGraceSeconds: String?
 
     @Option(
         help: ArgumentHelp(
             "Rooms' locations are rounded to cells of about this size before they are stored; 0: not rounded. [BACKLINE_LOCATION_PRECISION_METERS; default: 100]",
             valueName: "n"))
-    var locationPrecisionMeters: Double?
+    var locationPrecisionMeters: String?
 
     @Option(
         help: ArgumentHelp(
             "Rooms that were closed longer ago than this are removed, with all that the log has of them. [BACKLINE_RETAIN_CLOSED_ROOMS; default: never]",
             valueName: "days"))
-    var retainClosedRooms: Double?
+    var retainClosedRooms: String?
 
     @Option(
         help:
@@ -89,7 +97,7 @@ struct Serve: AsyncParsableCommand {
         let level = try (logLevel ?? Environment.value("BACKLINE_LOG_LEVEL"))?.level ?? .info
         let node = Node.makeName()
         LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
+            var handler = StreamLogHandler(label: label, stream: LogStream(Console.log))
             handler.logLevel = level
             return handler
         }
@@ -116,7 +124,11 @@ struct Serve: AsyncParsableCommand {
             throw error
         }
         await workers.stop()
-        await opened.close()
+        if let fault = await opened.close() {
+            logger.warning(
+                "Not all of the embedded store is in its main file; its files belong together until a server has stopped",
+                metadata: ["cause": "\(fault.explanation)"])
+        }
         logger.info("Stopped")
     }
 
@@ -125,10 +137,11 @@ struct Serve: AsyncParsableCommand {
     private func serverSettings(node: String) throws -> RoomServerSettings {
         var settings = RoomServerSettings(version: Version.current, node: node)
         settings.host = host ?? Environment["BACKLINE_HOST"] ?? settings.host
-        settings.port = try port ?? Environment.value("BACKLINE_PORT") ?? settings.port
-        guard (0...65_535).contains(settings.port) else {
-            throw Failure.usage("--port: \(settings.port) is not a port; expected 0 to 65535")
-        }
+        settings.port = try Setting.count(port, "port", in: 0...65_535) ?? settings.port
+        settings.metricsAddress = try Setting.value(
+            metricsAddress, "metrics-address",
+            expected: "HOST:PORT, for example 127.0.0.1:9464 or [::1]:9464, with a port from 0 to 65535"
+        ) { RoomServerSettings.MetricsAddress($0) }
         let origins =
             origin
             + (origin.isEmpty ? (Environment["BACKLINE_ORIGIN"] ?? "").split(separator: ",").map(String.init) : [])
@@ -139,30 +152,23 @@ struct Serve: AsyncParsableCommand {
 
     private func roomSettings() throws -> RoomHostSettings {
         var settings = RoomHostSettings()
-        let precision = try locationPrecisionMeters ?? Environment.value("BACKLINE_LOCATION_PRECISION_METERS")
-        if let precision {
-            guard (0.0...1_000_000.0).contains(precision) else {
-                throw Failure.usage("--location-precision-meters: '\(precision)' is not valid; expected 0 to 1000000")
-            }
-            settings.locationPrecisionMeters = precision
+        func number(
+            _ flag: String?, _ name: String, in range: ClosedRange<Double>, _ unit: String
+        ) throws -> Double? {
+            try Setting.number(flag, name, in: range, unit: unit)
         }
-        if let seconds = try sessionLifetimeSeconds ?? Environment.value("BACKLINE_SESSION_LIFETIME_SECONDS") {
-            guard (10.0...31_536_000.0).contains(seconds) else {
-                throw Failure.usage(
-                    "--session-lifetime-seconds: '\(seconds)' is not valid; expected 10 to 31536000 seconds")
-            }
+        if let size = try number(locationPrecisionMeters, "location-precision-meters", in: 0...1_000_000, "meters") {
+            settings.locationPrecisionMeters = size
+        }
+        if let seconds = try number(
+            sessionLifetimeSeconds, "session-lifetime-seconds", in: 10...31_536_000, "seconds")
+        {
             settings.sessionLifetimeMs = Int64(seconds * 1_000)
         }
-        if let seconds = try presenceGraceSeconds ?? Environment.value("BACKLINE_PRESENCE_GRACE_SECONDS") {
-            guard (0.0...3_600.0).contains(seconds) else {
-                throw Failure.usage("--presence-grace-seconds: '\(seconds)' is not valid; expected 0 to 3600 seconds")
-            }
+        if let seconds = try number(presenceGraceSeconds, "presence-grace-seconds", in: 0...3_600, "seconds") {
             settings.presenceGrace = .nanoseconds(Int64(seconds * 1_000_000_000))
         }
-        if let days = try retainClosedRooms ?? Environment.value("BACKLINE_RETAIN_CLOSED_ROOMS") {
-            guard (0.0...36_500.0).contains(days) else {
-                throw Failure.usage("--retain-closed-rooms: '\(days)' is not valid; expected 0 to 36500 days")
-            }
+        if let days = try number(retainClosedRooms, "retain-closed-rooms", in: 0...36_500, "days") {
             settings.retainClosedRoomsMs = Int64(days * 86_400_000)
         }
         try reads.apply(to: &settings)
@@ -253,6 +259,8 @@ struct Serve: AsyncParsableCommand {
 
     // MARK: Serving
 
+    private static let droppedLines = "backline_log_lines_dropped_total"
+
     private func serve(
         _ opened: OpenStore, _ settings: RoomServerSettings, _ roomSettings: RoomHostSettings, threads: Int,
         _ workers: HeavyWorkThreads, _ logger: Logger
@@ -268,6 +276,9 @@ struct Serve: AsyncParsableCommand {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         let registry = PrometheusRegistry()
         registry.describe(RoomMetrics.help)
+        registry.describe([Self.droppedLines: "Log lines that were not written because nobody read them."])
+        let dropped = Counter(label: Self.droppedLines, factory: registry)
+        Console.log.whenDropped { dropped.increment(by: $0) }
         let rooms = RoomHost(
             store: opened.eventStore, settings: roomSettings, loops: group.makeIterator().map { $0 },
             clock: .system(), bus: bus, node: settings.node, threads: { workers.executor(of: $0) },
@@ -276,7 +287,7 @@ struct Serve: AsyncParsableCommand {
         let server = RoomServer(
             settings: settings, rooms: rooms, group: group, registry: registry, logger: logger
         ) { address in
-            Console.print("listening on \(scheme)://\(Self.text(of: address, host: settings.host))")
+            Console.announce("listening on \(scheme)://\(Self.text(of: address, host: settings.host))")
         }
         // Stopped in the reverse order: first the clients go, then what they asked for is finished.
         let services = ServiceGroup(
@@ -292,6 +303,9 @@ struct Serve: AsyncParsableCommand {
         } catch let error as IOError {
             try? await group.shutdownGracefully()
             throw Failure.unavailable("\(settings.host):\(settings.port) cannot be listened on: \(error.description)")
+        } catch let fault as ListeningFault {
+            try? await group.shutdownGracefully()
+            throw Failure.unavailable("--metrics-address: \(fault.address) cannot be listened on: \(fault.reason)")
         } catch is SocketAddressError {
             try? await group.shutdownGracefully()
             throw Failure.usage("--host: '\(settings.host)' is no address and no name that can be resolved")

@@ -7,31 +7,31 @@ struct ShareSettings: ParsableArguments {
         help: ArgumentHelp(
             "Events that one session writes to one room's log in a minute, five times as many at once; what a command writes counts once more for each 256 bytes; more are answered rate_limited. 0: any number. [BACKLINE_MAX_EVENTS_PER_ROOM; default: 12000]",
             valueName: "n"))
-    var maxEventsPerRoom: Int?
+    var maxEventsPerRoom: String?
 
     @Option(
         help: ArgumentHelp(
             "The same for all rooms together; a new room counts 20. 0: any number. [BACKLINE_MAX_EVENTS_PER_SESSION; default: 24000]",
             valueName: "n"))
-    var maxEventsPerSession: Int?
+    var maxEventsPerSession: String?
 
     @Option(
         help: ArgumentHelp(
             "The same for all sessions of one address (IPv6: one /64). 0: any number. [BACKLINE_MAX_EVENTS_PER_ADDRESS; default: 60000, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
-    var maxEventsPerAddress: Int?
+    var maxEventsPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
             "Signals of one session in a second, five times as many at once, a quarter of that to each member; a signal counts once more for each KiB; more are answered rate_limited. 0: any number. [BACKLINE_MAX_SIGNALS_PER_SECOND; default: 200]",
             valueName: "n"))
-    var maxSignalsPerSecond: Int?
+    var maxSignalsPerSecond: String?
 
     /// Sets what is given; addresses have no share where all clients have that of a proxy which does not say theirs.
     func apply(to settings: inout RoomHostSettings, knowsAddresses: Bool) throws {
         if !knowsAddresses { settings.maximumEventsPerAddress = 0 }
-        func set(_ flag: Int?, _ name: String, _ target: inout Int) throws {
-            if let value = try Environment.count(flag, name, in: 0...1_000_000_000) { target = value }
+        func set(_ flag: String?, _ name: String, _ target: inout Int) throws {
+            if let value = try Setting.count(flag, name, in: 0...1_000_000_000) { target = value }
         }
         try set(maxEventsPerRoom, "max-events-per-room", &settings.maximumEventsPerRoom)
         try set(maxEventsPerSession, "max-events-per-session", &settings.maximumEventsPerSession)

@@ -7,7 +7,7 @@ struct SocketSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Event loops, one thread each. [BACKLINE_THREADS; default: the number of processors]", valueName: "n"))
-    var threads: Int?
+    var threads: String?
 
     @Flag(
         help: "Compress no messages, also for clients that offer it. [BACKLINE_NO_COMPRESSION=true]")
@@ -17,7 +17,7 @@ struct SocketSettings: ParsableArguments {
         help: ArgumentHelp(
             "Connections from one address (IPv6: one /64); more are answered 429. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
-    var maxConnectionsPerAddress: Int?
+    var maxConnectionsPerAddress: String?
 
     @Option(
         parsing: .upToNextOption,
@@ -30,149 +30,149 @@ struct SocketSettings: ParsableArguments {
         help: ArgumentHelp(
             "Open sockets of one session; more are answered 429. 0: any number. [BACKLINE_MAX_SOCKETS_PER_SESSION; default: 32]",
             valueName: "n"))
-    var maxSocketsPerSession: Int?
+    var maxSocketsPerSession: String?
 
     @Option(
         help: ArgumentHelp(
             "Messages a second on one socket, five times as many at once: each frame counts, pongs and fragments too, and once more for each 4 KiB that it has, inflated or not, or that the snapshot it asks for has; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
             valueName: "n"))
-    var maxMessagesPerSecond: Int?
+    var maxMessagesPerSecond: String?
 
     @Option(
         help: ArgumentHelp(
             "The same of all sockets of one session together; more are answered rate_limited. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SESSION; default: 4000]",
             valueName: "n"))
-    var maxMessagesPerSession: Int?
+    var maxMessagesPerSession: String?
 
     @Option(
         help: ArgumentHelp(
             "The same of all sockets of one address (IPv6: one /64), without answers; more are answered rate_limited. 0: any number. [BACKLINE_MAX_MESSAGES_PER_ADDRESS; default: 40000, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
-    var maxMessagesPerAddress: Int?
+    var maxMessagesPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
             "Sessions made from one address (IPv6: one /64) in a minute, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_SESSIONS_PER_MINUTE; default: 600, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
-    var maxSessionsPerMinute: Int?
+    var maxSessionsPerMinute: String?
 
     @Option(
         help: ArgumentHelp(
             "Requests and opening handshakes from one address (IPv6: one /64) in a second, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_REQUESTS_PER_ADDRESS; default: 2000, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
-    var maxRequestsPerAddress: Int?
+    var maxRequestsPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
             "Requests of one session in a second, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_REQUESTS_PER_SESSION; default: 500]",
             valueName: "n"))
-    var maxRequestsPerSession: Int?
+    var maxRequestsPerSession: String?
 
     @Option(
         help: ArgumentHelp(
             "Commands of one session in one room in a second, on all its connections, five times as many at once, one counting once more for each 50 tracks or entries that it names; more are answered rate_limited. 0: any number. [BACKLINE_MAX_COMMANDS_PER_SECOND; default: 200]",
             valueName: "n"))
-    var maxCommandsPerSecond: Int?
+    var maxCommandsPerSecond: String?
 
     @Option(
         help: ArgumentHelp(
             "Nearby searches and new nearby subscriptions of one session in a minute, five times as many at once; more are answered rate_limited. 0: any number. [BACKLINE_MAX_SEARCHES_PER_MINUTE; default: 120]",
             valueName: "n"))
-    var maxSearchesPerMinute: Int?
+    var maxSearchesPerMinute: String?
 
     @Option(
         help: ArgumentHelp(
             "Rooms that are not there, looked for by one session in a minute, five times as many at once; then look-ups by code are answered rate_limited. 0: any number. [BACKLINE_MAX_FAILED_LOOKUPS_PER_MINUTE; default: 60]",
             valueName: "n"))
-    var maxFailedLookupsPerMinute: Int?
+    var maxFailedLookupsPerMinute: String?
 
     @Option(
         help: ArgumentHelp(
             "The same from one address (IPv6: one /64). 0: any number. [BACKLINE_MAX_FAILED_LOOKUPS_PER_ADDRESS; default: 600, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
-    var maxFailedLookupsPerAddress: Int?
+    var maxFailedLookupsPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
             "Members that one room gets from one address (IPv6: one /64) in a minute, and as many at once; more are answered rate_limited. 0: any number. [BACKLINE_MAX_JOINS_PER_MINUTE; default: 600, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
-    var maxJoinsPerMinute: Int?
+    var maxJoinsPerMinute: String?
 
     @Option(
         help: ArgumentHelp(
             "Nearby subscriptions of one socket; more are answered limit_reached. [BACKLINE_MAX_NEARBY_PER_CONNECTION; default: 16]",
             valueName: "n"))
-    var maxNearbyPerConnection: Int?
+    var maxNearbyPerConnection: String?
 
     @Option(
         help: ArgumentHelp(
             "The longest message on a socket and the longest body of a request; longer ones are closed with 1009 and answered 413. [BACKLINE_MAX_MESSAGE_BYTES; default: 262144]",
             valueName: "n"))
-    var maxMessageBytes: Int?
+    var maxMessageBytes: String?
 
     @Option(
         help: ArgumentHelp(
             "The longest head of a request; longer ones are answered 431. [BACKLINE_MAX_HEAD_BYTES; default: 16384]",
             valueName: "n"))
-    var maxHeadBytes: Int?
+    var maxHeadBytes: String?
 
     @Option(
         help: ArgumentHelp(
             "Deltas that wait for one socket's client; above it they are dropped, and a snapshot comes instead once it keeps up. [BACKLINE_MAX_OUTGOING_BYTES; default: 1048576]",
             valueName: "n"))
-    var maxOutgoingBytes: Int?
+    var maxOutgoingBytes: String?
 
     @Option(
         help: ArgumentHelp(
             "Bytes that wait for all clients together, what many share not counted; while there is no room, long answers are refused with rate_limited. 0: any number. [BACKLINE_MAX_WAITING_BYTES; default: 268435456]",
             valueName: "n"))
-    var maxWaitingBytes: Int?
+    var maxWaitingBytes: String?
 
     @Option(
         help: ArgumentHelp(
             "How many of them may wait for clients of one address (IPv6: one /64). 0: any number. [BACKLINE_MAX_WAITING_BYTES_PER_ADDRESS; default: 67108864, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
-    var maxWaitingBytesPerAddress: Int?
+    var maxWaitingBytesPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
             "A connection must have made its first request by then. [BACKLINE_HANDSHAKE_TIMEOUT_SECONDS; default: 10]",
             valueName: "s"))
-    var handshakeTimeoutSeconds: Double?
+    var handshakeTimeoutSeconds: String?
 
     @Option(
         help: ArgumentHelp(
             "Between two pings, and two beats, on a socket. [BACKLINE_PING_INTERVAL_SECONDS; default: 25, less with a shorter silence limit]",
             valueName: "s"))
-    var pingIntervalSeconds: Double?
+    var pingIntervalSeconds: String?
 
     @Option(
         help: ArgumentHelp(
             "A socket whose client sends nothing for so long, not even pongs, is closed with 4408. [BACKLINE_SILENCE_LIMIT_SECONDS; default: 60]",
             valueName: "s"))
-    var silenceLimitSeconds: Double?
+    var silenceLimitSeconds: String?
 
     @Option(
         help: ArgumentHelp(
             "A socket whose client takes nothing for so long is closed with 1013. [BACKLINE_STALL_LIMIT_SECONDS; default: 30]",
             valueName: "s"))
-    var stallLimitSeconds: Double?
+    var stallLimitSeconds: String?
 
     @Option(
         help: ArgumentHelp(
             "A stop spreads the clients' reconnects over at most so long. [BACKLINE_DRAIN_WINDOW_SECONDS; default: 20]",
             valueName: "s"))
-    var drainWindowSeconds: Double?
+    var drainWindowSeconds: String?
 
     @Option(
         help: ArgumentHelp(
             "After the signal to stop /readyz answers 503 for so long before clients are sent away, so that a load balancer sends them elsewhere. [BACKLINE_DRAIN_DELAY_SECONDS; default: 0]",
             valueName: "s"))
-    var drainDelaySeconds: Double?
+    var drainDelaySeconds: String?
 
     /// How many event loops there are to be; nil: as many as processors.
     func threadCount() throws -> Int? {
-        try count(threads, "threads", in: 1...1_024)
+        try Setting.count(threads, "threads", in: 1...1_024)
     }
 
     /// Sets what is given.
@@ -192,57 +192,61 @@ struct SocketSettings: ParsableArguments {
         func set(_ value: Int?, _ target: inout Int) { if let value { target = value } }
         func set(_ value: TimeAmount?, _ target: inout TimeAmount) { if let value { target = value } }
         set(
-            try count(maxConnectionsPerAddress, "max-connections-per-address", in: 0...1 << 30),
+            try Setting.count(maxConnectionsPerAddress, "max-connections-per-address", in: 0...1 << 30),
             &settings.maximumConnectionsPerAddress)
         set(
-            try count(maxSocketsPerSession, "max-sockets-per-session", in: 0...1_000_000),
+            try Setting.count(maxSocketsPerSession, "max-sockets-per-session", in: 0...1_000_000),
             &settings.maximumSocketsPerSession)
         set(
-            try count(maxMessagesPerSecond, "max-messages-per-second", in: 0...1_000_000),
+            try Setting.count(maxMessagesPerSecond, "max-messages-per-second", in: 0...1_000_000),
             &settings.maximumMessagesPerSecond)
         set(
-            try count(maxMessagesPerSession, "max-messages-per-session", in: 0...1_000_000_000),
+            try Setting.count(maxMessagesPerSession, "max-messages-per-session", in: 0...1_000_000_000),
             &settings.maximumMessagesPerSession)
         set(
-            try count(maxMessagesPerAddress, "max-messages-per-address", in: 0...1_000_000_000),
+            try Setting.count(maxMessagesPerAddress, "max-messages-per-address", in: 0...1_000_000_000),
             &settings.maximumMessagesPerAddress)
         set(
-            try count(maxSessionsPerMinute, "max-sessions-per-minute", in: 0...1_000_000),
+            try Setting.count(maxSessionsPerMinute, "max-sessions-per-minute", in: 0...1_000_000),
             &settings.maximumSessionsPerMinute)
         set(
-            try count(maxRequestsPerAddress, "max-requests-per-address", in: 0...1_000_000),
+            try Setting.count(maxRequestsPerAddress, "max-requests-per-address", in: 0...1_000_000),
             &settings.maximumRequestsPerAddress)
         set(
-            try count(maxRequestsPerSession, "max-requests-per-session", in: 0...1_000_000),
+            try Setting.count(maxRequestsPerSession, "max-requests-per-session", in: 0...1_000_000),
             &settings.maximumRequestsPerSession)
         set(
-            try count(maxCommandsPerSecond, "max-commands-per-second", in: 0...1_000_000),
+            try Setting.count(maxCommandsPerSecond, "max-commands-per-second", in: 0...1_000_000),
             &settings.maximumCommandsPerSecond)
         set(
-            try count(maxSearchesPerMinute, "max-searches-per-minute", in: 0...1_000_000),
+            try Setting.count(maxSearchesPerMinute, "max-searches-per-minute", in: 0...1_000_000),
             &settings.maximumSearchesPerMinute)
         set(
-            try count(maxFailedLookupsPerMinute, "max-failed-lookups-per-minute", in: 0...1_000_000),
+            try Setting.count(maxFailedLookupsPerMinute, "max-failed-lookups-per-minute", in: 0...1_000_000),
             &settings.maximumFailedLookupsPerMinute)
         set(
-            try count(maxFailedLookupsPerAddress, "max-failed-lookups-per-address", in: 0...1_000_000),
+            try Setting.count(maxFailedLookupsPerAddress, "max-failed-lookups-per-address", in: 0...1_000_000),
             &settings.maximumFailedLookupsPerAddress)
-        set(try count(maxJoinsPerMinute, "max-joins-per-minute", in: 0...1_000_000), &settings.maximumJoinsPerMinute)
         set(
-            try count(maxNearbyPerConnection, "max-nearby-per-connection", in: 0...10_000),
+            try Setting.count(maxJoinsPerMinute, "max-joins-per-minute", in: 0...1_000_000),
+            &settings.maximumJoinsPerMinute)
+        set(
+            try Setting.count(maxNearbyPerConnection, "max-nearby-per-connection", in: 0...10_000),
             &settings.maximumNearbyPerConnection)
         set(
-            try count(maxMessageBytes, "max-message-bytes", in: 1_024...64 << 20), &settings.maximumMessageLength)
-        set(try count(maxHeadBytes, "max-head-bytes", in: 1_024...1 << 20), &settings.maximumHeadLength)
+            try Setting.count(maxMessageBytes, "max-message-bytes", in: 1_024...64 << 20),
+            &settings.maximumMessageLength)
+        set(try Setting.count(maxHeadBytes, "max-head-bytes", in: 1_024...1 << 20), &settings.maximumHeadLength)
         set(
-            try count(maxOutgoingBytes, "max-outgoing-bytes", in: 1_024...1 << 30), &settings.maximumOutgoingBytes)
-        set(try count(maxWaitingBytes, "max-waiting-bytes", in: 0...1 << 40), &settings.maximumWaitingBytes)
+            try Setting.count(maxOutgoingBytes, "max-outgoing-bytes", in: 1_024...1 << 30),
+            &settings.maximumOutgoingBytes)
+        set(try Setting.count(maxWaitingBytes, "max-waiting-bytes", in: 0...1 << 40), &settings.maximumWaitingBytes)
         set(
-            try count(maxWaitingBytesPerAddress, "max-waiting-bytes-per-address", in: 0...1 << 40),
+            try Setting.count(maxWaitingBytesPerAddress, "max-waiting-bytes-per-address", in: 0...1 << 40),
             &settings.maximumWaitingBytesPerAddress)
-        set(try time(handshakeTimeoutSeconds, "handshake-timeout-seconds"), &settings.handshakeTimeout)
-        set(try time(silenceLimitSeconds, "silence-limit-seconds"), &settings.silenceLimit)
-        if let interval = try time(pingIntervalSeconds, "ping-interval-seconds") {
+        set(try Setting.time(handshakeTimeoutSeconds, "handshake-timeout-seconds"), &settings.handshakeTimeout)
+        set(try Setting.time(silenceLimitSeconds, "silence-limit-seconds"), &settings.silenceLimit)
+        if let interval = try Setting.time(pingIntervalSeconds, "ping-interval-seconds") {
             settings.pingInterval = interval
             guard interval < settings.silenceLimit else {
                 throw Failure.usage(
@@ -253,9 +257,9 @@ struct SocketSettings: ParsableArguments {
             // Somewhat less than half, as 25 s are of 60 s.
             settings.pingInterval = min(settings.pingInterval, .nanoseconds(settings.silenceLimit.nanoseconds / 12 * 5))
         }
-        set(try time(stallLimitSeconds, "stall-limit-seconds"), &settings.stallLimit)
-        set(try time(drainDelaySeconds, "drain-delay-seconds", from: 0), &settings.drainDelay)
-        set(try time(drainWindowSeconds, "drain-window-seconds", from: 0), &settings.drainWindow)
+        set(try Setting.time(stallLimitSeconds, "stall-limit-seconds"), &settings.stallLimit)
+        set(try Setting.time(drainDelaySeconds, "drain-delay-seconds", from: 0), &settings.drainDelay)
+        set(try Setting.time(drainWindowSeconds, "drain-window-seconds", from: 0), &settings.drainWindow)
     }
 
     private func proxies() throws -> [AddressNetwork] {
@@ -267,17 +271,5 @@ struct SocketSettings: ParsableArguments {
             }
             return network
         }
-    }
-
-    private func count(_ flag: Int?, _ name: String, in range: ClosedRange<Int>) throws -> Int? {
-        try Environment.count(flag, name, in: range)
-    }
-
-    private func time(_ flag: Double?, _ name: String, from least: Double = 0.1) throws -> TimeAmount? {
-        guard let value = try flag ?? Environment.value(Environment.variable(name)) else { return nil }
-        guard (least...86_400.0).contains(value) else {
-            throw Failure.usage("--\(name): \(value) is not valid; expected \(least) to 86400 seconds")
-        }
-        return .nanoseconds(Int64(value * 1e9))
     }
 }

@@ -173,11 +173,21 @@ enum OpenStore {
     }
 
     /// Ends its work; what was handed over is finished first.
-    func close() async {
+    ///
+    /// With `emptyingLog` all that the embedded store holds is in its main file then; returns why it is not.
+    @discardableResult
+    func close(emptyingLog: Bool = true) async -> StorageFault? {
         switch self {
-        case .memory: break
-        case .sqlite(let store): try? await store.close()
-        case .postgres(let store): await store.close()
+        case .memory: return nil
+        case .sqlite(let store):
+            do {
+                return try await store.close(emptyingLog: emptyingLog)
+            } catch {
+                return error
+            }
+        case .postgres(let store):
+            await store.close()
+            return nil
         }
     }
 }

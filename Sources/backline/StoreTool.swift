@@ -27,10 +27,10 @@ extension StoreSettings {
         do {
             try await Self.checkSchema(of: opened)
             let value = try await body(opened.archive)
-            await opened.close()
+            await opened.close(emptyingLog: access == .writing)
             return value
         } catch {
-            await opened.close()
+            await opened.close(emptyingLog: access == .writing)
             guard let fault = error as? StorageFault else { throw error }
             throw Failure(fault)
         }

@@ -38,7 +38,7 @@ let importArrows: [ImportArrow] = {
         arrow("SQLiteEventStore", ["EventStorage", "SchemaFiles"], ["GRDB", "Foundation", "Synchronization"]),
 
         // Shells.
-        arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore"])),
+        arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore", "Synchronization"])),
         arrow(
             "RoomService", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"],
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
@@ -46,6 +46,7 @@ let importArrows: [ImportArrow] = {
             "LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"], ["FoundationEssentials"]),
         arrow("IdentityTokens", ["RoomWire"], ["JWTKit"]),
         arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
+        arrow("LogOutput", [], platform.union(["NIOPosix", "Synchronization"])),
         arrow(
             "PushServer",
             [
@@ -64,10 +65,12 @@ let importArrows: [ImportArrow] = {
             "backline",
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
-                "PushServer", "PrometheusMetrics", "LogMaintenance", "RoomDomain", "RoomWire", "IdentityTokens",
+                "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomWire",
+                "IdentityTokens",
             ],
             platform.union([
-                "ArgumentParser", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",
+                "ArgumentParser", "CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",
+                "ServiceLifecycle",
                 "UnixSignals",
             ])),
     ]

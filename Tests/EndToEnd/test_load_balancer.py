@@ -137,6 +137,43 @@ def test_a_room_through_the_load_balancer(nodes, balancer):
     assert balancer.request("GET", "/readyz").status == 200
 
 
+def target_status(balancer, target):
+    """The status for a request line's target, as it is written."""
+    with socket.create_connection((balancer.host, balancer.port), timeout=backline.PATIENCE) as plain:
+        with balancer.context().wrap_socket(plain) as stream:
+            stream.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            return int(stream.makefile("rb").readline().split()[1])
+
+
+def test_only_plain_paths_pass(tmp_path):
+    """No way of writing /metrics reaches a server, whatever a server would make of it."""
+    reached = []
+
+    def answer(handler):
+        reached.append(handler.path)
+        handler.send_response(200)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    with contextlib.closing(StandIn(answer)) as server:
+        with contextlib.closing(Balancer([server, server], tmp_path)) as balancer:
+            for target in (
+                "/metrics", "//metrics", "/metrics/", "/metrics//", "///metrics", "/metrics?x=1", "/metrics;x", "/metrics#x",
+                "/%6detrics", "/metrics%2f", "/metrics%00", "/./metrics", "/../metrics", "/v1/../metrics", "/x/../metrics",
+                "/%2e/metrics", "/metrics/.", "/metrics/..", "http://localhost/metrics", "https://localhost/metrics",
+                "http://localhost//metrics", "https://localhost/metrics?x", "http:///metrics", "metrics", "*", "/v1/session/",
+                "/v1//session", "https://localhost/v1/session", "/\\metrics", "/v1/%73ession",
+            ):
+                assert target_status(balancer, target) in (400, 404), target
+            assert reached == []
+            room = "/v1/rooms/01990000-0000-7000-8000-000000000001"
+            plain = ["/", "/healthz", "/openapi.json", "/v1/session", f"{room}/pool?q=//&sort=%20", f"{room}/socket",
+                     "/v1/rooms/ABC123", "/v1/rooms/nearby?lat=1&lon=2", "/some.page", "/some_page-1~a"]
+            for target in plain:
+                assert target_status(balancer, target) == 200, target
+            assert reached == plain
+
+
 def test_the_clients_of_a_room_meet_on_one_server(nodes, balancer):
     people = [balancer.session(name) for name in ("Ana", "Ben", "Cem")]
     used = collections.Counter()

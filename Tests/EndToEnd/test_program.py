@@ -197,6 +197,27 @@ def test_a_bad_setting_is_one_line_and_exit_64(options, tmp_path):
     assert not os.path.exists(tmp_path / "data"), "what cannot be right is found before anything is made"
 
 
+NUMBERS = {
+    "port": ("65536", "a whole number from 0 to 65535"), "threads": ("0", "a whole number from 1 to 1024"),
+    "max-head-bytes": ("1e4", "a whole number from 1024 to 1048576"),
+    "session-lifetime-seconds": ("6", "10 to 31536000 seconds"),
+    "presence-grace-seconds": ("3601", "0 to 3600 seconds"),
+    "location-precision-meters": ("1000000.50", "0 to 1000000 meters"),
+    "retain-closed-rooms": ("never", "0 to 36500 days"),
+    "stall-limit-seconds": (".05", "0.1 to 86400 seconds"), "drain-delay-seconds": ("1d", "0 to 86400 seconds"),
+    "metrics-address": ("9464", "HOST:PORT, for example 127.0.0.1:9464 or [::1]:9464, with a port from 0 to 65535"),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_an_error_names_what_was_typed_and_what_is_allowed(name):
+    value, expected = NUMBERS[name]
+    variable = "BACKLINE_" + name.upper().replace("-", "_")
+    for where, options, environment in ((f"--{name}", [f"--{name}", value], {}), (variable, [], {variable: value})):
+        line = _check_one_line(backline.run("serve", *options, environment=environment), 64)
+        assert line == f"backline: {where}: '{value}' is not valid; expected {expected}"
+
+
 @pytest.mark.parametrize("name, value", [
     ("BACKLINE_PORT", "http"), ("BACKLINE_STORE", "paper"), ("BACKLINE_LOCATION_PRECISION_METERS", "fine"),
 ])

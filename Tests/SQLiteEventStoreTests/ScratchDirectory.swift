@@ -3,10 +3,10 @@ import SQLiteEventStore
 import Testing
 
 /// Runs a test in a directory of its own and removes it afterwards.
-func withScratchDirectory(_ body: (String) async throws -> Void) async throws {
+func withScratchDirectory<Value>(_ body: (String) async throws -> Value) async throws -> Value {
     let directory = FileManager.default.temporaryDirectory.appending(path: "backline-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    try await body(directory)
+    return try await body(directory)
 }
 
 /// Opens the store in a directory with its schema applied.

@@ -1,0 +1,135 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import RoomService
+import Synchronization
+
+/// A listener of its own for `/metrics`, over plain HTTP and without a session: for an address that only those who
+/// measure can reach.
+///
+/// `GET /metrics` and HEAD are answered, everything else is 404 (405 with another method). Each connection carries one
+/// request and lasts at most ten seconds; there are at most 64 at once, and further ones are closed.
+final class MetricsListener: Sendable {
+    /// The only path.
+    static let path = "/metrics"
+    /// How long a connection may last.
+    static let connectionTime = TimeAmount.seconds(10)
+    /// How many connections there may be at once.
+    static let maximumConnections = 64
+    /// The longest head of a request, in bytes.
+    static let maximumHeadLength = 16_384
+
+    private let jobs: BackgroundJobs
+    private let exposition: @Sendable () async -> [UInt8]
+    private let open = Atomic(0)
+
+    /// Makes a listener that answers with what `exposition` gives; `jobs` runs while it listens.
+    init(jobs: BackgroundJobs, exposition: @escaping @Sendable () async -> [UInt8]) {
+        self.jobs = jobs
+        self.exposition = exposition
+    }
+
+    /// Listens.
+    ///
+    /// - Throws: ``ListeningFault`` where the address cannot be had.
+    func bind(_ address: RoomServerSettings.MetricsAddress, on group: any EventLoopGroup) async throws -> any Channel {
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { AcceptPause.add(to: $0) }
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try self.prepare(channel) }
+            }
+        do {
+            return try await bootstrap.bind(host: address.host, port: address.port).get()
+        } catch let error as IOError {
+            throw ListeningFault(address: address.text, reason: error.description)
+        } catch is SocketAddressError {
+            throw ListeningFault(address: address.text, reason: "no address and no name that can be resolved")
+        }
+    }
+
+    private func prepare(_ channel: any Channel) throws {
+        guard open.wrappingAdd(1, ordering: .relaxed).newValue <= Self.maximumConnections else {
+            open.wrappingSubtract(1, ordering: .relaxed)
+            throw ChannelError.ioOnClosedChannel
+        }
+        let end = channel.eventLoop.scheduleTask(in: Self.connectionTime) { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in
+            self.open.wrappingSubtract(1, ordering: .relaxed)
+            end.cancel()
+        }
+        try channel.pipeline.syncOperations.configureHTTPServerPipeline(
+            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: Self.limits)
+        try channel.pipeline.syncOperations.addHandler(MetricsHandler(jobs: jobs, exposition: exposition))
+    }
+
+    private static var limits: NIOHTTPDecoderLimitConfiguration {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = maximumHeadLength
+        limits.maxHeaderListSize = maximumHeadLength
+        return limits
+    }
+}
+
+/// An address that cannot be listened on.
+package struct ListeningFault: Error {
+    /// The address as it was given.
+    package var address: String
+    /// What the system said.
+    package var reason: String
+}
+
+/// Answers the first request of a connection and ends it.
+private final class MetricsHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let jobs: BackgroundJobs
+    private let exposition: @Sendable () async -> [UInt8]
+    private var isAnswered = false
+
+    init(jobs: BackgroundJobs, exposition: @escaping @Sendable () async -> [UInt8]) {
+        self.jobs = jobs
+        self.exposition = exposition
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(let head) = unwrapInboundIn(data), !isAnswered else { return }
+        isAnswered = true
+        let path = head.uri.prefix { $0 != "?" }
+        guard path == MetricsListener.path else { return answer(.notFound, head, context: context) }
+        guard head.method == .GET || head.method == .HEAD else {
+            return answer(.methodNotAllowed, head, context: context)
+        }
+        let (loop, bound) = (context.eventLoop, NIOLoopBound((self, context), eventLoop: context.eventLoop))
+        jobs.start { [exposition] in
+            let bytes = await exposition()
+            loop.execute {
+                let (handler, context) = bound.value
+                handler.answer(.ok, head, bytes, context: context)
+            }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What is no HTTP was answered by who reads requests.
+        context.close(promise: nil)
+    }
+
+    private func answer(
+        _ status: HTTPResponseStatus, _ request: HTTPRequestHead, _ body: [UInt8] = [], context: ChannelHandlerContext
+    ) {
+        guard context.channel.isActive else { return }
+        var fields: HTTPHeaders = ["content-length": "\(body.count)", "connection": "close"]
+        if status == .ok { fields.add(name: "content-type", value: "text/plain; version=0.0.4; charset=utf-8") }
+        if status == .methodNotAllowed { fields.add(name: "allow", value: "GET, HEAD") }
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: fields)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if !body.isEmpty, request.method != .HEAD {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
+        }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+    }
+}
