@@ -11,6 +11,7 @@ package enum Schema {
         Migration(number: 3, name: "provable_log", file: PackageResources._003_provable_log_sqlite_sql),
         Migration(number: 4, name: "directory_changes", file: PackageResources._004_directory_changes_sqlite_sql),
         Migration(number: 5, name: "room_codes", file: PackageResources._005_room_codes_sqlite_sql),
+        Migration(number: 6, name: "cleared_locations", file: PackageResources._006_cleared_locations_sqlite_sql),
     ]
 
     /// What ``PostgresStore`` applies.
@@ -20,5 +21,6 @@ package enum Schema {
         Migration(number: 3, name: "provable_log", file: PackageResources._003_provable_log_postgres_sql),
         Migration(number: 4, name: "directory_changes", file: PackageResources._004_directory_changes_postgres_sql),
         Migration(number: 5, name: "room_codes", file: PackageResources._005_room_codes_postgres_sql),
+        Migration(number: 6, name: "cleared_locations", file: PackageResources._006_cleared_locations_postgres_sql),
     ]
 }

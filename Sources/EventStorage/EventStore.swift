@@ -56,8 +56,8 @@ package protocol EventStore: StreamErasure {
 
     /// Keeps a snapshot; one of the same stream and `seq` is replaced.
     ///
-    /// Throws ``StorageFault/rejected(_:)`` where there is no such stream, it is to be forgotten, or its epoch is not
-    /// `epoch`: a snapshot of a history that was replaced must not be taken for one of the history that replaced it. With
+    /// Throws ``StorageFault/rejected(_:)`` where there is no such stream, it is to be forgotten, the snapshot comes before
+    /// the stream's ``StreamAppend/clearing``, or its epoch is not `epoch`: a snapshot of a history that was replaced must not be taken for one of the history that replaced it. With
     /// nil the epoch is not compared.
     ///
     /// So that snapshots do not pile up, one in a span of `span` events is kept: in the same transaction the stream's

@@ -98,10 +98,15 @@ package struct ArchivedStream: Hashable, Sendable {
     package var forgetAt: Int64?
     /// Whether its forgetting has ended.
     package var isForgotten: Bool
+    /// ``StreamAppend/clearing``.
+    package var clearing: Int?
+    /// The last event up to which those before the clearing are cleared.
+    package var cleared: Int
 
     package init(
         stream: UUID, head: StreamHead, checksum: Int64?, entry: DirectoryEntry, lastEvent: Int, keys: [ArchivedKey],
-        members: [UUID], snapshots: [Int], codeTwin: UUID? = nil, forgetAt: Int64? = nil, isForgotten: Bool = false
+        members: [UUID], snapshots: [Int], codeTwin: UUID? = nil, forgetAt: Int64? = nil, isForgotten: Bool = false,
+        clearing: Int? = nil, cleared: Int = 0
     ) {
         self.stream = stream
         self.head = head
@@ -114,6 +119,8 @@ package struct ArchivedStream: Hashable, Sendable {
         self.codeTwin = codeTwin
         self.forgetAt = forgetAt
         self.isForgotten = isForgotten
+        self.clearing = clearing
+        self.cleared = cleared
     }
 }
 
@@ -198,6 +205,8 @@ package struct ImportedStream: Sendable {
     package var members: [UUID] = []
     /// ``StreamAppend/forgetAt``; that of a later part takes its place.
     package var forgetAt: Int64?
+    /// ``StreamAppend/clearing``; that of a later part takes its place, and nothing of it is done.
+    package var clearing: Int?
 
     package init(stream: UUID, head: StreamHead, checksum: Int64?, entry: DirectoryEntry) {
         self.stream = stream

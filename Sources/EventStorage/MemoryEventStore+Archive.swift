@@ -25,7 +25,7 @@ extension MemoryEventStore: LogArchive {
             members: memberships.filter { $0.value.contains(stream) }.map(\.key),
             snapshots: stored.snapshots.keys.sorted(),
             codeTwin: stored.entry.closedAt == nil && twin != stream ? twin : nil, forgetAt: stored.forgetAt,
-            isForgotten: stored.forgottenAt != nil)
+            isForgotten: stored.forgottenAt != nil, clearing: stored.clearing, cleared: stored.cleared)
     }
 
     package func events(
@@ -88,6 +88,7 @@ extension MemoryEventStore: LogArchive {
             streams[part.stream, default: stream].events += part.events
             streams[part.stream]?.keys += part.keys
             streams[part.stream]?.forgetAt = part.forgetAt
+            streams[part.stream]?.clearing = part.clearing
             list(part.stream, as: part.entry)
             for session in part.members { memberships[session, default: []].insert(part.stream) }
         }

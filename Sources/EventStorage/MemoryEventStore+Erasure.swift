@@ -22,12 +22,46 @@ extension MemoryEventStore {
         return asked.sorted { ($0.at, $0.stream) < ($1.at, $1.stream) }.prefix(max(0, limit)).map(\.stream)
     }
 
-    package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
-        guard let stored = streams[stream], stored.forgetAt != nil else { return }
+    package func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing] {
+        let asked = streams.compactMap { stream, stored -> StreamClearing? in
+            guard let clearing = stored.clearing, stored.cleared < clearing, stored.forgetAt == nil else { return nil }
+            return StreamClearing(stream: stream, cleared: stored.cleared, clearing: clearing)
+        }
+        let following = asked.filter { clearing in after.map { clearing.stream > $0 } ?? true }
+        return Array(following.sorted { $0.stream < $1.stream }.prefix(max(0, limit)))
+    }
+
+    package func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault) {
+        guard let stored = streams[stream], let clearing = stored.clearing else { return }
+        replace(events, of: stream)
+        streams[stream]?.snapshots = stored.snapshots.filter { $0.key >= clearing }
+        forgetCommands(of: stream, before: clearing)
+        streams[stream]?.cleared = max(stored.cleared, min(seq, clearing))
+    }
+
+    private func replace(_ events: [StoredEvent], of stream: UUID) {
+        guard let stored = streams[stream] else { return }
         for event in events where stored.events.indices.contains(event.seq - 1) {
             streams[stream]?.events[event.seq - 1].payload = event.payload
             streams[stream]?.events[event.seq - 1].checksum = event.checksum
         }
+    }
+
+    /// Drops what would tell a command that somebody guesses.
+    private func forgetCommands(of stream: UUID, before seq: Int) {
+        guard let stored = streams[stream] else { return }
+        for place in stored.keys.indices where stored.keys[place].seq < seq {
+            streams[stream]?.keys[place].fingerprint = CommandKey.forgotten
+            streams[stream]?.keys[place].checksum = nil
+        }
+        for (key, creation) in creations where creation.stream == stream {
+            creations[key]?.fingerprint = CommandKey.forgotten
+        }
+    }
+
+    package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
+        guard let stored = streams[stream], stored.forgetAt != nil else { return }
+        replace(events, of: stream)
         streams[stream]?.snapshots = [:]
     }
 
@@ -37,13 +71,7 @@ extension MemoryEventStore {
         streams[stream]?.head.epoch = renewal.epoch
         streams[stream]?.checksum = renewal.checksum
         streams[stream]?.snapshots = [:]
-        for place in stored.keys.indices {
-            streams[stream]?.keys[place].fingerprint = CommandKey.forgotten
-            streams[stream]?.keys[place].checksum = nil
-        }
-        for (key, creation) in creations where creation.stream == stream {
-            creations[key]?.fingerprint = CommandKey.forgotten
-        }
+        forgetCommands(of: stream, before: .max)
         streams[stream]?.forgottenAt = now
     }
 

@@ -121,7 +121,8 @@ package actor MemoryEventStore: EventStore {
     package func save(
         _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault) {
-        guard let stored = streams[stream], stored.forgetAt == nil, stored.head.epoch == epoch ?? stored.head.epoch
+        guard let stored = streams[stream], stored.forgetAt == nil, stored.head.epoch == epoch ?? stored.head.epoch,
+            snapshot.seq >= stored.clearing ?? 0
         else {
             throw .rejected(.refusedSnapshot)
         }
@@ -274,6 +275,9 @@ extension MemoryEventStore {
         var snapshots: [Int: StoredSnapshot] = [:]
         var forgetAt: Int64?
         var forgottenAt: Int64?
+        var clearing: Int?
+        /// How far the events before it are cleared.
+        var cleared = 0
 
         mutating func write(_ part: StreamAppend) {
             events += part.events
@@ -281,6 +285,8 @@ extension MemoryEventStore {
             keys.removeFirst(max(0, keys.count - CommandKey.window))
             head.version = part.resulting
             forgetAt = part.forgetAt ?? forgetAt
+            clearing = part.clearing ?? clearing
+            if part.forgetAt != nil { (clearing, cleared) = (nil, 0) }
         }
 
         func events(after seq: Int) -> ArraySlice<StoredEvent> {

@@ -29,7 +29,9 @@ package enum StorageFault: Error, Hashable, Sendable {
 
         /// Why every store rejects a snapshot.
         package static let refusedSnapshot = Cause(
-            message: "a snapshot of a stream that does not exist, is to be forgotten, or has another epoch")
+            message:
+                "a snapshot of a stream that does not exist, is to be forgotten, was cleared since, or has another epoch"
+        )
     }
 
     /// Whether the request may have been carried out all the same.

@@ -119,11 +119,16 @@ package struct StreamAppend: Sendable {
     ///
     /// The stream is closed by then: it gets no more events.
     package var forgetAt: Int64?
+    /// The number of the last of these events that takes something out of all events before it; nil where none does.
+    ///
+    /// From then on the stream has ``StreamErasure/streamsToClear(after:limit:)`` name it until that is done, and no
+    /// snapshot of before is kept. Where the stream is to be forgotten, it has no clearing any more.
+    package var clearing: Int?
 
     package init(
         stream: UUID, expected: StreamVersion, events: [StoredEvent], keys: [CommandKey] = [],
         directory: DirectoryEntry? = nil, joined: [UUID] = [], left: [UUID] = [], forgetAt: Int64? = nil,
-        epoch: String? = nil
+        clearing: Int? = nil, epoch: String? = nil
     ) {
         self.stream = stream
         self.expected = expected
@@ -134,6 +139,7 @@ package struct StreamAppend: Sendable {
         self.joined = joined
         self.left = left
         self.forgetAt = forgetAt
+        self.clearing = clearing
     }
 
     /// The version the stream has once this is appended.

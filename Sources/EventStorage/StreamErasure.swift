@@ -19,6 +19,22 @@ package protocol StreamErasure: Sendable {
     /// ago first.
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID]
 
+    /// At most `limit` streams with ids after `after`, ascending, some events of which before a
+    /// ``StreamAppend/clearing`` were not cleared yet; those that are to be forgotten, or were, are not among them.
+    func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing]
+
+    /// Puts these events in the place of those with the same numbers, and notes that all through `seq` that come before
+    /// the stream's clearing are cleared; in the same transaction its snapshots of before the clearing are deleted, and
+    /// the fingerprints of its commands of before and of its creation are ``CommandKey/forgotten``, without checksums.
+    /// Nothing happens where the stream has no clearing.
+    ///
+    /// The stream's version and epoch stay, and an append waits for no longer than this call takes. Done again, it
+    /// changes nothing.
+    ///
+    /// - Precondition: The events come before the clearing; their types and times are those of the events in their
+    ///   place.
+    func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault)
+
     /// Puts these events in the place of those with the same numbers, and deletes the stream's snapshots, which have what
     /// the events had; nothing happens where the stream is not to be forgotten.
     ///
@@ -32,4 +48,20 @@ package protocol StreamErasure: Sendable {
     /// A snapshot of a stream that is to be forgotten, or was, is never kept, whoever saves it: it may have been made
     /// before.
     func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault)
+}
+
+/// A stream whose events before one of them are to be cleared.
+package struct StreamClearing: Hashable, Sendable {
+    /// The stream.
+    package var stream: UUID
+    /// The last event up to which that is done; 0 where it has not begun.
+    package var cleared: Int
+    /// The event before which it is to be done.
+    package var clearing: Int
+
+    package init(stream: UUID, cleared: Int, clearing: Int) {
+        self.stream = stream
+        self.cleared = cleared
+        self.clearing = clearing
+    }
 }

@@ -22,6 +22,7 @@ package struct Finding: Hashable, Sendable {
             """
         case deleteRows = "restore the room from a backup, or delete these rows"
         case forget = "set forgotten_at of this row of rooms to null: a server forgets the room again"
+        case clear = "set cleared_seq of this row of rooms to 0: a server clears the room again"
         case importAgain = "empty the database, run 'backline migrate', and import again"
     }
 

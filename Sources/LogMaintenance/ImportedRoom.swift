@@ -80,6 +80,7 @@ struct ImportedRoom {
         part.members = state.currentMemberships
         // Whether the export found its events rewritten or not.
         if state.isForgotten { part.forgetAt = state.lastEventAt.milliseconds }
+        part.clearing = state.clearing
         return part
     }
 

@@ -86,6 +86,11 @@ struct RoomProof {
                 "event \(event.seq)", expected: "no location and no names: the room was forgotten", found: "some",
                 .forget)
         }
+        if let clearing = archived.clearing, event.seq < min(clearing, archived.cleared + 1),
+            event.event.withoutLocation != event.event
+        {
+            find("event \(event.seq)", expected: "no location: it was cleared", found: "some", .clear)
+        }
         if isWhole { state.evolve(event) }
     }
 
@@ -140,9 +145,17 @@ struct RoomProof {
         proveDirectory()
         proveMemberships()
         let forgetAt = state.isForgotten ? state.lastEventAt.milliseconds : nil
+        func text(_ number: (some CustomStringConvertible)?) -> String { number.map { "\($0)" } ?? "nothing" }
         if archived.forgetAt != forgetAt {
-            func text(_ instant: Int64?) -> String { instant.map { "\($0)" } ?? "nothing" }
             find("head: forget_at", expected: text(forgetAt), found: text(archived.forgetAt), .rebuild)
+        }
+        if archived.clearing != state.clearing {
+            find(
+                "head: clearing_seq", expected: text(state.clearing), found: text(archived.clearing), .rebuild)
+        }
+        if archived.cleared < 0 || archived.cleared > archived.clearing ?? 0 {
+            find(
+                "head: cleared_seq", expected: "0 to \(archived.clearing ?? 0)", found: archived.cleared, .clear)
         }
     }
 

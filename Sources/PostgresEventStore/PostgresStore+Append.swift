@@ -55,6 +55,7 @@ extension PostgresStore {
         if parts.contains(.directory) {
             parameters.add(entries: batch.map(\.directory))
             parameters.add(batch.map(\.forgetAt))
+            parameters.add(batch.map(\.clearing))
         }
         if parts.contains(.events) {
             parameters.add(batch.flatMap { part in part.events.map { _ in part.stream } })

@@ -39,7 +39,7 @@ extension PostgresStore: LogArchive {
             members: members.rows.map { (row) throws(StorageFault) in try members.uuid(row, 0) },
             snapshots: snapshots.rows.map { (row) throws(StorageFault) in try snapshots.int(row, 0) },
             codeTwin: head.optionalUUID(row, 17), forgetAt: head.optionalInt(row, 18).map(Int64.init),
-            isForgotten: head.bool(row, 19))
+            isForgotten: head.bool(row, 19), clearing: head.optionalInt(row, 20), cleared: head.int(row, 21))
     }
 
     package func events(
@@ -109,7 +109,7 @@ extension PostgresStore: LogArchive {
             parts.map(\.head.version.keyed), parts.map(\.checksum), entries.map(\.code), entries.map(\.name),
             entries.map(\.isPublic), entries.map(\.latitude), entries.map(\.longitude), entries.map(\.createdAt),
             entries.map(\.closedAt), entries.map(\.owner), entries.map(\.djName), entries.map(\.nowPlayingTitle),
-            entries.map(\.nowPlayingArtist), parts.map(\.forgetAt))
+            entries.map(\.nowPlayingArtist), parts.map(\.forgetAt), parts.map(\.clearing))
         var events = Parameters(parts.flatMap { part in part.events.map { _ in part.stream } })
         events.add(events: parts.lazy.flatMap(\.events))
         events.add(parts.flatMap { $0.events.map(\.checksum) })

@@ -16,6 +16,23 @@ extension PostgresStore {
         return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
     }
 
+    package func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing] {
+        let answer = try await query(Call(.roomsToClear, after, max(0, limit)))
+        return try answer.rows.map { (row) throws(StorageFault) in
+            try StreamClearing(
+                stream: answer.uuid(row, 0), cleared: answer.int(row, 1), clearing: answer.int(row, 2))
+        }
+    }
+
+    package func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault) {
+        _ = try await write([
+            Call(.begin), Call(.lockRoom, stream),
+            Call(.clearEvents, stream, events.map(\.seq), events.map { JSONText($0.payload) }, events.map(\.checksum)),
+            Call(.clearSnapshots, stream), Call(.clearCommands, stream, CommandKey.forgotten),
+            Call(.clearCreation, stream, CommandKey.forgotten), Call(.noteCleared, stream, seq), Call(.commit),
+        ])
+    }
+
     package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
         _ = try await execute(
             Call(.rewrite, stream, events.map(\.seq), events.map { JSONText($0.payload) }, events.map(\.checksum)))
@@ -24,7 +41,7 @@ extension PostgresStore {
     package func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
         let stream = renewal.stream
         _ = try await write([
-            Call(.begin), Call(.lockRoomToForget, stream), Call(.forgetSnapshots, stream),
+            Call(.begin), Call(.lockRoom, stream), Call(.forgetSnapshots, stream),
             Call(.forgetCommands, stream, CommandKey.forgotten), Call(.forgetCreation, stream, CommandKey.forgotten),
             Call(.endForgetting, stream, renewal.epoch, renewal.checksum, now), Call(.commit),
         ])

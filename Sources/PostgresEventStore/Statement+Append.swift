@@ -6,7 +6,7 @@ import EventStorage
 struct AppendParts: OptionSet, Sendable {
     let rawValue: Int
 
-    /// A directory entry, or a wish to be forgotten.
+    /// A directory entry, a wish to be forgotten, or a clearing.
     static let directory = AppendParts(rawValue: 1)
     /// An event.
     static let events = AppendParts(rawValue: 2)
@@ -26,7 +26,7 @@ struct AppendParts: OptionSet, Sendable {
     init(of batch: [StreamAppend]) {
         self = []
         for part in batch {
-            if part.directory != nil || part.forgetAt != nil { insert(.directory) }
+            if part.directory != nil || part.forgetAt != nil || part.clearing != nil { insert(.directory) }
             if !part.events.isEmpty { insert(.events) }
             if !part.keys.isEmpty { insert(.keys) }
             if !part.joined.isEmpty || !part.left.isEmpty { insert(.memberships) }
@@ -83,10 +83,13 @@ extension Statement {
                         now_playing_artist = CASE WHEN is_listed THEN part.now_playing_artist
                             ELSE rooms.now_playing_artist END,
                         forget_at = coalesce(part.forget_at, rooms.forget_at),
+                        clearing_seq = CASE WHEN part.forget_at IS NULL
+                            THEN coalesce(part.clearing_seq, rooms.clearing_seq) END,
+                        cleared_seq = CASE WHEN part.forget_at IS NULL THEN rooms.cleared_seq ELSE 0 END,
                         listed_in = CASE WHEN is_listed THEN pg_current_xact_id() ELSE rooms.listed_in END
-                    FROM \(unnest(19)) AS part (
+                    FROM \(unnest(20)) AS part (
                         \(heads), is_listed, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name,
-                        now_playing_title, now_playing_artist, forget_at)
+                        now_playing_title, now_playing_artist, forget_at, clearing_seq)
 
                 """
         } else {

@@ -40,7 +40,7 @@ extension Statement {
             (SELECT seq FROM events WHERE room_id = $1 ORDER BY seq DESC LIMIT 1),
             (SELECT room_id FROM rooms AS twin WHERE twin.code = rooms.code AND twin.closed_at IS NULL
                 AND rooms.closed_at IS NULL AND twin.room_id <> $1),
-            forget_at, forgotten_at IS NOT NULL
+            forget_at, forgotten_at IS NOT NULL, clearing_seq, cleared_seq
         FROM rooms WHERE room_id = $1
         """)
 
@@ -125,15 +125,15 @@ extension Statement {
         """
         INSERT INTO rooms (
             room_id, epoch, seq, keyed, checksum, code, name, is_public, lat, lon, created_at, closed_at, owner,
-            dj_name, now_playing_title, now_playing_artist, forget_at, listed_in)
+            dj_name, now_playing_title, now_playing_artist, forget_at, clearing_seq, listed_in)
         SELECT part.*, pg_current_xact_id()
-        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS part
+        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) AS part
         ON CONFLICT (room_id) DO UPDATE SET
             code = excluded.code, name = excluded.name, is_public = excluded.is_public, lat = excluded.lat,
             lon = excluded.lon, created_at = excluded.created_at, closed_at = excluded.closed_at,
             owner = excluded.owner, dj_name = excluded.dj_name, now_playing_title = excluded.now_playing_title,
             now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at,
-            listed_in = excluded.listed_in
+            clearing_seq = excluded.clearing_seq, listed_in = excluded.listed_in
         """)
 
     static let importEvents = Statement(

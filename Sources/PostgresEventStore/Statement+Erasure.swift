@@ -67,9 +67,59 @@ extension Statement {
         WHERE events.room_id = $1 AND events.seq = other.seq AND EXISTS (SELECT FROM room)
         """)
 
+    // MARK: Clearing
+
+    static let roomsToClear = Statement(
+        "rooms_to_clear",
+        """
+        SELECT room_id, cleared_seq, clearing_seq FROM rooms
+        WHERE cleared_seq < clearing_seq AND forget_at IS NULL
+            AND room_id > coalesce($1, '00000000-0000-0000-0000-000000000000') ORDER BY room_id LIMIT $2
+        """)
+
+    /// Puts payloads in the place of others, before the room's clearing.
+    static let clearEvents = Statement(
+        "clear_events",
+        """
+        UPDATE events SET payload = other.payload, checksum = other.checksum
+        FROM unnest($2, $3, $4) AS other (seq, payload, checksum)
+        WHERE events.room_id = $1 AND events.seq = other.seq
+            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND other.seq < clearing_seq)
+        """)
+
+    static let clearSnapshots = Statement(
+        "clear_snapshots",
+        """
+        DELETE FROM snapshots WHERE room_id = $1
+            AND seq < (SELECT clearing_seq FROM rooms WHERE room_id = $1)
+        """)
+
+    static let clearCommands = Statement(
+        "clear_commands",
+        """
+        UPDATE command_keys SET fingerprint = $2, checksum = NULL WHERE room_id = $1
+            AND seq < (SELECT clearing_seq FROM rooms WHERE room_id = $1)
+        """)
+
+    static let clearCreation = Statement(
+        "clear_creation",
+        """
+        UPDATE creation_keys SET fingerprint = $2 WHERE room_id = $1
+            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND clearing_seq IS NOT NULL)
+        """)
+
+    static let noteCleared = Statement(
+        "note_cleared",
+        """
+        UPDATE rooms SET cleared_seq = greatest(cleared_seq, least($2, clearing_seq))
+        WHERE room_id = $1 AND clearing_seq IS NOT NULL
+        """)
+
+    // MARK: Forgetting
+
     /// Waits for whoever keeps a snapshot of the room.
-    static let lockRoomToForget = Statement(
-        "lock_room_to_forget", "SELECT FROM rooms WHERE room_id = $1 FOR UPDATE")
+    static let lockRoom = Statement(
+        "lock_room", "SELECT FROM rooms WHERE room_id = $1 FOR UPDATE")
 
     static let forgetSnapshots = Statement(
         "forget_snapshots",

@@ -103,13 +103,14 @@ extension Statement {
         ORDER BY seq DESC LIMIT 1
         """)
 
-    /// Keeps a snapshot of a stream that exists in this epoch and is not to be forgotten, and keeps it from being so
-    /// meanwhile; deletes those before it in its span.
+    /// Keeps a snapshot of a stream that exists in this epoch, is not to be forgotten and was not cleared since, and keeps
+    /// it from being forgotten or cleared meanwhile; deletes those before it in its span.
     static let saveSnapshot = Statement(
         "save_snapshot",
         """
         WITH room AS MATERIALIZED (
             SELECT room_id FROM rooms WHERE room_id = $1 AND forget_at IS NULL AND epoch = coalesce($6, epoch)
+                AND $2 >= coalesce(clearing_seq, 0)
             FOR KEY SHARE
         ), pruned AS (
             DELETE FROM snapshots WHERE room_id = $1 AND seq >= $7 AND seq < $2 AND EXISTS (SELECT FROM room)

@@ -72,12 +72,12 @@ enum APIDescription {
         "/v1/rooms":{
         "get":{"operationId":"listRooms","summary":"Open public rooms, most listeners first","parameters":[{"$ref":"\#
         #/components/parameters/Text"},{"$ref":"#/components/parameters/Cursor"},{"name":"limit","in":"query","descr\#
-        iption":"Rooms in the answer, at most; above 200 as \#
-        200.","schema":{"type":"integer","minimum":1,"default":50}}],"responses":{"200":{"description":"A page of \#
-        the listing.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/RoomList"}}}},"400":{"$r\#
-        ef":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":\#
-        "#/components/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#\#
-        /components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}},
+        iption":"Rooms in the answer, at most; above 200 as 200.","schema":{"type":"integer","minimum":1,"maximum":9\#
+        007199254740991,"default":50}}],"responses":{"200":{"description":"A page of the listing.","content":{"appli\#
+        cation/json":{"schema":{"$ref":"#/components/schemas/RoomList"}}}},"400":{"$ref":"#/components/responses/Bad\#
+        Request"},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/components/responses/NotAcce\#
+        ptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"\#
+        },"503":{"$ref":"#/components/responses/Unavailable"}}},
         "post":{"operationId":"createRoom","summary":"Makes a room, whose owner the caller is","parameters":[{"$ref"\#
         :"#/components/parameters/IdempotencyKey"}],"requestBody":{"required":true,"content":{"application/json":{"s\#
         chema":{"$ref":"#/components/schemas/NewRoom"}}}},"responses":{"201":{"description":"The room is made.","hea\#
@@ -122,14 +122,15 @@ enum APIDescription {
         "parameters":[{"$ref":"#/components/parameters/Room"}],
         "get":{"operationId":"listEvents","summary":"A part of the room's \#
         log","parameters":[{"name":"after","in":"query","description":"The event behind which the part begins.","sch\#
-        ema":{"type":"integer","minimum":0,"default":0}},{"name":"limit","in":"query","description":"Events in the \#
-        answer, at most; above 1,000 as 1,000. An answer ends at 1 MiB too: go on after its last event until that is\#
-         seq.","schema":{"type":"integer","minimum":1,"default":1000}}],"responses":{"200":{"description":"Events, a\#
-        scending.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/EventList"}}}},"400":{"$ref\#
-        ":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#\#
-        /components/responses/Forbidden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/componen\#
-        ts/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components\#
-        /responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        ema":{"type":"integer","minimum":0,"maximum":9007199254740991,"default":0}},{"name":"limit","in":"query","de\#
+        scription":"Events in the answer, at most; above 1,000 as 1,000. An answer ends at 1 MiB too: go on after \#
+        its last event until that is seq.","schema":{"type":"integer","minimum":1,"maximum":9007199254740991,"defaul\#
+        t":1000}}],"responses":{"200":{"description":"Events, ascending.","content":{"application/json":{"schema":{"\#
+        $ref":"#/components/schemas/EventList"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":\#
+        "#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$ref":"#/co\#
+        mponents/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$ref":"#/compone\#
+        nts/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/res\#
+        ponses/Unavailable"}}}
         },
         "/v1/rooms/{room}/pool":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
@@ -138,13 +139,13 @@ enum APIDescription {
         the pool's order; votes: most votes first, then smallest requestedSeq, those without votes by title; added: \#
         by number.","schema":{"type":"string","enum":["title","votes","added"],"default":"title"}},{"name":"limit","\#
         in":"query","description":"Tracks in the answer, at most; above 500 as 500. There may be fewer, or none, \#
-        although there is a next \#
-        page.","schema":{"type":"integer","minimum":1,"default":100}}],"responses":{"200":{"description":"A page of \#
-        the pool.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/PoolPage"}}}},"400":{"$ref"\#
-        :"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/\#
-        components/responses/Forbidden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/component\#
-        s/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/\#
-        responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        although there is a next page.","schema":{"type":"integer","minimum":1,"maximum":9007199254740991,"default":\#
+        100}}],"responses":{"200":{"description":"A page of the pool.","content":{"application/json":{"schema":{"$re\#
+        f":"#/components/schemas/PoolPage"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/c\#
+        omponents/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$ref":"#/compon\#
+        ents/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$ref":"#/components/\#
+        responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/respons\#
+        es/Unavailable"}}}
         },
         "/v1/rooms/{room}/commands":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
@@ -190,7 +191,7 @@ enum APIDescription {
         "Text":{"name":"q","in":"query","description":"What must be a part, in either case. Of rooms their names; of\#
          tracks title, artist or album.","schema":{"type":"string","maxLength":80}},
         "Cursor":{"name":"cursor","in":"query","description":"The next of the page \#
-        before.","schema":{"type":"string"}},
+        before.","schema":{"$ref":"#/components/schemas/Cursor"}},
         "IdempotencyKey":{"name":"Idempotency-Key","in":"header","description":"A retry with the same key gets the \#
         first outcome. No control characters.","schema":{"type":"string","minLength":1,"maxLength":128}}
         },
@@ -227,17 +228,19 @@ enum APIDescription {
         "Conflict":{"description":"The room's state does not allow it, the caller is no member, or the key was used \#
         for another request.","content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"\#
         ,"properties":{"status":{"const":409},"code":{"enum":["conflict","not_member"]}}}}}},
-        "RoomClosed":{"description":"The room is closed.","content":{"application/problem+json":{"schema":{"$ref":"#\#
-        /components/schemas/Problem","properties":{"status":{"const":410},"code":{"const":"room_closed"}}}}}},
+        "RoomClosed":{"description":"The room is closed, and the command is another than closeRoom with forget, \#
+        which its owner may still give.","content":{"application/problem+json":{"schema":{"$ref":"#/components/schem\#
+        as/Problem","properties":{"status":{"const":410},"code":{"const":"room_closed"}}}}}},
         "TooLarge":{"description":"The body is over 256 KiB, or what the operator has set.","content":{"application/\#
         problem+json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":413},"code":{\#
         "const":"too_large"}}}}}},
         "UnsupportedMediaType":{"description":"The body is not application/json.","content":{"application/problem+js\#
         on":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":415},"code":{"const":"u\#
         nsupported_media_type"}}}}}},
-        "LimitReached":{"description":"There would be more than there may be.","content":{"application/problem+json"\#
-        :{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":422},"code":{"const":"limi\#
-        t_reached"}}}}}},
+        "LimitReached":{"description":"There would be more than there may be (Protocol.md, section 5): open rooms of\#
+         the session, tracks in the pool or in one command, queue entries, of a member or of all, members, or bans."\#
+        ,"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"statu\#
+        s":{"const":422},"code":{"const":"limit_reached"}}}}}},
         "UpgradeRequired":{"description":"The handshake is of another version than \#
         13.","headers":{"Sec-WebSocket-Version":{"description":"The version that is spoken.","required":true,"schema\#
         ":{"const":"13"}}},"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem","p\#
@@ -264,24 +267,46 @@ enum APIDescription {
         "Status":{"type":"object","required":["status"],"properties":{"status":{"enum":["ok","ready"]}}},
         "Description":{"type":"object","additionalProperties":true,"required":["openapi","info","paths","components"\#
         ],"properties":{"openapi":{"const":"3.1.0"}}},
-        "Number":{"description":"A number that the room has given out.","type":"integer","minimum":1},
-        "Time":{"description":"Milliseconds since the Unix epoch.","type":"integer"},
-        "Count":{"type":"integer","minimum":0},
+        "Number":{"description":"A number that the room has given \#
+        out.","type":"integer","minimum":1,"maximum":9007199254740991},
+        "Time":{"description":"Milliseconds since the Unix \#
+        epoch.","type":"integer","minimum":-9007199254740991,"maximum":9007199254740991},
+        "Count":{"type":"integer","minimum":0,"maximum":9007199254740991},
+        "Milliseconds":{"type":"integer","minimum":0,"maximum":9007199254740991},
+        "PersonName":{"description":"Trimmed, with something to see in it and no invisible or reordering characters \#
+        but those that names need (Protocol.md, section 5, Names).","type":"string","minLength":1,"maxLength":40,"pa\#
+        ttern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180E\\u200B\\u2\#
+        028-\\u202E\\u2060-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFFB]*$"},
+        "RoomName":{"description":"Like the name of a person.","type":"string","minLength":1,"maxLength":80,"pattern\#
+        ":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180E\\u200B\\u2028-\\#
+        \u202E\\u2060-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFFB]*$"},
+        "Source":{"description":"Trimmed; no control characters.","type":"string","minLength":1,"maxLength":40,"patt\#
+        ern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
+        "Title":{"description":"Trimmed; no control characters.","type":"string","minLength":1,"maxLength":300,"patt\#
+        ern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
+        "ArtworkUrl":{"description":"An absolute address of http or https, in any case, with a host.","type":"string\#
+        ","minLength":1,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s\\\\][^\\s\\\\]*$"},
+        "ShownPersonName":{"description":"Logs of earlier releases may hold any \#
+        characters.","type":"string","minLength":1,"maxLength":40},
+        "ShownRoomName":{"description":"Logs of earlier releases may hold any \#
+        characters.","type":"string","minLength":1,"maxLength":80},
+        "ShownArtworkUrl":{"description":"Logs of earlier releases may hold any \#
+        address.","type":"string","minLength":1,"maxLength":2048},
+        "Cursor":{"description":"Opaque.","type":"string","minLength":1,"pattern":"^[0-9A-Za-z._-]+$"},
         "Coordinates":{"description":"WGS-84 degrees.","type":"object","required":["lat","lon"],"properties":{"lat":\#
         {"type":"number","minimum":-90,"maximum":90},"lon":{"type":"number","minimum":-180,"maximum":180}}},
-        "Naming":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"descripti\#
-        on":"1 to 40 characters and no control characters."}}},
+        "Naming":{"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/PersonName"\#
+        }}},
         "Session":{"type":"object","required":["id","name","createdAt","expiresAt"],"properties":{"id":{"type":"stri\#
-        ng","format":"uuid"},"name":{"type":"string","minLength":1,"maxLength":40},"createdAt":{"$ref":"#/components\#
-        /schemas/Time"},"expiresAt":{"$ref":"#/components/schemas/Time"}}},
+        ng","format":"uuid"},"name":{"$ref":"#/components/schemas/ShownPersonName"},"createdAt":{"$ref":"#/component\#
+        s/schemas/Time"},"expiresAt":{"$ref":"#/components/schemas/Time"}}},
         "SessionView":{"type":"object","required":["session"],"properties":{"session":{"$ref":"#/components/schemas/\#
         Session"}}},
         "NewSession":{"type":"object","required":["session","token"],"properties":{"session":{"$ref":"#/components/s\#
         chemas/Session"},"token":{"type":"string","pattern":"^bls_[A-Za-z0-9_-]{43}$"}}},
-        "NewRoom":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"descript\#
-        ion":"1 to 80 characters and no control characters."},"location":{"$ref":"#/components/schemas/Coordinates"}\#
-        ,"visibility":{"$ref":"#/components/schemas/Visibility"},"settings":{"$ref":"#/components/schemas/SettingsUp\#
-        date"}}},
+        "NewRoom":{"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/RoomName"}\#
+        ,"location":{"$ref":"#/components/schemas/Coordinates"},"visibility":{"$ref":"#/components/schemas/Visibilit\#
+        y"},"settings":{"$ref":"#/components/schemas/SettingsUpdate"}}},
         "Visibility":{"enum":["public","unlisted"]},
         "Role":{"enum":["owner","dj","guest"]},
         "Settings":{"type":"object","required":["queueMode","skipRatio","maxWaitingPerMember","repeatAfterPlays"],"p\#
@@ -308,32 +333,31 @@ enum APIDescription {
         nts/schemas/Number"}}}},
         "State":{"type":"object","required":["id","code","name","createdAt","visibility","settings","members","pool"\#
         ,"requests","queue","playback","history"],"properties":{"id":{"type":"string","format":"uuid"},"code":{"$ref\#
-        ":"#/components/schemas/Code"},"name":{"type":"string"},"createdAt":{"$ref":"#/components/schemas/Time"},"cl\#
-        osedAt":{"$ref":"#/components/schemas/Time"},"visibility":{"$ref":"#/components/schemas/Visibility"},"locati\#
-        on":{"$ref":"#/components/schemas/Coordinates"},"settings":{"$ref":"#/components/schemas/Settings"},"members\#
-        ":{"type":"array","items":{"$ref":"#/components/schemas/Member"}},"pool":{"type":"array","items":{"$ref":"#/\#
-        components/schemas/Track"}},"requests":{"type":"array","items":{"$ref":"#/components/schemas/Number"}},"queu\#
-        e":{"type":"array","items":{"$ref":"#/components/schemas/QueueEntry"}},"playback":{"oneOf":[{"$ref":"#/compo\#
-        nents/schemas/Silence"},{"$ref":"#/components/schemas/OnAir"}]},"history":{"type":"array","maxItems":50,"ite\#
-        ms":{"$ref":"#/components/schemas/HistoryEntry"}}}},
+        ":"#/components/schemas/Code"},"name":{"$ref":"#/components/schemas/ShownRoomName"},"createdAt":{"$ref":"#/c\#
+        omponents/schemas/Time"},"closedAt":{"$ref":"#/components/schemas/Time"},"visibility":{"$ref":"#/components/\#
+        schemas/Visibility"},"location":{"$ref":"#/components/schemas/Coordinates"},"settings":{"$ref":"#/components\#
+        /schemas/Settings"},"members":{"type":"array","items":{"$ref":"#/components/schemas/Member"}},"pool":{"type"\#
+        :"array","items":{"$ref":"#/components/schemas/Track"}},"requests":{"type":"array","items":{"$ref":"#/compon\#
+        ents/schemas/Number"}},"queue":{"type":"array","items":{"$ref":"#/components/schemas/QueueEntry"}},"playback\#
+        ":{"oneOf":[{"$ref":"#/components/schemas/Silence"},{"$ref":"#/components/schemas/OnAir"}]},"history":{"type\#
+        ":"array","maxItems":50,"items":{"$ref":"#/components/schemas/HistoryEntry"}}}},
         "Code":{"type":"string","description":"Eight characters where the room was made unlisted, else six. It does \#
         not change with the visibility.","pattern":"^([0-9A-HJKMNP-TV-Z]{6}|[0-9A-HJKMNP-TV-Z]{8})$"},
         "Member":{"type":"object","required":["member","name","role","joinedAt"],"properties":{"member":{"$ref":"#/c\#
-        omponents/schemas/Number"},"name":{"type":"string"},"role":{"$ref":"#/components/schemas/Role"},"joinedAt":{\#
-        "$ref":"#/components/schemas/Time"}}},
-        "NewTrack":{"type":"object","required":["source","sourceId","title"],"properties":{"source":{"type":"string"\#
-        ,"minLength":1,"description":"1 to 40 \#
-        characters."},"sourceId":{"type":"string","minLength":1,"description":"1 to 300 \#
-        characters."},"title":{"type":"string","minLength":1,"description":"1 to 300 \#
-        characters."},"artist":{"type":"string","minLength":1,"description":"1 to 300 \#
-        characters."},"album":{"type":"string","minLength":1,"description":"1 to 300 characters."},"durationMs":{"ty\#
-        pe":"integer","minimum":0,"maximum":604800000},"artworkUrl":{"type":"string","minLength":1,"description":"1 \#
-        to 2048 characters."}}},
+        omponents/schemas/Number"},"name":{"$ref":"#/components/schemas/ShownPersonName"},"role":{"$ref":"#/componen\#
+        ts/schemas/Role"},"joinedAt":{"$ref":"#/components/schemas/Time"}}},
+        "NewTrack":{"type":"object","required":["source","sourceId","title"],"properties":{"source":{"$ref":"#/compo\#
+        nents/schemas/Source"},"sourceId":{"$ref":"#/components/schemas/Title"},"title":{"$ref":"#/components/schema\#
+        s/Title"},"artist":{"$ref":"#/components/schemas/Title"},"album":{"$ref":"#/components/schemas/Title"},"dura\#
+        tionMs":{"type":"integer","minimum":0,"maximum":604800000},"artworkUrl":{"$ref":"#/components/schemas/Artwor\#
+        kUrl"}}},
         "Track":{"type":"object","required":["track","source","sourceId","title","addedBy","votes"],"properties":{"t\#
-        rack":{"$ref":"#/components/schemas/Number"},"source":{"type":"string"},"sourceId":{"type":"string"},"title"\#
-        :{"type":"string"},"artist":{"type":"string"},"album":{"type":"string"},"durationMs":{"type":"integer"},"art\#
-        workUrl":{"type":"string"},"addedBy":{"$ref":"#/components/schemas/Number"},"votes":{"$ref":"#/components/sc\#
-        hemas/Count"},"requestedSeq":{"$ref":"#/components/schemas/Number"}}},
+        rack":{"$ref":"#/components/schemas/Number"},"source":{"$ref":"#/components/schemas/Source"},"sourceId":{"$r\#
+        ef":"#/components/schemas/Title"},"title":{"$ref":"#/components/schemas/Title"},"artist":{"$ref":"#/componen\#
+        ts/schemas/Title"},"album":{"$ref":"#/components/schemas/Title"},"durationMs":{"type":"integer","minimum":0,\#
+        "maximum":604800000},"artworkUrl":{"$ref":"#/components/schemas/ShownArtworkUrl"},"addedBy":{"$ref":"#/compo\#
+        nents/schemas/Number"},"votes":{"$ref":"#/components/schemas/Count"},"requestedSeq":{"$ref":"#/components/sc\#
+        hemas/Number"}}},
         "QueueEntry":{"type":"object","required":["entry","track"],"properties":{"entry":{"$ref":"#/components/schem\#
         as/Number"},"track":{"$ref":"#/components/schemas/Number"},"addedBy":{"$ref":"#/components/schemas/Number"}}\#
         },
@@ -342,26 +366,27 @@ enum APIDescription {
         skipVotes"],"properties":{"status":{"enum":["playing","paused"]},"entry":{"$ref":"#/components/schemas/Numbe\#
         r"},"track":{"$ref":"#/components/schemas/Number"},"startedBy":{"$ref":"#/components/schemas/Number"},"start\#
         edAt":{"$ref":"#/components/schemas/Time"},"startedSeq":{"$ref":"#/components/schemas/Number"},"positionMs":\#
-        {"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"skipVotes":{"$ref":"#/components/schemas/Cou\#
-        nt"}}},
+        {"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"},"skipVotes":{"$ref"\#
+        :"#/components/schemas/Count"}}},
         "HistoryEntry":{"type":"object","required":["entry","track","title","startedAt","endedAt","reason","playedMs\#
         "],"properties":{"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/schemas/Number\#
-        "},"title":{"type":"string"},"artist":{"type":"string"},"startedAt":{"$ref":"#/components/schemas/Time"},"en\#
-        dedAt":{"$ref":"#/components/schemas/Time"},"reason":{"enum":["ended","skipped","replaced"]},"playedMs":{"ty\#
-        pe":"integer"}}},
+        "},"title":{"$ref":"#/components/schemas/Title"},"artist":{"$ref":"#/components/schemas/Title"},"startedAt":\#
+        {"$ref":"#/components/schemas/Time"},"endedAt":{"$ref":"#/components/schemas/Time"},"reason":{"enum":["ended\#
+        ","skipped","replaced"]},"playedMs":{"$ref":"#/components/schemas/Milliseconds"}}},
         "RoomList":{"type":"object","required":["rooms"],"properties":{"rooms":{"type":"array","items":{"$ref":"#/co\#
-        mponents/schemas/RoomSummary"}},"next":{"type":"string"}}},
+        mponents/schemas/RoomSummary"}},"next":{"$ref":"#/components/schemas/Cursor"}}},
         "NearbyList":{"type":"object","required":["rooms"],"properties":{"rooms":{"type":"array","maxItems":200,"ite\#
         ms":{"$ref":"#/components/schemas/RoomSummary","required":["location","distanceMeters"]}}}},
         "RoomSummary":{"type":"object","required":["id","code","name","listeners","createdAt"],"properties":{"id":{"\#
-        type":"string","format":"uuid"},"code":{"$ref":"#/components/schemas/Code"},"name":{"type":"string"},"locati\#
-        on":{"$ref":"#/components/schemas/Coordinates"},"listeners":{"$ref":"#/components/schemas/Count"},"djName":{\#
-        "type":"string"},"nowPlaying":{"type":"object","required":["title"],"properties":{"title":{"type":"string"},\#
-        "artist":{"type":"string"}}},"createdAt":{"$ref":"#/components/schemas/Time"},"distanceMeters":{"type":"numb\#
-        er","minimum":0,"maximum":20037508}}},
+        type":"string","format":"uuid"},"code":{"$ref":"#/components/schemas/Code"},"name":{"$ref":"#/components/sch\#
+        emas/ShownRoomName"},"location":{"$ref":"#/components/schemas/Coordinates"},"listeners":{"$ref":"#/component\#
+        s/schemas/Count"},"djName":{"$ref":"#/components/schemas/ShownPersonName"},"nowPlaying":{"type":"object","re\#
+        quired":["title"],"properties":{"title":{"$ref":"#/components/schemas/Title"},"artist":{"$ref":"#/components\#
+        /schemas/Title"}}},"createdAt":{"$ref":"#/components/schemas/Time"},"distanceMeters":{"type":"number","minim\#
+        um":0,"maximum":20037508}}},
         "PoolPage":{"type":"object","required":["epoch","seq","tracks"],"properties":{"epoch":{"type":"string"},"seq\#
         ":{"$ref":"#/components/schemas/Number"},"tracks":{"type":"array","maxItems":500,"items":{"$ref":"#/componen\#
-        ts/schemas/Track"}},"next":{"type":"string"}}},
+        ts/schemas/Track"}},"next":{"$ref":"#/components/schemas/Cursor"}}},
         "EventList":{"type":"object","required":["epoch","events","seq"],"properties":{"epoch":{"type":"string"},"ev\#
         ents":{"type":"array","maxItems":1000,"items":{"$ref":"#/components/schemas/Event"}},"seq":{"$ref":"#/compon\#
         ents/schemas/Number"}}},
@@ -379,28 +404,29 @@ enum APIDescription {
         "RoomCreated":{"type":"object","required":["seq","at","type","id","code","name","visibility","settings"],"pr\#
         operties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"c\#
         onst":"roomCreated"},"id":{"type":"string","format":"uuid"},"code":{"$ref":"#/components/schemas/Code"},"nam\#
-        e":{"type":"string"},"visibility":{"$ref":"#/components/schemas/Visibility"},"settings":{"$ref":"#/component\#
-        s/schemas/Settings"},"location":{"$ref":"#/components/schemas/Coordinates"}}},
+        e":{"$ref":"#/components/schemas/ShownRoomName"},"visibility":{"$ref":"#/components/schemas/Visibility"},"se\#
+        ttings":{"$ref":"#/components/schemas/Settings"},"location":{"$ref":"#/components/schemas/Coordinates"}}},
         "RoomUpdated":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/sche\#
-        mas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roomUpdated"},"name":{"type":"string\#
-        "},"location":{"$ref":"#/components/schemas/Coordinates"},"locationCleared":{"const":true},"visibility":{"$r\#
-        ef":"#/components/schemas/Visibility"},"settings":{"$ref":"#/components/schemas/Settings"},"by":{"$ref":"#/c\#
-        omponents/schemas/Number"},"reason":{"type":"string"}}},
+        mas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roomUpdated"},"name":{"$ref":"#/comp\#
+        onents/schemas/ShownRoomName"},"location":{"$ref":"#/components/schemas/Coordinates"},"locationCleared":{"co\#
+        nst":true},"visibility":{"$ref":"#/components/schemas/Visibility"},"settings":{"$ref":"#/components/schemas/\#
+        Settings"},"by":{"$ref":"#/components/schemas/Number"},"reason":{"$ref":"#/components/schemas/Reason"}}},
         "RoomClosed":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/schem\#
         as/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roomClosed"},"forget":{"const":true},\#
-        "by":{"$ref":"#/components/schemas/Number"},"reason":{"type":"string"}}},
+        "by":{"$ref":"#/components/schemas/Number"},"reason":{"$ref":"#/components/schemas/Reason"}}},
         "MemberJoined":{"type":"object","required":["seq","at","type","member","name","role"],"properties":{"seq":{"\#
         $ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberJoined\#
-        "},"member":{"$ref":"#/components/schemas/Number"},"name":{"type":"string"},"role":{"$ref":"#/components/sch\#
-        emas/Role"}}},
+        "},"member":{"$ref":"#/components/schemas/Number"},"name":{"$ref":"#/components/schemas/ShownPersonName"},"r\#
+        ole":{"$ref":"#/components/schemas/Role"}}},
         "MemberLeft":{"type":"object","required":["seq","at","type","member","reason"],"properties":{"seq":{"$ref":"\#
         #/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberLeft"},"membe\#
         r":{"$ref":"#/components/schemas/Number"},"reason":{"enum":["left","expired","kicked","banned","session_ende\#
-        d"]},"by":{"$ref":"#/components/schemas/Number"},"note":{"type":"string"},"votes":{"type":"array","items":{"\#
-        $ref":"#/components/schemas/Withdrawal"}},"skipVotes":{"$ref":"#/components/schemas/Count"}}},
+        d"]},"by":{"$ref":"#/components/schemas/Number"},"note":{"$ref":"#/components/schemas/Reason"},"votes":{"typ\#
+        e":"array","items":{"$ref":"#/components/schemas/Withdrawal"}},"skipVotes":{"$ref":"#/components/schemas/Cou\#
+        nt"}}},
         "MemberRenamed":{"type":"object","required":["seq","at","type","member","name"],"properties":{"seq":{"$ref":\#
         "#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberRenamed"},"m\#
-        ember":{"$ref":"#/components/schemas/Number"},"name":{"type":"string"}}},
+        ember":{"$ref":"#/components/schemas/Number"},"name":{"$ref":"#/components/schemas/ShownPersonName"}}},
         "RoleChanged":{"type":"object","required":["seq","at","type","member","role"],"properties":{"seq":{"$ref":"#\#
         /components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roleChanged"},"membe\#
         r":{"$ref":"#/components/schemas/Number"},"role":{"$ref":"#/components/schemas/Role"},"by":{"$ref":"#/compon\#
@@ -409,11 +435,11 @@ enum APIDescription {
         nents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberBanned"},"member":{"\#
         $ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"role":{"const":"dj","descr\#
         iption":"Where the member was a \#
-        DJ."},"until":{"$ref":"#/components/schemas/Time"},"reason":{"type":"string"}}},
+        DJ."},"until":{"$ref":"#/components/schemas/Time"},"reason":{"$ref":"#/components/schemas/Reason"}}},
         "MemberUnbanned":{"type":"object","required":["seq","at","type","member"],"properties":{"seq":{"$ref":"#/com\#
         ponents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberUnbanned"},"member\#
-        ":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"reason":{"type":"strin\#
-        g"}}},
+        ":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"reason":{"$ref":"#/com\#
+        ponents/schemas/Reason"}}},
         "TracksAdded":{"type":"object","required":["seq","at","type","tracks","by"],"properties":{"seq":{"$ref":"#/c\#
         omponents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"tracksAdded"},"tracks"\#
         :{"type":"array","items":{"$ref":"#/components/schemas/NumberedTrack"}},"by":{"$ref":"#/components/schemas/N\#
@@ -453,20 +479,20 @@ enum APIDescription {
         "PlaybackStarted":{"type":"object","required":["seq","at","type","entry","track","positionMs","atMs"],"prope\#
         rties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"cons\#
         t":"playbackStarted"},"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/schemas/N\#
-        umber"},"positionMs":{"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"by":{"$ref":"#/componen\#
-        ts/schemas/Number"}}},
+        umber"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"\#
+        },"by":{"$ref":"#/components/schemas/Number"}}},
         "PlaybackPaused":{"type":"object","required":["seq","at","type","positionMs","atMs"],"properties":{"seq":{"$\#
         ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackPause\#
-        d"},"positionMs":{"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"by":{"$ref":"#/components/s\#
-        chemas/Number"}}},
+        d"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"},"b\#
+        y":{"$ref":"#/components/schemas/Number"}}},
         "PlaybackResumed":{"type":"object","required":["seq","at","type","positionMs","atMs"],"properties":{"seq":{"\#
         $ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackResu\#
-        med"},"positionMs":{"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"by":{"$ref":"#/components\#
-        /schemas/Number"}}},
+        med"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"},\#
+        "by":{"$ref":"#/components/schemas/Number"}}},
         "PlaybackSeeked":{"type":"object","required":["seq","at","type","positionMs","atMs"],"properties":{"seq":{"$\#
         ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackSeeke\#
-        d"},"positionMs":{"type":"integer"},"atMs":{"$ref":"#/components/schemas/Time"},"by":{"$ref":"#/components/s\#
-        chemas/Number"}}},
+        d"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"},"b\#
+        y":{"$ref":"#/components/schemas/Number"}}},
         "PlaybackStopped":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/\#
         schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackStopped"},"by":{"$ref":"\#
         #/components/schemas/Number"}}},
@@ -474,7 +500,7 @@ enum APIDescription {
         s"],"properties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"ty\#
         pe":{"const":"entryFinished"},"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/s\#
         chemas/Number"},"reason":{"enum":["ended","skipped","replaced"]},"startedAt":{"$ref":"#/components/schemas/T\#
-        ime"},"playedMs":{"type":"integer"},"by":{"$ref":"#/components/schemas/Number"}}},
+        ime"},"playedMs":{"$ref":"#/components/schemas/Milliseconds"},"by":{"$ref":"#/components/schemas/Number"}}},
         "Withdrawal":{"description":"What is left of a track's votes when its voter leaves.","type":"object","requir\#
         ed":["track","votes"],"properties":{"track":{"$ref":"#/components/schemas/Number"},"votes":{"$ref":"#/compon\#
         ents/schemas/Count"},"requestedSeq":{"$ref":"#/components/schemas/Number"}}},
@@ -482,9 +508,10 @@ enum APIDescription {
         es":{"rule":{"enum":["votes","fair","repeatAfterPlays"]},"rank":{"type":"array","items":{"type":"integer"}},\#
         "turnOf":{"$ref":"#/components/schemas/Number"}}},
         "NumberedTrack":{"type":"object","required":["track","source","sourceId","title"],"properties":{"track":{"$r\#
-        ef":"#/components/schemas/Number"},"source":{"type":"string"},"sourceId":{"type":"string"},"title":{"type":"\#
-        string"},"artist":{"type":"string"},"album":{"type":"string"},"durationMs":{"type":"integer"},"artworkUrl":{\#
-        "type":"string"}}},
+        ef":"#/components/schemas/Number"},"source":{"$ref":"#/components/schemas/Source"},"sourceId":{"$ref":"#/com\#
+        ponents/schemas/Title"},"title":{"$ref":"#/components/schemas/Title"},"artist":{"$ref":"#/components/schemas\#
+        /Title"},"album":{"$ref":"#/components/schemas/Title"},"durationMs":{"type":"integer","minimum":0,"maximum":\#
+        604800000},"artworkUrl":{"$ref":"#/components/schemas/ShownArtworkUrl"}}},
         "Acknowledgement":{"type":"object","required":["seq"],"properties":{"seq":{"$ref":"#/components/schemas/Numb\#
         er"},"result":{"description":"Of join the member, of addTracks the tracks, of enqueue the entry.","oneOf":[{\#
         "type":"object","required":["member"],"properties":{"member":{"$ref":"#/components/schemas/Number"}}},{"type\#
@@ -504,14 +531,14 @@ enum APIDescription {
         ts/schemas/SyncDeckCommand"}]},
         "BareCommand":{"type":"object","required":["type"],"properties":{"type":{"enum":["leave","pause","resume","s\#
         kip"]}}},
-        "JoinCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"join"},"name":{"type":"str\#
-        ing","minLength":1,"description":"The session's name where it is left out."}}},
+        "JoinCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"join"},"name":{"$ref":"#/c\#
+        omponents/schemas/PersonName","description":"The session's name where it is left out."}}},
         "RenameCommand":{"type":"object","required":["type","name"],"properties":{"type":{"const":"rename"},"name":{\#
-        "type":"string","minLength":1}}},
+        "$ref":"#/components/schemas/PersonName"}}},
         "UpdateRoomCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"updateRoom"},"name":\#
-        {"type":"string","minLength":1},"location":{"$ref":"#/components/schemas/Coordinates"},"clearLocation":{"typ\#
-        e":"boolean"},"visibility":{"$ref":"#/components/schemas/Visibility"},"settings":{"$ref":"#/components/schem\#
-        as/SettingsUpdate"},"reason":{"$ref":"#/components/schemas/Reason"}}},
+        {"$ref":"#/components/schemas/RoomName"},"location":{"$ref":"#/components/schemas/Coordinates"},"clearLocati\#
+        on":{"type":"boolean"},"visibility":{"$ref":"#/components/schemas/Visibility"},"settings":{"$ref":"#/compone\#
+        nts/schemas/SettingsUpdate"},"reason":{"$ref":"#/components/schemas/Reason"}}},
         "CloseRoomCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"closeRoom"},"forget":\#
         {"type":"boolean"},"reason":{"$ref":"#/components/schemas/Reason"}}},
         "MemberCommand":{"type":"object","required":["type","member"],"properties":{"type":{"enum":["transferOwnersh\#
@@ -526,7 +553,8 @@ enum APIDescription {
         tion":"All of them are kicked, or none."},"ban":{"type":"boolean"},"durationMs":{"type":"integer","minimum":\#
         1,"maximum":31536000000,"description":"When the ban ends by itself; only with \#
         ban."},"reason":{"$ref":"#/components/schemas/Reason"}}},
-        "Reason":{"type":"string","minLength":1,"description":"1 to 200 characters and no control characters."},
+        "Reason":{"description":"Trimmed; no control characters.","type":"string","minLength":1,"maxLength":200,"pat\#
+        tern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
         "AddTracksCommand":{"type":"object","required":["type","tracks"],"properties":{"type":{"const":"addTracks"},\#
         "tracks":{"type":"array","minItems":1,"maxItems":500,"items":{"$ref":"#/components/schemas/NewTrack"}}}},
         "RemoveTracksCommand":{"type":"object","required":["type","tracks"],"properties":{"type":{"const":"removeTra\#

@@ -74,7 +74,10 @@ extension RoomState {
 
     private mutating func foldRoomUpdated(_ changes: RoomChanges) {
         if let name = changes.name { self.name = name }
-        if changes.locationCleared { location = nil }
+        if changes.locationCleared {
+            location = nil
+            clearing = seq
+        }
         if let location = changes.location { self.location = location }
         if let visibility = changes.visibility { self.visibility = visibility }
         if let settings = changes.settings { self.settings = settings }

@@ -6,9 +6,10 @@ extension RoomState {
     /// What stands for every member's name in a room that is forgotten.
     package static let forgottenName = "-"
 
-    /// Drops the location and all names of members.
+    /// Drops the location, with all that is known of it, and all names of members.
     package mutating func dropPersonalData() {
         location = nil
+        clearing = nil
         for id in members.keys { members[id]?.name = Self.forgottenName }
     }
 }

@@ -25,6 +25,7 @@ extension RoomState {
                 found.append("member \(id.rawValue) was never given out")
             }
         }
+        if let clearing, clearing < 1 || clearing > seq { found.append("a clearing at \(clearing)") }
         if additions.values.contains(where: { $0 > lastEventAt }) { found.append("an addition in the future") }
         return found
     }

@@ -25,6 +25,8 @@ package struct RoomState: Sendable, Equatable {
     package var visibility: Visibility = .unlisted
     /// Where it is, already rounded.
     package var location: Coordinate?
+    /// The last event that cleared the location; nil where none did, and in a room that is forgotten.
+    package var clearing: Int?
     /// What its owner has set.
     package var settings = RoomSettings()
 

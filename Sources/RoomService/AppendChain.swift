@@ -163,6 +163,7 @@ extension StreamAppend {
             keys += part.keys
             directory = part.directory ?? directory
             forgetAt = part.forgetAt ?? forgetAt
+            clearing = part.clearing ?? clearing
             for session in part.joined { areMembers[session] = true }
             for session in part.left { areMembers[session] = false }
         }

@@ -53,8 +53,8 @@ struct DecodedRoom: Sendable {
         self.head = loaded.head
         self.state = state
         self.keys = keys
-        // What is to be forgotten may still be in the log: nobody gets it from here.
-        self.recent = RecentEvents(state.isForgotten ? [] : events)
+        // The log may still have what is to be forgotten, or was cleared: nobody gets it from here.
+        self.recent = RecentEvents(state.isForgotten ? [] : state.redaction.shown(events))
         self.snapshotSeq = loaded.snapshot?.seq ?? 0
     }
 }

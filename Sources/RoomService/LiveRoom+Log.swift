@@ -9,10 +9,11 @@ extension LiveRoom {
 
     /// Takes in events that are durable and shows them to everybody who follows.
     ///
-    /// Where they end with the room's forgetting, nobody is shown any more what that takes away.
+    /// Where the room is forgotten among them, or its location cleared, nobody is shown any more what that takes away.
     func fold(_ durable: [RecordedEvent]) {
-        let forget = durable.contains(where: \.event.forgetsRoom)
-        let events = forget ? durable.map(\.withoutPersonalData) : durable
+        let redaction = Redaction(by: durable)
+        let forget = redaction.isForgotten
+        let events = redaction.shown(durable)
         var touched: Set<MemberID> = []
         for event in events {
             confirmed.evolve(event)
@@ -26,6 +27,7 @@ extension LiveRoom {
         }
         version.seq = confirmed.seq
         recent.append(events)
+        if !redaction.isEmpty { recent.redact(redaction) }
         if forget { recent = RecentEvents() }
         publish(events)
         // Behind the events: who is named in presence is a member by then.

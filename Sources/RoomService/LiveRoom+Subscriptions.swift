@@ -113,7 +113,8 @@ extension LiveRoom {
         guard let events, epoch == self.epoch, confirmed.seq - last <= recent.count else {
             return begin(request, with: [snapshotMessage(for: request)])
         }
-        resume(request, with: events + recent.suffix(confirmed.seq - last))
+        // The location may have been cleared since, or the log still have one of before.
+        resume(request, with: confirmed.redaction.shown(events) + recent.suffix(confirmed.seq - last))
     }
 
     private func resume(_ request: SubscriptionRequest, with events: [RecordedEvent]) {

@@ -53,6 +53,7 @@ struct PendingAppend {
             stream: room.id.uuid, expected: version, events: events.map { EventJSON.stored($0, in: room.id) },
             keys: keys.map { $0.sealed(in: room.id) }, epoch: epoch)
         if events.contains(where: \.event.concernsDirectory) { append.directory = DirectoryEntry(of: room) }
+        append.clearing = Redaction(by: events).clearing
         var touched = touched
         if let forget = closing {
             // Who is in a room that is closed is a member of nothing that could be left.

@@ -20,6 +20,9 @@ struct RecentEvents: Sendable {
     /// How many there are.
     var count: Int { newest.count }
 
+    /// Takes out of them what nobody is shown any more.
+    mutating func redact(_ redaction: Redaction) { newest = redaction.shown(newest) }
+
     /// The newest `count` of them.
     func suffix(_ count: Int) -> ArraySlice<RecordedEvent> { newest.suffix(count) }
 

@@ -16,17 +16,20 @@ extension RoomHost {
     /// How many events are rewritten or deleted in one transaction, so that no append waits long.
     private static let eventsPerPage = 500
 
-    /// Forgets rooms whose owners want it and removes those that were closed long ago, until cancelled.
+    /// Forgets rooms whose owners want it, clears locations of before others were cleared, and removes rooms that were
+    /// closed long ago, until cancelled.
     ///
-    /// Each round does a bounded amount of both, so that neither waits for the other for long.
+    /// Each round does a bounded amount of each, so that none waits for the others for long.
     func keepErasing() async {
         var rounds = 0
         var isLeftToRemove = false
         var unreadable: Set<UUID> = []
+        var lastCleared: UUID?
         while !Task.isCancelled {
             await clock.sleep(for: settings.comparisonInterval)
             rounds += 1
             await forgetRooms(except: &unreadable)
+            await clearRooms(after: &lastCleared, except: &unreadable)
             if isLeftToRemove || rounds % Self.roundsPerRemoval == 0 { isLeftToRemove = await removeClosedRooms() }
         }
     }
@@ -52,6 +55,54 @@ extension RoomHost {
                 logger.debug("A room could not be forgotten", metadata: ["room": "\(room)", "fault": "\(error)"])
             }
         }
+    }
+
+    // MARK: Clearing locations
+
+    /// Goes round all rooms that are to be cleared, so many in a call, so that no room waits for those that are cleared
+    /// again and again.
+    private func clearRooms(after last: inout UUID?, except unreadable: inout Set<UUID>) async {
+        guard let clearings = try? await store.streamsToClear(after: last, limit: Self.roomsPerRound) else { return }
+        last = clearings.count < Self.roomsPerRound ? nil : clearings.last?.stream
+        for clearing in clearings where !Task.isCancelled && !unreadable.contains(clearing.stream) {
+            let room = RoomID(clearing.stream)
+            do {
+                try await clear(clearing)
+                logger.debug("A room's earlier locations were cleared", metadata: ["room": "\(room)"])
+            } catch let fault where Self.isUnreadable(fault) {
+                unreadable.insert(clearing.stream)
+                logger.error(
+                    "A room's earlier locations cannot be cleared: its log cannot be read",
+                    metadata: ["room": "\(room)", "fault": "\(fault)"])
+            } catch {
+                logger.debug(
+                    "A room's earlier locations could not be cleared",
+                    metadata: ["room": "\(room)", "fault": "\(error)"])
+            }
+        }
+    }
+
+    /// Rewrites the events of before a clearing without their locations; the room goes on meanwhile.
+    ///
+    /// Events that were cleared for an earlier clearing are not looked at again. Cut off anywhere, it goes on from the
+    /// last page that had something to rewrite.
+    private func clear(_ clearing: StreamClearing) async throws {
+        let room = RoomID(clearing.stream)
+        var seq = clearing.cleared
+        while seq < clearing.clearing - 1 {
+            let limit = min(Self.eventsPerPage, clearing.clearing - 1 - seq)
+            let page = try await store.read(room.uuid, after: seq, limit: limit)
+            guard let last = page.last else { break }
+            seq = last.seq
+            let rewritten = try page.filter { EventJSON.mayHaveLocation(type: $0.type) }.compactMap { stored in
+                let recorded = try EventJSON.recorded(stored)
+                let shown = Redaction(clearing: clearing.clearing).shown(recorded)
+                return shown == recorded ? nil : EventJSON.stored(shown, in: room)
+            }
+            if !rewritten.isEmpty { try await store.clear(rewritten, of: room.uuid, through: seq) }
+            guard !Task.isCancelled else { return }
+        }
+        try await store.clear([], of: room.uuid, through: clearing.clearing)
     }
 
     /// Whether trying again gives the same.

@@ -21,8 +21,9 @@ extension RoomHost {
                     let last = events.last?.seq ?? seq
                     for event in try events.recorded(after: state.seq, through: last) { state.evolve(event) }
                 }
-                // The log may still have what is to be forgotten, also what was so while this was read.
-                if await live.isForgotten { state.dropPersonalData() }
+                // The log may still have what is to be forgotten or was cleared, also what was so while this was read.
+                let redaction = await live.redaction
+                redaction.redact(&state)
                 return RoomView(
                     room: room, epoch: position.epoch, seq: seq, time: self.clock.now,
                     state: StateJSON.encode(state), you: YouJSON.encode(state, session), presence: nil)
@@ -70,11 +71,10 @@ extension RoomHost {
                 let stored = try await self.store.read(
                     room.uuid, after: seq, limit: count, bytes: Self.bytesOfEvents)
                 let events = try stored.recorded(after: seq, through: stored.last?.seq ?? seq + count)
-                let isForgotten = await live.isForgotten
+                let redaction = await live.redaction
                 return make(
                     LogPage(
-                        epoch: position.epoch, events: isForgotten ? events.map(\.withoutPersonalData) : events,
-                        seq: position.seq))
+                        epoch: position.epoch, events: redaction.shown(events), seq: position.seq))
             } catch {
                 throw Self.failure(error)
             }
@@ -91,6 +91,6 @@ extension RoomHost {
 }
 
 extension LiveRoom {
-    /// Whether nobody may be shown its personal data any more.
-    fileprivate var isForgotten: Bool { confirmed.isForgotten }
+    /// What nobody may be shown of it any more.
+    fileprivate var redaction: Redaction { confirmed.redaction }
 }

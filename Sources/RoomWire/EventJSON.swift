@@ -33,6 +33,11 @@ package enum EventJSON {
         return writer.bytes
     }
 
+    /// Whether an event of this type may have a location.
+    package static func mayHaveLocation(type: String) -> Bool {
+        type == EventType.roomCreated.rawValue || type == EventType.roomUpdated.rawValue
+    }
+
     /// The name of the event's type.
     package static func typeName(_ event: RoomEvent) -> String {
         EventType(of: event).rawValue

@@ -8,7 +8,7 @@ package enum StoredStateJSON {
     ///
     /// It grows whenever a release would fold the same events into another state or write it otherwise; snapshots of
     /// other versions are not read but made anew from the events.
-    package static let reducerVersion = 3
+    package static let reducerVersion = 4
 
     /// The whole room.
     package static func encode(_ state: RoomState) -> [UInt8] {
@@ -24,6 +24,7 @@ package enum StoredStateJSON {
         if state.isForgotten { writer.member("isForgotten", true) }
         writer.member("visibility", choice: state.visibility)
         writer.member("location", state.location)
+        writer.member("clearing", state.clearing)
         writer.member("settings", state.settings)
         writer.member("nextMember", state.nextMember)
         writer.member("nextTrack", state.nextTrack)
@@ -144,6 +145,7 @@ extension JSONFields {
         state.isForgotten = try self.boolIfPresent("isForgotten") ?? false
         state.visibility = try self.choice("visibility")
         state.location = try self.locationIfPresent("location", at: "location")
+        state.clearing = try self.countIfPresent("clearing")
         state.settings = try self.settings("settings", at: "settings")
         state.nextMember = try self.count("nextMember")
         state.nextTrack = try self.count("nextTrack")

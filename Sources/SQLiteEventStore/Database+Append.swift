@@ -25,7 +25,12 @@ extension Database {
                 """, entry.columns + [countDirectoryChange(), part.stream])
         }
         if let forgetAt = part.forgetAt {
-            try run("UPDATE rooms SET forget_at = ? WHERE room_id = ?", [forgetAt, part.stream])
+            // Forgetting clears all of it.
+            try run(
+                "UPDATE rooms SET forget_at = ?, clearing_seq = NULL, cleared_seq = 0 WHERE room_id = ?",
+                [forgetAt, part.stream])
+        } else if let clearing = part.clearing {
+            try run("UPDATE rooms SET clearing_seq = ? WHERE room_id = ?", [clearing, part.stream])
         }
         try insertRows(of: part)
         return .appended

@@ -31,7 +31,7 @@ extension SQLiteStore: LogArchive {
                 SELECT epoch, seq, keyed, checksum, (SELECT max(seq) FROM events WHERE room_id = ?1),
                     (SELECT room_id FROM rooms AS twin WHERE twin.code = rooms.code AND twin.closed_at IS NULL
                     AND rooms.closed_at IS NULL AND twin.room_id <> ?1),
-                    forget_at, forgotten_at IS NOT NULL
+                    forget_at, forgotten_at IS NOT NULL, clearing_seq, cleared_seq
                 FROM rooms WHERE room_id = ?1
                 """, [stream], ArchivedHead.init(row:))
             let record = try db.first(
@@ -50,7 +50,8 @@ extension SQLiteStore: LogArchive {
                 snapshots: try db.all("SELECT seq FROM snapshots WHERE room_id = ? ORDER BY seq", [stream]) {
                     try $0.decode(atIndex: 0)
                 },
-                codeTwin: head.codeTwin, forgetAt: head.forgetAt, isForgotten: head.isForgotten)
+                codeTwin: head.codeTwin, forgetAt: head.forgetAt, isForgotten: head.isForgotten,
+                clearing: head.clearing, cleared: head.cleared)
         }
     }
 
@@ -168,6 +169,8 @@ private struct ArchivedHead {
     var codeTwin: UUID?
     var forgetAt: Int64?
     var isForgotten: Bool
+    var clearing: Int?
+    var cleared: Int
 
     init(row: Row) throws {
         head = StreamHead(
@@ -178,6 +181,8 @@ private struct ArchivedHead {
         codeTwin = try row.decode(atIndex: 5)
         forgetAt = try row.decode(atIndex: 6)
         isForgotten = try row.decode(atIndex: 7)
+        clearing = try row.decode(atIndex: 8)
+        cleared = try row.decode(atIndex: 9)
     }
 }
 
@@ -187,19 +192,20 @@ extension Database {
         try run(
             """
             INSERT INTO rooms (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
-            now_playing_title, now_playing_artist, listed_in, room_id, epoch, seq, keyed, checksum, forget_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            now_playing_title, now_playing_artist, listed_in, room_id, epoch, seq, keyed, checksum, forget_at,
+            clearing_seq)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (room_id) DO UPDATE SET
             code = excluded.code, name = excluded.name, is_public = excluded.is_public, latitude = excluded.latitude,
             longitude = excluded.longitude, created_at = excluded.created_at, closed_at = excluded.closed_at,
             owner = excluded.owner, dj_name = excluded.dj_name, now_playing_title = excluded.now_playing_title,
             now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at,
-            listed_in = excluded.listed_in
+            clearing_seq = excluded.clearing_seq, listed_in = excluded.listed_in
             """,
             part.entry.columns
                 + [
                     countDirectoryChange(), part.stream, part.head.epoch, part.head.version.seq,
-                    part.head.version.keyed, part.checksum, part.forgetAt,
+                    part.head.version.keyed, part.checksum, part.forgetAt, part.clearing,
                 ])
         for event in part.events { try insert(event, of: part.stream) }
         for key in part.keys { try insert(key, of: part.stream) }

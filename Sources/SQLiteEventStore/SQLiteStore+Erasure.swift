@@ -37,15 +37,48 @@ extension SQLiteStore {
         }
     }
 
+    package func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing] {
+        try await read { db in
+            // An empty blob is before every other.
+            let bound = after?.databaseValue ?? Data().databaseValue
+            return try db.all(
+                """
+                SELECT room_id, cleared_seq, clearing_seq FROM rooms
+                WHERE cleared_seq < clearing_seq AND forget_at IS NULL AND room_id > ? ORDER BY room_id LIMIT ?
+                """, [bound, max(0, limit)]
+            ) { row in
+                StreamClearing(
+                    stream: try row.decode(atIndex: 0), cleared: try row.decode(atIndex: 1),
+                    clearing: try row.decode(atIndex: 2))
+            }
+        }
+    }
+
+    package func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault) {
+        let isDone = try await write { db in
+            let clearing: Int? = try db.first(
+                "SELECT clearing_seq FROM rooms WHERE room_id = ? AND clearing_seq IS NOT NULL", [stream]
+            ) { try $0.decode(atIndex: 0) }
+            guard let clearing else { return false }
+            try db.replace(events, of: stream)
+            try db.run("DELETE FROM snapshots WHERE room_id = ? AND seq < ?", [stream, clearing])
+            try db.run(
+                "UPDATE command_keys SET fingerprint = ?, checksum = NULL WHERE room_id = ? AND seq < ?",
+                [CommandKey.forgotten, stream, clearing])
+            try db.run("UPDATE creations SET fingerprint = ? WHERE room_id = ?", [CommandKey.forgotten, stream])
+            try db.run(
+                "UPDATE rooms SET cleared_seq = max(cleared_seq, min(?, clearing_seq)) WHERE room_id = ?",
+                [seq, stream])
+            return seq >= clearing
+        }
+        if isDone { await emptyWriteAheadLog() }
+    }
+
     package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
         try await write { db in
             let asked = "SELECT 1 FROM rooms WHERE room_id = ? AND forget_at IS NOT NULL"
             guard try db.first(asked, [stream], { _ in true }) != nil else { return }
-            for event in events {
-                try db.run(
-                    "UPDATE events SET payload = ?, checksum = ? WHERE room_id = ? AND seq = ?",
-                    [String(decoding: event.payload, as: UTF8.self), event.checksum, stream, event.seq])
-            }
+            try db.replace(events, of: stream)
             try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
         }
     }
@@ -87,6 +120,15 @@ private enum Sweep {
 }
 
 extension Database {
+    /// Puts payloads in the place of those of events with the same numbers.
+    fileprivate func replace(_ events: [StoredEvent], of stream: UUID) throws {
+        for event in events {
+            try run(
+                "UPDATE events SET payload = ?, checksum = ? WHERE room_id = ? AND seq = ?",
+                [String(decoding: event.payload, as: UTF8.self), event.checksum, stream, event.seq])
+        }
+    }
+
     /// Deletes at most `limit` events of the first stream that was removed, and the rest of it with the last of them.
     fileprivate func sweep(limit: Int) throws -> Sweep {
         let stream: UUID? = try first("SELECT room_id FROM removals ORDER BY room_id LIMIT 1", []) {

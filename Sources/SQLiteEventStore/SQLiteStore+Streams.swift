@@ -70,8 +70,9 @@ extension SQLiteStore {
             try db.run(
                 """
                 INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum)
-                SELECT room_id, ?, ?, ?, ? FROM rooms
-                WHERE room_id = ? AND forget_at IS NULL AND epoch = coalesce(?, epoch)
+                SELECT room_id, ?1, ?2, ?3, ?4 FROM rooms
+                WHERE room_id = ?5 AND forget_at IS NULL AND epoch = coalesce(?6, epoch)
+                AND ?1 >= coalesce(clearing_seq, 0)
                 ON CONFLICT (room_id, seq) DO UPDATE SET
                 reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum
                 """, [snapshot.seq, snapshot.reducerVersion, Data(snapshot.state), snapshot.checksum, stream, epoch])

@@ -33,14 +33,15 @@ struct Events: AsyncParsableCommand {
         guard after >= 0 else { throw Failure.usage("--after: \(after) is no position; expected 0 or more") }
         try await store.withLog(.reading) { archive in
             let stream = try await archive.room(room)
-            // A room that is to be forgotten may still have names in its log.
-            let isForgotten = try await archive.archived(stream)?.forgetAt != nil
+            // A room that is to be forgotten or was cleared may still have in its log what nobody is shown.
+            let archived = try await archive.archived(stream)
+            let redaction = Redaction(isForgotten: archived?.forgetAt != nil, clearing: archived?.clearing)
             var (last, epoch) = (after, String?.none)
             while let head = try await archive.heads(of: [stream])[stream] {
                 guard epoch ?? head.epoch == head.epoch else { throw Self.renewed }
                 epoch = head.epoch
                 let isRead = try await print(
-                    stream, after: &last, through: head, isForgotten: isForgotten, from: archive)
+                    stream, after: &last, through: head, redaction: redaction, from: archive)
                 guard isRead else { return }
                 guard follow else { return }
                 repeat {
@@ -58,7 +59,8 @@ struct Events: AsyncParsableCommand {
 
     /// Prints up to a head; false where nobody reads any more.
     private func print(
-        _ stream: UUID, after last: inout Int, through head: StreamHead, isForgotten: Bool, from archive: any LogArchive
+        _ stream: UUID, after last: inout Int, through head: StreamHead, redaction: Redaction,
+        from archive: any LogArchive
     ) async throws -> Bool {
         while last < head.version.seq {
             let page = PageLimit(rows: 1_000, bytes: 1 << 20)
@@ -69,7 +71,7 @@ struct Events: AsyncParsableCommand {
                 do throws(StoredEventFault) {
                     var writer = JSONWriter()
                     let recorded = try EventJSON.recorded(event)
-                    EventJSON.write(isForgotten ? recorded.withoutPersonalData : recorded, for: .clients, to: &writer)
+                    EventJSON.write(redaction.shown(recorded), for: .clients, to: &writer)
                     lines += writer.bytes + [0x0A]
                     last = event.seq
                 } catch {

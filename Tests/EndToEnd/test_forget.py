@@ -264,3 +264,90 @@ def forget_and_remove(nodes, database, kept):
 def test_a_retention_that_cannot_be_is_one_line(days, tmp_path):
     ended = backline.run("serve", "--port", "0", "--data", str(tmp_path), f"--retain-closed-rooms={days}")
     assert ended.returncode == 64 and "retain-closed-rooms" in ended.stderr, ended
+
+
+WHERE = ["47.12", "8.45"]
+
+
+def place(ana, renames):
+    """A room that has been at two places; returns it and its last event."""
+    room = ana.create_room("Kitchen", key=backline.new_key(), location=PLACE)["room"]["state"]["id"]
+    ana.command(room, "updateRoom", backline.new_key(), location={"lat": 47.124, "lon": 8.456})
+    with ana.socket() as client:
+        for number in range(renames):
+            client.send({"type": "command", "id": number, "room": room, "key": backline.new_key(), "command": {
+                "type": "rename", "name": f"Ana {number}"}})
+        for number in range(renames):
+            assert client.answer_to(number)["type"] == "ack"
+    return room, ana.room(room)["room"]["seq"]
+
+
+def check_cleared(person, room, cleared):
+    """No place of before is shown: by events, by time travel, or to who resumes."""
+    events = check_log(person, room)
+    assert events[cleared - 1]["locationCleared"] is True
+    assert not any("location" in event for event in events[:cleared])
+    for seq in (1, 2, 3, cleared // 2, cleared - 1, cleared):
+        view = person.request("GET", f"/v1/rooms/{room}?at={seq}").expect(200)
+        assert "location" not in view["room"]["state"], seq
+    epoch = person.room(room)["room"]["epoch"]
+    for seq in (1, cleared - 2):
+        with person.socket() as client:
+            position = {"epoch": epoch, "seq": seq}
+            assert client.ask("subscribe", room=room, position=position)["type"] == "resumed"
+            last = 0
+            while last < len(events):
+                delta = client.wait_for("delta")
+                last = delta["seq"]
+                assert not any("location" in event for event in delta["events"] if event["seq"] < cleared)
+
+
+def test_a_cleared_location_is_shown_to_nobody_and_leaves_every_table(server, storage, database):
+    ana, ben = server.session("Ana"), server.session("Ben")
+    # Enough events for a snapshot.
+    room, last = place(ana, renames=600)
+    other, _ = place(ana, renames=0)
+    epoch = ana.room(room)["room"]["epoch"]
+    assert database.found(WHERE) == WHERE and "location" in ana.request("GET", f"/v1/rooms/{room}?at=2").body.decode()
+    with ben.socket() as watcher:
+        assert "47.12" in str(watcher.subscribe(room))
+        assert ana.command(room, "updateRoom", clearLocation=True)["seq"] == last + 1
+        for person in (ana, ben):
+            check_cleared(person, room, last + 1)
+        watcher.catch_up(room, last + 1)
+        assert "location" not in watcher.rooms[room].state
+        # A place of after is shown, and moving on clears nothing.
+        for number, lat in ((2, -33.75), (3, -33.5)):
+            ana.command(room, "updateRoom", location={"lat": lat, "lon": 151.25})
+            watcher.catch_up(room, last + number)
+            assert abs(watcher.rooms[room].state["location"]["lat"] - lat) < 0.002
+        events = ana.events(room, after=last + 1)
+        assert [abs(event["location"]["lat"] + 33.625) < 0.13 for event in events] == [True, True]
+        # The log is rewritten behind the room, which goes on in its epoch.
+        ana.command(other, "updateRoom", clearLocation=True)
+        backline.eventually(lambda: database.found(WHERE) == [], "the end of all places")
+        assert ana.command(room, "rename", name="Anna")["seq"] == last + 4
+        watcher.catch_up(room, last + 4)
+        assert watcher.rooms[room].position["epoch"] == epoch and watcher.rooms[room].ended is None
+        check_cleared(ben, room, last + 1)
+    check_log(ana, other)
+    assert server.stop() == 0
+    verified = backline.run("verify", *storage)
+    assert verified.returncode == 0, verified
+    exported = backline.run("export", *storage)
+    assert exported.returncode == 0 and not any(text in exported.stdout for text in WHERE)
+
+
+def test_clearing_goes_on_after_a_crash(server, storage, database):
+    ana = server.session("Ana")
+    for _ in range(2):
+        room, last = place(ana, renames=50)
+        assert ana.command(room, "updateRoom", clearLocation=True)["seq"] == last + 1
+        # It may have begun, be under way or have ended.
+        server.kill()
+        server.start()
+        check_cleared(ana, room, last + 1)
+    backline.eventually(lambda: database.found(WHERE) == [], "the end of all places")
+    assert server.stop() == 0
+    verified = backline.run("verify", *storage)
+    assert verified.returncode == 0, verified

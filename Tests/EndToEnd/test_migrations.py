@@ -59,6 +59,14 @@ def log(request, tmp_path):
     return made
 
 
+def _shown(events):
+    """What a release served of a log, without the locations from before the last clearing."""
+    cleared = max((event["seq"] for event in events if event.get("locationCleared")), default=0)
+    return [
+        {name: value for name, value in event.items() if name != "location" or event["seq"] > cleared}
+        for event in events]
+
+
 class Log:
     def __init__(self, number, store, served):
         self.number, self.store, self.served = number, store, served
@@ -108,7 +116,7 @@ def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
         snapshot = ana.room(room["room"])["room"]
         assert (snapshot["epoch"], snapshot["seq"]) == (room["epoch"], room["seq"])
         assert differences(snapshot["state"], room["state"]) == []
-        assert ana.events(room["room"]) == room["events"]
+        assert ana.events(room["room"]) == _shown(room["events"])
         check_log(ana, room["room"])
         for seq in range(1, room["seq"] + 1):
             ana.request("GET", f"/v1/rooms/{room['room']}?at={seq}").expect(200)

@@ -183,6 +183,74 @@ extension ConformanceSuite {
             #expect(try await test.store.whole(id(2)).keys.map(\.fingerprint) == [1, 2])
             #expect(try await test.store.snapshot(of: id(2), atMost: 9, reducerVersion: 1) != nil)
         },
+        EventStoreCheck("events before a clearing are rewritten, and the stream goes on meanwhile") {
+            (test) async throws in
+            #expect(try await test.store.create(creation(1, key: "k")) == .created)
+            try await test.store.makeStreams([2, 3])
+            for n in 1...3 {
+                try await test.store.save(StoredSnapshot(seq: 2, reducerVersion: 1, state: [2]), of: id(n))
+                try await test.store.appendClearing(to: n, isClearing: n < 3)
+            }
+            let asked = (1...2).map { StreamClearing(stream: id($0), cleared: 0, clearing: 4) }
+            #expect(try await test.second.streamsToClear(after: nil, limit: 9) == asked)
+            #expect(try await test.second.streamsToClear(after: nil, limit: 1) == [asked[0]])
+            #expect(try await test.second.streamsToClear(after: id(1), limit: 9) == [asked[1]])
+            #expect(try await test.second.streamsToClear(after: id(2), limit: 9).isEmpty)
+            // A snapshot of before is not kept, one of after is.
+            await #expect(throws: StorageFault.self) {
+                try await test.second.save(StoredSnapshot(seq: 3, reducerVersion: 1, state: [3]), of: id(1))
+            }
+            try await test.store.save(StoredSnapshot(seq: 4, reducerVersion: 1, state: [4]), of: id(1))
+            #expect(try await test.store.snapshot(of: id(1), atMost: 3, reducerVersion: 1)?.seq == 2)
+
+            let bare = events(after: 0, count: 2, tag: "bare")
+            for n in [1, 3, 4] { try await test.store.clear(bare, of: id(n), through: 2) }
+            #expect(
+                try await test.second.streamsToClear(after: nil, limit: 9)
+                    == [StreamClearing(stream: id(1), cleared: 2, clearing: 4), asked[1]])
+            try await test.store.appendClearing(to: 1, isClearing: false)
+            for _ in 1...2 { try await test.second.clear([], of: id(1), through: 4) }
+            #expect(try await test.store.streamsToClear(after: nil, limit: 9) == [asked[1]])
+            let whole = try await test.second.whole(id(1))
+            #expect(whole.head == StreamHead(epoch: "epoch-1", version: StreamVersion(seq: 6, keyed: 4)))
+            #expect(Array(whole.events.prefix(2)) == bare.map(ParsedEvent.init))
+            #expect(whole.events.count == 6)
+            // Commands of before are compared with nothing any more; those of after are.
+            #expect(whole.keys.map(\.fingerprint) == [CommandKey.forgotten, 2, 3, 4])
+            #expect(try await test.store.snapshot(of: id(1), atMost: 3, reducerVersion: 1) == nil)
+            #expect(try await test.store.snapshot(of: id(1), atMost: 9, reducerVersion: 1)?.seq == 4)
+            #expect(
+                try await test.store.create(creation(5, key: "k"))
+                    == .existing(stream: id(1), fingerprint: CommandKey.forgotten))
+            // Where nothing was cleared, nothing is rewritten.
+            #expect(
+                try await test.store.whole(id(3)).events.prefix(2)
+                    == events(after: 0, count: 2).map(ParsedEvent.init)[...])
+            #expect(try await test.store.snapshot(of: id(3), atMost: 9, reducerVersion: 1)?.seq == 2)
+            #expect(try await test.store.load(id(4), reducerVersion: 1, after: nil) == nil)
+        },
+        EventStoreCheck("what was cleared before is not cleared again for a later clearing") { (test) async throws in
+            try await test.store.makeStreams([1])
+            for _ in 1...2 { try await test.store.appendClearing(to: 1) }
+            #expect(
+                try await test.store.streamsToClear(after: nil, limit: 9)
+                    == [StreamClearing(stream: id(1), cleared: 0, clearing: 6)])
+            // What began with the first clearing notes no more than it did.
+            try await test.store.clear([], of: id(1), through: 4)
+            #expect(
+                try await test.store.streamsToClear(after: nil, limit: 9)
+                    == [StreamClearing(stream: id(1), cleared: 4, clearing: 6)])
+            try await test.store.clear([], of: id(1), through: 2)
+            try await test.store.clear([], of: id(1), through: 99)
+            #expect(try await test.store.streamsToClear(after: nil, limit: 9).isEmpty)
+            try await test.store.appendClearing(to: 1)
+            #expect(
+                try await test.store.streamsToClear(after: nil, limit: 9)
+                    == [StreamClearing(stream: id(1), cleared: 6, clearing: 8)])
+            // Whoever forgets a stream clears all of it.
+            try await test.store.closeStream(1, at: noon, forget: true)
+            #expect(try await test.store.streamsToClear(after: nil, limit: 9).isEmpty)
+        },
         EventStoreCheck("a stream that is to be forgotten can be removed") { (test) async throws in
             try await test.store.makeStreams([1])
             try await test.store.closeStream(1, at: noon, forget: true)
@@ -198,6 +266,18 @@ extension ConformanceSuite {
 }
 
 extension EventStore {
+    /// Appends two events to the `n`th stream, each with a key, the second of which clears it.
+    fileprivate func appendClearing(to n: Int, isClearing: Bool = true) async throws {
+        guard let version = try await heads(of: [id(n)])[id(n)]?.version, let entry = try await listedEntry(of: id(n))
+        else { throw CheckFailure("stream \(n) does not exist") }
+        var keys = keys(after: version.keyed, count: 2)
+        for place in keys.indices { keys[place].seq = version.seq + place + 1 }
+        let part = StreamAppend(
+            stream: id(n), expected: version, events: events(after: version.seq, count: 2), keys: keys,
+            directory: entry, clearing: isClearing ? version.seq + 2 : nil)
+        guard try await append([part]) == [.appended] else { throw CheckFailure("stream \(n) was not cleared") }
+    }
+
     /// Closes the `n`th stream at an instant, with one event.
     fileprivate func closeStream(_ n: Int, at instant: Int64, forget: Bool = false) async throws {
         guard let version = try await heads(of: [id(n)])[id(n)]?.version,

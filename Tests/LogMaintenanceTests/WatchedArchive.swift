@@ -120,6 +120,12 @@ extension WatchedArchive {
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
         try await log.streamsToForget(limit: limit)
     }
+    func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing] {
+        try await log.streamsToClear(after: after, limit: limit)
+    }
+    func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault) {
+        try await log.clear(events, of: stream, through: seq)
+    }
     func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
         try await log.rewrite(events, of: stream)
     }

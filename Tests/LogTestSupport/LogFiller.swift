@@ -78,6 +78,7 @@ package struct LogFiller {
         let result = state.result(of: command, by: actor, causing: decided)
         for event in state.recorded(decided, at: now) {
             state.evolve(event)
+            if event.event.clearsLocation { append.clearing = event.seq }
             append.events.append(EventJSON.stored(event, in: state.id))
         }
         guard case .session(let session, _) = actor else { return }

@@ -136,7 +136,9 @@ struct AppendTests {
             Call(.memberships, id),
             Call(.removeRooms, 0, 1), Call(.sweep, 1), Call(.roomsToForget, 1),
             Call(.rewrite, id, [1], [JSONText([])], [0]),
-            Call(.lockRoomToForget, id), Call(.forgetSnapshots, id), Call(.forgetCommands, id, 0),
+            Call(.roomsToClear, id, 1), Call(.clearEvents, id, [1], [JSONText([])], [0]), Call(.clearSnapshots, id),
+            Call(.clearCommands, id, 0), Call(.clearCreation, id, 0), Call(.noteCleared, id, 1),
+            Call(.lockRoom, id), Call(.forgetSnapshots, id), Call(.forgetCommands, id, 0),
             Call(.forgetCreation, id, 0), Call(.endForgetting, id, "", 0, 0),
         ]
         let appends = AppendParts.combinations.map {

@@ -22,6 +22,7 @@ final class Client: Sendable {
         var longestDelta = 0
         var live = LiveFold()
         var complaints: [String] = []
+        var heard: [[UInt8]] = []
         /// The connection it has, to whom it is, and whether the room has accepted it.
         var connection: ConnectionID?
         var following: (node: Node, room: RoomID)?
@@ -108,6 +109,8 @@ final class Client: Sendable {
     var signalTexts: [String] { live.signalTexts }
     /// What it knows of who is online, and what else it was shown that is not in the log.
     var live: LiveFold { state.withLock { $0.live } }
+    /// Every message about the room, as it is written.
+    var heard: [[UInt8]] { state.withLock { $0.heard } }
     /// What was wrong with what it was sent.
     var complaints: [String] { state.withLock { $0.complaints + $0.fold.complaints + $0.live.complaints } }
 
@@ -172,6 +175,7 @@ final class Client: Sendable {
 
     private func receive(_ bytes: [UInt8], into state: inout sending State) {
         let (epoch, seq) = (state.fold.epoch, state.fold.seq)
+        state.heard.append(bytes)
         do {
             try state.fold.receive(bytes)
             guard !bytes.starts(with: Array(#"{"type":"delta""#.utf8)) else { return }

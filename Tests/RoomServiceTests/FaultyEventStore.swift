@@ -419,6 +419,19 @@ final class FaultyEventStore: EventStore {
         }
     }
 
+    func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing] {
+        try await perform(.erasure) { () async throws(StorageFault) in
+            try await log.streamsToClear(after: after, limit: limit)
+        }
+    }
+
+    func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault) {
+        try await perform(.erasure) { () async throws(StorageFault) in
+            try await log.clear(events, of: stream, through: seq)
+            note(events, of: stream)
+        }
+    }
+
     func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
         note(.rewrite)
         try await perform(.erasure) { () async throws(StorageFault) in

@@ -250,6 +250,18 @@ final class SimulatedEventStore: EventStore {
         }
     }
 
+    func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing] {
+        try await perform("streams to clear") { log throws(StorageFault) in
+            try await log.streamsToClear(after: after, limit: limit)
+        }
+    }
+
+    func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault) {
+        try await perform("clear", isWrite: true) { log throws(StorageFault) in
+            try await log.clear(events, of: stream, through: seq)
+        }
+    }
+
     func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
         try await perform("rewrite", isWrite: true) { log throws(StorageFault) in
             try await log.rewrite(events, of: stream)

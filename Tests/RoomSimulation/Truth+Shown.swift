@@ -10,8 +10,12 @@ extension Truth {
             return complain("events \(update.from)…\(update.seq) of \(update.room) are shown, and not durable")
         }
         show(update.room, update.seq)
-        let events = room.events[(update.from - 1)..<update.seq]
-        if ServerMessage.delta(room: update.room, events: events) != update.message {
+        let events = Array(room.events[(update.from - 1)..<update.seq])
+        // What became durable together with a later clearing is shown without its locations.
+        let deltas = [room.states[update.seq].redaction, room.state.redaction].map {
+            ServerMessage.delta(room: update.room, events: $0.shown(events))
+        }
+        if !deltas.contains(update.message) {
             complain("events \(update.from)…\(update.seq) of \(update.room) are not shown as the log has them")
         }
     }
@@ -70,7 +74,7 @@ extension Truth {
             else {
                 return complain("who resumes \(subscription.room) at \(asked) does not get what follows \(reached)")
             }
-            let events = room.events[(from - 1)..<seq]
+            let events = room.states[subscription.seq].redaction.shown(Array(room.events[(from - 1)..<seq]))
             guard ServerMessage.delta(room: subscription.room, events: events) == message else {
                 return complain("events \(from)…\(seq) of \(subscription.room) are not resumed as the log has them")
             }
@@ -81,14 +85,20 @@ extension Truth {
         }
     }
 
-    /// Complains of a look at a room that does not show the fold of its log.
-    func check(_ view: RoomView, for session: SessionID) {
+    /// Complains of a look at a room that does not show the fold of its log, without what nobody is shown any more where
+    /// the log stands at `head` or further.
+    func check(_ view: RoomView, for session: SessionID, knowing head: Int = 0) {
         guard let room = room(view.room), room.states.indices.contains(view.seq), view.seq > 0 else {
             return complain("\(view.room) is looked at as of \(view.seq), which is not durable")
         }
         show(view.room, view.seq)
         let state = room.states[view.seq]
-        if !room.epochs.contains(view.epoch) || view.state != StateJSON.encode(state)
+        let shown = [room.states[min(max(head, view.seq), room.head)], room.state].map { known in
+            var shown = state
+            known.redaction.redact(&shown)
+            return StateJSON.encode(shown)
+        }
+        if !room.epochs.contains(view.epoch) || !shown.contains(view.state)
             || view.you != YouJSON.encode(state, session)
         {
             complain("\(view.room) as of \(view.seq) is not shown as the fold of its log")
