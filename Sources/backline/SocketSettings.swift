@@ -124,6 +124,18 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "For so long a request's body may come slowly; then it must average 1 KiB a second. [BACKLINE_BODY_GRACE_SECONDS; default: 10]",
+            valueName: "s"))
+    var bodyGraceSeconds: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "An HTTP connection on which nothing happens is closed after so long. [BACKLINE_HTTP_IDLE_SECONDS; default: 60]",
+            valueName: "s"))
+    var httpIdleSeconds: Double?
+
+    @Option(
+        help: ArgumentHelp(
             "Between two pings, and two beats, on a socket. [BACKLINE_PING_INTERVAL_SECONDS; default: 25, less with a shorter silence limit]",
             valueName: "s"))
     var pingIntervalSeconds: Double?
@@ -136,7 +148,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A socket whose client takes nothing for so long is closed with 1013. [BACKLINE_STALL_LIMIT_SECONDS; default: 30]",
+            "A client that takes nothing of what it is sent for so long is closed, a socket with 1013. [BACKLINE_STALL_LIMIT_SECONDS; default: 30]",
             valueName: "s"))
     var stallLimitSeconds: Double?
 
@@ -214,6 +226,8 @@ struct SocketSettings: ParsableArguments {
             try count(maxWaitingBytesPerAddress, "max-waiting-bytes-per-address", in: 0...1 << 40),
             &settings.maximumWaitingBytesPerAddress)
         set(try time(handshakeTimeoutSeconds, "handshake-timeout-seconds"), &settings.handshakeTimeout)
+        set(try time(bodyGraceSeconds, "body-grace-seconds"), &settings.bodyGrace)
+        set(try time(httpIdleSeconds, "http-idle-seconds"), &settings.httpIdleTimeout)
         set(try time(silenceLimitSeconds, "silence-limit-seconds"), &settings.silenceLimit)
         if let interval = try time(pingIntervalSeconds, "ping-interval-seconds") {
             settings.pingInterval = interval

@@ -30,7 +30,8 @@ SETTINGS = [
     "max-sessions-per-minute", "max-requests-per-address",
     "max-requests-per-session", "max-commands-per-second", "session-lifetime-seconds", "presence-grace-seconds",
     "handshake-timeout-seconds", "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "max-waiting-bytes",
-    "max-waiting-bytes-per-address", "ping-interval-seconds",
+    "max-waiting-bytes-per-address", "ping-interval-seconds", "body-grace-seconds",
+    "http-idle-seconds",
     "silence-limit-seconds", "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
 HANDSHAKE = 10
