@@ -66,6 +66,9 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CMalloc"),
         target("TLSTransport", ["COpenSSL", nioCore]),
+        target(
+            "HTTPTransport",
+            ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
         target("RoomService", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
         target("LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"]),
         target("PrometheusMetrics", [coreMetrics]),
@@ -74,8 +77,8 @@ let package = Package(
         target(
             "PushServer",
             [
-                "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "TLSTransport", "PrometheusMetrics",
-                "CMalloc", "IdentityTokens", .product(name: "Hummingbird", package: "hummingbird"),
+                "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "HTTPTransport", "TLSTransport",
+                "PrometheusMetrics", "CMalloc", "IdentityTokens", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), nioCore, nioPosix, logging, coreMetrics,
@@ -157,9 +160,20 @@ let package = Package(
                 "RandomTestSupport", "SchemaFiles",
             ]),
         target(
-            "FuzzProperties", ["RoomDomain", "RoomWire", "WebSocketCodec", nioCore], path: "Tests/FuzzProperties"),
+            "FuzzProperties",
+            [
+                "HTTPTransport", "RoomDomain", "RoomWire", "WebSocketCodec", nioCore, nioEmbedded,
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            path: "Tests/FuzzProperties"),
         tests("FuzzReplayTests", ["FuzzProperties"]),
         tests("GeoSearchTests", ["GeoSearch", "GeoTestSupport", "RandomTestSupport"]),
+        tests(
+            "HTTPTransportTests",
+            [
+                "HTTPTransport", "WebSocketCodec", nioCore, nioEmbedded,
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
         tests("IdentityTokensTests", ["IdentityTokens"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),
         tests(

@@ -137,6 +137,13 @@ final class Admission: Sendable {
         return ticket
     }
 
+    /// What a request's answer takes of the memory for what waits, charged to where the request comes from.
+    func memory(
+        of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]
+    ) -> AnswerMemory {
+        AnswerMemory(waiting, network: proxies.network(of: peer, forwardedFor: fields()))
+    }
+
     /// Counts a request or an opening handshake of an address.
     func request(from peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]) throws(CommandFailure) {
         guard let network = proxies.network(of: peer, forwardedFor: fields()) else { return }

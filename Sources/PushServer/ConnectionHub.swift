@@ -1,3 +1,4 @@
+import HTTPTransport
 import NIOCore
 import RoomDomain
 import RoomService
@@ -80,8 +81,11 @@ final class ConnectionHub {
         for followed in connection.followed { unfollow(connection, followed.followers.room, because: .lost) }
     }
 
-    /// How many channels are open that are sockets, or may become some; those that are closing are included.
-    var openChannels: Int { deadlined.count }
+    /// How many channels are open that are sockets, or are making their first request; those that are closing are
+    /// included.
+    var openChannels: Int { deadlined.count - httpConnections }
+    /// How many of those with deadlines speak HTTP.
+    private var httpConnections = 0
 
     /// The tally, with how things stand.
     func currentTally() -> ConnectionTally {
@@ -102,6 +106,19 @@ final class ConnectionHub {
         wheel.schedule(element, id, at: deadline)
     }
 
+    /// Looks after an HTTP connection, until ``forgetHTTP(_:)``.
+    func lookAfterHTTP(_ handler: HTTPConnectionHandler, _ id: ConnectionID, at deadline: NIODeadline) {
+        httpConnections += 1
+        lookAfter(handler, id, at: deadline)
+    }
+
+    /// Looks no more after an HTTP connection.
+    func forgetHTTP(_ id: ConnectionID) {
+        guard deadlined[id] != nil else { return }
+        httpConnections -= 1
+        forget(id)
+    }
+
     /// Looks at whom `id` names at an earlier deadline; nothing changes where it is not looked after.
     func schedule(_ id: ConnectionID, at deadline: NIODeadline) {
         guard let element = deadlined[id] else { return }
@@ -119,7 +136,7 @@ final class ConnectionHub {
         let pause = now - lastTurn
         lastTurn = now
         // The process stood still: what its peers did meanwhile nobody has seen yet.
-        if pause > Self.noticedPause { for connection in connections.values { connection.excuse(pause) } }
+        if pause > Self.noticedPause { for element in deadlined.values { element.excuse(pause) } }
         while let (tick, ids) = wheel.next(at: now) {
             for id in ids {
                 guard let element = deadlined[id], element.wheelTick == tick else { continue }

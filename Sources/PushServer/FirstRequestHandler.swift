@@ -1,3 +1,4 @@
+import HTTPTransport
 import Logging
 import NIOCore
 import RoomDomain
@@ -53,6 +54,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     /// What has arrived and was not handed on.
     private var arrived = ByteBuffer()
     private var isDeciding = false
+    /// Whether the request is HEAD: its answer has no body (RFC 9110 §9.3.2).
+    private var isHead = false
     /// Whether the connection is a socket's now.
     private var isOpened = false
     private var context: ChannelHandlerContext?
@@ -111,6 +114,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         var rest = arrived
         do throws(HandshakeViolation) {
             guard let head = try parser.parseRequest(&rest) else { return }
+            isHead = head.method == "HEAD"
             if surroundings.ticket?.isOverLimit == true { return refuseExcess(context) }
             if head.asksForWebSocket {
                 arrived = rest
@@ -126,6 +130,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     /// Answers the handshake whose head another has read.
     func open(_ head: RequestHead) {
         guard let context else { return }
+        isHead = head.method == "HEAD"
         do throws(HandshakeViolation) {
             try open(head, context)
         } catch {
@@ -149,6 +154,10 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     // MARK: Opening a socket
 
     private func open(_ head: RequestHead, _ context: ChannelHandlerContext) throws(HandshakeViolation) {
+        // RFC 9112 §3.2: also where nothing is opened.
+        guard !head.isHTTP11 || head.fields.onlyValue(of: "Host").map({ RequestRule.isHost($0) }) == true else {
+            throw .badHost
+        }
         guard let place = SocketPlace(path: head.path) else {
             return refuse(CommandFailure(.notFound, "there is no socket here"), context)
         }
@@ -164,8 +173,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         account = surroundings.account(forwardedFor)
         guard ticket?.isOverLimit != true else { return refuseExcess(context) }
         guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
-        guard
-            surroundings.origins.permits(origin: fields.values(of: "Origin").first, host: fields.onlyValue(of: "Host"))
+        guard surroundings.origins.permits(origins: fields.values(of: "Origin"), host: fields.onlyValue(of: "Host"))
         else { return refuse(CommandFailure(.forbidden, "pages of this origin may not open sockets"), context) }
         isDeciding = true
         let authenticator = surroundings.authenticator
@@ -324,7 +332,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         for field in standard.compactMap({ $0 }) + security + extra { fields.append(field) }
         var response = ByteBuffer()
         ResponseHead(status: status, fields: fields).write(into: &response)
-        response.writeBytes(body)
+        if !isHead { response.writeBytes(body) }
         let channel = context.channel
         context.writeAndFlush(wrapOutboundOut(response)).whenComplete { _ in channel.close(promise: nil) }
     }

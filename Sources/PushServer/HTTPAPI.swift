@@ -30,6 +30,7 @@ struct HTTPAPI: Sendable {
         let routes = APIRoute.all.filter { hasMetrics || $0.segments != ["metrics"] }
         router.add(middleware: ProblemMiddleware(routes: routes, logger: logger))
         router.add(middleware: AddressMiddleware(addresses: addresses, admission: admission))
+        router.add(middleware: PathMiddleware())
         router.get("/healthz") { _, _ in Self.json(["status": "ok"]) }
         router.get("/readyz") { _, _ in try await readiness() }
         if hasMetrics {
@@ -191,7 +192,8 @@ struct HTTPAPI: Sendable {
     private func showRoom(_ request: Request, _ context: APIContext) async throws -> Response {
         let text = request.uri.queryParameters["at"]
         // A number too large for any room is one that the room does not have.
-        let isHuge = text.map { $0.count > 18 && $0.allSatisfy(\.isWholeNumber) } ?? false
+        let isHuge = text.map { PlainInteger.isHuge($0) } ?? false
+        if text != nil { try context.memory.expect(1 << 20) }
         let at = isHuge ? Int.max : try integer("at", of: request, in: Int.min...Int.max)
         return try await show(try await room(of: request, context), at: at, context.session())
     }
@@ -222,6 +224,7 @@ struct HTTPAPI: Sendable {
     }
 
     private func listEvents(_ request: Request, _ context: APIContext) async throws -> Response {
+        try context.memory.expect(1 << 20)
         let after = try integer("after", of: request, in: 0...Int.max) ?? 0
         let limit = try integer("limit", of: request, in: 1...Int.max) ?? 1_000
         let room = try await room(of: request, context)
@@ -238,6 +241,7 @@ struct HTTPAPI: Sendable {
     }
 
     private func listPool(_ request: Request, _ context: APIContext) async throws -> Response {
+        try context.memory.expect(1 << 18)
         let limit = try integer("limit", of: request, in: 1...Int.max) ?? 100
         let query = PoolQuery(
             start: try poolStart(of: request), text: try searchText(of: request), limit: min(limit, 500))
@@ -333,7 +337,7 @@ struct HTTPAPI: Sendable {
         _ name: Substring, of request: Request, in range: ClosedRange<Int>
     ) throws(CommandFailure) -> Int? {
         guard let text = request.uri.queryParameters[name] else { return nil }
-        guard let value = Int(text), range.contains(value) else {
+        guard let value = PlainInteger.value(text), range.contains(value) else {
             throw CommandFailure(.badRequest, "\(name): expected an integer of at least \(range.lowerBound)")
         }
         return value
@@ -356,16 +360,28 @@ struct HTTPAPI: Sendable {
     }
 }
 
+/// What a request's context is made from.
+struct APIRequestSource: RequestContextSource {
+    let channel: any Channel
+    let logger: Logger
+    let memory: AnswerMemory
+}
+
 /// What is known of a request while it is answered.
 struct APIContext: RequestContext {
+    typealias Source = APIRequestSource
+
     var coreContext: CoreRequestContextStorage
     /// Whose request it is, once that was found out.
     var authenticated: Session?
     /// The other end of the request's connection.
     let peer: SocketAddress?
+    /// What the answer takes of the memory for what waits.
+    let memory: AnswerMemory
 
-    init(source: ApplicationRequestContextSource) {
+    init(source: APIRequestSource) {
         peer = source.channel.remoteAddress
+        memory = source.memory
         coreContext = CoreRequestContextStorage(source: source)
     }
 

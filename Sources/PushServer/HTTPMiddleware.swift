@@ -17,13 +17,17 @@ struct ProblemMiddleware: RouterMiddleware {
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         do {
-            return try await next(request, context)
+            let response = try await next(request, context)
+            try context.memory.charge(response)
+            return response
         } catch let failure as CommandFailure {
             return Self.response(failure)
         } catch let violation as MessageViolation {
             return Self.response(CommandFailure(violation.code, violation.message))
         } catch let error as HTTPError where error.status == .notFound {
-            guard let route = routes.first(where: { $0.matches(request.uri.path) }) else {
+            guard PathRule.isPlain(request.uri.path),
+                let route = routes.first(where: { $0.matches(request.uri.path) })
+            else {
                 return Self.response(CommandFailure(.notFound, "there is nothing at this path"))
             }
             var response = Self.response(CommandFailure(.methodNotAllowed, "allowed here: \(route.allow)"))

@@ -9,8 +9,11 @@ struct OriginRule: Sendable {
     let isSecure: Bool
 
     /// Whether a handshake with these fields may go on.
-    func permits(origin: String?, host: String?) -> Bool {
-        guard let origin = origin?.lowercased() else { return true }
+    ///
+    /// More than one `Origin` is nobody's word.
+    func permits(origins: [String], host: String?) -> Bool {
+        guard let origin = origins.first?.lowercased() else { return true }
+        guard origins.count == 1 else { return false }
         if allowed.contains(origin) { return true }
         guard let host = host?.lowercased() else { return false }
         // Behind a proxy that ends TLS the page's scheme is https while this server's is not.

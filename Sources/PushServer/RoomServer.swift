@@ -1,10 +1,6 @@
 import Glibc
-import HTTPTypes
-import Hummingbird
-import HummingbirdCore
 package import Logging
 package import NIOCore
-import NIOHTTP1
 import NIOPosix
 package import PrometheusMetrics
 package import RoomService
@@ -60,13 +56,10 @@ package final class RoomServer: Service, Sendable {
             rooms: rooms, settings: settings, feeds: feeds, addresses: addresses, admission: admission,
             authenticator: authenticator, isStopping: { self.isStopping }, metrics: { await self.exposition() },
             logger: logger)
-        let http = HTTP1Channel(
-            responder: Self.respond(with: api.responder(), counting: requests, logger: logger),
-            configuration: HTTP1Channel.Configuration(
-                idleTimeout: settings.httpIdleTimeout,
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: settings.maximumHeadLength, maxHeaderListSize: settings.maximumHeadLength,
-                    maxHeaderFieldCount: HeadParser.defaultMaximumFieldCount)))
+        let connections = connections
+        let http = HTTPConnections(
+            responder: api.responder(), settings: settings, admission: admission, activity: requests,
+            start: { connections.start($0) }, logger: logger)
         let resources = try settings.tls.map { _ in try TLSEventLoopGroupResources(group) }
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)
@@ -146,7 +139,7 @@ package final class RoomServer: Service, Sendable {
     private static let unsentInSystem: ChannelOptions.Types.SocketOption.Value = 131_072
 
     private func prepare(
-        _ channel: any Channel, _ http: HTTP1Channel, _ resources: TLSEventLoopGroupResources?
+        _ channel: any Channel, _ http: HTTPConnections, _ resources: TLSEventLoopGroupResources?
     ) throws {
         guard let hub = feeds.first(where: { $0.loop === channel.eventLoop })?.attached else {
             throw ChannelError.inappropriateOperationForState
@@ -176,35 +169,11 @@ package final class RoomServer: Service, Sendable {
             isDraining: { self.isDraining })
         let later = surroundings
         surroundings.serveHTTP = { channel in
-            try self.serveHTTP(on: channel, http, ticket) { channel, handshake in
+            try http.serve(on: channel, hub, behind: tls, ticket) { channel, handshake in
                 Self.open(handshake, on: channel, behind: tls, later)
             }
         }
         try channel.pipeline.syncOperations.addHandler(FirstRequestHandler(surroundings))
-    }
-
-    /// Puts the HTTP server behind what is there; `takeOver` is called with the head of a WebSocket's handshake.
-    private func serveHTTP(
-        on channel: any Channel, _ http: HTTP1Channel, _ ticket: AddressLimit.Ticket?,
-        takeOver: @escaping (any Channel, RequestHead) -> Void
-    ) throws {
-        // Done at once, on the channel's loop.
-        let prepared = http.setup(channel: channel, logger: logger)
-        let pipeline = channel.pipeline.syncOperations
-        let reader = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        let (requests, logger) = (requests, logger)
-        let handler = LaterHandshakeHandler { channel, handshake in
-            requests.left(channel)
-            takeOver(channel, handshake)
-        }
-        try pipeline.addHandler(handler, position: .after(reader))
-        let fields = SecurityFields(isSecure: settings.tls != nil)
-        try pipeline.addHandler(SecurityFieldsHandler(fields), position: .after(reader))
-        requests.opened(channel, ticket)
-        connections.start {
-            guard let value = try? await prepared.get() else { return }
-            await http.handle(value: value, logger: logger)
-        }
     }
 
     /// Takes a connection from the HTTP server and opens a socket on it.
@@ -215,10 +184,6 @@ package final class RoomServer: Service, Sendable {
         let pipeline = channel.pipeline.syncOperations
         let handler = FirstRequestHandler(surroundings)
         do {
-            // It would close the connection for want of requests.
-            if let idle = try? pipeline.context(handlerType: HTTPConnectionStateHandler.self) {
-                pipeline.removeHandler(context: idle, promise: nil)
-            }
             try pipeline.addHandler(handler, position: tls.map { .after($0) } ?? .first)
             handler.open(handshake)
         } catch {
@@ -226,28 +191,17 @@ package final class RoomServer: Service, Sendable {
         }
     }
 
-    private static func respond(
-        with responder: RouterResponder<APIContext>, counting requests: HTTPActivity, logger: Logger
-    ) -> HTTPChannelHandler.Responder {
-        { request, writer, channel in
-            requests.began()
-            defer { requests.ended() }
-            if request.headers[.expect]?.lowercased() == "100-continue" {
-                try await writer.writeInformationalHead(HTTPResponse(status: .continue))
-            }
-            let context = APIContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
-            let response = try await responder.respond(to: request, context: context)
-            try await writer.write(response: response.head, body: response.body)
-        }
-    }
-
     private func keepHouse() async {
         var nextExtension = NIODeadline.now() + extensionInterval
         var nextTrim = NIODeadline.now() + Self.trimInterval
+        // What waited at most since memory was given back.
+        var mostWaiting = 0
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.houseKeepingInterval)
-            if nextTrim < .now() {
+            mostWaiting = max(mostWaiting, admission.waiting.count)
+            if nextTrim < .now() || mostWaiting - admission.waiting.count > Self.trimmedDrop {
                 Heap.giveBack()
+                mostWaiting = admission.waiting.count
                 nextTrim = .now() + Self.trimInterval
             }
             let extendsSessions = nextExtension < .now()
@@ -267,6 +221,8 @@ package final class RoomServer: Service, Sendable {
 
     /// How often free memory is given back.
     private static let trimInterval = TimeAmount.minutes(1)
+    /// It is given back earlier where so many bytes less wait for peers than did.
+    private static let trimmedDrop = 32 << 20
     /// How often the sessions of open sockets are looked up.
     private static let houseKeepingInterval = Duration.milliseconds(2_500)
     /// How often the ends of the sessions with open sockets are moved: a socket is use.

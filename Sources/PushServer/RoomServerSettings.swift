@@ -72,11 +72,13 @@ package struct RoomServerSettings: Sendable {
     package var handshakeTimeout = TimeAmount.seconds(10)
     /// An idle HTTP connection is closed after this.
     package var httpIdleTimeout = TimeAmount.seconds(60)
+    /// For so long a request's body may come as slowly as it likes; then its average must be 1 KiB a second.
+    package var bodyGrace = TimeAmount.seconds(10)
     /// Pings and beats are sent this often.
     package var pingInterval = TimeAmount.seconds(25)
     /// A socket that has sent nothing for this long is closed with 4408.
     package var silenceLimit = TimeAmount.seconds(60)
-    /// A socket whose peer takes nothing for this long is closed with 1013.
+    /// A socket whose peer takes nothing for this long is closed with 1013; an HTTP connection is closed.
     package var stallLimit = TimeAmount.seconds(30)
     /// How long a socket may take to answer a close.
     package var closeTimeout = TimeAmount.seconds(5)

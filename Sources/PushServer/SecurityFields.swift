@@ -1,5 +1,3 @@
-import NIOCore
-import NIOHTTP1
 import WebSocketCodec
 
 /// The fields that tell browsers to do nothing with an answer but hand it to who asked.
@@ -22,24 +20,4 @@ struct SecurityFields: Sendable {
 
     /// The fields as the answer to an opening handshake has them.
     var headerFields: [HeaderField] { fields.compactMap { HeaderField($0.name, $0.value) } }
-}
-
-/// Puts ``SecurityFields`` into every answer of an HTTP connection, those to what is no request among them.
-final class SecurityFieldsHandler: ChannelOutboundHandler, RemovableChannelHandler {
-    typealias OutboundIn = HTTPServerResponsePart
-    typealias OutboundOut = HTTPServerResponsePart
-
-    private let fields: SecurityFields
-
-    init(_ fields: SecurityFields) {
-        self.fields = fields
-    }
-
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard case .head(var head) = unwrapOutboundIn(data), head.status.code >= 200 else {
-            return context.write(data, promise: promise)
-        }
-        for field in fields.fields { head.headers.replaceOrAdd(name: field.name, value: field.value) }
-        context.write(wrapOutboundOut(.head(head)), promise: promise)
-    }
 }

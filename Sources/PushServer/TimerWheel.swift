@@ -8,6 +8,13 @@ protocol Deadlined: AnyObject {
 
     /// Does what is due, and returns when to look again; nil where that is not needed.
     func deadlineReached(at now: NIODeadline) -> NIODeadline?
+
+    /// Forgives a peer a time in which the loop stood still and nobody saw what the peer did.
+    func excuse(_ pause: TimeAmount)
+}
+
+extension Deadlined {
+    func excuse(_ pause: TimeAmount) {}
 }
 
 /// All deadlines of one event loop, to the tenth of a second: one timer for any number of connections.

@@ -35,6 +35,23 @@ final class WaitingBytes: Sendable {
         func takes(_ bytes: Int) -> Bool { bytes < WaitingBytes.step || whole.takes(bytes, of: network) }
     }
 
+    /// Bytes of one answer, charged until this is gone.
+    final class Charge: Sendable {
+        private let whole: WaitingBytes
+        private let network: UInt64?
+        private let steps: Int
+
+        fileprivate init(_ whole: WaitingBytes, network: UInt64?, steps: Int) {
+            self.whole = whole
+            self.network = network
+            self.steps = steps
+        }
+
+        deinit {
+            whole.add(-steps, of: network)
+        }
+    }
+
     private struct State {
         var steps = 0
         var stepsOfNetwork: [UInt64: Int] = [:]
@@ -60,7 +77,16 @@ final class WaitingBytes: Sendable {
     /// How many bytes wait, in whole steps.
     var count: Int { state.withLock { $0.steps } * Self.step }
 
-    private func takes(_ bytes: Int, of network: UInt64?) -> Bool {
+    /// Charges bytes of one answer to an address; nil, with nothing charged, where there is no room for them.
+    func charge(_ bytes: Int, to network: UInt64?) -> Charge? {
+        guard takes(bytes, of: network) else { return nil }
+        let steps = bytes / Self.step
+        add(steps, of: network)
+        return Charge(self, network: network, steps: steps)
+    }
+
+    /// Whether `bytes` more may wait for peers of an address.
+    func takes(_ bytes: Int, of network: UInt64?) -> Bool {
         state.withLock { state in
             let ofNetwork = network.flatMap { state.stepsOfNetwork[$0] } ?? 0
             return state.steps * Self.step <= maximum - bytes && ofNetwork * Self.step <= maximumPerAddress - bytes

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import NIOCore
+package import NIOCore
 
 /// The stream socket beneath a channel of SwiftNIO, for sending past the channel's own queue.
 ///
@@ -7,13 +7,13 @@ internal import NIOCore
 /// else. It may therefore be used only on the channel's event loop and while `isActive` is true there:
 /// SwiftNIO's `BaseSocketChannel.close0` closes the socket and ends `isActive` without running anybody's
 /// code in between.
-struct StreamSocket {
+package struct StreamSocket {
     private let descriptor: NIOBSDSocket.Handle
     /// Held here, since the way from a handler to its channel leads through memory that a delivery has not touched.
     private let channel: any Channel
 
     /// Finds the socket; `nil` for a channel that has none, such as an `EmbeddedChannel` or a pipe.
-    init?(_ channel: any Channel) {
+    package init?(_ channel: any Channel) {
         let operations = channel.pipeline.syncOperations
         let handle = try? operations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
         guard let descriptor = handle ?? nil else { return nil }
@@ -30,6 +30,15 @@ struct StreamSocket {
 
     /// Whether the socket may be used.
     var isOpen: Bool { channel.isActive }
+
+    /// Bytes that the system has taken for the peer and that the peer has not acknowledged; nil where it does not say.
+    package var unacknowledgedByteCount: Int? {
+        guard isOpen else { return nil }
+        var count: Int32 = 0
+        // unsafe: writes an int, which is what `count` is
+        guard unsafe ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 else { return nil }
+        return Int(count)
+    }
 
     /// Sends what the socket takes at once, and returns how many bytes that were.
     ///

@@ -142,6 +142,18 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "For so long a request's body may come slowly; then it must average 1 KiB a second. [BACKLINE_BODY_GRACE_SECONDS; default: 10]",
+            valueName: "s"))
+    var bodyGraceSeconds: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An HTTP connection on which nothing happens is closed after so long. [BACKLINE_HTTP_IDLE_SECONDS; default: 60]",
+            valueName: "s"))
+    var httpIdleSeconds: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Between two pings, and two beats, on a socket. [BACKLINE_PING_INTERVAL_SECONDS; default: 25, less with a shorter silence limit]",
             valueName: "s"))
     var pingIntervalSeconds: String?
@@ -154,7 +166,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A socket whose client takes nothing for so long is closed with 1013. [BACKLINE_STALL_LIMIT_SECONDS; default: 30]",
+            "A client that takes nothing of what it is sent for so long is closed, a socket with 1013. [BACKLINE_STALL_LIMIT_SECONDS; default: 30]",
             valueName: "s"))
     var stallLimitSeconds: String?
 
@@ -245,6 +257,8 @@ struct SocketSettings: ParsableArguments {
             try Setting.count(maxWaitingBytesPerAddress, "max-waiting-bytes-per-address", in: 0...1 << 40),
             &settings.maximumWaitingBytesPerAddress)
         set(try Setting.time(handshakeTimeoutSeconds, "handshake-timeout-seconds"), &settings.handshakeTimeout)
+        set(try Setting.time(bodyGraceSeconds, "body-grace-seconds"), &settings.bodyGrace)
+        set(try Setting.time(httpIdleSeconds, "http-idle-seconds"), &settings.httpIdleTimeout)
         set(try Setting.time(silenceLimitSeconds, "silence-limit-seconds"), &settings.silenceLimit)
         if let interval = try Setting.time(pingIntervalSeconds, "ping-interval-seconds") {
             settings.pingInterval = interval

@@ -38,6 +38,7 @@ let importArrows: [ImportArrow] = {
         arrow("SQLiteEventStore", ["EventStorage", "SchemaFiles"], ["GRDB", "Foundation", "Synchronization"]),
 
         // Shells.
+        arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),
         arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore", "Synchronization"])),
         arrow(
             "RoomService", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"],
@@ -50,8 +51,8 @@ let importArrows: [ImportArrow] = {
         arrow(
             "PushServer",
             [
-                "RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "TLSTransport", "PrometheusMetrics",
-                "CMalloc", "IdentityTokens",
+                "RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "HTTPTransport", "TLSTransport",
+                "PrometheusMetrics", "CMalloc", "IdentityTokens",
             ],
             platform.union([
                 "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1",

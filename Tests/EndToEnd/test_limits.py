@@ -31,7 +31,8 @@ SETTINGS = [
     "max-requests-per-session", "max-commands-per-second",
     "max-failed-lookups-per-minute", "max-failed-lookups-per-address", "max-joins-per-minute", "session-lifetime-seconds", "presence-grace-seconds",
     "handshake-timeout-seconds", "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "max-waiting-bytes",
-    "max-waiting-bytes-per-address", "ping-interval-seconds",
+    "max-waiting-bytes-per-address", "ping-interval-seconds", "body-grace-seconds",
+    "http-idle-seconds",
     "silence-limit-seconds", "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
 HANDSHAKE = 10

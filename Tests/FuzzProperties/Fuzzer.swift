@@ -6,6 +6,8 @@ package enum Fuzzer: String, CaseIterable, Sendable {
     case frames = "Frames"
     /// Heads of requests and responses, and the opening handshake.
     case head = "Head"
+    /// Requests of an HTTP connection.
+    case http = "HTTP"
     /// What clients say in JSON, on sockets and in bodies of requests.
     case clientMessages = "ClientMessages"
     /// Commands to a room, line by line.
@@ -31,6 +33,7 @@ package enum Fuzzer: String, CaseIterable, Sendable {
         switch self {
         case .frames: try FramesProperty.check(input)
         case .head: try HeadProperty.check(input)
+        case .http: try HTTPProperty.check(input)
         case .clientMessages: try ClientMessagesProperty.check(input)
         case .commands: try CommandsProperty.check(input)
         case .inflate: try InflateProperty.check(input)

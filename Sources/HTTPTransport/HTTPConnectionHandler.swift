@@ -1,0 +1,374 @@
+package import NIOCore
+package import NIOHTTP1
+package import WebSocketCodec
+
+/// The server's side of one HTTP/1 connection, between SwiftNIO's reader and writer of messages and the HTTP server.
+///
+/// It lets one request at a time through (``HTTPExchange``) and reads nothing more before the answer has left; holds the
+/// answer and gives the transport one slice of it at a time; refuses what ``RequestRule`` does not allow; sends no body
+/// in answer to HEAD; and ends the connection of a peer that sends or takes too little. Handshakes of WebSockets are
+/// taken out, since proxies send them on connections that they have used before.
+///
+/// Its deadlines are told to somebody else's timer. Confined to the channel's loop.
+package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPServerRequestPart
+    package typealias InboundOut = HTTPServerRequestPart
+    package typealias OutboundIn = HTTPServerResponsePart
+    package typealias OutboundOut = HTTPServerResponsePart
+
+    /// What the handler needs of its server.
+    package struct Surroundings {
+        /// How long a peer may take, and how much it may send.
+        package var limits: HTTPExchange.Limits
+        /// Fields of every answer.
+        package var fields: [(name: String, value: String)]
+        /// The body that answers a violation, JSON (RFC 9457).
+        package var problem: (HTTPViolation) -> [UInt8]
+        /// Calls ``HTTPConnectionHandler/deadlineReached(at:)`` at this time, or earlier.
+        package var schedule: (NIODeadline) -> Void
+        /// Looks no more after this connection: it is gone, or no HTTP any more.
+        package var forget: () -> Void
+        /// Takes the connection with the head of a WebSocket's handshake.
+        package var takeOver: (any Channel, RequestHead) -> Void
+        /// A request was let through, or its answer has left; once each.
+        package var requestBegan: () -> Void
+        package var requestEnded: () -> Void
+        /// So many bytes wait for the peer in memory of its own.
+        package var setWaiting: (Int) -> Void
+        /// Bytes that wait for the peer in the process and in the system; nil where that is not known.
+        package var unsentBytes: (any Channel) -> Int?
+
+        package init(
+            limits: HTTPExchange.Limits, fields: [(name: String, value: String)] = [],
+            problem: @escaping (HTTPViolation) -> [UInt8], schedule: @escaping (NIODeadline) -> Void = { _ in },
+            forget: @escaping () -> Void = {}, takeOver: @escaping (any Channel, RequestHead) -> Void,
+            requestBegan: @escaping () -> Void = {}, requestEnded: @escaping () -> Void = {},
+            setWaiting: @escaping (Int) -> Void = { _ in }, unsentBytes: @escaping (any Channel) -> Int? = { _ in nil }
+        ) {
+            self.limits = limits
+            self.fields = fields
+            self.problem = problem
+            self.schedule = schedule
+            self.forget = forget
+            self.takeOver = takeOver
+            self.requestBegan = requestBegan
+            self.requestEnded = requestEnded
+            self.setWaiting = setWaiting
+            self.unsentBytes = unsentBytes
+        }
+    }
+
+    /// What was read ahead of its turn.
+    enum Ahead {
+        case part(HTTPServerRequestPart)
+        case failure(HTTPViolation)
+    }
+
+    /// For the timer that calls ``deadlineReached(at:)``.
+    package var wheelTick: Int?
+    let surroundings: Surroundings
+    var exchange = HTTPExchange(at: .now())
+    var context: ChannelHandlerContext?
+    var gate: HTTPInputGate?
+    /// Bytes of the request's body that its head has announced and that have not come; 0 where that is not known.
+    var knownBody = 0
+    var queue = AnswerQueue()
+    /// Bytes that the transport was given and has not passed on; nil where there are none.
+    var inTransport: Int?
+    /// Whether ``pump()`` is under way.
+    var isPumping = false
+    /// Whether the answer to the request has no body: it is HEAD.
+    var isHead = false
+    /// Whether the peer keeps its connection by saying so, as HTTP/1.0 has it.
+    var isKeptByWord = false
+    /// Whether what the HTTP server writes is dropped until the end of the answer.
+    var isAnswerDropped = false
+    /// What lives until the answer has left.
+    var kept: [AnyObject] = []
+    /// Bytes given to the transport since the connection's beginning, and how many of them the peer had taken when they
+    /// were looked at last.
+    var given = 0
+    var takenSeen = 0
+
+    private var ahead: [Ahead] = []
+    /// The head of a WebSocket's handshake, until its end has come.
+    private var handshake: RequestHead?
+    private var isReadingPutOff = false
+    /// Whether ``goOn()`` is under way.
+    private var isGoingOn = false
+    /// Whether the peer was asked for bytes that have not come.
+    private var isReading = false
+    private var isRequestCounted = false
+
+    init(_ surroundings: Surroundings) {
+        self.surroundings = surroundings
+    }
+
+    /// Puts a handler behind SwiftNIO's reader of requests, with what stands before that.
+    @discardableResult
+    package static func add(to channel: any Channel, _ surroundings: Surroundings) throws -> HTTPConnectionHandler {
+        let pipeline = channel.pipeline.syncOperations
+        let reader = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        let handler = HTTPConnectionHandler(surroundings)
+        try pipeline.addHandler(handler, position: .after(reader))
+        try pipeline.addHandler(HTTPInputGate(handler), position: .before(reader))
+        return handler
+    }
+
+    /// Keeps something alive until the answer to the request in progress has left, or the connection ends.
+    package func keep(_ object: some AnyObject) {
+        if context != nil { kept.append(object) }
+    }
+
+    // MARK: Channel
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        end()
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    private func end() {
+        guard context != nil else { return }
+        context = nil
+        if !exchange.isOver { surroundings.forget() }
+        exchange.closed()
+        ahead = []
+        queue.removeAll()
+        requestDone()
+        surroundings.setWaiting(0)
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !exchange.isOver, let fault = error as? HTTPParserError else { return context.close(promise: nil) }
+        let violation: HTTPViolation =
+            switch fault {
+            case .headerOverflow: .headTooLarge
+            case .invalidVersion: .unsupportedVersion
+            default: .malformed
+            }
+        if takesInput {
+            perform(exchange.violated(violation))
+        } else if !dropsInput {
+            ahead.append(.failure(violation))
+        }
+    }
+
+    package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard mode == .output, !exchange.isOver else { return context.close(mode: mode, promise: promise) }
+        // The HTTP server has nothing more to say; what it has said leaves first.
+        promise?.succeed(())
+        perform(exchange.askedToEnd())
+    }
+
+    // MARK: Reading
+
+    /// Whether bytes are wanted.
+    var takesInput: Bool { ahead.isEmpty && exchange.takesInput }
+    /// Whether what arrives is dropped.
+    var dropsInput: Bool { exchange.isLingering || exchange.isOver }
+
+    func bytesCame(_ count: Int) {
+        isReading = false
+        perform(exchange.bytesCame(count, surroundings.limits, at: .now()))
+    }
+
+    /// All that has arrived was looked at.
+    func inputHandled() {
+        guard !exchange.isOver, takesInput, !exchange.isBetweenRequests else { return }
+        scheduleNext()
+    }
+
+    package func read(context: ChannelHandlerContext) {
+        if exchange.isOver || dropsInput || takesInput && gate?.isEmpty != false {
+            isReading = true
+            context.read()
+        } else {
+            isReadingPutOff = true
+        }
+    }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        if takesInput { take(part, context) } else if !dropsInput { ahead.append(.part(part)) }
+    }
+
+    private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+        switch part {
+        case .head(var head):
+            do throws(HTTPViolation) {
+                try RequestRule.check(&head)
+                begin(head, context)
+            } catch {
+                isHead = head.method == .HEAD
+                perform(exchange.violated(error))
+            }
+        case .body(let bytes):
+            knownBody = max(0, knownBody - bytes.readableBytes)
+            let step = exchange.bodyCame(bytes.readableBytes, surroundings.limits)
+            guard step == .pass else { return perform(step) }
+            if handshake == nil { context.fireChannelRead(wrapInboundOut(part)) }
+        case .end:
+            knownBody = 0
+            guard exchange.endCame(at: .now()) == .pass else { return }
+            if let handshake {
+                self.handshake = nil
+                handOver(handshake, context)
+            } else {
+                context.fireChannelRead(wrapInboundOut(part))
+                perform(exchange.nextIfDone(at: .now()))
+            }
+        }
+    }
+
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        var head = head
+        var isLast = !head.isKeepAlive
+        if head.headers.contains(name: "Upgrade") {
+            if let request = RequestHead(head), request.asksForWebSocket {
+                handshake = request
+                return begin(request)
+            }
+            // The reader takes whatever follows a wish to leave HTTP for no HTTP, also where the wish is not met.
+            isLast = true
+        }
+        isHead = head.method == .HEAD
+        isKeptByWord = head.version == .http1_0 && !isLast
+        isAnswerDropped = false
+        knownBody = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+        if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        guard exchange.headCame(isLast: isLast, at: .now()) == .pass else { return }
+        surroundings.requestBegan()
+        isRequestCounted = true
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    private func begin(_ handshake: RequestHead) {
+        _ = exchange.headCame(isLast: true, at: .now())
+    }
+
+    private func handOver(_ handshake: RequestHead, _ context: ChannelHandlerContext) {
+        exchange.handedOver()
+        surroundings.forget()
+        surroundings.takeOver(context.channel, handshake)
+    }
+
+    /// Looks at what came before its turn, then at what was held back, then asks for more.
+    private func goOn() {
+        guard let context, !isGoingOn else { return }
+        isGoingOn = true
+        while !ahead.isEmpty, exchange.takesInput {
+            let first = ahead.removeFirst()
+            // What comes while this is looked at comes behind the rest.
+            let rest = ahead
+            ahead = []
+            switch first {
+            case .part(let part):
+                _ = exchange.bytesCame(0, surroundings.limits, at: .now())
+                take(part, context)
+            case .failure(let violation):
+                perform(exchange.violated(violation))
+            }
+            ahead = rest + ahead
+        }
+        isGoingOn = false
+        if ahead.isEmpty { gate?.resume() }
+        context.fireChannelReadComplete()
+        readIfPutOff()
+    }
+
+    private func readIfPutOff() {
+        guard isReadingPutOff, let context, takesInput || dropsInput, gate?.isEmpty != false || dropsInput else {
+            return
+        }
+        isReadingPutOff = false
+        isReading = true
+        context.read()
+    }
+
+    // MARK: Steps
+
+    /// Does what the exchange says.
+    func perform(_ step: HTTPExchange.Step) {
+        guard let context else { return }
+        switch step {
+        case .pass, .drop, .nothing:
+            break
+        case .refuse(let violation):
+            refuse(violation)
+        case .next:
+            requestDone()
+            isHead = false
+            goOn()
+        case .linger:
+            requestDone()
+            exchange.lingers(at: .now())
+            ahead = []
+            scheduleNext()
+            readIfPutOff()
+        case .close:
+            context.close(promise: nil)
+        }
+    }
+
+    private func requestDone() {
+        releaseKept()
+        guard isRequestCounted else { return }
+        isRequestCounted = false
+        surroundings.requestEnded()
+    }
+
+    /// Lets go of what lives until the answer has left.
+    func releaseKept() {
+        if !kept.isEmpty { kept = [] }
+    }
+
+    // MARK: Time
+
+    /// Looks at the deadlines, which may have come earlier than anybody thought.
+    func scheduleNext() {
+        guard let deadline = exchange.deadline(surroundings.limits) else { return }
+        surroundings.schedule(
+            exchange.isWaiting
+                ? min(deadline, .now() + .nanoseconds(surroundings.limits.stall.nanoseconds / 8)) : deadline)
+    }
+
+    /// Forgives the peer a time in which nobody here looked at what it did.
+    package func excuse(_ pause: TimeAmount) {
+        exchange.excuse(pause)
+    }
+
+    /// Does what is due, and returns when to look again; nil where that is not needed.
+    package func deadlineReached(at now: NIODeadline) -> NIODeadline? {
+        guard context != nil, !exchange.isOver else { return nil }
+        noteProgress(at: now)
+        // What is not asked for cannot come.
+        if !isReading { exchange.excuseBody(.seconds(1)) }
+        perform(exchange.timeCame(now, surroundings.limits))
+        guard context != nil, !exchange.isOver else { return nil }
+        let limits = surroundings.limits
+        let next = exchange.deadline(limits) ?? now + limits.idle
+        // Progress counts from when it was seen.
+        return exchange.isWaiting ? min(next, now + .nanoseconds(limits.stall.nanoseconds / 8)) : next
+    }
+}
+
+extension RequestHead {
+    /// The same head; nil where a field is none.
+    fileprivate init?(_ head: HTTPRequestHead) {
+        var fields = HeaderFields()
+        for (name, value) in head.headers {
+            guard let field = HeaderField(name, value) else { return nil }
+            fields.append(field)
+        }
+        self.init(
+            method: head.method.rawValue, target: head.uri, isHTTP11: head.version == .http1_1, fields: fields)
+    }
+}

@@ -1,0 +1,46 @@
+import Hummingbird
+import RoomWire
+import Synchronization
+
+/// The memory of one answer over HTTP that no other answer shares, charged from when the answer is made until its last
+/// byte has left.
+final class AnswerMemory: Sendable {
+    private let waiting: WaitingBytes
+    private let network: UInt64?
+    private let state = Mutex(State())
+
+    private struct State {
+        var charge: WaitingBytes.Charge?
+        var shared = 0
+    }
+
+    /// For a request of an address (``PeerAddress/network``); nil where that is not known or stands for many.
+    init(_ waiting: WaitingBytes, network: UInt64?) {
+        self.waiting = waiting
+        self.network = network
+    }
+
+    /// Whether anything is charged.
+    var isCharged: Bool { state.withLock { $0.charge != nil } }
+
+    /// Says that so many bytes of the body are in memory that is there for others too: nobody is charged for them.
+    func shares(_ bytes: Int) {
+        state.withLock { $0.shared += bytes }
+    }
+
+    /// Refuses with `rate_limited` where so many bytes more could not wait; call before anything long is computed.
+    func expect(_ bytes: Int) throws(CommandFailure) {
+        guard waiting.takes(bytes, of: network) else { throw Self.refusal }
+    }
+
+    /// Charges an answer, or refuses with `rate_limited`.
+    func charge(_ response: Response) throws(CommandFailure) {
+        let bytes = (response.body.contentLength ?? 0) - state.withLock { $0.shared }
+        guard bytes >= WaitingBytes.step else { return }
+        guard let charge = waiting.charge(bytes, to: network) else { throw Self.refusal }
+        state.withLock { $0.charge = charge }
+    }
+
+    private static let refusal = CommandFailure(
+        .rateLimited, "too many bytes wait to be taken", retryAfterMs: 1_000)
+}

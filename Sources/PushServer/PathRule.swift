@@ -1,0 +1,33 @@
+import Hummingbird
+import RoomWire
+
+/// The one way in which a path is written.
+///
+/// The router reads `//metrics` and `/metrics/` as `/metrics`; a proxy that keeps a path inside does not know that.
+enum PathRule {
+    /// Whether a path has no empty segment, no slash at its end, no segment `.` or `..`, and no slash that is encoded.
+    static func isPlain(_ path: some StringProtocol) -> Bool {
+        guard path.first == "/" else { return false }
+        return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).allSatisfy { segment in
+            guard !segment.isEmpty else { return false }
+            let text = segment.lowercased()
+            guard !text.contains("%2f"), !text.contains("%5c") else { return false }
+            let dots = text.replacing("%2e", with: ".")
+            return dots != "." && dots != ".."
+        }
+    }
+}
+
+/// Answers 404 to paths that are not plain.
+struct PathMiddleware: RouterMiddleware {
+    typealias Context = APIContext
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        guard PathRule.isPlain(request.uri.path) else {
+            throw CommandFailure(.notFound, "there is nothing at this path")
+        }
+        return try await next(request, context)
+    }
+}
