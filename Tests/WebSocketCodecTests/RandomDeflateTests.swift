@@ -87,7 +87,8 @@ struct RandomDeflateTests {
     func `damaged compressed conversations give the same steps and violation however they are cut`(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var violations: Set<String> = []
-        for _ in 0..<4 {
+        // Not every damage breaks the compression: conversations are damaged until one does, long before the last.
+        for round in 0..<100 where round < 4 || !violations.contains("invalidDeflate") {
             for parameters in Self.parameters {
                 var (bytes, _) = conversation(&generator, sender: .client, parameters)
                 for _ in 0..<Int.random(in: 1...3, using: &generator) {
