@@ -12,10 +12,12 @@ extension RoomState {
     ///   - actor: Who asks.
     ///   - now: The server's clock; where it is behind ``lastEventAt``, that counts instead.
     ///   - online: The members who are online: the electorate of who wants to skip.
+    ///   - budget: How much a pool may hold.
     /// - Returns: The events in their order, to be numbered by ``recorded(_:at:)``.
     /// - Throws: Why the answer is no.
     package func decide(
-        _ command: RoomCommand, by actor: Actor, at now: Timestamp, online: Set<MemberID> = []
+        _ command: RoomCommand, by actor: Actor, at now: Timestamp, online: Set<MemberID> = [],
+        within budget: PoolBudget = PoolBudget()
     ) throws(RoomRefusal) -> [RoomEvent] {
         let now = max(now, lastEventAt)
         let events: [RoomEvent]
@@ -23,7 +25,7 @@ extension RoomState {
             events = try endMembership(of: session, reason)
         } else {
             let asker = try admit(actor, for: command, at: now)
-            events = try decide(command, of: asker, actor, at: now, online: online)
+            events = try decide(command, of: asker, actor, at: now, online: online, within: budget)
         }
         // Who goes may have been all that kept a song on air.
         guard let onAir, !onAir.skipVoters.isEmpty, events.contains(where: \.endsMembership) else { return events }
@@ -31,7 +33,8 @@ extension RoomState {
     }
 
     private func decide(
-        _ command: RoomCommand, of asker: Asker, _ actor: Actor, at now: Timestamp, online: Set<MemberID>
+        _ command: RoomCommand, of asker: Asker, _ actor: Actor, at now: Timestamp, online: Set<MemberID>,
+        within budget: PoolBudget
     ) throws(RoomRefusal) -> [RoomEvent] {
         switch command {
         case .join(let name): return try join(name: name, by: actor)
@@ -46,7 +49,8 @@ extension RoomState {
         case .kick(let member, let ban, let durationMs, let note):
             return try kick(member, ban: ban, durationMs: durationMs, note, by: asker, at: now)
         case .unban(let member, let note): return try unban(member, by: asker.member?.id, note)
-        case .addTracks(let tracks): return try addTracks(tracks, by: try asker.memberOnly, at: now)
+        case .addTracks(let tracks):
+            return try addTracks(tracks, by: try asker.memberOnly, at: now, within: budget)
         case .removeTracks(let tracks): return try removeTracks(tracks, by: try asker.memberOnly.id)
         case .vote(let track): return try vote(for: track, by: try asker.memberOnly.id)
         case .unvote(let track): return try unvote(track, by: try asker.memberOnly.id)

@@ -60,7 +60,8 @@ extension LiveRoom {
         let events: [RoomEvent]
         do {
             events = try projected.decide(
-                request.command, by: request.actor, at: now, online: online(for: request.command))
+                request.command, by: request.actor, at: now, online: online(for: request.command),
+                within: surroundings.settings.poolBudget)
         } catch {
             pend(request, answer: .refused(error))
             return

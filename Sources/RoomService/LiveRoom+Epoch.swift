@@ -33,7 +33,7 @@ extension LiveRoom {
         keys = loaded.keys
         recent = loaded.recent
         snapshotSeq = loaded.snapshotSeq
-        encodedState = nil
+        encodeAnew()
         grace = PresenceGrace()
         for session in audience.sessions where refusal(of: session) != nil {
             for feed in audience.remove(session: session) { feed.sessionBanned(session, from: id) }

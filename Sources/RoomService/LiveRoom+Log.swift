@@ -25,6 +25,7 @@ extension LiveRoom {
             }
         }
         version.seq = confirmed.seq
+        if !events.isEmpty { encodedState = nil }
         recent.append(events)
         if forget { recent = RecentEvents() }
         publish(events)

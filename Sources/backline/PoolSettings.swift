@@ -1,0 +1,21 @@
+import ArgumentParser
+import RoomDomain
+import RoomService
+
+/// How large rooms may become.
+struct PoolSettings: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The most bytes of tracks in a room's pool, each charged its JSON and 40 bytes; larger pools stay and cannot grow. [BACKLINE_MAX_POOL_BYTES; default: 8388608]",
+            valueName: "n"))
+    var maxPoolBytes: Int?
+
+    /// Sets what is given.
+    func apply(to settings: inout RoomHostSettings) throws {
+        guard let bytes = try maxPoolBytes ?? Environment.value(Environment.variable("max-pool-bytes")) else { return }
+        guard (1_024...1 << 30).contains(bytes) else {
+            throw Failure.usage("--max-pool-bytes: \(bytes) is not valid; expected 1024 to \(1 << 30)")
+        }
+        settings.poolBudget = PoolBudget(bytes: bytes)
+    }
+}
