@@ -1,4 +1,5 @@
-import NIOCore
+package import NIOCore
+import RoomService
 import WebSocketCodec
 
 /// Makes the frames of one event loop's messages, and reads the compressed ones of its peers.
@@ -6,6 +7,11 @@ final class FrameMaker {
     /// What a compressed message of a peer is read with: each is compressed by itself.
     let inflater = Inflater()
     private let deflater = Deflater()
+
+    /// A state in its compressed form, which is made here where nobody has made it; nil where it is no shorter.
+    func compressed(_ state: SharedState) -> ByteBuffer? {
+        state.compressed { deflater.deflatePart($0.readableBytesUInt8Span) }
+    }
 
     /// A text frame.
     func plain(_ message: [UInt8]) -> ByteBuffer {
@@ -38,5 +44,13 @@ struct SocketCompression {
             return (SocketCompression(parameters: nil), [])
         }
         return (SocketCompression(parameters: parameters), [response])
+    }
+}
+
+extension RoomServer {
+    /// Compresses a long state for all who may be given it compressed, on whatever thread; nil where it becomes no
+    /// shorter.
+    package static func compress(_ state: ByteBuffer) -> ByteBuffer? {
+        Deflater().deflatePart(state.readableBytesUInt8Span)
     }
 }

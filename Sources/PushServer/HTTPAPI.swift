@@ -155,7 +155,7 @@ struct HTTPAPI: Sendable {
             case .failed(let failure): throw CommandFailure(failure)
             }
         }
-        var response = Self.json(view.isNew ? .created : .ok, Self.body(of: view))
+        var response = Self.response(view.isNew ? .created : .ok, view)
         response.headers[.location] = "/v1/rooms/\(view.room)"
         return response
     }
@@ -208,7 +208,7 @@ struct HTTPAPI: Sendable {
                 } else {
                     try await rooms.view(room, for: session.id)
                 }
-            return Self.json(Self.body(of: view))
+            return Self.response(.ok, view)
         } catch {
             if error == .noSuchRoom, seq != nil {
                 throw CommandFailure(.notFound, "no such room, or no such event in it")
@@ -217,11 +217,27 @@ struct HTTPAPI: Sendable {
         }
     }
 
-    private static func body(of view: RoomView) -> [UInt8] {
-        HTTPBody.room(
-            epoch: view.epoch, seq: view.seq, time: view.time, state: view.state, presence: view.presence,
-            you: view.you)
+    /// A room, whose state leaves in slices of what is there for everybody.
+    private static func response(_ status: HTTPResponse.Status, _ view: RoomView) -> Response {
+        let (head, tail) = HTTPBody.roomParts(
+            epoch: view.epoch, seq: view.seq, time: view.time, presence: view.presence, you: view.you)
+        let state = view.state.plain
+        let body = ResponseBody(contentLength: head.count + state.readableBytes + tail.count) { writer in
+            try await writer.write(ByteBuffer(bytes: head))
+            var rest = state
+            while let slice = rest.readSlice(length: min(Self.sliceLength, rest.readableBytes)),
+                slice.readableBytes > 0
+            {
+                try await writer.write(slice)
+            }
+            try await writer.write(ByteBuffer(bytes: tail))
+            try await writer.finish(nil)
+        }
+        return Response(status: status, headers: [.contentType: "application/json"], body: body)
     }
+
+    /// The most bytes of a long answer that are handed on at a time.
+    private static let sliceLength = 65_536
 
     private func listEvents(_ request: Request, _ context: APIContext) async throws -> Response {
         try context.memory.expect(1 << 20)

@@ -1,10 +1,10 @@
 import NIOCore
 import RoomService
 
-/// What one connection is to be sent and its transport has not been given: frames in their order.
+/// What one connection is to be sent and its transport has not been given: frames in their order, as segments of bytes.
 ///
-/// Deltas and live messages are known apart from answers and control frames, since they alone may be dropped. Owns no
-/// memory while it is empty.
+/// Deltas and live messages are known apart from answers and control frames, since they alone may be dropped. What many
+/// connections are sent is kept by reference: it is sliced, and never copied whole. Owns no memory while it is empty.
 struct Outbox {
     /// What all followers of a room get.
     enum Kind {
@@ -20,100 +20,144 @@ struct Outbox {
         let followers: RoomFollowers
         /// Its first event; of a live message, the first that comes after it.
         let from: Int
-        /// Where it begins and ends, in bytes since the connection's beginning.
-        fileprivate let range: Range<Int>
-
         /// How many bytes it has.
-        var byteCount: Int { range.count }
+        let byteCount: Int
     }
 
-    /// The most bytes that the transport is given at a time.
-    static let chunkLimit = 32_768
+    /// Bytes that follow each other in one buffer: one frame that may be dropped, or a part of what may not.
+    private struct Segment {
+        var bytes: ByteBuffer
+        /// Nil where it must reach the peer: an answer, or a delta of which a byte was taken.
+        var droppable: Droppable?
+        /// Whether the bytes are there for others, and for as long as these want them, in any case.
+        var isShared = false
 
-    private var bytes = ByteBuffer()
-    private var droppables: [Droppable] = []
-    /// Bytes that were taken since the connection's beginning.
-    private var taken = 0
+        var byteCount: Int { bytes.readableBytes }
+    }
+
+    /// The most bytes that the transport is given at a time: as many as one TLS record carries.
+    static let chunkLimit = 16_384
+    /// The longest frame that is copied behind another, so that many short answers take little memory.
+    private static let joinLimit = 1_024
+
+    private var segments: [Segment] = []
+    /// The first segment that has not been taken.
+    private var first = 0
+    /// How many bytes wait.
+    private(set) var byteCount = 0
     /// How many of the bytes may be dropped.
     private(set) var droppableBytes = 0
+    /// How many of the bytes are there for others in any case.
+    private(set) var sharedBytes = 0
 
     /// Whether nothing waits.
-    var isEmpty: Bool { bytes.readableBytes == 0 }
-    /// How many bytes wait.
-    var byteCount: Int { bytes.readableBytes }
+    var isEmpty: Bool { byteCount == 0 }
     /// How many bytes wait that cannot be dropped.
-    var answerBytes: Int { bytes.readableBytes - droppableBytes }
+    var answerBytes: Int { byteCount - droppableBytes }
+    /// How many bytes wait that this connection is charged for.
+    var ownBytes: Int { byteCount - sharedBytes }
 
-    /// Adds a frame that must reach the peer.
+    // MARK: Adding
+
+    /// Adds a frame that must reach the peer, or the part of one that is this connection's own.
     mutating func append(_ frame: ByteBuffer) {
-        if bytes.readableBytes == 0, bytes.storageCapacity == 0 {
-            bytes = frame
+        byteCount += frame.readableBytes
+        if let last = segments.indices.last, last >= first, segments[last].droppable == nil, !segments[last].isShared,
+            frame.readableBytes <= Self.joinLimit, segments[last].byteCount <= Self.chunkLimit
+        {
+            segments[last].bytes.writeImmutableBuffer(frame)
         } else {
-            bytes.writeImmutableBuffer(frame)
+            segments.append(Segment(bytes: frame))
         }
+    }
+
+    /// Adds a part of a frame that must reach the peer and is the same for many: `bytes` are kept as they are.
+    mutating func append(shared bytes: ByteBuffer) {
+        byteCount += bytes.readableBytes
+        sharedBytes += bytes.readableBytes
+        segments.append(Segment(bytes: bytes, isShared: true))
     }
 
     /// Adds a delta or live message.
     mutating func append(_ frame: ByteBuffer, _ kind: Kind, of followers: RoomFollowers, from: Int) {
-        let start = taken + bytes.readableBytes
-        append(frame)
-        droppables.append(
-            Droppable(kind: kind, followers: followers, from: from, range: start..<start + frame.readableBytes))
-        droppableBytes += frame.readableBytes
+        let count = frame.readableBytes
+        byteCount += count
+        droppableBytes += count
+        segments.append(
+            Segment(
+                bytes: frame,
+                droppable: Droppable(kind: kind, followers: followers, from: from, byteCount: count)))
     }
 
-    /// Takes the first bytes, at most ``chunkLimit``.
+    // MARK: Taking
+
+    /// Takes the first bytes, at most ``chunkLimit``: a slice of a long segment, or a copy of several short ones.
     mutating func takeChunk() -> ByteBuffer {
-        guard bytes.readableBytes > Self.chunkLimit else { return takeAll() }
-        // Copied, so that what comes later is not written into shared memory.
-        let chunk = bytes.readSlice(length: Self.chunkLimit).map { ByteBuffer(bytes: $0.readableBytesView) }
-        bytes.discardReadBytes()
-        taken += Self.chunkLimit
-        let begun = droppables.prefix { $0.range.lowerBound < taken }
-        droppableBytes = droppables[begun.endIndex...].reduce(0) { $0 + $1.range.count }
-        droppables.removeFirst(begun.count)
-        return chunk ?? ByteBuffer()
+        guard first < segments.count else { return ByteBuffer() }
+        if first == segments.count - 1 || segments[first].byteCount >= Self.chunkLimit {
+            return take(atMost: Self.chunkLimit)
+        }
+        return takeJoined(min(byteCount, Self.chunkLimit))
     }
 
     /// Takes all bytes.
     mutating func takeAll() -> ByteBuffer {
-        // Grown storage is not handed on with the few bytes that are left in it.
-        let isMostlyEmpty = bytes.storageCapacity > 2 * max(bytes.readableBytes, Self.chunkLimit)
-        let all = isMostlyEmpty ? ByteBuffer(bytes: bytes.readableBytesView) : bytes
-        taken += all.readableBytes
-        bytes = ByteBuffer()
-        if !droppables.isEmpty { droppables = [] }
-        droppableBytes = 0
-        return all
+        segments.count - first == 1 ? take(atMost: byteCount) : takeJoined(byteCount)
     }
+
+    private mutating func takeJoined(_ count: Int) -> ByteBuffer {
+        guard count > 0 else { return ByteBuffer() }
+        var joined = ByteBuffer()
+        joined.reserveCapacity(count)
+        while joined.readableBytes < count { joined.writeImmutableBuffer(take(atMost: count - joined.readableBytes)) }
+        return joined
+    }
+
+    /// Takes bytes of the first segment, of which there is one.
+    private mutating func take(atMost limit: Int) -> ByteBuffer {
+        if let droppable = segments[first].droppable {
+            droppableBytes -= droppable.byteCount
+            segments[first].droppable = nil
+        }
+        let bytes: ByteBuffer
+        if segments[first].byteCount <= limit {
+            bytes = segments[first].bytes
+            if segments[first].isShared { sharedBytes -= bytes.readableBytes }
+            // What was taken is not kept.
+            segments[first].bytes = ByteBuffer()
+            first += 1
+        } else {
+            bytes = segments[first].bytes.readSlice(length: limit) ?? ByteBuffer()
+            if segments[first].isShared { sharedBytes -= bytes.readableBytes }
+        }
+        byteCount -= bytes.readableBytes
+        if byteCount == 0 {
+            segments = []
+            first = 0
+        } else if first > 16, 2 * first > segments.count {
+            segments.removeFirst(first)
+            first = 0
+        }
+        return bytes
+    }
+
+    // MARK: Dropping
 
     /// Removes what may be dropped, for which `isDropped` holds, and of which no byte was taken; returns it in its order.
     mutating func drop(where isDropped: (Droppable) -> Bool = { _ in true }) -> [Droppable] {
-        let dropped = droppables.filter(isDropped)
-        guard !dropped.isEmpty else { return [] }
-        var rest = ByteBuffer()
-        rest.reserveCapacity(bytes.readableBytes - dropped.reduce(0) { $0 + $1.range.count })
-        var kept: [Droppable] = []
-        var (position, gone) = (taken, 0)
-        for item in droppables {
-            if isDropped(item) {
-                copy(from: position, to: item.range.lowerBound, into: &rest)
-                position = item.range.upperBound
-                gone += item.range.count
-            } else {
-                let range = item.range.lowerBound - gone..<item.range.upperBound - gone
-                kept.append(Droppable(kind: item.kind, followers: item.followers, from: item.from, range: range))
-            }
+        guard droppableBytes > 0 else { return [] }
+        var dropped: [Droppable] = []
+        segments.removeFirst(first)
+        first = 0
+        segments.removeAll { segment in
+            guard let droppable = segment.droppable, isDropped(droppable) else { return false }
+            dropped.append(droppable)
+            return true
         }
-        copy(from: position, to: taken + bytes.readableBytes, into: &rest)
-        bytes = rest.readableBytes == 0 ? ByteBuffer() : rest
-        droppables = kept
+        let gone = dropped.reduce(0) { $0 + $1.byteCount }
+        byteCount -= gone
         droppableBytes -= gone
+        if segments.isEmpty { segments = [] }
         return dropped
-    }
-
-    private func copy(from start: Int, to end: Int, into target: inout ByteBuffer) {
-        guard let slice = bytes.getSlice(at: bytes.readerIndex + start - taken, length: end - start) else { return }
-        target.writeImmutableBuffer(slice)
     }
 }

@@ -23,9 +23,16 @@ final class RoomFollowers {
         var leftOutFrom: Int?
         /// Whether what it has is of another log, so that nothing but a snapshot joins it.
         var beginsAnew = false
+        /// Whether what was left out is the rest of an answer, which it asks for when it has taken the first part.
+        var awaitsRest = false
+        /// Whether it has asked for the room once more: until the answer it gets nothing, so that no snapshot goes back.
+        var awaitsAnswer = false
         /// Whether it follows no longer and is only here because a delivery is under way.
         var isGone = false
     }
+
+    /// The most bytes of a delivery that are sent past the outbox.
+    private static let directLimit = 32_768
 
     let room: RoomID
     private var followers: ContiguousArray<Follower> = []
@@ -63,7 +70,30 @@ final class RoomFollowers {
         followers[place].seq = seq
         followers[place].leftOutFrom = nil
         followers[place].beginsAnew = false
+        followers[place].awaitsRest = false
+        followers[place].awaitsAnswer = false
     }
+
+    /// Leaves out what comes for the connection at `place` until it is answered (``restart(_:seq:)``), or refused.
+    func awaitAnswer(_ place: Int) {
+        leaveOut(from: followers[place].seq + 1, at: place)
+        followers[place].awaitsAnswer = true
+    }
+
+    /// The connection at `place` was refused: what was left out for it is asked for.
+    func answerRefused(_ place: Int) { followers[place].awaitsAnswer = false }
+
+    /// Whether the connection at `place` has asked for the room once more.
+    func awaitsAnswer(at place: Int) -> Bool { followers[place].awaitsAnswer }
+
+    /// Notes that what the connection at `place` was given has a rest, behind `seq`.
+    func awaitRest(_ place: Int, behind seq: Int) {
+        followers[place].leftOutFrom = seq + 1
+        followers[place].awaitsRest = true
+    }
+
+    /// Whether what was left out for the connection at `place` is the rest of an answer.
+    func awaitsRest(at place: Int) -> Bool { followers[place].awaitsRest && !followers[place].beginsAnew }
 
     /// Drops what waits to be delivered: everybody must be given the room anew.
     func beginAnew() {
@@ -137,7 +167,7 @@ final class RoomFollowers {
         pendingCount = 0
         isDelivering = true
         defer { endDelivery() }
-        let isShort = batch.byteCount <= Outbox.chunkLimit
+        let isShort = batch.byteCount <= Self.directLimit
         var (sent, bytes, place) = (0, 0, 0)
         // Whoever is added meanwhile stands at the end and has these events.
         while place < followers.count {

@@ -62,7 +62,7 @@ package struct RoomServerSettings: Sendable {
     package var maximumHeadLength = 16 * 1024
     /// Above so many waiting bytes of deltas a connection's deltas are dropped; it gets a snapshot once it has taken
     /// the rest.
-    package var maximumOutgoingBytes = 1 << 20
+    package var maximumOutgoingBytes = 49_152
     /// The most bytes that wait for all peers together in memory which no other peer shares; 0: any number.
     package var maximumWaitingBytes = 256 << 20
     /// The most of them that wait for peers of one address; 0: any number.

@@ -52,7 +52,12 @@ extension WebSocketConnection {
             writeClose(reason)
         case .sendAndDrop(let reason):
             writeClose(reason)
-            context.close(promise: nil)
+            guard !outbox.isEmpty else { return context.close(promise: nil) }
+            // The rest of a snapshot, which the close frame stands behind.
+            closesWhenSent = true
+            let end = NIODeadline.now() + hub.settings.closeTimeout
+            dropsAt = end
+            hub.schedule(id, at: end)
         case .drop:
             context.close(promise: nil)
         case .nothing:
@@ -121,6 +126,10 @@ extension WebSocketConnection: Deadlined {
         } else if let stalledSince, stalledSince + settings.stallLimit <= now {
             close(.tryAgainLater, "too slow")
             // The close frame stands behind what the peer does not take.
+            guard outbox.isEmpty else {
+                closesWhenSent = true
+                return dropsAt
+            }
             context.close(promise: nil)
             return nil
         } else if !isReadingPutOff, lastReceived + settings.silenceLimit <= now {

@@ -21,6 +21,11 @@ extension WebSocketConnection {
         followed.contains { $0.followers.room == room && $0.followers.leftOutFrom(at: $0.place) != nil }
     }
 
+    /// Whether a followed room's log is another one, so that nothing but a snapshot joins what it was given.
+    func mustBeginAnew(_ room: RoomID) -> Bool {
+        followed.contains { $0.followers.room == room && $0.followers.beginsAnew(at: $0.place) }
+    }
+
     /// The connection's place among a room's followers; nil where it is none of them.
     func place(in followers: RoomFollowers) -> Int? {
         followed.first { $0.followers === followers }?.place
@@ -49,32 +54,44 @@ extension WebSocketConnection {
             return send(ServerMessage.error(re: request, code: .limitReached, message: text, retryAfterMs: nil))
         }
         isWaiting = true
+        if let place = followed.first(where: { $0.followers.room == room }) {
+            place.followers.awaitAnswer(place.place)
+        }
         hub.rooms.subscribe(
             SubscriptionRequest(
                 connection: id, session: session.id, id: request, epoch: position?.epoch, seq: position?.seq,
-                feed: hub.feed),
+                takesCompressed: compression.isOn, feed: hub.feed),
             to: room)
     }
 
     /// The room accepts; what it gives joins what it will bring.
     func subscriptionBegan(_ subscription: Subscription, followers: RoomFollowers) {
         isEntering = false
-        if let place = place(in: followers) {
+        let place: Int
+        var isHeld = false
+        if let known = self.place(in: followers) {
+            place = known
+            isHeld = subscription.isCatchUp && followers.awaitsAnswer(at: known)
             // What waits is in what it is given here.
             dropQueued(of: followers)
             followers.restart(place, seq: subscription.seq)
         } else {
-            let place = followers.add(self, seq: subscription.seq)
+            place = followers.add(self, seq: subscription.seq)
             followed.append(FollowedRoom(followers: followers, place: place))
         }
+        // What was asked for meanwhile is not answered by this.
+        if isHeld { followers.awaitAnswer(place) }
+        if !subscription.isWhole { followers.awaitRest(place, behind: subscription.seq) }
         if !subscription.isCatchUp { charge(answerOf: subscription.messages.reduce(0) { $0 + $1.count }) }
         for message in subscription.messages { send(message) }
-        if subscription.isCatchUp { hub.tally.collapses += 1 }
+        if subscription.isCatchUp, subscription.isSnapshot { hub.tally.collapses += 1 }
         if subscription.isCatchUp { caughtUp() } else { answered() }
     }
 
     /// The room, or whoever looks for it, does not accept.
     func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
+        // It was unsubscribed while the room made the answer: nobody asks any more.
+        if request.isCatchUp, let catchingUp, !lacksDeltas(of: catchingUp) { return caughtUp() }
         let failure =
             switch refusal {
             case .noSuchRoom: CommandFailure(ErrorCode.notFound)
@@ -90,6 +107,7 @@ extension WebSocketConnection {
             catchingUp = nil
             return
         }
+        for place in followed { place.followers.answerRefused(place.place) }
         answered()
     }
 
@@ -121,13 +139,17 @@ extension WebSocketConnection {
     func catchUp() {
         guard !followed.isEmpty, catchingUp == nil, !isWaitingToSend, isOpen else { return }
         for place in followed {
-            guard let from = place.followers.leftOutFrom(at: place.place) else { continue }
+            guard let from = place.followers.leftOutFrom(at: place.place),
+                !place.followers.awaitsAnswer(at: place.place)
+            else { continue }
             catchingUp = place.followers.room
             let beginsAnew = place.followers.beginsAnew(at: place.place)
+            let continues = place.followers.awaitsRest(at: place.place)
             hub.rooms.subscribe(
                 SubscriptionRequest(
-                    connection: id, session: session.id, id: nil, collapsedFrom: beginsAnew ? nil : from,
-                    beginsAnew: beginsAnew, feed: hub.feed),
+                    connection: id, session: session.id, id: nil, seq: continues ? from - 1 : nil,
+                    collapsedFrom: beginsAnew ? nil : from, beginsAnew: beginsAnew, continues: continues,
+                    takesCompressed: compression.isOn, feed: hub.feed),
                 to: place.followers.room)
             return
         }

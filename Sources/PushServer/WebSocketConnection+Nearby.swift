@@ -3,6 +3,9 @@ import RoomWire
 
 // The rooms near some points, as this connection is shown them (protocol, section 7).
 extension WebSocketConnection {
+    /// Where about so many bytes of lists are on their way to a connection, nothing more is said.
+    private static let nearbyBytes = 32_768
+
     /// Begins to show the rooms near a point; what was begun with the same number before is over, whatever comes of this.
     func startNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
@@ -33,7 +36,7 @@ extension WebSocketConnection {
     private func showNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         let (feed, connection) = (hub.feed, id)
-        let client = nearbyClient ?? NearbyClient(limit: min(1 << 18, hub.settings.maximumOutgoingBytes / 4))
+        let client = nearbyClient ?? NearbyClient(limit: min(Self.nearbyBytes, hub.settings.maximumOutgoingBytes / 4))
         nearbyClient = client
         let (watch, rooms) = hub.rooms.nearby.watch(query, sub: request, of: client) { watch, message in
             feed.onLoop { $0.connections[connection]?.nearbyChanged(watch, sub: request, message) }

@@ -5,7 +5,11 @@ import WebSocketCodec
 
 extension WebSocketConnection {
     /// Answers that may wait before the peer is read from no further.
-    private static let waitingAnswerBytes = 65_536
+    private static let waitingAnswerBytes = 16_384
+    /// Signals and answers that may wait before a peer that takes none of them is closed.
+    private static let relayedBytes = 1 << 20
+    /// A state of at most so many bytes is copied into the frame: one write is worth more than the memory.
+    private static let copiedStateBytes = 4_096
 
     /// Sends one text message.
     func send(_ message: [UInt8]) {
@@ -13,6 +17,25 @@ extension WebSocketConnection {
         let frame = compression.takes(messageOf: message.count) ? hub.framing.compressed(message) : nil
         hub.tally.framesSent.text += 1
         write(frame ?? hub.framing.plain(message))
+    }
+
+    /// Sends one text message, the state in it as it is for all who are given it.
+    func send(_ message: RoomMessage) {
+        guard let state = message.state, message.count > Self.copiedStateBytes else { return send(message.bytes) }
+        guard isOpen else { return }
+        let (head, tail) = (message.head.span, message.tail.span)
+        let (frame, part) =
+            if compression.takes(messageOf: message.count), let part = hub.framing.compressed(state) {
+                (JoinedFrame(head: head, compressedPart: part.readableBytes, tail: tail), part)
+            } else {
+                (JoinedFrame(head: head, part: state.plain.readableBytes, tail: tail), state.plain)
+            }
+        hub.tally.framesSent.text += 1
+        hub.tally.bytesSent += frame.before.readableBytes + part.readableBytes + frame.after.readableBytes
+        outbox.append(frame.before)
+        outbox.append(shared: part)
+        outbox.append(frame.after)
+        flushSoon()
     }
 
     /// Sends what another member says to this one.
@@ -28,8 +51,9 @@ extension WebSocketConnection {
     /// Sends what nobody asked for and what may not be dropped; returns whether it was: a peer behind whom too much of
     /// this waits is closed with 1013.
     func sendIfTaken(_ message: [UInt8]) -> Bool {
-        let waiting = outbox.answerBytes
-        guard waiting == 0 || waiting + message.count <= hub.settings.maximumOutgoingBytes else {
+        let waiting = outbox.answerBytes - outbox.sharedBytes
+        guard waiting == 0 || waiting + message.count <= max(Self.relayedBytes, hub.settings.maximumOutgoingBytes)
+        else {
             close(.tryAgainLater, "too slow")
             return false
         }
@@ -101,7 +125,9 @@ extension WebSocketConnection {
         let waiting = outbox.droppableBytes + frame.readableBytes
         // Nobody misses a reaction: many of them are not to cost anybody its deltas.
         if case .live(.reaction) = kind, waiting > limit / 4 { return countLeftOut(kind) }
-        guard waiting > limit else {
+        // One is kept whatever its length: all who wait share its bytes.
+        let isTooMuch = outbox.droppableBytes > 0 && waiting > limit
+        guard isTooMuch || waiting >= WaitingBytes.step && !account.takes(WaitingBytes.step) else {
             count(1, kind, bytes: frame.readableBytes)
             return outbox.append(frame, kind, of: followers, from: seq)
         }
@@ -123,11 +149,21 @@ extension WebSocketConnection {
 
     // MARK: Transport
 
-    /// Bytes that wait to be sent, here and in the transport.
-    var waitingBytes: Int { outbox.byteCount + (tls?.unsentByteCount ?? 0) }
+    /// Bytes that wait to be sent, here and in the transport, without those that are there for others in any case.
+    var waitingBytes: Int { outbox.ownBytes + (tls?.unsentByteCount ?? 0) }
 
-    /// Whether the peer takes its answers: few of them wait.
-    var takesAnswers: Bool { outbox.answerBytes < Self.waitingAnswerBytes }
+    /// Charges the connection what waits for it.
+    private func charge() {
+        account.set(transportIsIdle ? outbox.ownBytes : waitingBytes)
+    }
+
+    /// Whether the peer takes its answers: few of them wait, and where nothing more may wait for its address or for all,
+    /// none.
+    ///
+    /// A snapshot that waits counts whole: nobody is given another one meanwhile.
+    var takesAnswers: Bool {
+        outbox.answerBytes < Self.waitingAnswerBytes && (outbox.answerBytes == 0 || account.takes(WaitingBytes.step))
+    }
 
     /// Whether the transport has passed on all that it was given.
     private var transportIsIdle: Bool { tls?.isIdle ?? (queuedWrites == 0) }
@@ -139,6 +175,8 @@ extension WebSocketConnection {
         if outbox.answerBytes == 0, !waitingSignals.isEmpty { waitingSignals = [] }
         if transportIsIdle { stalledSince = nil } else { noteStall() }
         noteWaiting()
+        charge()
+        if outbox.isEmpty, closesWhenSent { context?.close(promise: nil) }
         catchUp()
         goOnNearby()
         // What was put off because too much waited.
@@ -151,8 +189,12 @@ extension WebSocketConnection {
     }
 
     /// Hands everything that was written to the transport, whether it takes it or not: nothing comes after it.
+    ///
+    /// What is shared goes on leaving in pieces.
     func flushLast() {
-        hand(outbox.takeAll())
+        handOver()
+        if outbox.sharedBytes > 0 { return noteStall() }
+        if !outbox.isEmpty { hand(outbox.takeAll()) }
     }
 
     private func hand(_ bytes: ByteBuffer) {

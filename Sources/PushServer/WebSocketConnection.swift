@@ -59,6 +59,9 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// Whether a violation was answered and what the peer still sends is read and dropped.
     var isLingering = false
 
+    /// Whether the channel is closed when what waits has left.
+    var closesWhenSent = false
+
     var wheelTick: Int?
     var lastReceived = NIODeadline.now()
     var nextPing: NIODeadline
@@ -154,7 +157,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         hub.tally.closed(code: closeCode)
         hub.remove(self)
         hub.forget(id)
-        _ = outbox.takeAll()
+        outbox = Outbox()
+        account.set(0)
         waitingSignals = []
         unread = ByteBuffer()
     }

@@ -14,11 +14,12 @@ extension RoomState {
     ///   - online: The members who are online: the electorate of who wants to skip.
     ///   - lastSeen: When members who are not online last were; one who is in neither was not since it joined. Nil where
     ///     it is not known who is online: then nobody makes room for a newcomer to a full room.
+    ///   - budget: How much a pool may hold.
     /// - Returns: The events in their order, to be numbered by ``recorded(_:at:)``.
     /// - Throws: Why the answer is no.
     package func decide(
         _ command: RoomCommand, by actor: Actor, at now: Timestamp, online: Set<MemberID> = [],
-        lastSeen: [MemberID: Timestamp]? = nil
+        lastSeen: [MemberID: Timestamp]? = nil, within budget: PoolBudget = PoolBudget()
     ) throws(RoomRefusal) -> [RoomEvent] {
         let now = max(now, lastEventAt)
         let events: [RoomEvent]
@@ -26,7 +27,8 @@ extension RoomState {
             events = try endMembership(of: session, reason)
         } else {
             let asker = try admit(actor, for: command, at: now)
-            events = try decide(command, of: asker, actor, at: now, online: online, lastSeen: lastSeen)
+            events = try decide(
+                command, of: asker, actor, at: now, online: online, lastSeen: lastSeen, within: budget)
         }
         // Who goes may have been all that kept a song on air.
         guard let onAir, !onAir.skipVoters.isEmpty, events.contains(where: \.endsMembership) else { return events }
@@ -35,7 +37,7 @@ extension RoomState {
 
     private func decide(
         _ command: RoomCommand, of asker: Asker, _ actor: Actor, at now: Timestamp, online: Set<MemberID>,
-        lastSeen: [MemberID: Timestamp]?
+        lastSeen: [MemberID: Timestamp]?, within budget: PoolBudget
     ) throws(RoomRefusal) -> [RoomEvent] {
         switch command {
         case .join(let name): return try join(name: name, by: actor, online: online, lastSeen: lastSeen)
@@ -50,7 +52,8 @@ extension RoomState {
         case .kick(let members, let ban, let durationMs, let note):
             return try kick(members, ban: ban, durationMs: durationMs, note, by: asker, at: now)
         case .unban(let member, let note): return try unban(member, by: asker, note)
-        case .addTracks(let tracks): return try addTracks(tracks, by: try asker.memberOnly, at: now)
+        case .addTracks(let tracks):
+            return try addTracks(tracks, by: try asker.memberOnly, at: now, within: budget)
         case .removeTracks(let tracks): return try removeTracks(tracks, by: try asker.memberOnly.id)
         case .vote(let track): return try vote(for: track, by: try asker.memberOnly.id)
         case .unvote(let track): return try unvote(track, by: try asker.memberOnly.id)

@@ -116,7 +116,9 @@ extension RoomState {
         var ids: [TrackID] = []
         ids.reserveCapacity(added.count)
         for track in added where Self.give(track.id.rawValue, &nextTrack) {
-            tracks[track.id] = Track(id: track.id, shared: track.shared, addedBy: by)
+            let added = Track(id: track.id, shared: track.shared, addedBy: by)
+            tracks[track.id] = added
+            poolCharge += added.charge
             ids.append(track.id)
         }
         addToPoolOrder(ids)
@@ -137,7 +139,7 @@ extension RoomState {
         guard !gone.isEmpty else { return }
         for track in gone {
             clearVotes(of: track)
-            tracks[track] = nil
+            if let removed = tracks.removeValue(forKey: track) { poolCharge -= removed.charge }
         }
         queue.removeAll { gone.contains($0.track) }
         removeFromPoolOrder(gone)

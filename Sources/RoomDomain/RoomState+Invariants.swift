@@ -64,6 +64,9 @@ extension RoomState {
             if tracks[id]?.id != id { found.append("track \(id.rawValue) is not found") }
             if id.rawValue < 1 || id.rawValue >= nextTrack { found.append("track \(id.rawValue) was never given out") }
         }
+        if poolCharge != tracks.values.reduce(0, { $0 + $1.charge }) {
+            found.append("the pool is charged \(poolCharge) bytes")
+        }
         var sorted = self
         sorted.rebuildPoolOrder()
         if sorted.poolOrder != poolOrder { found.append("the pool is out of order") }

@@ -1,6 +1,8 @@
 /// Deciding what is in the pool.
 extension RoomState {
-    func addTracks(_ tracks: [TrackInfo], by member: Member, at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
+    func addTracks(
+        _ tracks: [TrackInfo], by member: Member, at now: Timestamp, within budget: PoolBudget
+    ) throws(RoomRefusal) -> [RoomEvent] {
         try Self.requireBatch(tracks.count)
         var numbered: [NumberedTrack] = []
         numbered.reserveCapacity(tracks.count)
@@ -10,6 +12,10 @@ extension RoomState {
         }
         guard self.tracks.count + tracks.count <= RoomLimits.tracks else {
             throw .limitReached("a pool has at most \(RoomLimits.tracks) tracks")
+        }
+        let charge = numbered.reduce(0) { $0 + Track(id: $1.id, info: $1.info, addedBy: member.id).charge }
+        guard poolCharge + charge <= budget.bytes else {
+            throw .limitReached("a pool has at most \(budget.bytes) bytes of tracks")
         }
         try requireSlowness(of: member, at: now)
         return [.tracksAdded(tracks: numbered, by: member.id)]

@@ -42,6 +42,8 @@ package struct RoomState: Sendable, Equatable {
 
     /// The pool's tracks by number.
     package var tracks = TrackTable()
+    /// What the pool's tracks are charged together: the sum of ``Track/charge`` over ``tracks``.
+    package var poolCharge = 0
     /// The pool in its order: by title as the protocol has it, then by number.
     package var poolOrder: [TrackID] = []
     /// Who votes for what: the rows from which ``Track/votes`` is counted, by track.
@@ -87,7 +89,7 @@ package struct RoomState: Sendable, Equatable {
         return bans[session].flatMap { $0.holds(at: now) ? $0.refusal(at: now) : nil }
     }
 
-    /// Makes again what follows from the rest: ``memberOfSession``, ``votesOfMember`` and ``poolOrder``.
+    /// Makes again what follows from the rest: ``memberOfSession``, ``votesOfMember``, ``poolCharge`` and ``poolOrder``.
     ///
     /// For who restores a room from its members, tracks and ``voters``.
     package mutating func rebuildIndexes() {
@@ -97,6 +99,12 @@ package struct RoomState: Sendable, Equatable {
         for (track, members) in voters {
             for member in members { votesOfMember[member, default: []].insert(track) }
         }
+        rebuildPoolCharge()
         rebuildPoolOrder()
+    }
+
+    /// Makes ``poolCharge`` again from ``tracks``.
+    package mutating func rebuildPoolCharge() {
+        poolCharge = tracks.values.reduce(0) { $0 + $1.charge }
     }
 }

@@ -62,7 +62,8 @@ extension LiveRoom {
         do {
             events = try projected.decide(
                 request.command, by: request.actor, at: now, online: online(for: request.command),
-                lastSeen: surroundings.presence.knowsWhoIsOffline ? lastSeen : nil)
+                lastSeen: surroundings.presence.knowsWhoIsOffline ? lastSeen : nil,
+                within: surroundings.settings.poolBudget)
         } catch {
             pend(request, answer: .refused(error))
             return

@@ -33,7 +33,7 @@ extension LiveRoom {
         keys = loaded.keys
         recent = loaded.recent
         snapshotSeq = loaded.snapshotSeq
-        encodedState = nil
+        encodeAnew()
         grace = PresenceGrace()
         lastSeen = [:]
         for (session, feeds) in audience.remove(Set(audience.sessions.filter { refusal(of: $0) != nil })) {

@@ -26,6 +26,7 @@ extension LiveRoom {
             }
         }
         version.seq = confirmed.seq
+        if !events.isEmpty { encodedState = nil }
         recent.append(events)
         if !redaction.isEmpty { recent.redact(redaction) }
         if forget { recent = RecentEvents() }

@@ -41,12 +41,12 @@ extension LiveRoom {
             return request.feed.subscriptionRefused(request, because: .unavailable)
         }
         join(request)
-        guard let seq = request.seq, request.epoch == epoch, seq >= 0, seq <= confirmed.seq, !confirmed.isForgotten,
-            confirmed.seq - seq <= surroundings.settings.resumableEvents
-        else { return begin(request, with: [snapshotMessage(for: request)]) }
+        guard let seq = request.continues || request.epoch == epoch ? request.seq : nil, seq >= 0,
+            seq <= confirmed.seq, !confirmed.isForgotten, confirmed.seq - seq <= surroundings.settings.resumableEvents
+        else { return beginWithSnapshot(request) }
         let missing = confirmed.seq - seq
         if missing <= recent.count {
-            resume(request, with: Array(recent.suffix(missing)))
+            resume(request, after: seq, with: recent.suffix(missing))
         } else {
             readAndResume(request, after: seq)
         }
@@ -61,111 +61,157 @@ extension LiveRoom {
     }
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
-        let (id, store) = (id, surroundings.store)
-        let (last, epoch, bytes) = (confirmed.seq, epoch, surroundings.settings.resumableBytes)
+        let (id, store, settings) = (id, surroundings.store, surroundings.settings)
+        // The rest of an answer is read as it is taken; how much there is of it was looked at before.
+        let isWhole = !request.continues
+        let (last, epoch, bytes) = (
+            confirmed.seq, epoch, isWhole ? settings.resumableBytes : settings.answeredDeltaBytes
+        )
         surroundings.heavyWork.start(.log, for: request.session, thenOn: loop) { () -> [RecordedEvent]? in
-            let stored = try? await Self.read(id, after: seq, through: last, atMost: bytes, from: store)
-            return try? stored?.recorded(after: seq, through: last)
+            let stored = try? await Self.read(
+                id, after: seq, through: last, atMost: bytes, isWhole: isWhole, from: store)
+            return try? stored.map { try $0.recorded(after: seq, through: seq + $0.count) }
         } _: { result in
             // Where too much is read already, a snapshot is what can be had.
             let events = try? result.get()
-            self.assumeIsolated { $0.finishResuming(request, in: epoch, through: last, with: events ?? nil) }
+            self.assumeIsolated { $0.finishResuming(request, in: epoch, after: seq, with: events ?? nil) }
         }
     }
 
-    /// The events of a part of the log; nil where their payloads come to more than so many bytes.
+    /// The first events of a part of the log: about so many bytes of them, or where the `isWhole` part is looked at
+    /// ``eventsPerRead`` of them, and nil where its payloads come to more than so many bytes or events are missing.
     private static func read(
-        _ id: RoomID, after seq: Int, through last: Int, atMost bytes: Int, from store: any EventStore
+        _ id: RoomID, after seq: Int, through last: Int, atMost bytes: Int, isWhole: Bool, from store: any EventStore
     ) async throws(StorageFault) -> [StoredEvent]? {
-        var (events, size): ([StoredEvent], Int) = ([], 0)
-        while seq + events.count < last {
-            let limit = min(Self.eventsPerRead, last - seq - events.count)
-            let page = try await store.read(
-                id.uuid, after: seq + events.count, limit: limit, bytes: bytes - size + 1)
+        var (first, size, end): ([StoredEvent], Int, Int) = ([], 0, seq)
+        while end < last {
+            let limit = min(Self.eventsPerRead, last - end)
+            let page = try await store.read(id.uuid, after: end, limit: limit, bytes: bytes - size + 1)
+            guard isWhole else { return page.isEmpty ? nil : page }
             size += page.reduce(0) { $0 + $1.payload.count }
-            guard size <= bytes else { return nil }
-            events += page
-            // Fewer than there must be: whoever folds them finds the hole.
-            if page.count < limit { break }
+            guard size <= bytes, page.count == limit else { return nil }
+            if end == seq { first = page }
+            end += limit
         }
-        return events
+        return first
     }
 
     /// How many events are read at a time, so that little is read in vain.
     private static let eventsPerRead = 500
 
     private func finishResuming(
-        _ request: SubscriptionRequest, in epoch: String, through last: Int, with events: [RecordedEvent]?
+        _ request: SubscriptionRequest, in epoch: String, after seq: Int, with events: [RecordedEvent]?
     ) {
-        guard audience.follows(request.connection) else {
-            // It was banned, or the room forgotten, while the log was read; or it has gone and does not listen.
-            let refusal: SubscriptionRefusal =
-                if condition == .forgotten {
-                    .noSuchRoom
-                } else if let refusal = refusal(of: request.session) {
-                    .banned(retryAfterMs: refusal.retryAfterMs)
-                } else {
-                    .unavailable
-                }
-            return request.feed.subscriptionRefused(request, because: refusal)
-        }
-        // Never partial: what was read must join what is in memory, else it is a snapshot.
-        guard let events, epoch == self.epoch, confirmed.seq - last <= recent.count else {
-            return begin(request, with: [snapshotMessage(for: request)])
-        }
+        guard audience.follows(request.connection) else { return refuseLate(request) }
+        // Never partial: what was read must be of this log, else it is a snapshot.
+        guard let events, epoch == self.epoch, !confirmed.isForgotten else { return beginWithSnapshot(request) }
+        let missing = confirmed.seq - seq - events.count
         // The location may have been cleared since, or the log still have one of before.
-        resume(request, with: confirmed.redaction.shown(events) + recent.suffix(confirmed.seq - last))
+        let shown = confirmed.redaction.shown(events)
+        resume(request, after: seq, with: shown + (missing <= recent.count ? Array(recent.suffix(missing)) : []))
     }
 
-    private func resume(_ request: SubscriptionRequest, with events: [RecordedEvent]) {
-        var messages = [
-            ServerMessage.resumed(
+    /// Answers a connection that has left, or had to, while its answer was made.
+    private func refuseLate(_ request: SubscriptionRequest) {
+        // It was banned, or the room forgotten; or it has gone and does not listen.
+        let refusal: SubscriptionRefusal =
+            if condition == .forgotten {
+                .noSuchRoom
+            } else if let refusal = refusal(of: request.session) {
+                .banned(retryAfterMs: refusal.retryAfterMs)
+            } else {
+                .unavailable
+            }
+        request.feed.subscriptionRefused(request, because: refusal)
+    }
+
+    /// Gives the events behind `seq`, or the first of them.
+    private func resume(_ request: SubscriptionRequest, after seq: Int, with events: some Collection<RecordedEvent>) {
+        let (deltas, reached) = deltas(of: events, after: seq)
+        var messages = deltas
+        if !request.continues {
+            let resumed = ServerMessage.resumed(
                 re: request.id, room: id, epoch: epoch, seq: confirmed.seq,
                 you: YouJSON.encode(confirmed, request.session), presence: presence.told())
-        ]
-        for start in stride(from: 0, to: events.count, by: Self.eventsPerDelta) {
-            let part = Array(events[start..<min(start + Self.eventsPerDelta, events.count)])
-            messages.append(ServerMessage.delta(room: id, events: part))
+            messages.insert(RoomMessage(resumed), at: 0)
         }
-        begin(request, with: messages)
+        begin(request, with: messages, through: reached, isSnapshot: false)
     }
 
-    private func begin(_ request: SubscriptionRequest, with messages: [[UInt8]]) {
+    /// The first of these events, as many as one answer may have, and the last event in them.
+    private func deltas(
+        of events: some Collection<RecordedEvent>, after seq: Int
+    ) -> (messages: [RoomMessage], reached: Int) {
+        var (messages, part, bytes, reached): ([RoomMessage], [RecordedEvent], Int, Int) = ([], [], 0, seq)
+        for event in events {
+            bytes += event.weight
+            // One at least: who asks for the rest gets on.
+            guard reached == seq || bytes <= surroundings.settings.answeredDeltaBytes else { break }
+            part.append(event)
+            reached = event.seq
+            guard part.count == Self.eventsPerDelta else { continue }
+            messages.append(RoomMessage(ServerMessage.delta(room: id, events: part)))
+            part = []
+        }
+        if !part.isEmpty { messages.append(RoomMessage(ServerMessage.delta(room: id, events: part))) }
+        return (messages, reached)
+    }
+
+    /// Gives a snapshot, and what happened while it was made.
+    ///
+    /// Where so much happened that it is no longer at hand, another one is made, so often.
+    private func beginWithSnapshot(_ request: SubscriptionRequest, attempts: Int = 3) {
+        withState(compressed: request.takesCompressed, for: request.connection) { room, state in
+            guard room.audience.follows(request.connection), let state else { return room.refuseLate(request) }
+            let seq = state.shared.seq
+            guard room.confirmed.seq - seq <= room.recent.count else {
+                guard attempts > 1 else { return request.feed.subscriptionRefused(request, because: .unavailable) }
+                return room.beginWithSnapshot(request, attempts: attempts - 1)
+            }
+            let snapshot = room.snapshotMessage(of: state, for: request)
+            let (deltas, reached) = room.deltas(of: room.recent.suffix(room.confirmed.seq - seq), after: seq)
+            room.begin(request, with: [snapshot] + deltas, through: reached, isSnapshot: true)
+        }
+    }
+
+    private func begin(
+        _ request: SubscriptionRequest, with messages: [RoomMessage], through seq: Int, isSnapshot: Bool
+    ) {
+        given(seq, to: request.connection)
         request.feed.subscriptionBegan(
             Subscription(
-                connection: request.connection, room: id, seq: confirmed.seq,
-                isCatchUp: request.isCatchUp, messages: messages))
+                connection: request.connection, room: id, seq: seq, isWhole: seq == confirmed.seq,
+                isCatchUp: request.isCatchUp, isSnapshot: isSnapshot, messages: messages))
     }
 
-    private func snapshotMessage(for request: SubscriptionRequest) -> [UInt8] {
-        ServerMessage.snapshot(
-            re: request.id, room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now,
-            state: stateBytes(), you: YouJSON.encode(confirmed, request.session),
-            presence: presence.told(), collapsed: collapsed(request))
-    }
-
-    /// The events that a snapshot stands for; nil where only presence was left out.
-    private func collapsed(_ request: SubscriptionRequest) -> ClosedRange<Int>? {
-        request.collapsedFrom.flatMap { $0 <= confirmed.seq ? $0...confirmed.seq : nil }
-    }
-
-    /// `State` as JSON, encoded once per position and shared by all who ask at it.
-    private func stateBytes() -> [UInt8] {
-        if let encodedState, encodedState.seq == confirmed.seq { return encodedState.bytes }
-        let bytes = StateJSON.encode(confirmed)
-        surroundings.metrics.stateEncoded()
-        encodedState = (confirmed.seq, bytes)
-        return bytes
+    private func snapshotMessage(of state: EncodedState, for request: SubscriptionRequest) -> RoomMessage {
+        let seq = state.shared.seq
+        let (head, tail) = ServerMessage.snapshotParts(
+            re: request.id, room: id, epoch: epoch, seq: seq, time: surroundings.clock.now,
+            you: YouJSON.encode(state.room, request.session), presence: presence.told(),
+            collapsed: request.collapsedFrom.flatMap { $0 <= seq ? $0...seq : nil })
+        return RoomMessage(head: head, state: state.shared, tail: tail)
     }
 
     // MARK: Looking
 
-    /// The room as of its last durable event, as `session` sees it.
-    package func view(for session: SessionID) -> RoomView {
+    /// Calls `done`, on the room's loop, with the room as of an event that is durable and not before the last one of now,
+    /// as `session` sees it.
+    package func look(
+        for session: SessionID, _ done: @escaping @Sendable (Result<RoomView, RoomFailure>) -> Void
+    ) {
         lastUse = loop.now
-        return RoomView(
-            room: id, epoch: epoch, seq: confirmed.seq, time: surroundings.clock.now, state: stateBytes(),
-            you: YouJSON.encode(confirmed, session), presence: presence.current)
+        withState(compressed: false) { room, state in
+            guard room.condition != .forgotten else { return done(.failure(.noSuchRoom)) }
+            if let refusal = room.refusal(of: session) { return done(.failure(.refused(refusal))) }
+            guard let state else { return done(.failure(.unavailable)) }
+            done(
+                .success(
+                    RoomView(
+                        room: room.id, epoch: room.epoch, seq: state.shared.seq, time: room.surroundings.clock.now,
+                        state: state.shared, you: YouJSON.encode(state.room, session),
+                        presence: room.presence.current)))
+        }
     }
 
     /// Why a session may not look at the room: it is banned from it; nil where it may.
@@ -189,7 +235,7 @@ package struct RoomView: Sendable {
     /// When it was looked at.
     package var time: Timestamp
     /// `State`, as JSON.
-    package var state: [UInt8]
+    package var state: SharedState
     /// `You`, as JSON, where the session is a member.
     package var you: [UInt8]?
     /// Who has a live connection; nil for a look at the past.

@@ -99,8 +99,9 @@ package actor LiveRoom {
     var ownerWatch = OwnerWatch()
     /// The newest durable events, so that resuming after a short absence needs no read.
     var recent: RecentEvents
-    /// `State` as JSON and the position it was encoded at.
-    var encodedState: (seq: Int, bytes: [UInt8])?
+    /// `State` as JSON where it was encoded at the position of `confirmed`.
+    var encodedState: SharedState?
+    var encoding = StateEncoding()
     var snapshotSeq: Int
     var isSavingSnapshot = false
     /// When somebody last wanted something of the room.
@@ -124,7 +125,7 @@ package actor LiveRoom {
 
     /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
     func mayBeEvicted(idle: TimeAmount) -> Bool {
-        !isFollowed && !isWriting && waiting.isEmpty && verifications.isEmpty
+        !isFollowed && !isWriting && waiting.isEmpty && verifications.isEmpty && encoding.waiters.isEmpty
             && condition != .reloading && lastUse + idle < loop.now
     }
 

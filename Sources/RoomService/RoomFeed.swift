@@ -52,12 +52,18 @@ package struct SubscriptionRequest: Sendable {
     package var collapsedFrom: Int?
     /// Whether the connection follows already and what it has is of another log: ``RoomFeed/roomBegan(_:)``.
     package var beginsAnew: Bool
+    /// Whether the connection asks for the events behind `seq`, which an earlier answer did not reach: of the log that
+    /// it follows, whatever its epoch.
+    package var continues: Bool
+    /// Whether the connection may be given a state in its compressed form.
+    package var takesCompressed: Bool
     /// Told what comes of it.
     package var feed: any RoomFeed
 
     package init(
         connection: ConnectionID, session: SessionID, id: Int64?, epoch: String? = nil, seq: Int? = nil,
-        collapsedFrom: Int? = nil, beginsAnew: Bool = false, feed: any RoomFeed
+        collapsedFrom: Int? = nil, beginsAnew: Bool = false, continues: Bool = false, takesCompressed: Bool = false,
+        feed: any RoomFeed
     ) {
         self.connection = connection
         self.session = session
@@ -66,6 +72,8 @@ package struct SubscriptionRequest: Sendable {
         self.seq = seq
         self.collapsedFrom = collapsedFrom
         self.beginsAnew = beginsAnew
+        self.continues = continues
+        self.takesCompressed = takesCompressed
         self.feed = feed
     }
 
@@ -81,10 +89,15 @@ package struct Subscription: Sendable {
     package var room: RoomID
     /// The last event that `messages` hold.
     package var seq: Int
+    /// Whether that is the room's last event; else the connection asks for what is behind it
+    /// (``SubscriptionRequest/continues``) when it has taken the messages.
+    package var isWhole: Bool
     /// Whether it only stands for what was left out: the connection followed already.
     package var isCatchUp: Bool
-    /// The answer and, where the client resumes, the deltas it lacks: text messages in order.
-    package var messages: [[UInt8]]
+    /// Whether it begins with a snapshot.
+    package var isSnapshot: Bool
+    /// The answer and the deltas behind it: text messages in order.
+    package var messages: [RoomMessage]
 }
 
 /// Why a connection may not follow a room.

@@ -26,7 +26,8 @@ extension RoomHost {
                 redaction.redact(&state)
                 return RoomView(
                     room: room, epoch: position.epoch, seq: seq, time: self.clock.now,
-                    state: StateJSON.encode(state), you: YouJSON.encode(state, session), presence: nil)
+                    state: SharedState(seq: seq, StateJSON.encode(state)), you: YouJSON.encode(state, session),
+                    presence: nil)
             } catch {
                 throw Self.failure(error)
             }

@@ -94,7 +94,8 @@ extension RoomHost {
             switch outcome {
             case .created:
                 return RoomView(
-                    room: id, epoch: creation.epoch, seq: state.seq, time: now, state: StateJSON.encode(state),
+                    room: id, epoch: creation.epoch, seq: state.seq, time: now,
+                    state: SharedState(seq: state.seq, StateJSON.encode(state)),
                     you: YouJSON.encode(state, session.id), presence: Presence(online: 0, members: []), isNew: true)
             case .codeTaken: continue
             case .existing(let stream, let fingerprint):
@@ -138,7 +139,16 @@ extension RoomHost {
 
     /// A room as it is.
     package func view(_ room: RoomID, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        try await withRoom(room, for: session) { $0.view(for: session) }
+        let result: Result<RoomView, RoomFailure> = await withCheckedContinuation { continuation in
+            visitVerified(room) { result in
+                switch result {
+                case .success(let room):
+                    room.assumeIsolated { $0.look(for: session) { continuation.resume(returning: $0) } }
+                case .failure(let failure): continuation.resume(returning: .failure(failure))
+                }
+            }
+        }
+        return try result.get()
     }
 
     /// Tells whether a session may look at a room; `reply` is called once, on any thread, at once where the room is in

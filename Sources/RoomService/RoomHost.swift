@@ -192,25 +192,29 @@ package final class RoomHost: Sendable {
         _ id: RoomID, _ body: @escaping @Sendable (isolated LiveRoom) -> Value
     ) async throws(RoomFailure) -> Value {
         let result: Result<Value, RoomFailure> = await withCheckedContinuation { continuation in
-            visit(id) { result in
-                switch result {
-                case .success(let room):
-                    room.assumeIsolated { room in
-                        room.verify {
-                            room.assumeIsolated { room in
-                                guard room.condition != .forgotten else {
-                                    return continuation.resume(returning: .failure(.noSuchRoom))
-                                }
-                                continuation.resume(returning: .success(body(room)))
-                            }
-                        }
-                    }
-                case .failure(let failure):
-                    continuation.resume(returning: .failure(RoomFailure(failure)))
-                }
+            visitVerified(id) { result in
+                continuation.resume(returning: result.map { room in room.assumeIsolated { body($0) } })
             }
         }
         return try result.get()
+    }
+
+    /// Calls `visit` on the room's event loop, once the room is known to be at its log's head or the log to be out of
+    /// reach.
+    func visitVerified(_ id: RoomID, _ visit: @escaping @Sendable (Result<LiveRoom, RoomFailure>) -> Void) {
+        self.visit(id) { result in
+            switch result {
+            case .success(let room):
+                room.assumeIsolated { isolated in
+                    isolated.verify {
+                        let isForgotten = room.assumeIsolated { $0.condition == .forgotten }
+                        visit(isForgotten ? .failure(.noSuchRoom) : .success(room))
+                    }
+                }
+            case .failure(let failure):
+                visit(.failure(RoomFailure(failure)))
+            }
+        }
     }
 
     /// The same for a session that may look at the room.

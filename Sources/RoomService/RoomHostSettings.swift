@@ -1,4 +1,5 @@
 package import NIOCore
+package import RoomDomain
 
 /// What an operator may set about rooms, and limits that follow from the surroundings.
 package struct RoomHostSettings: Sendable {
@@ -21,6 +22,14 @@ package struct RoomHostSettings: Sendable {
     package var waitingCommandsPerRoom = 10_000
     /// About how many bytes of events gather for a room's next append; what comes then is answered `unavailable`.
     package var gatheringBytes = 8 << 20
+    /// How much a pool may hold.
+    package var poolBudget = PoolBudget()
+    /// A state whose JSON is longer than about this many bytes is encoded and compressed beside the event loop.
+    package var longStateBytes = 1 << 16
+    /// What compresses a state where somebody wants that: nil where it becomes no shorter.
+    package var compressState: @Sendable (ByteBuffer) -> ByteBuffer? = { _ in nil }
+    /// About how many bytes of deltas one answer has; who lacks more asks for the rest when it has taken them.
+    package var answeredDeltaBytes = 49_152
     /// How often in a row a room may lose the race for its log before it answers `unavailable`.
     package var conflictsInARow = 100
     /// How often followed rooms are compared with their log.

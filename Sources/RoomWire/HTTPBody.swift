@@ -9,17 +9,29 @@ package enum HTTPBody {
     package static func room(
         epoch: String, seq: Int, time: Timestamp, state: [UInt8], presence: Presence?, you: [UInt8]?
     ) -> [UInt8] {
-        Self.object(capacity: state.count + 512) { writer in
-            writer.name("room")
-            writer.beginObject()
-            writer.member("epoch", epoch)
-            writer.member("seq", seq)
-            writer.member("time", time)
-            writer.member("state", raw: state)
-            writer.member("presence", presence)
-            writer.endObject()
-            writer.member("you", raw: you)
-        }
+        let parts = Self.roomParts(epoch: epoch, seq: seq, time: time, presence: presence, you: you)
+        return parts.head + state + parts.tail
+    }
+
+    /// What stands before and behind `state` in ``room(epoch:seq:time:state:presence:you:)``.
+    package static func roomParts(
+        epoch: String, seq: Int, time: Timestamp, presence: Presence?, you: [UInt8]?
+    ) -> (head: [UInt8], tail: [UInt8]) {
+        var writer = JSONWriter(capacity: 512)
+        writer.beginObject()
+        writer.name("room")
+        writer.beginObject()
+        writer.member("epoch", epoch)
+        writer.member("seq", seq)
+        writer.member("time", time)
+        writer.name("state")
+        let head = writer.bytes
+        writer.raw([])
+        writer.member("presence", presence)
+        writer.endObject()
+        writer.member("you", raw: you)
+        writer.endObject()
+        return (head, Array(writer.bytes[head.count...]))
     }
 
     /// `{"epoch","events":[Event],"seq"}`: part of a room's log, which may be empty, and the room's current position.

@@ -34,23 +34,38 @@ package enum ServerMessage {
         re: Int64?, room: RoomID, epoch: String, seq: Int, time: Timestamp, state: [UInt8], you: [UInt8]?,
         presence: Presence, collapsed: ClosedRange<Int>? = nil
     ) -> [UInt8] {
-        Self.message("snapshot", capacity: state.count + 512) { writer in
-            writer.member("re", re)
-            writer.member("room", room.uuid)
-            writer.member("epoch", epoch)
-            writer.member("seq", seq)
-            writer.member("time", time)
-            writer.member("state", raw: state)
-            writer.member("you", raw: you)
-            writer.member("presence", presence)
-            if let collapsed {
-                writer.name("collapsed")
-                writer.beginObject()
-                writer.member("from", collapsed.lowerBound)
-                writer.member("seq", collapsed.upperBound)
-                writer.endObject()
-            }
+        let parts = Self.snapshotParts(
+            re: re, room: room, epoch: epoch, seq: seq, time: time, you: you, presence: presence, collapsed: collapsed)
+        return parts.head + state + parts.tail
+    }
+
+    /// What stands before and behind `state` in ``snapshot(re:room:epoch:seq:time:state:you:presence:collapsed:)``.
+    package static func snapshotParts(
+        re: Int64?, room: RoomID, epoch: String, seq: Int, time: Timestamp, you: [UInt8]?, presence: Presence,
+        collapsed: ClosedRange<Int>? = nil
+    ) -> (head: [UInt8], tail: [UInt8]) {
+        var writer = JSONWriter(capacity: 512)
+        writer.beginObject()
+        writer.member("type", "snapshot")
+        writer.member("re", re)
+        writer.member("room", room.uuid)
+        writer.member("epoch", epoch)
+        writer.member("seq", seq)
+        writer.member("time", time)
+        writer.name("state")
+        let head = writer.bytes
+        writer.raw([])
+        writer.member("you", raw: you)
+        writer.member("presence", presence)
+        if let collapsed {
+            writer.name("collapsed")
+            writer.beginObject()
+            writer.member("from", collapsed.lowerBound)
+            writer.member("seq", collapsed.upperBound)
+            writer.endObject()
         }
+        writer.endObject()
+        return (head, Array(writer.bytes[head.count...]))
     }
 
     /// The answer to a `subscribe` whose position can be resumed; the deltas after that position follow.

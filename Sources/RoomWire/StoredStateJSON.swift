@@ -214,6 +214,7 @@ extension JSONFields {
             for voter in voters { votes[voter, default: []].append(id) }
         }
         state.votesOfMember = votes.mapValues { Set($0) }
+        state.rebuildPoolCharge()
     }
 
     private func turnsIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> Turns? {

@@ -69,10 +69,11 @@ internal import NIOCore
 
     /// Returns the ciphertext written so far in a buffer that may be kept, and leaves none.
     ///
-    /// Little is copied, so that a slow peer's queue does not hold on to a record's worth of memory for
-    /// each small message; much is given away with its storage.
+    /// Little is copied, and what fills less than half of its storage, so that a slow peer's queue does not hold on to
+    /// much more memory than it has bytes; else the storage is given away.
     func takeCiphertext(_ allocator: ByteBufferAllocator) -> ByteBuffer {
-        guard ciphertext.readableBytes <= Self.copyLimit else {
+        let count = ciphertext.readableBytes
+        guard count <= Self.copyLimit || 2 * count < ciphertext.storageCapacity else {
             let taken = ciphertext
             ciphertext = ByteBuffer()
             return taken

@@ -99,11 +99,30 @@ package import NIOCore
     /// - Returns: `false`, and nothing is appended, where the message is to be sent as it is: it is below the threshold,
     ///   does not become shorter, or zlib gets no memory.
     package func deflate(_ message: Span<UInt8>, into buffer: inout ByteBuffer) -> Bool {
-        guard !message.isEmpty, message.count >= self.threshold, message.count <= self.longest,
-            let count = UInt32(exactly: message.count), count < .max - 4, self.begin()
+        guard message.count >= self.threshold, message.count <= self.longest else { return false }
+        // RFC 7692 §7.2.1: remove 4 octets, 0x00 0x00 0xff 0xff, from the tail end
+        return self.run(message, Z_SYNC_FLUSH, without: 4, into: &buffer)
+    }
+
+    /// Compresses what many messages share: it begins and ends on a byte, ends on a full flush (0x00 0x00 0xff 0xff),
+    /// and refers to nothing before its beginning, so that a message may have it anywhere (``JoinedFrame``).
+    ///
+    /// - Returns: `nil` where it does not become shorter, or zlib gets no memory.
+    /// - Precondition: the deflater keeps no context.
+    package func deflatePart(_ part: Span<UInt8>) -> ByteBuffer? {
+        precondition(!self.keepsContext, "a part of many messages has no context")
+        var compressed = ByteBuffer()
+        guard self.run(part, Z_FULL_FLUSH, without: 0, into: &compressed) else { return nil }
+        // In memory of its own length.
+        return ByteBuffer(bytes: compressed.readableBytesView)
+    }
+
+    /// Appends what zlib makes of `message` without the last `cut` bytes of it, where that is shorter than the message.
+    private func run(_ message: Span<UInt8>, _ flush: Int32, without cut: Int, into buffer: inout ByteBuffer) -> Bool {
+        guard !message.isEmpty, let count = UInt32(exactly: message.count), count < .max - 4, self.begin()
         else { return false }
-        // Room for a payload of one byte less than the message, the tail, and one byte that stays free.
-        let room = message.count + 4
+        // Room for a payload of one byte less than the message, what is cut off, and one byte that stays free.
+        let room = message.count + cut
         var written = 0
         // unsafe: zlib reads the message and writes into the buffer's room inside these closures only
         _ = unsafe message.withUnsafeBufferPointer { input in
@@ -112,11 +131,10 @@ package import NIOCore
                 unsafe self.stream.pointee.avail_in = count
                 unsafe self.stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 unsafe self.stream.pointee.avail_out = UInt32(room)
-                let code = unsafe CZlib.deflate(self.stream, Z_SYNC_FLUSH)
+                let code = unsafe CZlib.deflate(self.stream, flush)
                 // zlib.h, deflate: a flush is complete where room is left
                 if code == Z_OK, unsafe self.stream.pointee.avail_out > 0 {
-                    // RFC 7692 §7.2.1: remove 4 octets, 0x00 0x00 0xff 0xff, from the tail end
-                    written = unsafe room - Int(self.stream.pointee.avail_out) - 4
+                    written = unsafe room - Int(self.stream.pointee.avail_out) - cut
                 }
                 return written
             }

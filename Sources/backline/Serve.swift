@@ -61,6 +61,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup(title: "Shares of the event log and of signals") var shares: ShareSettings
 
+    @OptionGroup(title: "Rooms") var pools: PoolSettings
+
     @OptionGroup(title: "JSON Web Tokens of another identity provider") var identities: IdentitySettings
 
     @Option(
@@ -172,6 +174,7 @@ struct Serve: AsyncParsableCommand {
             settings.retainClosedRoomsMs = Int64(days * 86_400_000)
         }
         try reads.apply(to: &settings)
+        try pools.apply(to: &settings)
         return settings
     }
 
@@ -270,6 +273,7 @@ struct Serve: AsyncParsableCommand {
         }
         var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
+        roomSettings.compressState = RoomServer.compress
         // One connection fewer than the store has: the last one is for whoever reads.
         roomSettings.flushesSideBySide = opened.isShared ? 3 : 1
         let bus = try opened.makeNodeBus()

@@ -118,7 +118,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Deltas that wait for one socket's client; above it they are dropped, and a snapshot comes instead once it keeps up. [BACKLINE_MAX_OUTGOING_BYTES; default: 1048576]",
+            "Deltas that wait for one socket's client; above it they are dropped, and a snapshot comes instead once it keeps up. [BACKLINE_MAX_OUTGOING_BYTES; default: 49152]",
             valueName: "n"))
     var maxOutgoingBytes: String?
 

@@ -29,9 +29,10 @@ SETTINGS = [
     "max-events-per-room", "max-events-per-session", "max-events-per-address", "max-signals-per-second",
     "max-sessions-per-minute", "max-requests-per-address",
     "max-requests-per-session", "max-commands-per-second",
-    "max-failed-lookups-per-minute", "max-failed-lookups-per-address", "max-joins-per-minute", "session-lifetime-seconds", "presence-grace-seconds",
-    "handshake-timeout-seconds", "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "max-waiting-bytes",
-    "max-waiting-bytes-per-address", "ping-interval-seconds", "body-grace-seconds",
+    "max-failed-lookups-per-minute", "max-failed-lookups-per-address", "max-joins-per-minute",
+    "session-lifetime-seconds", "presence-grace-seconds",
+    "handshake-timeout-seconds", "max-head-bytes", "max-message-bytes", "max-outgoing-bytes", "max-pool-bytes",
+    "max-waiting-bytes", "max-waiting-bytes-per-address", "ping-interval-seconds", "body-grace-seconds",
     "http-idle-seconds",
     "silence-limit-seconds", "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
@@ -708,7 +709,7 @@ def test_a_reader_that_is_slow_and_steady_is_not_silent(opened):
     """What it sends is read late, behind the snapshot that it takes longer for than the silence limit."""
     server, dj, room = opened(
         "--silence-limit-seconds", "1.5", "--ping-interval-seconds", "0.5", "--max-message-bytes", "4000000",
-        "--no-compression")
+        "--no-compression", "--max-pool-bytes", str(16 << 20))
     for _ in range(9):
         added = dj.command(room, "addTracks", tracks=LARGE * 5)["result"]["tracks"]
     with backline.RawSocket(server, dj.token, receive_buffer=64 << 10) as raw:

@@ -29,6 +29,7 @@ CLOSING = 5
 SLOW = (
     "--threads", "2", "--max-outgoing-bytes", "1024", "--max-message-bytes", "4000000", "--stall-limit-seconds", "60",
     "--max-messages-per-second", "0", "--max-commands-per-second", "0", "--ping-interval-seconds", "50",
+    "--max-pool-bytes", str(1 << 30),
 )
 
 

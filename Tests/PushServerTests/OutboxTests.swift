@@ -12,6 +12,8 @@ import Testing
         let bytes: [UInt8]
         /// The delta's room and first event; nil for an answer.
         let delta: (room: Int, from: Int)?
+        /// Whether it is there for others.
+        var isShared = false
     }
 
     private static func makeRooms() -> [RoomFollowers] { (0..<3).map { _ in RoomFollowers(of: RoomID(UUID())) } }
@@ -27,7 +29,12 @@ import Testing
         for step in 0..<200 {
             let bytes = [UInt8](repeating: UInt8(step), count: .random(in: 1...20_000, using: &generator))
             switch Int.random(in: 0..<10, using: &generator) {
-            case 0...2:
+            case 0:
+                // As a state is: longer than what may be taken at a time.
+                let shared = ByteBuffer(repeating: UInt8(step), count: 3 * bytes.count)
+                outbox.append(shared: shared)
+                model.append(Item(bytes: Array(shared.readableBytesView), delta: nil, isShared: true))
+            case 1...2:
                 outbox.append(ByteBuffer(bytes: bytes))
                 model.append(Item(bytes: bytes, delta: nil))
             case 3...6:
@@ -36,6 +43,7 @@ import Testing
                 model.append(Item(bytes: bytes, delta: (room, step)))
             case 7...8:
                 let chunk = outbox.takeChunk()
+                #expect(chunk.readableBytes == min(Outbox.chunkLimit, model.reduce(-begun) { $0 + $1.bytes.count }))
                 sent += Array(chunk.readableBytesView)
                 var left = chunk.readableBytes
                 while left > 0, let first = model.first {
@@ -62,12 +70,43 @@ import Testing
                 model = kept.map(\.element)
             }
             #expect(outbox.byteCount == model.reduce(-begun) { $0 + $1.bytes.count }, "seed \(seed), step \(step)")
+            let shared = model.enumerated().reduce(0) { sum, item in
+                item.element.isShared ? sum + item.element.bytes.count - (item.offset == 0 ? begun : 0) : sum
+            }
+            #expect(outbox.sharedBytes == shared && outbox.ownBytes == outbox.byteCount - shared, "seed \(seed)")
             let droppable = model.enumerated().filter { $1.delta != nil && !($0 == 0 && begun > 0) }
             #expect(outbox.droppableBytes == droppable.reduce(0) { $0 + $1.element.bytes.count }, "seed \(seed)")
         }
         sent += Array(outbox.takeAll().readableBytesView)
         for (index, item) in model.enumerated() { expected += item.bytes[(index == 0 ? begun : 0)...] }
         #expect(sent == expected, "seed \(seed)")
-        #expect(outbox.isEmpty && outbox.droppableBytes == 0)
+        #expect(outbox.isEmpty && outbox.droppableBytes == 0 && outbox.sharedBytes == 0)
+    }
+
+    @Test func `what is shared leaves in slices of its own memory`() {
+        let state = ByteBuffer(repeating: 7, count: 100_000)
+        let address = { (buffer: ByteBuffer) in
+            // Compared only.
+            unsafe buffer.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) }
+        }
+        var outbox = Outbox()
+        outbox.append(ByteBuffer(string: "head"))
+        outbox.append(shared: state)
+        outbox.append(ByteBuffer(string: "tail"))
+        #expect(outbox.ownBytes == 8)
+        // The first is joined with what stands before it.
+        var end = outbox.takeChunk().readableBytes - 4
+        while outbox.sharedBytes >= Outbox.chunkLimit {
+            let chunk = outbox.takeChunk()
+            #expect(address(chunk) == address(state) + UInt(end))
+            end += chunk.readableBytes
+        }
+        #expect(outbox.takeChunk().readableBytes == 100_000 - end + 4 && outbox.isEmpty)
+    }
+
+    @Test func `many short answers are kept in one piece of memory`() {
+        var outbox = Outbox()
+        for _ in 0..<2_000 { outbox.append(ByteBuffer(string: "pong")) }
+        #expect(outbox.takeAll().readableBytes == 8_000)
     }
 }

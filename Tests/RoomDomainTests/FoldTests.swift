@@ -157,6 +157,7 @@ import Testing
         restored.memberOfSession = [:]
         restored.votesOfMember = [:]
         restored.poolOrder = []
+        restored.poolCharge = 0
         restored.rebuildIndexes()
         #expect(restored == room)
     }
@@ -173,6 +174,7 @@ import Testing
             { $0.additions[.cyd] = Timestamp(milliseconds: .max) },
             { $0.nextMember = 2 }, { $0.nextTrack = 2 }, { $0.onAir?.heardMs = -1 },
             { $0.memberOfSession[.eve] = 3 },
+            { $0.poolCharge += 1 }, { $0.tracks[1]?.info.title += "x" },
         ]
         #expect(room.invariantViolations(atCommandBoundary: true).isEmpty)
         for (index, damage) in breaks.enumerated() {

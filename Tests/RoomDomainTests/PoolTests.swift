@@ -53,6 +53,54 @@ import Testing
         #expect(room.invariantViolations(atCommandBoundary: true).isEmpty)
     }
 
+    @Test func `a pool has at most its budget, and a command that passes it adds nothing`() throws {
+        let room = songs.room
+        let track = TrackInfo.titled("x")
+        let charge = Track(id: 5, info: track, addedBy: 1).charge
+        let budget = PoolBudget(bytes: room.poolCharge + 2 * charge)
+        let add = { (count: Int) in
+            try room.decide(
+                .addTracks(Array(repeating: track, count: count)), by: .ana, at: room.lastEventAt, within: budget)
+        }
+        #expect(throws: Never.self) { try add(2) }
+        #expect(throws: RoomRefusal.limitReached("a pool has at most \(budget.bytes) bytes of tracks")) { try add(3) }
+        let tight = PoolBudget(bytes: room.poolCharge + charge - 1)
+        #expect(throws: RoomRefusal.limitReached("a pool has at most \(tight.bytes) bytes of tracks")) {
+            try room.decide(.addTracks([track]), by: .ana, at: room.lastEventAt, within: tight)
+        }
+    }
+
+    @Test func `a pool beyond the budget goes on and cannot grow`() throws {
+        var room = songs.room
+        let budget = PoolBudget(bytes: room.poolCharge / 2)
+        func act(_ command: RoomCommand) throws -> [RoomEvent] {
+            let events = try room.decide(command, by: .ana, at: room.lastEventAt, within: budget)
+            for event in room.recorded(events, at: room.lastEventAt) { room.evolve(event) }
+            return events
+        }
+        #expect(throws: RoomRefusal.self) { try act(.addTracks([.titled("x")])) }
+        for command in [RoomCommand.vote(track: 1), .enqueue(track: 2, index: nil), .play(entry: nil), .skip] {
+            #expect(try !act(command).isEmpty)
+        }
+        while room.poolCharge > budget.bytes / 2 {
+            #expect(try !act(.removeTracks([try #require(room.poolOrder.first)])).isEmpty)
+        }
+        #expect(try !act(.addTracks([.titled("x")])).isEmpty)
+        #expect(room.invariantViolations(atCommandBoundary: true).isEmpty)
+    }
+
+    @Test func `10,000 tracks in Devanagari with artwork fit into the default budget`() {
+        // 300 scalars of title, artist and album would not: these are as long as such tracks are.
+        let charge = (1...10_000).reduce(0) { sum, number in
+            var info = TrackInfo(
+                source: "youtube", sourceID: "dQw4w9WgXcQ\(number)", title: String(repeating: "तुझे देखा तो ये ", count: 2),
+                artist: "लता मंगेशकर, कुमार सानू", album: "दिलवाले दुल्हनिया ले जायेंगे", durationMs: 302_000)
+            info.artworkURL = "https://i.ytimg.com/vi/dQw4w9WgXcQ/hqdefault.jpg"
+            return sum + Track(id: TrackID(rawValue: number), info: info, addedBy: 1).charge
+        }
+        #expect((4_500_000...PoolBudget.defaultBytes).contains(charge))
+    }
+
     static let spoilt: [@Sendable (inout TrackInfo) -> Void] = [
         { $0.title = "" }, { $0.title = " \n " }, { $0.title = "a\u{85}b" },
         { $0.title = String(repeating: "x", count: 301) },

@@ -63,6 +63,9 @@ import Testing
         #expect(events > 1_500)
     }
 
+    /// Little enough to be reached now and then.
+    private static let budget = PoolBudget(bytes: 9_000)
+
     private func replay(_ events: some Sequence<RecordedEvent>, onto start: RoomState) -> RoomState {
         var room = start
         for event in events { room.evolve(event) }
@@ -80,7 +83,9 @@ import Testing
             let now = input.instant(after: history.room.lastEventAt)
             let (room, online) = (history.room, input.online(in: history.room))
             func decide() -> Result<[RoomEvent], RoomRefusal> {
-                Result { () throws(RoomRefusal) in try room.decide(command, by: actor, at: now, online: online) }
+                Result { () throws(RoomRefusal) in
+                    try room.decide(command, by: actor, at: now, online: online, within: Self.budget)
+                }
             }
             let (first, second) = (decide(), decide())
             #expect(first == second, "seed \(seed)")
@@ -104,6 +109,7 @@ import Testing
             view.fold(event)
             let violations = history.room.invariantViolations(atCommandBoundary: index == events.count - 1)
             #expect(violations.isEmpty, "seed \(seed), event \(event)")
+            #expect(history.room.poolCharge <= Self.budget.bytes, "seed \(seed), event \(event)")
             #expect(view == ClientView(of: history.room), "seed \(seed), event \(event)")
         }
     }
@@ -118,7 +124,7 @@ import Testing
         case .join, .rename, .updateRoom, .setRole, .unban, .vote, .unvote, .move, .pause, .resume, .finish,
             .voteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
             #expect(throws: Never.self, "seed \(seed), \(command)") {
-                let again = try room.decide(command, by: actor, at: now, online: online)
+                let again = try room.decide(command, by: actor, at: now, online: online, within: Self.budget)
                 #expect(again == [], "seed \(seed), \(command)")
             }
         case .leave, .closeRoom, .transferOwnership, .kick, .addTracks, .removeTracks, .enqueue, .dequeue, .play, .seek,

@@ -120,7 +120,7 @@ final class Client: Sendable {
         state.withLock { state in
             guard state.connection == connection else { return }
             state.isFollowing = true
-            for message in subscription.messages { receive(message, into: &state) }
+            for message in subscription.messages { receive(message.bytes, into: &state) }
             if state.fold.seq != subscription.seq {
                 state.complaints.append("at \(state.fold.seq) after a subscription to \(subscription.seq)")
             }

@@ -158,7 +158,7 @@ import Testing
                 let then = try node.store.room(room, at: seq)
                 let view = try await node.host.view(room, at: seq, for: owner.session)
                 #expect(view.seq == seq)
-                #expect(view.state == StateJSON.encode(then))
+                #expect(view.state.json == StateJSON.encode(then))
                 #expect(view.you == YouJSON.encode(then, owner.session))
                 #expect(view.presence == nil)
             }

@@ -36,7 +36,7 @@ extension Truth {
         show(id, seq)
         let (state, none) = (room.states[seq], Presence(online: 0, members: nil))
         let you = YouJSON.encode(state, request.session)
-        let first = subscription.messages.first ?? []
+        let first = subscription.messages.first?.bytes ?? []
         // A server may not have heard yet that the log counts as another one.
         for epoch in room.epochs.reversed() {
             let resumed = ServerMessage.resumed(
@@ -49,10 +49,14 @@ extension Truth {
                 }
                 return epoch
             }
+            // One that was encoded beside the loop is followed by what happened meanwhile.
+            guard let shown = subscription.messages.first?.state?.seq, (1...seq).contains(shown) else { continue }
+            let then = room.states[shown]
             let snapshot = ServerMessage.snapshot(
-                re: request.id, room: id, epoch: epoch, seq: seq, time: now, state: StateJSON.encode(state),
-                you: you, presence: none)
-            guard first.starts(with: snapshot.beforePresence), subscription.messages.count == 1 else { continue }
+                re: request.id, room: id, epoch: epoch, seq: shown, time: now, state: StateJSON.encode(then),
+                you: YouJSON.encode(then, request.session), presence: none)
+            guard first.starts(with: snapshot.beforePresence) else { continue }
+            checkDeltas(subscription, of: room, after: shown)
             if let asked = request.seq, request.epoch == epoch {
                 if seq < asked { complain("a snapshot of \(id) goes back from \(asked) to \(seq)") }
                 if mustResume, asked <= seq, seq - asked <= resumableEvents {
@@ -67,7 +71,7 @@ extension Truth {
 
     private func checkDeltas(_ subscription: Subscription, of room: Room, after asked: Int) {
         var reached = asked
-        for message in subscription.messages.dropFirst() {
+        for message in subscription.messages.dropFirst().map(\.bytes) {
             guard let object = try? JSONValue(parsing: message).object,
                 let from = object["from"]?.integer.map(Int.init), let seq = object["seq"]?.integer.map(Int.init),
                 from == reached + 1, from <= seq, seq <= subscription.seq
@@ -98,7 +102,7 @@ extension Truth {
             known.redaction.redact(&shown)
             return StateJSON.encode(shown)
         }
-        if !room.epochs.contains(view.epoch) || !shown.contains(view.state)
+        if !room.epochs.contains(view.epoch) || !shown.contains(view.state.json)
             || view.you != YouJSON.encode(state, session)
         {
             complain("\(view.room) as of \(view.seq) is not shown as the fold of its log")

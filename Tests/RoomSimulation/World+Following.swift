@@ -133,7 +133,7 @@ extension World {
             if !client.connections[place].isFollowing { client.connections[place].since = scheduler.now }
             client.connections[place].isFollowing = true
             client.connections[place].isCatchingUp = false
-            let online = PresenceFrame(endOf: subscription.messages[0])?.on ?? []
+            let online = PresenceFrame(endOf: subscription.messages[0].bytes)?.on ?? []
             expectGrace(for: { !online.contains($0) }, in: room, on: node)
             client.connections[place].online = online
             client.positions[room] = (epoch, subscription.seq)

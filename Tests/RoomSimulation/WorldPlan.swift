@@ -73,7 +73,10 @@ package struct WorldPlan: Sendable {
             settings.comparisonInterval = .seconds(Int64(dice.number(in: 2...4)))
         }
         if !settings.logIsShared { weather.writesLateOnceIn = 0 }
-        self.settings = settings
         skews = (0..<nodes).map { _ in Double(dice.number(in: -2_000...2_000)) }
+        // Then every state is encoded beside the loop.
+        if dice.once(in: 2) { settings.longStateBytes = 0 }
+        settings.answeredDeltaBytes = .max
+        self.settings = settings
     }
 }

@@ -21,6 +21,9 @@ package struct RandomRoom {
     /// After so many events, and at the end, everything is folded anew from the first event on, and encoded.
     private static let eventsBetweenReplays = 250
 
+    /// Little enough to be reached now and then.
+    private static let budget = PoolBudget(bytes: 9_000)
+
     /// How long a room is used: one in twenty until its history is full, and the others not, for to look at a large
     /// room takes long.
     private static func events(in seed: UInt64) -> Int { seed % 20 == 0 ? 1_000 : 150 }
@@ -73,7 +76,8 @@ package struct RandomRoom {
         let actor = self.input.actor(for: command, in: self.room)
         let now = self.input.instant(after: self.room.lastEventAt)
         let online = self.input.online(in: self.room)
-        guard let events = try? self.room.decide(command, by: actor, at: now, online: online) else {
+        guard let events = try? self.room.decide(command, by: actor, at: now, online: online, within: Self.budget)
+        else {
             self.tally.refusals += 1
             return
         }
@@ -96,6 +100,7 @@ package struct RandomRoom {
             }
             let isLast = index == events.count - 1
             var wrong = self.room.invariantViolations(atCommandBoundary: isLast)
+            if self.room.poolCharge > Self.budget.bytes { wrong.append("the pool holds more than it may") }
             if !self.numbers.areNew(in: recorded.event) { wrong.append("a number is given a second time") }
             if !Self.isInOrder(self.room.requestOrder(), of: self.room) { wrong.append("requests are out of order") }
             guard wrong.isEmpty else { throw BrokenRoom(description: "\(wrong) after \(recorded)") }

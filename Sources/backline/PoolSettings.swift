@@ -1,0 +1,18 @@
+import ArgumentParser
+import RoomDomain
+import RoomService
+
+/// How large rooms may become.
+struct PoolSettings: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The most bytes of tracks in a room's pool, each charged its JSON and 40 bytes; larger pools stay and cannot grow. [BACKLINE_MAX_POOL_BYTES; default: 8388608]",
+            valueName: "n"))
+    var maxPoolBytes: String?
+
+    /// Sets what is given.
+    func apply(to settings: inout RoomHostSettings) throws {
+        guard let bytes = try Setting.count(maxPoolBytes, "max-pool-bytes", in: 1_024...1 << 30) else { return }
+        settings.poolBudget = PoolBudget(bytes: bytes)
+    }
+}
