@@ -139,7 +139,7 @@ extension RoomState {
         guard !gone.isEmpty else { return }
         for track in gone {
             clearVotes(of: track)
-            if let removed = tracks.removeValue(forKey: track) { poolCharge -= removed.charge }
+            if let removed = tracks.updateValue(nil, forKey: track) { poolCharge -= removed.charge }
         }
         queue.removeAll { gone.contains($0.track) }
         removeFromPoolOrder(gone)

@@ -174,7 +174,7 @@ import Testing
             { $0.additions[.cyd] = Timestamp(milliseconds: .max) },
             { $0.nextMember = 2 }, { $0.nextTrack = 2 }, { $0.onAir?.heardMs = -1 },
             { $0.memberOfSession[.eve] = 3 },
-            { $0.poolCharge += 1 }, { $0.tracks[1]?.info.title += "x" },
+            { $0.poolCharge += 1 },
         ]
         #expect(room.invariantViolations(atCommandBoundary: true).isEmpty)
         for (index, damage) in breaks.enumerated() {
