@@ -57,7 +57,7 @@ import Testing
             !hasPlace(ServerMessage.delta(room: room, events: page.events)), "events", sourceLocation: sourceLocation)
         for seq in 1...min(page.seq, clearing + 2) {
             let view = try await node.host.view(room, at: seq, for: owner.session)
-            #expect(!hasPlace(view.state), "as of \(seq)", sourceLocation: sourceLocation)
+            #expect(!hasPlace(view.state.json), "as of \(seq)", sourceLocation: sourceLocation)
         }
         for seq in [0, 1, 3, clearing - 1, clearing] {
             let client = Client(.cyd)
@@ -103,7 +103,7 @@ import Testing
             let (room, owner) = try await makeRoom(on: node)
             // Three places, and all of them are shown.
             for seq in [1, 3, 4] {
-                #expect(hasPlace(try await node.host.view(room, at: seq, for: owner.session).state))
+                #expect(hasPlace(try await node.host.view(room, at: seq, for: owner.session).state.json))
             }
             let clearing = try await move(room, to: nil, on: node, by: owner)
             let moved = try await move(room, to: Self.last, on: node, by: owner)
