@@ -109,7 +109,7 @@ import Testing
             let moved = try await move(room, to: Self.last, on: node, by: owner)
             #expect(moved == clearing + 1)
             func text(at seq: Int) async throws -> String {
-                String(decoding: try await node.host.view(room, at: seq, for: owner.session).state, as: UTF8.self)
+                String(decoding: try await node.host.view(room, at: seq, for: owner.session).state.json, as: UTF8.self)
             }
             #expect(try await text(at: moved).contains("-33.75"))
             let page = try await node.host.events(of: room, after: 0, limit: 100, for: owner.session)
