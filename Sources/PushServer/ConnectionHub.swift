@@ -198,6 +198,10 @@ final class ConnectionHub {
             // It was answered by a later subscription, or unsubscribed, which the room has heard behind this.
             return connection.caughtUp()
         }
+        if subscription.isCatchUp, connection.awaitsAnswer(of: subscription.room) || connection.isLate(subscription) {
+            // It has asked for the room once more: that answer takes, or took, this one's place.
+            return connection.caughtUp()
+        }
         if subscription.isCatchUp, !subscription.isSnapshot, connection.mustBeginAnew(subscription.room) {
             // The rest of an answer, of a log that is no more.
             return connection.caughtUp()

@@ -21,6 +21,19 @@ extension WebSocketConnection {
         followed.contains { $0.followers.room == room && $0.followers.leftOutFrom(at: $0.place) != nil }
     }
 
+    /// Whether an answer is to what was left out before the connection was given the room otherwise.
+    func isLate(_ subscription: Subscription) -> Bool {
+        guard let from = subscription.collapsedFrom else { return false }
+        return !followed.contains {
+            $0.followers.room == subscription.room && $0.followers.leftOutFrom(at: $0.place) == from
+        }
+    }
+
+    /// Whether a followed room was asked for once more.
+    func awaitsAnswer(of room: RoomID) -> Bool {
+        followed.contains { $0.followers.room == room && $0.followers.awaitsAnswer(at: $0.place) }
+    }
+
     /// Whether a followed room's log is another one, so that nothing but a snapshot joins what it was given.
     func mustBeginAnew(_ room: RoomID) -> Bool {
         followed.contains { $0.followers.room == room && $0.followers.beginsAnew(at: $0.place) }
@@ -68,10 +81,8 @@ extension WebSocketConnection {
     func subscriptionBegan(_ subscription: Subscription, followers: RoomFollowers) {
         isEntering = false
         let place: Int
-        var isHeld = false
         if let known = self.place(in: followers) {
             place = known
-            isHeld = subscription.isCatchUp && followers.awaitsAnswer(at: known)
             // What waits is in what it is given here.
             dropQueued(of: followers)
             followers.restart(place, seq: subscription.seq)
@@ -79,8 +90,6 @@ extension WebSocketConnection {
             place = followers.add(self, seq: subscription.seq)
             followed.append(FollowedRoom(followers: followers, place: place))
         }
-        // What was asked for meanwhile is not answered by this.
-        if isHeld { followers.awaitAnswer(place) }
         if !subscription.isWhole { followers.awaitRest(place, behind: subscription.seq) }
         if !subscription.isCatchUp { charge(answerOf: subscription.messages.reduce(0) { $0 + $1.count }) }
         for message in subscription.messages { send(message) }

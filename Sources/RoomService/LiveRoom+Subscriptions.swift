@@ -181,7 +181,8 @@ extension LiveRoom {
         request.feed.subscriptionBegan(
             Subscription(
                 connection: request.connection, room: id, seq: seq, isWhole: seq == confirmed.seq,
-                isCatchUp: request.isCatchUp, isSnapshot: isSnapshot, messages: messages))
+                isCatchUp: request.isCatchUp, collapsedFrom: request.collapsedFrom, isSnapshot: isSnapshot,
+                messages: messages))
     }
 
     private func snapshotMessage(of state: EncodedState, for request: SubscriptionRequest) -> RoomMessage {

@@ -94,6 +94,8 @@ package struct Subscription: Sendable {
     package var isWhole: Bool
     /// Whether it only stands for what was left out: the connection followed already.
     package var isCatchUp: Bool
+    /// The first event that was left out when that was asked for; nil where nothing was.
+    package var collapsedFrom: Int?
     /// Whether it begins with a snapshot.
     package var isSnapshot: Bool
     /// The answer and the deltas behind it: text messages in order.
