@@ -46,6 +46,7 @@ package final class RoomServer: Service, Sendable {
 
     /// Listens and serves until asked to stop; then says goodbye to every client and returns.
     package func run() async throws {
+        Heap.prepare()
         for (index, feed) in feeds.enumerated() {
             try await feed.loop.submit { self.attachHub(to: feed, index: index) }.get()
         }

@@ -20,6 +20,7 @@ extension WebSocketConnection {
         close(code, reason)
         isLingering = true
         unread = ByteBuffer()
+        if isReadingPutOff { readInAWhile() }
         hub.schedule(id, at: .now() + Self.lingering)
     }
 
@@ -38,7 +39,7 @@ extension WebSocketConnection {
         // The channel may have ended when these return.
         writeClose(reason)
         hub.remove(self)
-        readIfDue()
+        if isReadingPutOff { readInAWhile() }
     }
 
     /// Does what the close handshake says.

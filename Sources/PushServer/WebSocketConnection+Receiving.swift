@@ -7,8 +7,12 @@ import WebSocketCodec
 extension WebSocketConnection {
     /// So many bytes count like a frame.
     private static let bytesOfOneFrame = 4_096
-    /// Frames that one connection has dealt with in a row before others have their turn: about a millisecond.
-    private static let framesOfOneTurn = 128
+    /// Frames that one connection has dealt with in a row before others have their turn: about half a millisecond.
+    private static let framesOfOneTurn = 32
+    /// For how long at most nothing is read after a refusal.
+    private static let longestPause = TimeAmount.seconds(1)
+    /// How often something is read from a peer whose bytes are dropped.
+    private static let dropInterval = TimeAmount.milliseconds(20)
     /// Commands in flight above which nothing more is read from the peer.
     private static let commandsInFlightLimit = 1_024
 
@@ -25,7 +29,8 @@ extension WebSocketConnection {
         }
     }
 
-    /// Deals with bytes until they are all taken, or have taken so much work that it is another connection's turn.
+    /// Deals with bytes until they are all taken, have taken so much work that it is another connection's turn, or are
+    /// more than the session or the address may send: the rest waits.
     private func deal(with bytes: inout ByteBuffer) {
         var work = 0
         do throws(FrameViolation) {
@@ -37,35 +42,74 @@ extension WebSocketConnection {
                 guard !isLingering, let step else { return }
                 handle(step, verdict)
                 work += count
-                if work >= Self.framesOfOneTurn, bytes.readableBytes > 0, !isLingering { return goOnLater(with: bytes) }
+                guard work >= Self.framesOfOneTurn || isPaused, bytes.readableBytes > 0, !isLingering else { continue }
+                unread = bytes
+                return waitForTurn()
             }
         } catch {
             violated(error)
         }
     }
 
-    private func goOnLater(with bytes: ByteBuffer) {
-        unread = bytes
+    /// Goes on with what is left in turns with others, or where a pause ends.
+    private func waitForTurn() {
+        guard !isTakingTurns, !isPaused else { return }
+        isTakingTurns = true
         let this = NIOLoopBound(self, eventLoop: hub.loop)
-        hub.loop.execute { this.value.goOn() }
+        hub.turns.assumeIsolated { $0.add { this.value.takeTurn() } }
+    }
+
+    /// Deals with a part of what is left; returns whether more is.
+    private func takeTurn() -> Bool {
+        var bytes = unread
+        unread = ByteBuffer()
+        if context != nil, !isLingering {
+            deal(with: &bytes)
+            leaveIfDone()
+            readIfDue()
+        }
+        isTakingTurns = unread.readableBytes > 0 && !isPaused
+        return isTakingTurns
+    }
+
+    /// Reads nothing more for a while from whoever was told to wait: its excess waits in the network, where it costs
+    /// nothing.
+    private func pause(forMs milliseconds: Int) {
+        guard !isPaused else { return }
+        isPaused = true
+        let this = NIOLoopBound(self, eventLoop: hub.loop)
+        hub.loop.scheduleTask(in: min(.milliseconds(Int64(milliseconds)), Self.longestPause)) { this.value.goOn() }
     }
 
     private func goOn() {
-        var bytes = unread
-        unread = ByteBuffer()
+        isPaused = false
         guard context != nil, !isLingering else { return }
-        deal(with: &bytes)
-        leaveIfDone()
-        readIfDue()
+        if unread.readableBytes > 0 { waitForTurn() } else { readIfDue() }
     }
 
     func read(context: ChannelHandlerContext) {
-        if mayRead { context.read() } else { isReadingPutOff = true }
+        if mayRead { return context.read() }
+        isReadingPutOff = true
+        if isLingering { readInAWhile() }
+    }
+
+    /// Reads what is dropped now and then only: a peer that goes on sending costs next to nothing.
+    func readInAWhile() {
+        guard !isReadingInAWhile else { return }
+        isReadingInAWhile = true
+        let this = NIOLoopBound(self, eventLoop: hub.loop)
+        hub.loop.scheduleTask(in: Self.dropInterval) {
+            let connection = this.value
+            connection.isReadingInAWhile = false
+            guard let context = connection.context, connection.isReadingPutOff else { return }
+            connection.isReadingPutOff = false
+            context.read()
+        }
     }
 
     /// A peer that does not take its answers is not read from, so that what is owed to it stays bounded.
     private var mayRead: Bool {
-        guard unread.readableBytes == 0 else { return false }
+        guard unread.readableBytes == 0, !isPaused, !isLingering else { return false }
         // After a close only the peer's own is waited for.
         guard closing.isOpen else { return true }
         return takesAnswers && commandsInFlight < Self.commandsInFlightLimit && inbox.isEmpty && !isLeaving
@@ -93,6 +137,7 @@ extension WebSocketConnection {
         switch verdict {
         case .accepted:
             guard let wait = hub.admission.frames(count, of: session.id, from: account.network) else { return verdict }
+            pause(forMs: wait)
             return .refused(retryAfterMs: wait)
         case .refused:
             break

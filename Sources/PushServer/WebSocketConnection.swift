@@ -83,8 +83,14 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     let account: WaitingBytes.Account
     var reader: MessageReader
     var budget: MessageBudget
-    /// What has arrived and waits for the loop's next turn.
+    /// What has arrived and waits for its turn.
     var unread = ByteBuffer()
+    /// Whether it takes turns with others.
+    var isTakingTurns = false
+    /// Whether nothing is read because the session or its address has sent too much.
+    var isPaused = false
+    /// Whether a moment is set at which something is read to be dropped.
+    var isReadingInAWhile = false
     /// Whether the channel wants to read and was not let.
     var isReadingPutOff = false
 

@@ -59,6 +59,11 @@ final class AppendChain: Sendable {
 
     // MARK: For group commit
 
+    /// Whether the next append has more events than a transaction of many rooms should have of one.
+    var isLong: Bool {
+        state.withLock { ($0.parts.first?.append.events.count ?? 0) > Self.eventsOfShort }
+    }
+
     /// Adds a part; returns whether the chain is to be listed.
     func add(_ append: StreamAppend, commands: Int) -> Bool {
         state.withLock { state in
@@ -90,10 +95,11 @@ final class AppendChain: Sendable {
                 return ([], state.isOvertaken)
             }
             let most = max(Self.commandsTogether, state.parts.reduce(0) { $0 + $1.commands } / 2)
-            var commands = first.commands
+            var (commands, events) = (first.commands, first.append.events.count)
             let others = state.parts.dropFirst().prefix { part in
                 commands += part.commands
-                return commands <= most
+                events += part.append.events.count
+                return commands <= most && events <= Self.eventsTogether
             }
             state.underWay = 1 + others.count
             defer { state.parts.removeFirst(state.underWay) }
@@ -147,6 +153,10 @@ final class AppendChain: Sendable {
 
     /// So many commands are always written together.
     static let commandsTogether = 64
+    /// What follows a part is not written together with it beyond so many events: writing and showing them keeps others
+    /// waiting.
+    private static let eventsTogether = 1_024
+    private static let eventsOfShort = 64
 }
 
 extension StreamAppend {

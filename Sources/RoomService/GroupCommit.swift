@@ -13,6 +13,9 @@ final class GroupCommit: Sendable {
     private static let roomsPerFlush = 256
     /// Bytes of payload in one transaction: the room that reaches it is the last.
     private static let bytesPerFlush = 16 << 20
+    /// Events in one transaction where some rooms have many: one of these is always among them, and the others wait for the
+    /// next, so that whoever has little to write waits for little.
+    private static let eventsPerFlush = 512
     /// For how long what waits is held back in favour of larger transactions: longer than most take.
     private static let patience = TimeAmount.milliseconds(5)
     /// For how long a room rests: other servers read what it wrote, decide and append in less.
@@ -153,10 +156,18 @@ final class GroupCommit: Sendable {
         guard !chains.isEmpty else { return [] }
         var entries: [Entry] = []
         var bytes = 0
-        var rest = chains[...]
-        while bytes < Self.bytesPerFlush, let chain = rest.popFirst() {
+        var events = 0
+        var long: [AppendChain] = []
+        var short: [AppendChain] = []
+        for chain in chains { if chain.isLong { long.append(chain) } else { short.append(chain) } }
+        var rest = (short + long)[...]
+        while bytes < Self.bytesPerFlush, let chain = rest.first {
+            let isLong = rest.count <= long.count
+            guard !isLong || events < Self.eventsPerFlush else { break }
+            rest.removeFirst()
             guard let append = chain.begin() else { continue }
             bytes += append.events.reduce(0) { $0 + $1.payload.count }
+            if isLong { events += append.events.count }
             entries.append(Entry(chain: chain, append: append))
         }
         let sleeper = state.withLock { state in

@@ -10,8 +10,34 @@ extension LiveRoom {
     /// Refusals and commands that change nothing are confirmed too: they ride with the next append as a check of the
     /// room's version, so that an answer never rests on something that another node has already changed, or that was
     /// never written.
+    ///
+    /// A long command waits for its turn, and all that come later wait behind it.
     package func submit(_ request: CommandRequest) {
         lastUse = loop.now
+        guard !lining.isEmpty || request.command.itemCount > Self.itemsAtOnce else { return consider(request) }
+        guard lining.count < Self.lineLimit else { return request.reply(.unavailable) }
+        lining.append(request)
+        guard lining.count == 1 else { return }
+        turns.assumeIsolated { $0.add { self.assumeIsolated { $0.takeTurn() } } }
+    }
+
+    /// Commands with so many tracks or entries are decided as soon as they come.
+    private static let itemsAtOnce = 50
+    /// So many wait for a room's turn.
+    private static let lineLimit = 1_024
+
+    /// Considers the next command in line; returns whether there is another.
+    private func takeTurn() -> Bool {
+        // Short ones in a row make a turn of their own.
+        var items = 0
+        while items < Self.itemsAtOnce, let request = lining.popFirst() {
+            items += 1 + request.command.itemCount
+            consider(request)
+        }
+        return !lining.isEmpty
+    }
+
+    private func consider(_ request: CommandRequest) {
         switch condition {
         case .current:
             decide(request)
@@ -58,6 +84,11 @@ extension LiveRoom {
     private func decide(_ request: CommandRequest, name: (KeyMemory.Name, fingerprint: Int64)?) {
         let now = surroundings.clock.now
         var request = request
+        do {
+            try lookAtShares(of: request)
+        } catch {
+            return request.reply(.refused(error))
+        }
         let events: [RoomEvent]
         do {
             events = try projected.decide(
@@ -96,6 +127,14 @@ extension LiveRoom {
             pendingKeys[name] = key
         }
         pend(charged, answer: .acknowledged(seq: projected.seq, result: result))
+    }
+
+    /// Refuses a long command before any work is done for it, where the session may write nothing more.
+    private func lookAtShares(of request: CommandRequest) throws(RoomRefusal) {
+        guard request.command.itemCount > Self.itemsAtOnce, request.charged == 0,
+            case .session(let session, _) = request.actor
+        else { return }
+        try surroundings.shares.look(session, in: id, from: request.network, at: loop.now)
     }
 
     /// Charges a session for what its command writes; a command that writes nothing and the server's own cost nothing.

@@ -50,6 +50,8 @@ package actor LiveRoom {
     }
 
     let surroundings: Surroundings
+    /// What the loop does in turns.
+    let turns: LoopTurns
     var epoch: String
     var confirmed: RoomState
     var projected: RoomState
@@ -75,6 +77,8 @@ package actor LiveRoom {
     var flushIsScheduled = false
     /// Commands that wait for the log to be read.
     var waiting: [CommandRequest] = []
+    /// Commands that wait for the room's turn on its loop: long ones, and what came behind them.
+    var lining: CircularBuffer<CommandRequest> = []
     /// What waits for the next read or append to show that `confirmed` is the log's head: one that had begun before
     /// would not know what was written since.
     var verifications: [@Sendable () -> Void] = []
@@ -107,9 +111,10 @@ package actor LiveRoom {
     /// When somebody last wanted something of the room.
     var lastUse: NIODeadline
 
-    init(_ loaded: DecodedRoom, loop: any EventLoop, surroundings: Surroundings) {
+    init(_ loaded: DecodedRoom, turns: LoopTurns, surroundings: Surroundings) {
         self.id = loaded.state.id
-        self.loop = loop
+        self.turns = turns
+        self.loop = turns.loop
         self.executor = loop.executor
         self.surroundings = surroundings
         self.epoch = loaded.head.epoch
@@ -125,8 +130,8 @@ package actor LiveRoom {
 
     /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
     func mayBeEvicted(idle: TimeAmount) -> Bool {
-        !isFollowed && !isWriting && waiting.isEmpty && verifications.isEmpty && encoding.waiters.isEmpty
-            && condition != .reloading && lastUse + idle < loop.now
+        !isFollowed && !isWriting && waiting.isEmpty && lining.isEmpty && verifications.isEmpty
+            && encoding.waiters.isEmpty && condition != .reloading && lastUse + idle < loop.now
     }
 
     /// Whether there is anything that is decided and not known to be durable.

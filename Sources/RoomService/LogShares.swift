@@ -52,22 +52,37 @@ final class LogShares: Sendable {
         _ cost: Int, to session: SessionID, in room: RoomID?, from network: UInt64?, at now: NIODeadline
     ) throws(RoomRefusal) {
         if let network, let wait = ofNetwork.take(network, cost, at: now) {
-            throw refusal(.address, "too much is written from this address", wait)
+            throw refusal(.address, wait)
         }
         if let wait = ofSession.take(session, cost, at: now) {
             if let network { ofNetwork.giveBack(network, cost, at: now) }
-            throw refusal(.session, "too much is written by this session", wait)
+            throw refusal(.session, wait)
         }
         guard let room else { return }
         if let wait = ofParticipant.take(Participant(session: session, room: room), cost, at: now) {
             if let network { ofNetwork.giveBack(network, cost, at: now) }
             ofSession.giveBack(session, cost, at: now)
-            throw refusal(.room, "too much is written to this room by this session", wait)
+            throw refusal(.room, wait)
         }
     }
 
-    private func refusal(_ owner: Owner, _ text: String, _ wait: Int) -> RoomRefusal {
+    /// Refuses where one of the shares is used up, and charges nothing.
+    func look(_ session: SessionID, in room: RoomID, from network: UInt64?, at now: NIODeadline) throws(RoomRefusal) {
+        if let network, let wait = ofNetwork.wait(network, at: now) { throw refusal(.address, wait) }
+        if let wait = ofSession.wait(session, at: now) { throw refusal(.session, wait) }
+        if let wait = ofParticipant.wait(Participant(session: session, room: room), at: now) {
+            throw refusal(.room, wait)
+        }
+    }
+
+    private func refusal(_ owner: Owner, _ wait: Int) -> RoomRefusal {
         metrics.logShareUsedUp(owner)
+        let text =
+            switch owner {
+            case .room: "too much is written to this room by this session"
+            case .session: "too much is written by this session"
+            case .address: "too much is written from this address"
+            }
         return .rateLimited(text, retryAfterMs: Int64(wait))
     }
 }

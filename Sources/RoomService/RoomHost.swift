@@ -26,6 +26,7 @@ package final class RoomHost: Sendable {
     /// The way to the other servers on the log; nil where there can be none.
     let link: NodeLink?
     let shelves: [RoomShelf]
+    private let turns: [LoopTurns]
     private let groupCommit: GroupCommit
     let jobs = BackgroundJobs()
     /// Runs beside the event loops what grows with a room or a log.
@@ -81,7 +82,8 @@ package final class RoomHost: Sendable {
             signalBacklog: SignalBacklog(maximum: settings.maximumWaitingSignalBytes), link: link,
             settings: settings, metrics: metrics, logger: logger)
         let codes = codes
-        shelves = loops.map { RoomShelf(loop: $0, surroundings: surroundings, codes: codes) }
+        turns = loops.map { LoopTurns(of: $0) }
+        shelves = turns.map { RoomShelf(turns: $0, surroundings: surroundings, codes: codes) }
     }
 
     /// Writes, reads and keeps house until ``shutDown()`` or cancellation; returns when all that was handed over has
@@ -141,6 +143,11 @@ package final class RoomHost: Sendable {
         } else {
             shelf.loop.execute { shelf.assumeIsolated { $0.visit(id, visit) } }
         }
+    }
+
+    /// What one of the rooms' loops does in turns: the same for its rooms and for whoever else asks.
+    package func turns(of loop: any EventLoop) -> LoopTurns {
+        turns.first { $0.loop === loop } ?? LoopTurns(of: loop)
     }
 
     /// The shelf on which a room stands, where it is in memory.

@@ -32,13 +32,15 @@ package actor RoomShelf {
         unsafe executor.asUnownedSerialExecutor()
     }
 
+    private let turns: LoopTurns
     private let surroundings: LiveRoom.Surroundings
     private let codes: LiveRoomCodes
     private var places: [RoomID: Place] = [:]
 
-    init(loop: any EventLoop, surroundings: LiveRoom.Surroundings, codes: LiveRoomCodes) {
-        self.loop = loop
-        self.executor = loop.executor
+    init(turns: LoopTurns, surroundings: LiveRoom.Surroundings, codes: LiveRoomCodes) {
+        self.turns = turns
+        loop = turns.loop
+        executor = loop.executor
         self.surroundings = surroundings
         self.codes = codes
     }
@@ -85,7 +87,7 @@ package actor RoomShelf {
         surroundings.metrics.roomLoadEnded(RoomMetrics.LoadOutcome(result))
         switch result {
         case .success(let decoded):
-            let room = LiveRoom(decoded, loop: loop, surroundings: surroundings)
+            let room = LiveRoom(decoded, turns: turns, surroundings: surroundings)
             places[id] = .live(room)
             // In this turn of the loop: what changes later is told to the room.
             room.assumeIsolated { room in

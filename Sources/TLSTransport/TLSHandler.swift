@@ -177,17 +177,20 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard phase == .idle else { return }
         phase = .handshaking
         if sendsDirectly { socket = StreamSocket(context.channel) }
-        do throws(TLSFault) {
-            connection = try TLSConnection.make(tlsContext, resources, serverName: serverName)
-        } catch {
-            fail(error, context)
-            return
-        }
         if tlsContext.role == .client {
             var nothing = ByteBuffer()
             advanceHandshake(&nothing, context)
         }
         if phase == .handshaking { context.read() }
+    }
+
+    /// Makes what speaks TLS: on a server with the peer's first bytes, so that one that says nothing takes next to nothing.
+    private func makeConnection(_ context: ChannelHandlerContext) {
+        do throws(TLSFault) {
+            connection = try TLSConnection.make(tlsContext, resources, serverName: serverName)
+        } catch {
+            fail(error, context)
+        }
     }
 
     /// Works through `input` until it is used up or the connection ends.
@@ -206,6 +209,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func advanceHandshake(_ input: inout ByteBuffer, _ context: ChannelHandlerContext) {
+        if connection == nil { makeConnection(context) }
         guard let step = connection?.handshake(&input) else { return }
         switch step {
         case .needsBytes:

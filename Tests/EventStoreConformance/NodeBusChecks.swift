@@ -194,7 +194,7 @@ final class BusServer: Sendable {
     }
 
     private func wait(_ what: String, _ condition: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(600)
         while !condition() {
             guard ContinuousClock.now < deadline else { throw CheckFailure("\(name) waited for \(what) in vain") }
             try await Task.sleep(for: .milliseconds(1))

@@ -95,10 +95,10 @@ struct MutationTests {
     /// A patient store: a test machine may be slow.
     private static func open(_ url: String) throws -> PostgresStore {
         var configuration = try PostgresConfiguration(url: url, environment: [:])
-        configuration.connectTimeout = .seconds(60)
-        configuration.connectionWait = .seconds(60)
-        configuration.statementTimeout = .seconds(60)
-        configuration.answerTimeout = .seconds(90)
+        configuration.connectTimeout = .seconds(300)
+        configuration.connectionWait = .seconds(300)
+        configuration.statementTimeout = .seconds(240)
+        configuration.answerTimeout = .seconds(300)
         return try PostgresStore(configuration)
     }
 

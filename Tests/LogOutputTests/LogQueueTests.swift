@@ -9,7 +9,7 @@ import Testing
         let queue = LogQueue(descriptor: pipe.writing)
         let lines = (0..<500).map { "line \($0)\n" }
         for line in lines { queue.add(line) }
-        await queue.flush(within: .seconds(20))
+        await queue.flush(within: .seconds(300))
         #expect(pipe.read() == lines.joined())
     }
 
@@ -25,11 +25,11 @@ import Testing
         for number in 0..<5 { queue.add("line \(number) of 5\n") }
         #expect(dropped.withLock { $0 } == 3)
         let early = pipe.read()
-        await queue.flush(within: .seconds(20))
+        await queue.flush(within: .seconds(300))
         let report = "backline: 3 log lines were dropped: nobody read standard error\n"
         #expect(early + pipe.read() == "first\nline 0 of 5\nline 1 of 5\n" + report)
         queue.add("last\n")
-        await queue.flush(within: .seconds(20))
+        await queue.flush(within: .seconds(300))
         #expect(pipe.read() == "last\n")
     }
 
@@ -38,7 +38,7 @@ import Testing
         let queue = LogQueue(descriptor: pipe.writing, capacity: 10)
         queue.add("longer than ten\n")
         queue.add("short\n")
-        await queue.flush(within: .seconds(20))
+        await queue.flush(within: .seconds(300))
         #expect(pipe.read() == "backline: 1 log lines were dropped: nobody read standard error\nshort\n")
     }
 
@@ -49,7 +49,7 @@ import Testing
         queue.add("waits\n")
         await queue.flush(within: .milliseconds(50))
         let early = pipe.read()
-        await queue.flush(within: .seconds(20))
+        await queue.flush(within: .seconds(300))
         #expect(early + pipe.read() == "waits\n")
     }
 
@@ -60,11 +60,11 @@ import Testing
         let queue = LogQueue(descriptor: pipe.writing)
         let lost = Mutex(0)
         queue.add("one\n")
-        await queue.flush(within: .seconds(20))
+        await queue.flush(within: .seconds(300))
         queue.whenDropped { lines in lost.withLock { $0 += lines } }
         #expect(lost.withLock { $0 } == 1)
         queue.add("two\n")
-        await queue.flush(within: .seconds(20))
+        await queue.flush(within: .seconds(300))
         #expect(lost.withLock { $0 } == 2)
     }
 }

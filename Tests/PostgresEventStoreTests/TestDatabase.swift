@@ -52,8 +52,8 @@ struct TestDatabase {
     /// How to reach this database, patiently unless changed.
     func configuration(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(url: url, environment: [:])
-        configuration.connectTimeout = .seconds(60)
-        configuration.connectionWait = .seconds(60)
+        configuration.connectTimeout = .seconds(300)
+        configuration.connectionWait = .seconds(300)
         configuration.statementTimeout = .seconds(240)
         configuration.answerTimeout = .seconds(300)
         change(&configuration)

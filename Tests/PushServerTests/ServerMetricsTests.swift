@@ -84,7 +84,7 @@ import Testing
         }
         #expect(names("HELP") == names("TYPE"))
         #expect(names("TYPE").count(where: { $0.hasPrefix("backline_") }) == 24)
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(300)
         while samples(registry.exposition())[#"backline_event_loop_lag_seconds_count{loop="0"}"#] ?? 0 < 3,
             .now < deadline
         {
@@ -109,7 +109,7 @@ import Testing
             let name = "backline_event_loop_lag_seconds_bucket"
             return (samples[name + #"{loop="0",le="+Inf"}"#] ?? 0) - (samples[name + #"{loop="0",le="0.5"}"#] ?? 0)
         }
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(300)
         while lateByHalfASecond() == 0, .now < deadline { await Task.yield() }
         #expect(lateByHalfASecond() > 0)
         try await loop.submit { box.value.stop() }.get()

@@ -46,7 +46,7 @@ struct Loopback: Sendable {
     ) async throws -> any Channel {
         // NIO's own 10 s are short for a machine that runs all tests at once, slowed down by a sanitizer.
         try await ClientBootstrap(group: group)
-            .connectTimeout(.seconds(60))
+            .connectTimeout(.seconds(300))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try add(context ?? identity.pinned, serverName: serverName, to: channel, configure)
