@@ -12,11 +12,14 @@ final class AddressLimit: Sendable {
     private let maximum: Int
     private let proxies: TrustedProxies
     private let counts: OpenCount<UInt64>
+    private let newcomers: OpenCount<UInt64>
 
-    /// Allows `maximum` connections from one address; 0: any number.
+    /// Allows `maximum` connections from one address, of which a quarter may not have asked for anything yet; 0: any
+    /// number.
     init(maximum: Int, proxies: [AddressNetwork] = []) {
         self.maximum = maximum
         counts = OpenCount(maximum: maximum)
+        newcomers = OpenCount(maximum: maximum > 0 ? max(1, maximum / 4) : 0)
         self.proxies = TrustedProxies(networks: proxies)
     }
 
@@ -24,6 +27,18 @@ final class AddressLimit: Sendable {
     func admit(_ peer: SocketAddress?) -> Ticket? {
         guard maximum > 0, let peer = PeerAddress(peer), !proxies.contains(peer) else { return nil }
         return counts.admit(peer.network)
+    }
+
+    /// Counts a connection until it has made its first request; nil where ``admit(_:)`` is.
+    func admitNewcomer(_ peer: SocketAddress?) -> Ticket? {
+        guard maximum > 0, let peer = PeerAddress(peer), !proxies.contains(peer) else { return nil }
+        return newcomers.admit(peer.network)
+    }
+
+    /// Whether an address has as many connections without a request as it may.
+    func isFullOfNewcomers(_ peer: SocketAddress?) -> Bool {
+        guard maximum > 0, let peer = PeerAddress(peer), !proxies.contains(peer) else { return false }
+        return newcomers.isFull(peer.network)
     }
 
     /// Counts what a proxy passes on; nil where there is no limit, and for who is no proxy.

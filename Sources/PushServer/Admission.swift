@@ -163,6 +163,16 @@ final class Admission: Sendable {
         try requestsOfSession.check(session)
     }
 
+    /// Counts a request's body as further requests, one for each 4 KiB: whoever has sent much waits before the next.
+    func bodyArrived(_ bytes: Int, of session: SessionID?, from network: UInt64?) {
+        let cost = bytes / Self.bytesOfOneRequest
+        guard cost > 0 else { return }
+        if let session { requestsOfSession.table.charge(session, cost) }
+        if let network { requestsOfAddress.table.charge(network, cost) }
+    }
+
+    private static let bytesOfOneRequest = 4_096
+
     /// Counts a nearby search or a new nearby subscription of a session.
     func search(of session: SessionID) throws(CommandFailure) {
         try searches.check(session)

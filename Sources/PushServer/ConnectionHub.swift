@@ -19,6 +19,8 @@ final class ConnectionHub {
     let framing = FrameMaker()
     /// What the loop does in turns.
     let turns: LoopTurns
+    /// Steps of TLS handshakes: each by itself, with no more of a pause than it takes to look at the sockets.
+    let handshakeTurns: LoopTurns
     /// What the loop's sockets have done.
     var tally = ConnectionTally()
     private let probe: EventLoopProbe
@@ -59,6 +61,7 @@ final class ConnectionHub {
         self.feed = feed
         self.probe = probe
         turns = rooms.turns(of: loop)
+        handshakeTurns = LoopTurns(of: loop, pause: .microseconds(50))
         nextNumber = index + 1
         numberStep = count
     }

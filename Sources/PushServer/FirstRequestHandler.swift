@@ -24,6 +24,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         var tls: TLSHandler?
         /// The connection's place among those of its address, where they are counted.
         var ticket: AddressLimit.Ticket?
+        /// The connection's place among those that have not made a request.
+        var newcomer: AddressLimit.Ticket?
         /// Counts an opening handshake, by its `X-Forwarded-For` where it comes through a proxy.
         var countHandshake: ([String]) throws(CommandFailure) -> Void
         /// Counts a handshake that comes through a proxy, by the proxy's `X-Forwarded-For`.
@@ -44,7 +46,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     let id: ConnectionID
     var wheelTick: Int?
-    private let surroundings: Surroundings
+    private var surroundings: Surroundings
     /// What is counted of the connection.
     private var ticket: AddressLimit.Ticket?
     /// What waits for the connection.
@@ -115,6 +117,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         do throws(HandshakeViolation) {
             guard let head = try parser.parseRequest(&rest) else { return }
             isHead = head.method == "HEAD"
+            surroundings.newcomer = nil
             if surroundings.ticket?.isOverLimit == true { return refuseExcess(context) }
             if head.asksForWebSocket {
                 arrived = rest

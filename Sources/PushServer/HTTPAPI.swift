@@ -48,11 +48,9 @@ struct HTTPAPI: Sendable {
         let api = router.group("/v1").add(middleware: JSONOnlyMiddleware())
             .add(middleware: SessionMiddleware(authenticator: authenticator, admission: admission))
         api.get("/session") { _, context in try Self.session(context.session()) }
-        api.patch("/session") { request, context in try await renameSession(request, context.session()) }
+        api.patch("/session") { request, context in try await renameSession(request, context) }
         api.delete("/session") { _, context in try await deleteSession(context.session()) }
-        api.post("/rooms") { request, context in
-            try await createRoom(request, context.session(), from: network(of: request, context))
-        }
+        api.post("/rooms") { request, context in try await createRoom(request, context) }
         api.get("/rooms") { request, context in try await listRooms(request, context.session()) }
         api.get("/rooms/nearby") { request, context in try await listNearby(request, context.session()) }
         api.get("/rooms/:room") { request, context in try await showRoom(request, context) }
@@ -79,7 +77,7 @@ struct HTTPAPI: Sendable {
     // MARK: Sessions
 
     private func createSession(_ request: Request, _ context: APIContext) async throws -> Response {
-        let body = try await body(of: request)
+        let body = try await body(of: request, context)
         let name = try sessionName(SessionRequest.parse(body).name)
         try admission.newSession(from: context.peer, forwardedFor: request.forwardedFor)
         let token = Authentication.makeToken()
@@ -99,8 +97,9 @@ struct HTTPAPI: Sendable {
         return response
     }
 
-    private func renameSession(_ request: Request, _ session: Session) async throws -> Response {
-        let name = try sessionName(SessionRequest.parse(try await body(of: request)).name)
+    private func renameSession(_ request: Request, _ context: APIContext) async throws -> Response {
+        let session = try context.session()
+        let name = try sessionName(SessionRequest.parse(try await body(of: request, context)).name)
         do {
             guard let renamed = try await rooms.sessions.rename(session, to: name) else {
                 throw CommandFailure(.unauthorized, "the session is unknown or has ended")
@@ -140,10 +139,9 @@ struct HTTPAPI: Sendable {
 
     // MARK: Rooms
 
-    private func createRoom(
-        _ request: Request, _ session: Session, from network: UInt64?
-    ) async throws -> Response {
-        let wanted = try CreateRoomRequest.parse(try await body(of: request))
+    private func createRoom(_ request: Request, _ context: APIContext) async throws -> Response {
+        let (session, network) = (try context.session(), network(of: request, context))
+        let wanted = try CreateRoomRequest.parse(try await body(of: request, context))
         let key = try idempotencyKey(of: request)
         let view: RoomView
         do {
@@ -285,7 +283,7 @@ struct HTTPAPI: Sendable {
 
     private func command(_ request: Request, _ context: APIContext) async throws -> Response {
         let session = try context.session()
-        let command = try CommandJSON.parse(body: try await body(of: request))
+        let command = try CommandJSON.parse(body: try await body(of: request, context))
         let key = try idempotencyKey(of: request)
         let room = try await room(of: request, context)
         try admission.command(command, of: session.id, in: room)
@@ -324,9 +322,12 @@ struct HTTPAPI: Sendable {
         return try await RoomLookup(rooms: rooms, admission: admission).room(reference, for: seeker)
     }
 
-    private func body(of request: Request) async throws -> [UInt8] {
+    private func body(of request: Request, _ context: APIContext) async throws -> [UInt8] {
         do {
-            return Array(buffer: try await request.body.collect(upTo: settings.maximumMessageLength))
+            let body = try await request.body.collect(upTo: settings.maximumMessageLength)
+            admission.bodyArrived(
+                body.readableBytes, of: context.authenticated?.id, from: network(of: request, context))
+            return Array(buffer: body)
         } catch is NIOTooManyBytesError {
             throw CommandFailure(.tooLarge, "at most \(settings.maximumMessageLength) bytes")
         }

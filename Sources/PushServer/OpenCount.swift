@@ -38,6 +38,11 @@ final class OpenCount<Key: Hashable & Sendable>: Sendable {
         return Ticket(self, key: key, isOverLimit: count > maximum)
     }
 
+    /// Whether one more of a key would be too many.
+    func isFull(_ key: Key) -> Bool {
+        maximum > 0 && counts.withLock { $0[key] ?? 0 } >= maximum
+    }
+
     private func release(_ key: Key) {
         counts.withLock { counts in
             guard let count = counts[key] else { return }

@@ -65,7 +65,15 @@ package final class RoomServer: Service, Sendable {
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelInitializer { AcceptPause.add(to: $0) }
+            .serverChannelInitializer { listener in
+                listener.eventLoop.makeCompletedFuture {
+                    let feed = self.feeds.first { $0.loop === listener.eventLoop }
+                    try listener.pipeline.syncOperations.addHandlers([
+                        AcceptPause(),
+                        NewcomerGate(self.addresses) { feed?.onLoop { $0.tally.connectionsRefused += 1 } },
+                    ])
+                }
+            }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             // What the peer does not take stays here, where it is bounded and deltas can be dropped, instead of filling
             // megabytes of the system's buffers.
@@ -145,18 +153,33 @@ package final class RoomServer: Service, Sendable {
         guard let hub = feeds.first(where: { $0.loop === channel.eventLoop })?.attached else {
             throw ChannelError.inappropriateOperationForState
         }
+        let peer = channel.remoteAddress
+        let newcomer = addresses.admitNewcomer(peer)
+        guard newcomer?.isOverLimit != true else {
+            hub.tally.connectionsRefused += 1
+            return channel.close(promise: nil)
+        }
+        let turns = hub.handshakeTurns
         let tls: TLSHandler? =
             if let context = settings.tls, let resources {
-                TLSHandler(context, resources: resources.resources(on: channel.eventLoop), sendsDirectly: true)
+                TLSHandler(
+                    context, resources: resources.resources(on: channel.eventLoop), sendsDirectly: true,
+                    whenItsTurn: { step in
+                        turns.assumeIsolated {
+                            $0.add {
+                                step()
+                                return false
+                            }
+                        }
+                    })
             } else {
                 nil
             }
         if let tls { try channel.pipeline.syncOperations.addHandler(tls) }
-        let peer = channel.remoteAddress
         let ticket = addresses.admit(peer)
         let (addresses, admission, connections) = (addresses, admission, connections)
         var surroundings = FirstRequestHandler.Surroundings(
-            hub: hub, tls: tls, ticket: ticket,
+            hub: hub, tls: tls, ticket: ticket, newcomer: newcomer,
             countHandshake: { fields throws(CommandFailure) in
                 try admission.request(from: peer, forwardedFor: fields)
             },
@@ -168,7 +191,8 @@ package final class RoomServer: Service, Sendable {
             // Whoever has come behind a request never hands the connection back.
             serveHTTP: { _ in throw ChannelError.inappropriateOperationForState },
             isDraining: { self.isDraining })
-        let later = surroundings
+        var later = surroundings
+        later.newcomer = nil
         surroundings.serveHTTP = { channel in
             try http.serve(on: channel, hub, behind: tls, ticket) { channel, handshake in
                 Self.open(handshake, on: channel, behind: tls, later)

@@ -5,10 +5,10 @@ import WebSocketCodec
 
 // What comes from the peer: turns of reading, what it costs, and what is done with it.
 extension WebSocketConnection {
-    /// So many bytes count like a frame.
-    private static let bytesOfOneFrame = 4_096
-    /// Frames that one connection has dealt with in a row before others have their turn: about half a millisecond.
-    private static let framesOfOneTurn = 32
+    /// So many bytes that are read count like a frame, and so many of an answer, which was encoded for all.
+    private static let (bytesOfOneFrame, answeredBytesOfOneFrame) = (1_024, 4_096)
+    /// For how long one connection is dealt with in a row before others have their turn, and the message beyond.
+    private static let turn = TimeAmount.microseconds(250)
     /// For how long at most nothing is read after a refusal.
     private static let longestPause = TimeAmount.seconds(1)
     /// How often something is read from a peer whose bytes are dropped.
@@ -26,13 +26,16 @@ extension WebSocketConnection {
             unread.writeBuffer(&bytes)
         } else {
             deal(with: &bytes)
+            readIfDue()
         }
     }
 
     /// Deals with bytes until they are all taken, have taken so much work that it is another connection's turn, or are
     /// more than the session or the address may send: the rest waits.
     private func deal(with bytes: inout ByteBuffer) {
-        var work = 0
+        isDealing = true
+        defer { isDealing = false }
+        let end = NIODeadline.now() + Self.turn
         do throws(FrameViolation) {
             while true {
                 let step = try reader.receive(&bytes)
@@ -41,8 +44,7 @@ extension WebSocketConnection {
                 // After the excess nothing more is looked at.
                 guard !isLingering, let step else { return }
                 handle(step, verdict)
-                work += count
-                guard work >= Self.framesOfOneTurn || isPaused, bytes.readableBytes > 0, !isLingering else { continue }
+                guard bytes.readableBytes > 0, !isLingering, isPaused || .now() >= end else { continue }
                 unread = bytes
                 return waitForTurn()
             }
@@ -109,7 +111,7 @@ extension WebSocketConnection {
 
     /// A peer that does not take its answers is not read from, so that what is owed to it stays bounded.
     private var mayRead: Bool {
-        guard unread.readableBytes == 0, !isPaused, !isLingering else { return false }
+        guard unread.readableBytes == 0, !isDealing, !isPaused, !isLingering else { return false }
         // After a close only the peer's own is waited for.
         guard closing.isOpen else { return true }
         return takesAnswers && commandsInFlight < Self.commandsInFlightLimit && inbox.isEmpty && !isLeaving
@@ -124,7 +126,7 @@ extension WebSocketConnection {
         context.read()
     }
 
-    /// As how many frames reading counts: each complete one, and once more for each 4 KiB of the larger of a message's two
+    /// As how many frames reading counts: each complete one, and once more for each KiB of the larger of a message's two
     /// lengths, on the wire and inflated.
     private static func count(of cost: ReadingCost) -> Int { cost.frames + cost.bytes / bytesOfOneFrame }
 
@@ -148,7 +150,7 @@ extension WebSocketConnection {
     }
 
     /// Counts what the client is given beyond an ordinary answer, which may overdraw its budget.
-    func charge(answerOf bytes: Int) { _ = take(bytes / Self.bytesOfOneFrame) }
+    func charge(answerOf bytes: Int) { _ = take(bytes / Self.answeredBytesOfOneFrame) }
 
     private func take(_ count: Int) -> MessageBudget.Verdict {
         budget.take(count, perSecond: hub.settings.maximumMessagesPerSecond, at: lastReceived)

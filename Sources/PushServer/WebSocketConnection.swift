@@ -85,6 +85,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     var budget: MessageBudget
     /// What has arrived and waits for its turn.
     var unread = ByteBuffer()
+    /// Whether what has arrived is being dealt with.
+    var isDealing = false
     /// Whether it takes turns with others.
     var isTakingTurns = false
     /// Whether nothing is read because the session or its address has sent too much.

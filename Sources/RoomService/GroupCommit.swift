@@ -13,8 +13,7 @@ final class GroupCommit: Sendable {
     private static let roomsPerFlush = 256
     /// Bytes of payload in one transaction: the room that reaches it is the last.
     private static let bytesPerFlush = 16 << 20
-    /// Events in one transaction where some rooms have many: one of these is always among them, and the others wait for the
-    /// next, so that whoever has little to write waits for little.
+    /// Events in one transaction where rooms have many: further rooms wait for the next one.
     private static let eventsPerFlush = 512
     /// For how long what waits is held back in favour of larger transactions: longer than most take.
     private static let patience = TimeAmount.milliseconds(5)
@@ -29,6 +28,9 @@ final class GroupCommit: Sendable {
         /// Rooms with something to write that let other servers go first.
         var resting: [AppendChain] = []
         var idle: [CheckedContinuation<Void, Never>] = []
+        /// Whether the next transaction is for those that have little to write, where there are any: they wait for one long
+        /// one at most.
+        var isForShort = false
         /// Whether a moment is set at which what is listed has waited long enough.
         var isTimed = false
         var isDue = false
@@ -160,10 +162,16 @@ final class GroupCommit: Sendable {
         var long: [AppendChain] = []
         var short: [AppendChain] = []
         for chain in chains { if chain.isLong { long.append(chain) } else { short.append(chain) } }
+        let isForShort = state.withLock { state in
+            defer { state.isForShort = !long.isEmpty && !state.isForShort }
+            return state.isForShort && !short.isEmpty
+        }
+        // Those that have waited behind a long one come first, and by themselves.
+        let longAtMost = isForShort ? 0 : Self.eventsPerFlush
         var rest = (short + long)[...]
         while bytes < Self.bytesPerFlush, let chain = rest.first {
             let isLong = rest.count <= long.count
-            guard !isLong || events < Self.eventsPerFlush else { break }
+            guard !isLong || events < longAtMost else { break }
             rest.removeFirst()
             guard let append = chain.begin() else { continue }
             bytes += append.events.reduce(0) { $0 + $1.payload.count }

@@ -192,8 +192,13 @@ extension LiveRoom {
     // MARK: Snapshots
 
     private func saveSnapshotIfDue() {
-        guard confirmed.seq - snapshotSeq >= surroundings.settings.eventsPerSnapshot else { return }
+        guard confirmed.seq - snapshotSeq >= eventsPerSnapshot else { return }
         saveSnapshot()
+    }
+
+    /// How many events lie between two snapshots: more of a large room, so that an event costs at most a KiB of them.
+    private var eventsPerSnapshot: Int {
+        max(surroundings.settings.eventsPerSnapshot, confirmed.estimatedStateBytes / 1_024)
     }
 
     /// Keeps the confirmed state in the store, so that loading need not replay everything.
@@ -205,10 +210,13 @@ extension LiveRoom {
         snapshotSeq = confirmed.seq
         let (state, epoch, id, loop) = (confirmed, epoch, id, loop)
         let (store, metrics, logger) = (surroundings.store, surroundings.metrics, surroundings.logger)
-        let span = surroundings.settings.eventsPerSnapshot
+        let (span, heavyWork) = (eventsPerSnapshot, surroundings.heavyWork)
+        let isLong = state.estimatedStateBytes > surroundings.settings.longStateBytes
         let isStarted = surroundings.jobs.start {
             do {
-                try await store.save(StoredSnapshot(of: state), of: id.uuid, in: epoch, oneIn: span)
+                let snapshot =
+                    isLong ? try await heavyWork.run(.encoding) { StoredSnapshot(of: state) } : StoredSnapshot(of: state)
+                try await store.save(snapshot, of: id.uuid, in: epoch, oneIn: span)
                 metrics.snapshotEnded(.saved)
             } catch {
                 metrics.snapshotEnded(.failed)

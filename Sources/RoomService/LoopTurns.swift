@@ -10,10 +10,8 @@ package actor LoopTurns {
     /// Called on the loop.
     package typealias Turn = @Sendable () -> Bool
 
-    /// How long turns follow each other, and how long the loop then belongs to everybody else.
-    ///
-    /// A pause as long as a slice leaves the processors to the log's writer and to other loops half of the time.
-    private static let (slice, pause) = (TimeAmount.microseconds(500), TimeAmount.microseconds(500))
+    /// How long turns follow each other.
+    private static let slice = TimeAmount.microseconds(500)
 
     package nonisolated let loop: any EventLoop
     private nonisolated let executor: any SerialExecutor
@@ -22,12 +20,16 @@ package actor LoopTurns {
         unsafe executor.asUnownedSerialExecutor()
     }
 
+    private let pause: TimeAmount
     private var waiting: CircularBuffer<Turn> = []
     private var isScheduled = false
 
-    /// Makes the turns of a loop.
-    package init(of loop: any EventLoop) {
+    /// Makes the turns of a loop, which belongs to everybody else for at least `pause` between two slices.
+    ///
+    /// A pause as long as a slice leaves the processors to other threads half of the time.
+    package init(of loop: any EventLoop, pause: TimeAmount = .microseconds(500)) {
         self.loop = loop
+        self.pause = pause
         executor = loop.executor
     }
 
@@ -40,7 +42,7 @@ package actor LoopTurns {
     private func schedule() {
         guard !isScheduled, !waiting.isEmpty else { return }
         isScheduled = true
-        loop.scheduleTask(in: Self.pause) { self.assumeIsolated { $0.takeTurns() } }
+        loop.scheduleTask(in: pause) { self.assumeIsolated { $0.takeTurns() } }
     }
 
     private func takeTurns() {

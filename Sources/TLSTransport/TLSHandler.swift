@@ -70,6 +70,11 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isDecrypting = false
     /// Ciphertext that arrived while an event fired here was still being handled.
     private var backlog: ByteBuffer?
+    /// Whether ciphertext waits for this connection's turn; nothing is read meanwhile.
+    private var isWaitingForTurn = false
+    /// Whether somebody wanted to read meanwhile.
+    private var isReadPutOff = false
+    private let whenItsTurn: ((@escaping @Sendable () -> Void) -> Void)?
     private var readRequested = false
     private var unreadReplies = 0
 
@@ -83,12 +88,15 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     ///   - sendsDirectly: sends on the channel's socket itself as long as the channel has nothing queued, which
     ///     saves the way through SwiftNIO's outbound path. Only for a handler that is next to the transport:
     ///     handlers nearer to it would not see what is written. Without effect on a channel that has no socket.
+    ///   - whenItsTurn: calls what it is given on the event loop, once and not at once: when the loop has time for a step of a
+    ///     handshake, which takes some tenths of a millisecond. Without it each step is taken as soon as its bytes are there.
     ///   - closeTimeout: how long `close()` waits for a peer that does not read. The default of 5 s is enough
     ///     for a slow network to take a socket's buffer, and short enough for a stopping server.
     /// - Precondition: a client that verifies the host name is given one.
     package init(
         _ context: TLSContext, resources: TLSEventLoopResources, serverName: String? = nil,
-        sendsDirectly: Bool = false, closeTimeout: TimeAmount = .seconds(5)
+        sendsDirectly: Bool = false, whenItsTurn: ((@escaping @Sendable () -> Void) -> Void)? = nil,
+        closeTimeout: TimeAmount = .seconds(5)
     ) {
         precondition(
             serverName != nil || context.verification?.checksHostName != true,
@@ -97,6 +105,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.resources = resources
         self.serverName = serverName
         self.sendsDirectly = sendsDirectly
+        self.whenItsTurn = whenItsTurn
         self.closeTimeout = closeTimeout
     }
 
@@ -143,7 +152,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     package func read(context: ChannelHandlerContext) {
         readRequested = true
-        context.read()
+        if isWaitingForTurn { isReadPutOff = true } else { context.read() }
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -153,6 +162,33 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
             backlog.setOrWriteBuffer(&input)
             return
         }
+        if phase == .handshaking, let whenItsTurn {
+            // What comes until then is handed on behind it.
+            isDecrypting = true
+            isWaitingForTurn = true
+            backlog = input
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            return whenItsTurn {
+                let (handler, context) = bound.value
+                handler.takeTurn(context)
+            }
+        }
+        work(&input, context)
+    }
+
+    private func takeTurn(_ context: ChannelHandlerContext) {
+        isWaitingForTurn = false
+        guard var input = backlog else { return }
+        backlog = nil
+        // Where the connection has ended it is dropped.
+        work(&input, context)
+        context.fireChannelReadComplete()
+        let isReadDue = isReadPutOff || phase == .handshaking || readRequested
+        isReadPutOff = false
+        if isReadDue, phase == .handshaking || phase == .open { context.read() }
+    }
+
+    private func work(_ input: inout ByteBuffer, _ context: ChannelHandlerContext) {
         isDecrypting = true
         decrypt(&input, context)
         while var more = backlog {
@@ -170,6 +206,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package func channelReadComplete(context: ChannelHandlerContext) {
         context.fireChannelReadComplete()
         // What was asked for is plaintext (or the handshake), and what came was not.
+        guard !isWaitingForTurn else { return }
         if phase == .handshaking || phase == .open && readRequested { context.read() }
     }
 
