@@ -7,8 +7,10 @@ import WebSocketCodec
 extension WebSocketConnection {
     /// So many bytes that are read count like a frame, and so many of an answer, which was encoded for all.
     private static let (bytesOfOneFrame, answeredBytesOfOneFrame) = (1_024, 4_096)
-    /// For how long one connection is dealt with in a row before others have their turn, and the message beyond.
+    /// For how long one connection is dealt with in a row before others have their turn, and the message beyond; and for
+    /// how long in each `window` what it sends is dealt with as soon as it comes.
     private static let turn = TimeAmount.microseconds(250)
+    private static let window = TimeAmount.milliseconds(10)
     /// For how long at most nothing is read after a refusal.
     private static let longestPause = TimeAmount.seconds(1)
     /// How often something is read from a peer whose bytes are dropped.
@@ -24,6 +26,9 @@ extension WebSocketConnection {
         if unread.readableBytes > 0 {
             // Its turn comes behind what is there.
             unread.writeBuffer(&bytes)
+        } else if timeUsed >= Self.turn, lastReceived < windowEnd {
+            unread = bytes
+            waitForTurn()
         } else {
             deal(with: &bytes)
             readIfDue()
@@ -34,8 +39,13 @@ extension WebSocketConnection {
     /// more than the session or the address may send: the rest waits.
     private func deal(with bytes: inout ByteBuffer) {
         isDealing = true
-        defer { isDealing = false }
-        let end = NIODeadline.now() + Self.turn
+        let start = NIODeadline.now()
+        if start >= windowEnd { (windowEnd, timeUsed) = (start + Self.window, .zero) }
+        let end = start + Self.turn
+        defer {
+            isDealing = false
+            timeUsed = timeUsed + (.now() - start)
+        }
         do throws(FrameViolation) {
             while true {
                 let step = try reader.receive(&bytes)

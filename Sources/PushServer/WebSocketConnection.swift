@@ -87,6 +87,9 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     var unread = ByteBuffer()
     /// Whether what has arrived is being dealt with.
     var isDealing = false
+    /// For how long what has arrived was dealt with since the current window began, and when that ends.
+    var timeUsed = TimeAmount.zero
+    var windowEnd = NIODeadline.uptimeNanoseconds(0)
     /// Whether it takes turns with others.
     var isTakingTurns = false
     /// Whether nothing is read because the session or its address has sent too much.

@@ -11,7 +11,7 @@ package actor LoopTurns {
     package typealias Turn = @Sendable () -> Bool
 
     /// How long turns follow each other.
-    private static let slice = TimeAmount.microseconds(500)
+    private static let slice = TimeAmount.microseconds(250)
 
     package nonisolated let loop: any EventLoop
     private nonisolated let executor: any SerialExecutor
@@ -26,8 +26,8 @@ package actor LoopTurns {
 
     /// Makes the turns of a loop, which belongs to everybody else for at least `pause` between two slices.
     ///
-    /// A pause as long as a slice leaves the processors to other threads half of the time.
-    package init(of loop: any EventLoop, pause: TimeAmount = .microseconds(500)) {
+    /// A pause of three slices leaves the processors to other threads most of the time.
+    package init(of loop: any EventLoop, pause: TimeAmount = .microseconds(750)) {
         self.loop = loop
         self.pause = pause
         executor = loop.executor
