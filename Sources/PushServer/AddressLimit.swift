@@ -14,12 +14,14 @@ final class AddressLimit: Sendable {
     private let counts: OpenCount<UInt64>
     private let newcomers: OpenCount<UInt64>
 
-    /// Allows `maximum` connections from one address, of which a quarter may not have asked for anything yet; 0: any
-    /// number.
+    private static let newcomersAtLeast = 64
+
+    /// Allows `maximum` connections from one address, of which a quarter, and 64 in any case, may not have asked for
+    /// anything yet; 0: any number.
     init(maximum: Int, proxies: [AddressNetwork] = []) {
         self.maximum = maximum
         counts = OpenCount(maximum: maximum)
-        newcomers = OpenCount(maximum: maximum > 0 ? max(1, maximum / 4) : 0)
+        newcomers = OpenCount(maximum: maximum > 0 ? max(Self.newcomersAtLeast, maximum / 4) : 0)
         self.proxies = TrustedProxies(networks: proxies)
     }
 

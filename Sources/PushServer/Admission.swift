@@ -48,6 +48,8 @@ final class Admission: Sendable {
 
     /// What waits for all peers.
     let waiting: WaitingBytes
+    /// The states on their way to peers.
+    let states: HeldStates
     private let framesOfSession: Limit<SessionID>
     private let framesOfAddress: Limit<UInt64>
     private let sockets: OpenCount<SessionID>
@@ -80,6 +82,7 @@ final class Admission: Sendable {
         let sessions = settings.maximumSessionsPerMinute
         waiting = WaitingBytes(
             maximum: settings.maximumWaitingBytes, maximumPerAddress: settings.maximumWaitingBytesPerAddress)
+        states = HeldStates(waiting)
         proxies = TrustedProxies(networks: settings.trustedProxies)
         newSessions = limit(
             sessions > 0 ? Allowance(perMinute: sessions) : nil, "sessions", "new sessions from this address")
@@ -141,7 +144,7 @@ final class Admission: Sendable {
     func memory(
         of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]
     ) -> AnswerMemory {
-        AnswerMemory(waiting, network: proxies.network(of: peer, forwardedFor: fields()))
+        AnswerMemory(waiting, states, network: proxies.network(of: peer, forwardedFor: fields()))
     }
 
     /// Counts a request or an opening handshake of an address.

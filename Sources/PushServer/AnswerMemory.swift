@@ -1,31 +1,41 @@
 import Hummingbird
+import RoomService
 import RoomWire
 import Synchronization
 
-/// The memory of one answer over HTTP that no other answer shares, charged from when the answer is made until its last
-/// byte has left.
+/// The memory of one answer over HTTP, charged from when the answer is made until its last byte has left.
 final class AnswerMemory: Sendable {
     private let waiting: WaitingBytes
+    private let states: HeldStates
     private let network: UInt64?
     private let state = Mutex(State())
 
     private struct State {
         var charge: WaitingBytes.Charge?
+        var hold: HeldStates.Hold?
         var shared = 0
     }
 
     /// For a request of an address (``PeerAddress/network``); nil where that is not known or stands for many.
-    init(_ waiting: WaitingBytes, network: UInt64?) {
+    init(_ waiting: WaitingBytes, _ states: HeldStates, network: UInt64?) {
         self.waiting = waiting
+        self.states = states
         self.network = network
     }
 
     /// Whether anything is charged.
-    var isCharged: Bool { state.withLock { $0.charge != nil } }
+    var isCharged: Bool { state.withLock { $0.charge != nil || $0.hold != nil } }
 
-    /// Says that so many bytes of the body are in memory that is there for others too: nobody is charged for them.
-    func shares(_ bytes: Int) {
-        state.withLock { $0.shared += bytes }
+    /// Says that a state is in the body as it is there for others too: it is charged once for all of them; or refuses with
+    /// `rate_limited`.
+    func shares(_ shared: SharedState) throws(CommandFailure) {
+        let bytes = shared.plain.readableBytes
+        guard bytes < WaitingBytes.step || waiting.takes(WaitingBytes.step, of: network) else { throw Self.refusal }
+        let hold = states.hold(shared, bytes: bytes, of: network)
+        state.withLock { state in
+            state.hold = hold
+            state.shared = bytes
+        }
     }
 
     /// Refuses with `rate_limited` where so many bytes more could not wait; call before anything long is computed.

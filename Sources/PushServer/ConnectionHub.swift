@@ -21,6 +21,8 @@ final class ConnectionHub {
     let turns: LoopTurns
     /// Steps of TLS handshakes: each by itself, with no more of a pause than it takes to look at the sockets.
     let handshakeTurns: LoopTurns
+    /// What is due.
+    private let deadlineTurns: LoopTurns
     /// What the loop's sockets have done.
     var tally = ConnectionTally()
     private let probe: EventLoopProbe
@@ -61,6 +63,7 @@ final class ConnectionHub {
         self.feed = feed
         self.probe = probe
         turns = rooms.turns(of: loop)
+        deadlineTurns = LoopTurns(of: loop)
         handshakeTurns = LoopTurns(of: loop, pause: .microseconds(50))
         nextNumber = index + 1
         numberStep = count
@@ -151,7 +154,7 @@ final class ConnectionHub {
         while let (tick, ids) = wheel.next(at: now) { due.append(contentsOf: ids.map { (tick, $0) }) }
         guard !isUnderWay, lookAtDue() else { return }
         let feed = feed
-        turns.assumeIsolated { $0.add { feed.attached?.lookAtDue() ?? false } }
+        deadlineTurns.assumeIsolated { $0.add { feed.attached?.lookAtDue() ?? false } }
     }
 
     /// Looks at some of what is due; returns whether there is more.

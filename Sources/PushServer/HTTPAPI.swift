@@ -153,7 +153,7 @@ struct HTTPAPI: Sendable {
             case .failed(let failure): throw CommandFailure(failure)
             }
         }
-        var response = Self.response(view.isNew ? .created : .ok, view)
+        var response = try Self.response(view.isNew ? .created : .ok, view, context)
         response.headers[.location] = "/v1/rooms/\(view.room)"
         return response
     }
@@ -193,30 +193,33 @@ struct HTTPAPI: Sendable {
         let isHuge = text.map { PlainInteger.isHuge($0) } ?? false
         if text != nil { try context.memory.expect(1 << 20) }
         let at = isHuge ? Int.max : try integer("at", of: request, in: Int.min...Int.max)
-        return try await show(try await room(of: request, context), at: at, context.session())
+        return try await show(try await room(of: request, context), at: at, context)
     }
 
-    private func show(
-        _ room: RoomID, at seq: Int?, _ session: Session
-    ) async throws(CommandFailure) -> Response {
+    private func show(_ room: RoomID, at seq: Int?, _ context: APIContext) async throws(CommandFailure) -> Response {
+        let session = try context.session()
+        let view: RoomView
         do {
-            let view =
+            view =
                 if let seq {
                     try await rooms.view(room, at: seq, for: session.id)
                 } else {
                     try await rooms.view(room, for: session.id)
                 }
-            return Self.response(.ok, view)
         } catch {
             if error == .noSuchRoom, seq != nil {
                 throw CommandFailure(.notFound, "no such room, or no such event in it")
             }
             throw CommandFailure(error)
         }
+        return try Self.response(.ok, view, context)
     }
 
     /// A room, whose state leaves in slices of what is there for everybody.
-    private static func response(_ status: HTTPResponse.Status, _ view: RoomView) -> Response {
+    private static func response(
+        _ status: HTTPResponse.Status, _ view: RoomView, _ context: APIContext
+    ) throws(CommandFailure) -> Response {
+        try context.memory.shares(view.state)
         let (head, tail) = HTTPBody.roomParts(
             epoch: view.epoch, seq: view.seq, time: view.time, presence: view.presence, you: view.you)
         let state = view.state.plain

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Bytes that wait for peers in memory which no other peer shares: for each address, and for the process.
+/// Bytes that wait for peers: for each address, and for the process.
 ///
-/// What is encoded once and sent to many is charged to nobody. Bytes are charged in steps of ``step``, so that a
+/// What is encoded once and sent to many is charged once (``HeldStates``), short messages to nobody. Bytes are charged in steps of ``step``, so that a
 /// connection with little to send takes no lock.
 final class WaitingBytes: Sendable {
     /// One connection's part, confined to its event loop; it is given back once this is gone.
@@ -93,10 +93,15 @@ final class WaitingBytes: Sendable {
         }
     }
 
-    private func add(_ steps: Int, of network: UInt64?) {
+    /// Charges steps to the process, and to an address.
+    func add(_ steps: Int, of network: UInt64?) {
+        state.withLock { $0.steps += steps }
+        if let network { add(steps, ofAddress: network) }
+    }
+
+    /// Charges steps to an address alone.
+    func add(_ steps: Int, ofAddress network: UInt64) {
         state.withLock { state in
-            state.steps += steps
-            guard let network else { return }
             let sum = (state.stepsOfNetwork[network] ?? 0) + steps
             state.stepsOfNetwork[network] = sum == 0 ? nil : sum
         }

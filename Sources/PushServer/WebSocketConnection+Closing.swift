@@ -89,7 +89,8 @@ extension WebSocketConnection {
 
     /// Closes with 1012 once everything that was asked has been answered.
     func leaveIfDone() {
-        guard isLeaving, commandsInFlight == 0, inbox.isEmpty, !isWaiting, unread.readableBytes == 0 else { return }
+        guard isLeaving, commandsInFlight == 0, inbox.isEmpty, !isWaiting, !isDealing, unread.readableBytes == 0
+        else { return }
         close(.serviceRestart, "restart")
     }
 }

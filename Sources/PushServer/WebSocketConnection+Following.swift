@@ -66,6 +66,12 @@ extension WebSocketConnection {
             let text = "a socket follows at most \(Self.followedRoomsLimit) rooms"
             return send(ServerMessage.error(re: request, code: .limitReached, message: text, retryAfterMs: nil))
         }
+        guard account.takes(WaitingBytes.step) else {
+            // A state would wait with what waits already.
+            guard !isEntering else { return close(.tryAgainLater, "too much waits to be taken") }
+            let text = "too many bytes wait to be taken"
+            return send(ServerMessage.error(re: request, code: .rateLimited, message: text, retryAfterMs: 1_000))
+        }
         isWaiting = true
         if let place = followed.first(where: { $0.followers.room == room }) {
             place.followers.awaitAnswer(place.place)

@@ -31,6 +31,7 @@ extension WebSocketConnection {
             waitForTurn()
         } else {
             deal(with: &bytes)
+            leaveIfDone()
             readIfDue()
         }
     }

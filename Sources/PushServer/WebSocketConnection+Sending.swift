@@ -24,12 +24,15 @@ extension WebSocketConnection {
         guard let state = message.state, message.count > Self.copiedStateBytes else { return send(message.bytes) }
         guard isOpen else { return }
         let (head, tail) = (message.head.span, message.tail.span)
-        let (frame, part) =
-            if compression.takes(messageOf: message.count), let part = hub.framing.compressed(state) {
-                (JoinedFrame(head: head, compressedPart: part.readableBytes, tail: tail), part)
-            } else {
-                (JoinedFrame(head: head, part: state.plain.readableBytes, tail: tail), state.plain)
-            }
+        let compressed = compression.takes(messageOf: message.count) ? hub.framing.compressed(state) : nil
+        let part = compressed ?? state.plain
+        let frame =
+            compressed == nil
+            ? JoinedFrame(head: head, part: part.readableBytes, tail: tail)
+            : JoinedFrame(head: head, compressedPart: part.readableBytes, tail: tail)
+        let hold = hub.admission.states.hold(
+            state, isCompressed: compressed != nil, bytes: part.readableBytes, of: account.network)
+        if let hold { heldStates.append(hold) }
         hub.tally.framesSent.text += 1
         hub.tally.bytesSent += frame.before.readableBytes + part.readableBytes + frame.after.readableBytes
         outbox.append(frame.before)
@@ -173,6 +176,7 @@ extension WebSocketConnection {
         flushIsDue = false
         handOver()
         if outbox.answerBytes == 0, !waitingSignals.isEmpty { waitingSignals = [] }
+        if outbox.sharedBytes == 0, !heldStates.isEmpty { heldStates = [] }
         if transportIsIdle { stalledSince = nil } else { noteStall() }
         noteWaiting()
         charge()

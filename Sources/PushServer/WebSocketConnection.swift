@@ -79,6 +79,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     private let place: OpenCount<SessionID>.Ticket?
     /// Signals that wait to be sent, as their senders are charged for them.
     var waitingSignals: [SignalBacklog.Charge] = []
+    /// States that have not left whole.
+    var heldStates: [HeldStates.Hold] = []
     /// What waits for this connection in memory of its own.
     let account: WaitingBytes.Account
     var reader: MessageReader
@@ -171,6 +173,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         outbox = Outbox()
         account.set(0)
         waitingSignals = []
+        heldStates = []
         unread = ByteBuffer()
     }
 

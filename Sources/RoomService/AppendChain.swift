@@ -18,8 +18,16 @@ final class AppendChain: Sendable {
     }
 
     private struct Part {
-        var append: StreamAppend
-        var commands: Int
+        let append: StreamAppend
+        let commands: Int
+        /// What writing it takes, as ``LogShares`` counts.
+        let cost: Int
+
+        init(_ append: StreamAppend, commands: Int) {
+            self.append = append
+            self.commands = commands
+            cost = LogShares.cost(of: append)
+        }
     }
 
     private struct State {
@@ -59,16 +67,14 @@ final class AppendChain: Sendable {
 
     // MARK: For group commit
 
-    /// Whether the next append has more events than a transaction of many rooms should have of one.
-    var isLong: Bool {
-        state.withLock { ($0.parts.first?.append.events.count ?? 0) > Self.eventsOfShort }
-    }
+    /// What the next append takes at least, as ``LogShares`` counts.
+    var cost: Int { state.withLock { $0.parts.first?.cost ?? 0 } }
 
     /// Adds a part; returns whether the chain is to be listed.
     func add(_ append: StreamAppend, commands: Int) -> Bool {
         state.withLock { state in
             guard state.end == nil else { return false }
-            state.parts.append(Part(append: append, commands: commands))
+            state.parts.append(Part(append, commands: commands))
             defer { state.isListed = true }
             return !state.isListed
         }
@@ -95,11 +101,11 @@ final class AppendChain: Sendable {
                 return ([], state.isOvertaken)
             }
             let most = max(Self.commandsTogether, state.parts.reduce(0) { $0 + $1.commands } / 2)
-            var (commands, events) = (first.commands, first.append.events.count)
+            var (commands, cost) = (first.commands, first.cost)
             let others = state.parts.dropFirst().prefix { part in
                 commands += part.commands
-                events += part.append.events.count
-                return commands <= most && events <= Self.eventsTogether
+                cost += part.cost
+                return commands <= most && cost <= Self.costTogether
             }
             state.underWay = 1 + others.count
             defer { state.parts.removeFirst(state.underWay) }
@@ -153,10 +159,8 @@ final class AppendChain: Sendable {
 
     /// So many commands are always written together.
     static let commandsTogether = 64
-    /// What follows a part is not written together with it beyond so many events: writing and showing them keeps others
-    /// waiting.
-    private static let eventsTogether = 1_024
-    private static let eventsOfShort = 64
+    /// What follows a part is not written together with it beyond so much: writing and showing it keeps others waiting.
+    private static let costTogether = 1_024
 }
 
 extension StreamAppend {

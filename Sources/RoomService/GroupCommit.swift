@@ -13,8 +13,10 @@ final class GroupCommit: Sendable {
     private static let roomsPerFlush = 256
     /// Bytes of payload in one transaction: the room that reaches it is the last.
     private static let bytesPerFlush = 16 << 20
-    /// Events in one transaction where rooms have many: further rooms wait for the next one.
-    private static let eventsPerFlush = 512
+    /// An append that takes more than this, as ``LogShares`` counts, is a long one.
+    private static let costOfShort = 64
+    /// So much of long ones goes into one transaction, and the last of them whatever it takes.
+    private static let costPerFlush = 512
     /// For how long what waits is held back in favour of larger transactions: longer than most take.
     private static let patience = TimeAmount.milliseconds(5)
     /// For how long a room rests: other servers read what it wrote, decide and append in less.
@@ -127,7 +129,7 @@ final class GroupCommit: Sendable {
 
     private func next() async -> [Entry]? {
         while true {
-            let (batch, sleeper, mustBeTimed, isOver) = state.withLock { state in
+            let (batch, sleeper, mustBeTimed) = state.withLock { state in
                 var batch: [AppendChain] = []
                 if state.isWorthFlushing {
                     batch += state.listed.prefix(Self.roomsPerFlush)
@@ -135,13 +137,13 @@ final class GroupCommit: Sendable {
                     state.underWay += batch.count
                     state.isDue = false
                 }
-                return (batch, state.sleeper(), state.mustBeTimed(), state.isOver)
+                return (batch, state.sleeper(), state.mustBeTimed())
             }
             sleeper?.resume()
             if mustBeTimed { setMoment() }
             let entries = entries(of: batch)
             if !entries.isEmpty { return entries }
-            if isOver { return nil }
+            if state.withLock(\.isOver) { return nil }
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
                     guard !state.isWorthFlushing, !state.isOver else { return false }
@@ -153,37 +155,40 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// What the rooms write, as many of them as fit into one transaction; the others go back to the head of the list.
+    /// What the rooms write, as many of them as fit into one transaction; of the others those that write little go back to
+    /// the head of the list, and the long ones to its end.
     private func entries(of chains: [AppendChain]) -> [Entry] {
         guard !chains.isEmpty else { return [] }
         var entries: [Entry] = []
         var bytes = 0
-        var events = 0
+        var cost = 0
         var long: [AppendChain] = []
         var short: [AppendChain] = []
-        for chain in chains { if chain.isLong { long.append(chain) } else { short.append(chain) } }
+        for chain in chains { if chain.cost > Self.costOfShort { long.append(chain) } else { short.append(chain) } }
         let isForShort = state.withLock { state in
             defer { state.isForShort = !long.isEmpty && !state.isForShort }
             return state.isForShort && !short.isEmpty
         }
         // Those that have waited behind a long one come first, and by themselves.
-        let longAtMost = isForShort ? 0 : Self.eventsPerFlush
+        let most = isForShort ? 0 : Self.costPerFlush
         var rest = (short + long)[...]
         while bytes < Self.bytesPerFlush, let chain = rest.first {
             let isLong = rest.count <= long.count
-            guard !isLong || events < longAtMost else { break }
+            guard !isLong || cost < most else { break }
             rest.removeFirst()
             guard let append = chain.begin() else { continue }
             bytes += append.events.reduce(0) { $0 + $1.payload.count }
-            if isLong { events += append.events.count }
+            if isLong { cost += LogShares.cost(of: append) }
             entries.append(Entry(chain: chain, append: append))
         }
-        let sleeper = state.withLock { state in
+        let (sleeper, mustBeTimed) = state.withLock { state in
             state.underWay -= chains.count - entries.count
-            state.listed.insert(contentsOf: rest, at: 0)
-            return state.sleeper()
+            state.listed.insert(contentsOf: rest.dropLast(long.count), at: 0)
+            state.listed += rest.suffix(long.count)
+            return (state.sleeper(), state.mustBeTimed())
         }
         sleeper?.resume()
+        if mustBeTimed { setMoment() }
         return entries
     }
 

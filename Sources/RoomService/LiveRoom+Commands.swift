@@ -37,7 +37,8 @@ extension LiveRoom {
         return !lining.isEmpty
     }
 
-    private func consider(_ request: CommandRequest) {
+    /// Decides a command whose turn it is, or lets it wait for the log to be read.
+    func consider(_ request: CommandRequest) {
         switch condition {
         case .current:
             decide(request)

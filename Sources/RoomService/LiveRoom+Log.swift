@@ -122,7 +122,7 @@ extension LiveRoom {
         condition = .current
         let requests = waiting
         waiting = []
-        for request in requests { submit(request) }
+        for request in requests { consider(request) }
         let callbacks = verifying
         verifying = []
         for callback in callbacks { callback() }
@@ -215,7 +215,8 @@ extension LiveRoom {
         let isStarted = surroundings.jobs.start {
             do {
                 let snapshot =
-                    isLong ? try await heavyWork.run(.encoding) { StoredSnapshot(of: state) } : StoredSnapshot(of: state)
+                    isLong
+                    ? try await heavyWork.run(.encoding) { StoredSnapshot(of: state) } : StoredSnapshot(of: state)
                 try await store.save(snapshot, of: id.uuid, in: epoch, oneIn: span)
                 metrics.snapshotEnded(.saved)
             } catch {

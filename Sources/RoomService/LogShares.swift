@@ -1,3 +1,4 @@
+import EventStorage
 import NIOCore
 import RoomDomain
 
@@ -44,6 +45,11 @@ final class LogShares: Sendable {
 
     /// What writing these costs.
     static func cost(of events: [RecordedEvent]) -> Int { events.count + events.weight / bytesOfOneEvent }
+
+    /// What writing an append takes.
+    static func cost(of append: StreamAppend) -> Int {
+        append.events.count + append.events.reduce(0) { $0 + $1.payload.count } / bytesOfOneEvent
+    }
 
     /// Charges a session, and the address that it comes from, for what it writes: to a room, or to make one.
     ///

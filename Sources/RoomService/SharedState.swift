@@ -3,7 +3,7 @@ import Synchronization
 
 /// `State` as JSON at one position of a room: encoded once, and shared by everybody who is given it.
 ///
-/// It is charged to nobody. Its compressed form is made at most once, by who first wants it.
+/// Its compressed form is made at most once, by who first wants it.
 package final class SharedState: Sendable {
     private enum Compressed {
         case unmade
@@ -11,6 +11,9 @@ package final class SharedState: Sendable {
         case made(ByteBuffer?)
     }
 
+    /// Tells it from all others of the process, also from those that are gone.
+    package let number = count.add(1, ordering: .relaxed).newValue
+    private static let count = Atomic<UInt64>(0)
     /// The last event in it.
     package let seq: Int
     /// The JSON.

@@ -183,9 +183,15 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // Where the connection has ended it is dropped.
         work(&input, context)
         context.fireChannelReadComplete()
-        let isReadDue = isReadPutOff || phase == .handshaking || readRequested
+        let wasPutOff = isReadPutOff
         isReadPutOff = false
-        if isReadDue, phase == .handshaking || phase == .open { context.read() }
+        switch phase {
+        case .handshaking: context.read()
+        // Whoever was given something meanwhile may want no more.
+        case .open where wasPutOff: context.channel.read()
+        case .open where readRequested: context.read()
+        case .idle, .open, .closing, .closed: break
+        }
     }
 
     private func work(_ input: inout ByteBuffer, _ context: ChannelHandlerContext) {

@@ -26,6 +26,55 @@ import Testing
         }
     }
 
+    /// What a room waits for that changes much: a queue of 300 entries.
+    private static let long = RoomCommand.syncDeck(
+        Deck(queue: (1...300).map { .track(TrackID(rawValue: $0)) }, playback: .stopped))
+
+    @Test func `who writes little waits for one long append at most`() async throws {
+        try await withNode { node in
+            var short: [(room: RoomID, owner: Person)] = []
+            for _ in 0..<6 { short.append(try await node.makeRoom()) }
+            var long: [(room: RoomID, owner: Person)] = []
+            for _ in 0..<3 { long.append(try await node.makeRoom(tracks: 300)) }
+            for (room, _) in short + long { _ = try await node.state(of: room) }
+            let (gate, second) = (Gate(), Gate())
+            defer {
+                gate.open()
+                second.open()
+            }
+            let before = node.store.batches.count
+            node.store.next(.append, .waits(gate))
+            var answers = [node.ask(.rename(name: "Anna"), in: short[0].room, by: short[0].owner.actor)]
+            try await eventually("the append") { gate.arrived == 1 }
+            answers += short[1...3].map { node.ask(.rename(name: "Anna"), in: $0.room, by: $0.owner.actor) }
+            answers += long.map { node.ask(Self.long, in: $0.room, by: $0.owner.actor) }
+            try await node.takeTurns()
+            node.store.next(.append, .waits(second))
+            gate.open()
+            try await eventually("the next append") { second.arrived == 1 }
+            answers += short[4...5].map { node.ask(.rename(name: "Anna"), in: $0.room, by: $0.owner.actor) }
+            try await node.takeTurns()
+            second.open()
+            for answer in answers { #expect(try await answer.outcome().seq != nil) }
+            // Two long ones go with the short ones, and the third one lets those go first that came later.
+            #expect(node.store.batches.dropFirst(before).map(\.count) == [1, 5, 2, 1])
+        }
+    }
+
+    @Test func `commands of one room are decided in their order, long ones and short ones`() async throws {
+        try await withNode { node in
+            let (room, owner) = try await node.makeRoom()
+            func tracks(_ name: String) -> RoomCommand { .addTracks((1...60).map { .named("\(name) \($0)") }) }
+            let commands = [
+                tracks("a"), .rename(name: "Anna"), tracks("b"), .rename(name: "Hannah"), .rename(name: "Anne"),
+            ]
+            let answers = commands.map { node.ask($0, in: room, by: owner.actor) }
+            var seqs: [Int?] = []
+            for answer in answers { seqs.append(try await answer.outcome().seq) }
+            #expect(seqs == [3, 4, 5, 6, 7])
+        }
+    }
+
     @Test(
         arguments: zip(
             [

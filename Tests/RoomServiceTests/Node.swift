@@ -85,6 +85,24 @@ final class Node: Sendable {
     func turnLoops() async throws {
         for loop in loops { try await loop.submit {}.get() }
     }
+
+    /// Lets everything that waits for its turn on the event loops be done, and what that hands on.
+    func takeTurns() async throws {
+        for loop in loops {
+            let turn = loop.makePromise(of: Void.self)
+            let turns = host.turns(of: loop)
+            try await loop.submit {
+                turns.assumeIsolated {
+                    $0.add {
+                        turn.succeed(())
+                        return false
+                    }
+                }
+            }.get()
+            try await turn.futureResult.get()
+        }
+        for _ in 0..<3 { try await turnLoops() }
+    }
 }
 
 /// The answer to a command, when it comes.

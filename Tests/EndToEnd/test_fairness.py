@@ -1,0 +1,104 @@
+"""What one client may keep others waiting with: input beyond its allowance, silent connections, states it never takes."""
+
+import contextlib
+import json
+import socket
+
+import backline
+
+MANY = [{"source": "s", "sourceId": str(number), "title": f"{number} " + "x" * 290} for number in range(500)]
+
+
+def opened(servers, *options):
+    server = servers(*options).start()
+    dj = server.session("Ana")
+    return server, dj, dj.create_room()["room"]["state"]["id"]
+
+
+def test_a_session_that_sends_too_much_is_not_read_from_for_a_while(servers):
+    """What is beyond its allowance waits in the network: of 700 messages some are refused, not two hundred."""
+    server, dj, _ = opened(servers, "--max-messages-per-session", "100")
+    with backline.RawSocket(server, dj.token) as raw:
+        frames = bytearray()
+        for number in range(700):
+            text = json.dumps({"type": "time", "id": number, "t1": 1}).encode()
+            frames += bytes([0x81, 0x80 | len(text)]) + bytes(4) + text
+        raw.stream.sendall(bytes(frames))
+        answers = []
+        while len(answers) < 700:
+            answer = raw.receive()
+            if "re" in answer:
+                answers.append(answer)
+    assert [answer["re"] for answer in answers] == list(range(700))
+    refused = [answer for answer in answers if answer["type"] == "error"]
+    assert all(answer["code"] == "rate_limited" and answer["retryAfterMs"] > 0 for answer in refused)
+    assert 1 <= len(refused) <= 50, len(refused)
+
+
+def test_a_flood_on_one_socket_leaves_others_on_its_loop_their_turn(servers):
+    """One loop, and a second's work in one go: a message that comes behind it is answered before most of it."""
+    server, dj, room = opened(servers, "--threads", "1", "--max-commands-per-second", "0")
+    dj.command(room, "addTracks", tracks=MANY)
+    queue = [{"track": number} for number in range(1, 501)]
+    text = json.dumps(
+        {"type": "command", "room": room, "id": 1, "command": {
+            "type": "syncDeck", "queue": queue, "playback": {"status": "stopped"}}}).encode()
+    frame = bytes([0x81, 0x80 | 126]) + len(text).to_bytes(2) + bytes(4) + text
+    with backline.RawSocket(server, dj.token) as flooding, server.session("Ben").socket() as other:
+        count = 1_000_000 // len(text)
+        flooding.stream.settimeout(60)
+        flooding.stream.sendall(frame * count)
+        assert other.ask("time", t1=1)["type"] == "time"
+        # Nothing of it was left out, and the room has not done more than it was asked.
+        answered = 0
+        while answered < count:
+            answered += flooding.receive().get("re") == 1
+
+
+def test_an_address_has_few_connections_that_ask_for_nothing(servers):
+    """A quarter of what it may have, here the least there is: one more is closed at once, and those that ask are served."""
+    server, dj, room = opened(servers, "--max-connections-per-address", "80")
+    silent = [socket.create_connection((server.host, server.port), timeout=backline.PATIENCE) for _ in range(64)]
+    with socket.create_connection((server.host, server.port), timeout=backline.PATIENCE) as excess:
+        try:
+            assert excess.recv(1) == b""
+        except ConnectionResetError:
+            pass
+    for stream in silent:
+        stream.close()
+    backline.eventually(lambda: _answers(dj, room), "places become free")
+
+
+def _answers(person, room):
+    try:
+        return person.request("GET", f"/v1/rooms/{room}").status == 200
+    except OSError:
+        return False
+
+
+def test_who_takes_no_state_is_charged_for_each_position(servers):
+    """A state is kept for whoever is on the way through it. Ever new positions of it are refused in the end."""
+    server, dj, room = opened(servers, "--max-waiting-bytes-per-address", "3000000")
+    for part in range(8):
+        dj.command(room, "addTracks", tracks=[{**track, "sourceId": f"{part} {track['sourceId']}"} for track in MANY])
+    state = len(dj.request("GET", f"/v1/rooms/{room}").body)
+    assert state > 1_000_000
+    held, refused = 0, None
+    with contextlib.ExitStack() as stack:
+        for number in range(8):
+            dj.command(room, "rename", name=f"Ana {number}")
+            raw = stack.enter_context(backline.RawSocket(server, dj.token, receive_buffer=4_096))
+            assert raw.receive()["type"] == "welcome"
+            raw.send({"type": "subscribe", "room": room, "id": 1})
+            # The first bytes of the snapshot have come, or all of the refusal.
+            first, second = raw.reader.peek(2)[:2]
+            if second & 0x7F < 127:
+                refused = raw.receive()
+                break
+            held += 1
+    assert refused is not None and refused["code"] == "rate_limited" and refused["retryAfterMs"] > 0, refused
+    assert 2 <= held <= 3_000_000 // state + 1, held
+    with dj.socket() as client:
+        def follows():
+            return client.ask("subscribe", room=room)["type"] == "snapshot"
+        backline.eventually(follows, "the places become free")
