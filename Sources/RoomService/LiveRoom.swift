@@ -130,8 +130,8 @@ package actor LiveRoom {
 
     /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
     func mayBeEvicted(idle: TimeAmount) -> Bool {
-        !isFollowed && !isWriting && waiting.isEmpty && lining.isEmpty && verifications.isEmpty
-            && encoding.waiters.isEmpty && condition != .reloading && lastUse + idle < loop.now
+        !isFollowed && !isWriting && waiting.isEmpty && verifications.isEmpty && encoding.waiters.isEmpty
+            && lining.isEmpty && condition != .reloading && lastUse + idle < loop.now
     }
 
     /// Whether there is anything that is decided and not known to be durable.
