@@ -12,7 +12,7 @@ enum APIDescription {
         "description":"The HTTP operations of a Backline server. Protocol.md says what they mean, and has the \#
         messages of the sockets. Every GET is answered as HEAD too, without a body. A method that a path does not \#
         have is answered 405 with Allow, a path that is none 404, both with a problem; bytes that are no request 400\#
-         without a body. Every answer has X-Content-Type-Options, Referrer-Policy, Cache-Control (no-store) and \#
+         with a problem. Every answer has X-Content-Type-Options, Referrer-Policy, Cache-Control (no-store) and \#
         Content-Security-Policy, and where TLS is the server's own Strict-Transport-Security. Members of objects \#
         that are not described here are ignored in requests; null is as good as absent. Lengths of texts count \#
         Unicode scalars, without the white space at their ends."

@@ -43,6 +43,13 @@ final class AnswerMemory: Sendable {
         guard waiting.takes(bytes, of: network) else { throw Self.refusal }
     }
 
+    /// Charges a body of so many bytes for as long as it is kept, or refuses with `rate_limited`; nil where it is short.
+    func charge(bodyOf bytes: Int) throws(CommandFailure) -> WaitingBytes.Charge? {
+        guard bytes >= WaitingBytes.step else { return nil }
+        guard let charge = waiting.charge(bytes, to: network) else { throw Self.refusal }
+        return charge
+    }
+
     /// Charges an answer, or refuses with `rate_limited`.
     func charge(_ response: Response) throws(CommandFailure) {
         let bytes = (response.body.contentLength ?? 0) - state.withLock { $0.shared }

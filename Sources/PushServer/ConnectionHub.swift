@@ -77,6 +77,13 @@ final class ConnectionHub {
         return ConnectionID(rawValue: nextNumber)
     }
 
+    /// Makes what reads a socket's messages.
+    func makeReader(for compression: SocketCompression) -> MessageReader {
+        MessageReader(
+            role: .server, maximumMessageLength: settings.maximumMessageLength, deflate: compression.parameters,
+            inflater: framing.inflater)
+    }
+
     /// Takes in a socket whose handshake is done.
     func add(_ connection: WebSocketConnection) {
         connections[connection.id] = connection
@@ -206,8 +213,19 @@ final class ConnectionHub {
 
     /// A member says something to the one whose session this is.
     func signalArrived(_ signal: RelayedSignal) {
-        for connection in connections(of: signal.session) where connection.follows(signal.room) {
-            connection.relay(signal)
+        let connections = connections(of: signal.session).filter { $0.follows(signal.room) }
+        guard !connections.isEmpty else { return }
+        // One frame of each kind, whatever the number of sockets.
+        let plain = framing.plain(signal.message)
+        var compressed: ByteBuffer??
+        for connection in connections {
+            guard connection.compression.takes(messageOf: signal.message.count) else {
+                connection.relay(signal, as: plain)
+                continue
+            }
+            let frame = compressed ?? framing.compressed(signal.message)
+            compressed = frame
+            connection.relay(signal, as: frame ?? plain)
         }
     }
 

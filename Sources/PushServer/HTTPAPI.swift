@@ -326,13 +326,18 @@ struct HTTPAPI: Sendable {
     }
 
     private func body(of request: Request, _ context: APIContext) async throws -> [UInt8] {
+        let most = settings.maximumMessageLength
+        // A body of no known length may become as long as one may be.
+        let length = request.headers[.contentLength].flatMap { Int($0) } ?? most
+        let charge = try context.memory.charge(bodyOf: min(length, most))
+        defer { withExtendedLifetime(charge) {} }
         do {
-            let body = try await request.body.collect(upTo: settings.maximumMessageLength)
+            let body = try await request.body.collect(upTo: most)
             admission.bodyArrived(
                 body.readableBytes, of: context.authenticated?.id, from: network(of: request, context))
             return Array(buffer: body)
         } catch is NIOTooManyBytesError {
-            throw CommandFailure(.tooLarge, "at most \(settings.maximumMessageLength) bytes")
+            throw CommandFailure(.tooLarge, "at most \(most) bytes")
         }
     }
 

@@ -12,6 +12,8 @@ extension WebSocketConnection {
         perform(closing.close(CloseReason(code, reason)))
         inbox = []
         hub.remove(self)
+        // The peer's own close may be there already.
+        if unread.readableBytes > 0 { waitForTurn() }
         readIfDue()
     }
 

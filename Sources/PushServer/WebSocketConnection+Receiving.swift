@@ -36,8 +36,8 @@ extension WebSocketConnection {
         }
     }
 
-    /// Deals with bytes until they are all taken, have taken so much work that it is another connection's turn, or are
-    /// more than the session or the address may send: the rest waits.
+    /// Deals with bytes until they are all taken, have taken so much work that it is another connection's turn, have brought
+    /// more answers than may wait, or are more than the session or the address may send: the rest waits.
     private func deal(with bytes: inout ByteBuffer) {
         isDealing = true
         let start = NIODeadline.now()
@@ -46,6 +46,7 @@ extension WebSocketConnection {
         defer {
             isDealing = false
             timeUsed = timeUsed + (.now() - start)
+            chargeInput()
         }
         do throws(FrameViolation) {
             while true {
@@ -55,7 +56,7 @@ extension WebSocketConnection {
                 // After the excess nothing more is looked at.
                 guard !isLingering, let step else { return }
                 handle(step, verdict)
-                guard bytes.readableBytes > 0, !isLingering, isPaused || .now() >= end else { continue }
+                guard bytes.readableBytes > 0, !isLingering, isPaused || !takesAnswers || .now() >= end else { continue }
                 unread = bytes
                 return waitForTurn()
             }
@@ -64,9 +65,9 @@ extension WebSocketConnection {
         }
     }
 
-    /// Goes on with what is left in turns with others, or where a pause ends.
-    private func waitForTurn() {
-        guard !isTakingTurns, !isPaused else { return }
+    /// Goes on with what is left in turns with others, or where a pause ends, or the peer takes its answers again.
+    func waitForTurn() {
+        guard !isTakingTurns, !isPaused, takesAnswers || !closing.isOpen else { return }
         isTakingTurns = true
         let this = NIOLoopBound(self, eventLoop: hub.loop)
         hub.turns.assumeIsolated { $0.add { this.value.takeTurn() } }
@@ -81,7 +82,7 @@ extension WebSocketConnection {
             leaveIfDone()
             readIfDue()
         }
-        isTakingTurns = unread.readableBytes > 0 && !isPaused
+        isTakingTurns = unread.readableBytes > 0 && !isPaused && (takesAnswers || !closing.isOpen)
         return isTakingTurns
     }
 

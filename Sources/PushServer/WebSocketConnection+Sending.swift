@@ -41,13 +41,14 @@ extension WebSocketConnection {
         flushSoon()
     }
 
-    /// Sends what another member says to this one.
+    /// Sends what another member says to this one, in the frame that all of the member's sockets get.
     ///
     /// How much of it waits is bounded where it is sent: until it is taken here, the room refuses what would be too much.
-    func relay(_ signal: RelayedSignal) {
+    func relay(_ signal: RelayedSignal, as frame: ByteBuffer) {
         guard isOpen else { return }
         waitingSignals.append(signal.charge)
-        send(signal.message)
+        hub.tally.framesSent.text += 1
+        write(frame)
         hub.tally.signalsSent += 1
     }
 
@@ -157,7 +158,22 @@ extension WebSocketConnection {
 
     /// Charges the connection what waits for it.
     private func charge() {
-        account.set(transportIsIdle ? outbox.ownBytes : waitingBytes)
+        account.set((transportIsIdle ? outbox.ownBytes : waitingBytes) + heldInput)
+    }
+
+    /// Charges the connection for what has come and is not dealt with, a message that is not whole above all; where there is
+    /// no room for it any more, the socket is closed with 1013.
+    func chargeInput() {
+        let held = reader.heldCapacity + unread.readableBytes
+        guard held >= WaitingBytes.step || heldInput > 0 else { return }
+        guard held <= heldInput || account.takes(held - heldInput) else {
+            closeAndIgnore(.tryAgainLater, "too much is on its way from this address")
+            reader = hub.makeReader(for: compression)
+            heldInput = 0
+            return charge()
+        }
+        heldInput = held
+        charge()
     }
 
     /// Whether the peer takes its answers: few of them wait, and where nothing more may wait for its address or for all,
@@ -184,7 +200,9 @@ extension WebSocketConnection {
         catchUp()
         goOnNearby()
         // What was put off because too much waited.
-        if takesAnswers, !inbox.isEmpty || isReadingPutOff { work() }
+        guard takesAnswers else { return }
+        if unread.readableBytes > 0 { waitForTurn() }
+        if !inbox.isEmpty || isReadingPutOff { work() }
     }
 
     /// Gives the transport what waits, as far as it takes it.

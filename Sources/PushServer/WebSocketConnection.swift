@@ -87,6 +87,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     var budget: MessageBudget
     /// What has arrived and waits for its turn.
     var unread = ByteBuffer()
+    /// Bytes that have arrived and are not dealt with, as far as they are charged.
+    var heldInput = 0
     /// Whether what has arrived is being dealt with.
     var isDealing = false
     /// For how long what has arrived was dealt with since the current window began, and when that ends.
@@ -117,9 +119,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.ticket = ticket
         self.place = place
         self.account = account
-        reader = MessageReader(
-            role: .server, maximumMessageLength: hub.settings.maximumMessageLength, deflate: compression.parameters,
-            inflater: hub.framing.inflater)
+        reader = hub.makeReader(for: compression)
         let now = NIODeadline.now()
         budget = MessageBudget(perSecond: hub.settings.maximumMessagesPerSecond, at: now)
         nextPing = now + hub.settings.pingInterval

@@ -46,11 +46,11 @@ package actor LoopTurns {
     }
 
     private func takeTurns() {
-        let end = NIODeadline.now() + Self.slice
+        let end = loop.now + Self.slice
         repeat {
             guard let turn = waiting.popFirst() else { break }
             if turn() { waiting.append(turn) }
-        } while .now() < end
+        } while loop.now < end
         isScheduled = false
         schedule()
     }

@@ -15,7 +15,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connections from one address (IPv6: one /64); more are answered 429. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384, with --plain and without --trusted-proxies 0]",
+            "Connections from one address (IPv6: one /64), of which a quarter (64 in any case) may not have asked for anything yet; more are answered 429, or closed. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxConnectionsPerAddress: String?
 
@@ -34,7 +34,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Messages a second on one socket, five times as many at once: each frame counts, pongs and fragments too, and once more for each 4 KiB that it has, inflated or not, or that the snapshot it asks for has; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
+            "Messages a second on one socket, five times as many at once: each frame counts, pongs and fragments too, and once more for each KiB that it has, inflated or not, or that the snapshot it asks for has; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
             valueName: "n"))
     var maxMessagesPerSecond: String?
 
@@ -70,7 +70,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Commands of one session in one room in a second, on all its connections, five times as many at once, one counting once more for each 50 tracks or entries that it names; more are answered rate_limited. 0: any number. [BACKLINE_MAX_COMMANDS_PER_SECOND; default: 200]",
+            "Commands of one session in one room in a second, on all its connections, five times as many at once, one counting once more for each 50 tracks, entries or members that it names; more are answered rate_limited. 0: any number. [BACKLINE_MAX_COMMANDS_PER_SECOND; default: 200]",
             valueName: "n"))
     var maxCommandsPerSecond: String?
 
@@ -124,7 +124,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that wait for all clients together, what many share not counted; while there is no room, long answers are refused with rate_limited. 0: any number. [BACKLINE_MAX_WAITING_BYTES; default: 268435456]",
+            "Bytes that wait for all clients together, or come from them, what many share counted once; while there is no room, long answers are refused with rate_limited. 0: any number. [BACKLINE_MAX_WAITING_BYTES; default: 268435456]",
             valueName: "n"))
     var maxWaitingBytes: String?
 

@@ -102,3 +102,49 @@ def test_who_takes_no_state_is_charged_for_each_position(servers):
         def follows():
             return client.ask("subscribe", room=room)["type"] == "snapshot"
         backline.eventually(follows, "the places become free")
+
+
+def test_messages_that_never_end_are_charged_to_their_address(servers):
+    """Of 200,000 bytes each, not all of eight fit into a million, nor is there room for none."""
+    server, dj, _ = opened(servers, "--max-waiting-bytes-per-address", "1000000")
+    part = bytes([0x81, 0x80 | 127]) + (200_000).to_bytes(8) + bytes(4) + b" " * 190_000
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(backline.RawSocket(server, dj.token)) for _ in range(8)]
+        for raw in sockets:
+            with contextlib.suppress(OSError):
+                raw.stream.sendall(part)
+        backline.eventually(lambda: _closed(server, 1013) >= 2, "some are closed")
+        assert _closed(server, 1013) <= 6
+    with backline.RawSocket(server, dj.token) as raw:
+        def whole():
+            raw.stream.sendall(part + b" " * 10_000)
+            while (answer := raw.receive())["type"] == "welcome":
+                pass
+            return answer["code"] == "bad_request"
+        backline.eventually(whole, "there is room again")
+
+
+def _closed(server, code):
+    metrics = server.request("GET", "/metrics").body.decode()
+    found = [line for line in metrics.splitlines()
+             if line.startswith("backline_websocket_closes_total{") and f'"{code}"' in line]
+    return sum(float(line.rpartition(" ")[2]) for line in found)
+
+
+def test_bodies_that_never_end_are_charged_to_their_address(servers):
+    """Whatever is asked: others of the address are told to wait, and go on when the bodies are gone."""
+    server, dj, room = opened(servers, "--max-waiting-bytes-per-address", "1000000")
+    head = (f"POST /v1/sessions HTTP/1.1\r\nHost: {server.host}:{server.port}\r\nContent-Type: application/json\r\n"
+            "Content-Length: 200000\r\n\r\n").encode()
+    with contextlib.ExitStack() as stack:
+        for _ in range(5):
+            plain = socket.create_connection((server.host, server.port), timeout=backline.PATIENCE)
+            stream = stack.enter_context(server.context().wrap_socket(plain, server_hostname="localhost"))
+            stream.sendall(head + b"{" * 50)
+
+        def is_refused():
+            body = {"name": "Eve", "padding": "x" * 30_000}
+            return server.request("POST", "/v1/sessions", body).status == 429
+        backline.eventually(is_refused, "there is no room for another")
+        assert server.request("POST", "/v1/sessions", {"name": "Eve"}).status == 201, "a short one"
+    backline.eventually(lambda: not is_refused(), "there is room again")

@@ -639,6 +639,8 @@ def _is_refused(server):
     try:
         socket.create_connection((server.host, server.port)).close()
         return False
+    except ConnectionResetError:
+        return False  # It stood in the queue of the listener that was just closed.
     except ConnectionRefusedError:
         return True
 
