@@ -56,7 +56,9 @@ extension WebSocketConnection {
                 // After the excess nothing more is looked at.
                 guard !isLingering, let step else { return }
                 handle(step, verdict)
-                guard bytes.readableBytes > 0, !isLingering, isPaused || !takesAnswers || .now() >= end else { continue }
+                guard bytes.readableBytes > 0, !isLingering, isPaused || !takesAnswers || .now() >= end else {
+                    continue
+                }
                 unread = bytes
                 return waitForTurn()
             }
