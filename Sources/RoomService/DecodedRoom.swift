@@ -18,21 +18,22 @@ struct DecodedRoom: Sendable {
     /// A version that no fold has: with it a room is read without a snapshot.
     private static let noReducer = 0
 
+    /// What is longer than this is decoded beside Swift's own threads.
+    private static let longBytes = 1 << 16
+
     /// Reads a room from its log, where its snapshot is damaged from the log alone.
     static func load(
-        _ id: RoomID, from store: any EventStore, logger: Logger
+        _ id: RoomID, in surroundings: LiveRoom.Surroundings
     ) async -> Result<DecodedRoom, RoomShelf.LookupFailure> {
+        let (store, logger) = (surroundings.store, surroundings.logger)
         do {
-            var loaded = try await store.load(id.uuid, reducerVersion: StoredStateJSON.reducerVersion, after: nil)
-            var state: RoomState?
-            if let snapshot = loaded?.snapshot {
-                state = snapshot.state(of: id, logger: logger)
-                if state == nil {
-                    loaded = try await store.load(id.uuid, reducerVersion: noReducer, after: nil)
+            for reducerVersion in [StoredStateJSON.reducerVersion, noReducer] {
+                guard let loaded = try await store.load(id.uuid, reducerVersion: reducerVersion, after: nil) else {
+                    break
                 }
+                if let room = try await decode(loaded, of: id, in: surroundings) { return .success(room) }
             }
-            guard let loaded else { return .failure(.noSuchRoom) }
-            return .success(try DecodedRoom(loaded, on: state ?? RoomState(id: id)))
+            return .failure(.noSuchRoom)
         } catch let fault as LogFault {
             logger.error("A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
             return .failure(.corrupt)
@@ -40,6 +41,27 @@ struct DecodedRoom: Sendable {
             logger.warning("A room could not be loaded", metadata: ["room": "\(id)", "fault": "\(error)"])
             return .failure(.unavailable)
         }
+    }
+
+    /// Decodes what was read; nil where the snapshot in it is damaged.
+    private static func decode(
+        _ loaded: LoadedStream, of id: RoomID, in surroundings: LiveRoom.Surroundings
+    ) async throws -> DecodedRoom? {
+        let logger = surroundings.logger
+        let decode = { @Sendable () -> Result<DecodedRoom?, LogFault> in
+            do throws(LogFault) {
+                guard let snapshot = loaded.snapshot else {
+                    return .success(try DecodedRoom(loaded, on: RoomState(id: id)))
+                }
+                guard let state = snapshot.state(of: id, logger: logger) else { return .success(nil) }
+                return .success(try DecodedRoom(loaded, on: state))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let bytes = (loaded.snapshot?.state.count ?? 0) + loaded.events.reduce(0) { $0 + $1.payload.count }
+        let result = bytes > longBytes ? try await surroundings.heavyWork.run(.encoding, decode) : decode()
+        return try result.get()
     }
 
     /// Folds the events that were read on the state before them; throws where the log holds what this program cannot

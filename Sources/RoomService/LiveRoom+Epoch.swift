@@ -10,7 +10,7 @@ extension LiveRoom {
     func loadAnew() {
         let (id, loop, surroundings) = (id, loop, surroundings)
         let isStarted = surroundings.jobs.start {
-            let result = await DecodedRoom.load(id, from: surroundings.store, logger: surroundings.logger)
+            let result = await DecodedRoom.load(id, in: surroundings)
             loop.execute { self.assumeIsolated { $0.loadedAnew(result) } }
         }
         if !isStarted { giveUpReading(as: .stale, .unavailable) }

@@ -9,7 +9,9 @@ extension LiveRoom {
     /// The answer reaches the feed before any later delta: what the messages hold ends where the deltas begin.
     package func subscribe(_ request: SubscriptionRequest) {
         lastUse = loop.now
-        let mayBeBehind = surroundings.settings.logIsShared && !isFollowed
+        // Whoever follows is told what other servers write. A place that one of them has cleared is shown to nobody, also
+        // not until it is told.
+        let mayBeBehind = surroundings.settings.logIsShared && (!isFollowed || confirmed.location != nil)
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
     }

@@ -74,9 +74,9 @@ package actor RoomShelf {
     }
 
     private func load(_ id: RoomID) {
-        let (store, loop, logger) = (surroundings.store, loop, surroundings.logger)
+        let (loop, surroundings) = (loop, surroundings)
         let isStarted = surroundings.jobs.start {
-            let result = await DecodedRoom.load(id, from: store, logger: logger)
+            let result = await DecodedRoom.load(id, in: surroundings)
             loop.execute { self.assumeIsolated { $0.loaded(id, result) } }
         }
         if !isStarted { loaded(id, .failure(.unavailable)) }

@@ -72,6 +72,21 @@ import Testing
 
     // MARK: What is shown
 
+    @Test func `a server that has not heard of it shows a place that another one has cleared to nobody who comes`()
+        async throws
+    {
+        try await withNodes(2, settings: exact) { nodes in
+            let (room, owner) = try await makeRoom(on: nodes[0])
+            let (early, late) = (Client(.guest(2)), Client(.guest(3)))
+            early.connect(to: nodes[1], following: room)
+            try await eventually("a snapshot") { early.isFollowing }
+            let clearing = try await move(room, to: nil, on: nodes[0], by: owner)
+            late.connect(to: nodes[1], following: room)
+            try await eventually("a snapshot") { late.isFollowing }
+            #expect(late.notes == [.snapshot(seq: clearing)])
+        }
+    }
+
     @Test func `from the acknowledgement on, nobody is shown a place of before, whatever is still in the log`()
         async throws
     {
