@@ -7,13 +7,14 @@ import RoomService
 struct ReadSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Reads of logs that run side by side, and as many of pools, on threads of their own; more wait for their turn. [BACKLINE_MAX_HEAVY_READS; default: 2]",
+            "Reads of logs that run side by side, and as many of pools, on threads of their own; more wait for their turn. [BACKLINE_MAX_HEAVY_READS; default: half the number of processors, at least 1]",
             valueName: "n"))
     var maxHeavyReads: String?
 
     /// Sets what is given.
     func apply(to settings: inout RoomHostSettings) throws {
-        guard let count = try Setting.count(maxHeavyReads, "max-heavy-reads", in: 1...64) else { return }
+        // One processor of two is left to the event loops: who steps back does so after some milliseconds only.
+        let count = try Setting.count(maxHeavyReads, "max-heavy-reads", in: 1...64) ?? max(1, System.coreCount / 2)
         settings.heavyWork.sideBySide[.log] = count
         settings.heavyWork.sideBySide[.pool] = count
     }
