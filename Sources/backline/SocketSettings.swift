@@ -34,7 +34,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Messages a second on one socket, five times as many at once: each frame counts, pongs and fragments too, and once more for each KiB that it has, inflated or not, or that the snapshot it asks for has; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
+            "Messages a second on one socket, five times as many at once: each frame counts, pongs and fragments too, and once more for each KiB that it has, inflated or not, and for each 4 KiB of the snapshot it asks for; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
             valueName: "n"))
     var maxMessagesPerSecond: String?
 
@@ -124,7 +124,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that wait for all clients together, or come from them, what many share counted once; while there is no room, long answers are refused with rate_limited. 0: any number. [BACKLINE_MAX_WAITING_BYTES; default: 268435456]",
+            "Bytes that wait for all clients together, or come from them, what many share counted once; while there is no room, long answers and bodies are refused with rate_limited, and sockets with long messages that are not whole closed. 0: any number. [BACKLINE_MAX_WAITING_BYTES; default: 268435456]",
             valueName: "n"))
     var maxWaitingBytes: String?
 
