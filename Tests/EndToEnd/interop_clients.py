@@ -1,16 +1,19 @@
 """WebSocket clients that were not written with the server, all behind one blocking interface."""
 
 import asyncio
+import contextlib
 import select
 import socket
 import struct
 import zlib
 
 import aiohttp
+import picows.websockets
 import picows.websockets.asyncio.client
 import pycurl
 import websocket
 import websockets.asyncio.client
+import websockets.exceptions
 
 import backline
 
@@ -70,6 +73,8 @@ class Websockets(OnLoop):
     """`websockets`."""
 
     connect = staticmethod(websockets.asyncio.client.connect)
+    #: What `receive` raises when there is no connection any more.
+    closed = websockets.exceptions.ConnectionClosed
 
     def open(self):
         self.run(self._open())
@@ -96,6 +101,10 @@ class Websockets(OnLoop):
 
     def drop(self):
         self.socket.shutdown(socket.SHUT_RDWR)
+        # The library reads no further while many messages wait to be received: it sees the end behind them.
+        with contextlib.suppress(self.closed):
+            while True:
+                self.receive()
         self.run(self.connection.wait_closed())
 
     def close(self):
@@ -107,6 +116,7 @@ class Picows(Websockets):
     """`picows`, by the interface that it shares with `websockets`."""
 
     connect = staticmethod(picows.websockets.asyncio.client.connect)
+    closed = picows.websockets.ConnectionClosed
 
     @property
     def compresses(self):

@@ -38,8 +38,11 @@ def log(request, tmp_path):
     """A database as a release left it."""
     number, store, _ = os.path.basename(request.param).split(".")
     statements = [_read(path) for path in _schema(store)[:int(number)]] + [_read(request.param)]
-    # A session lives for 30 days without use: these were used yesterday.
-    statements.append(f"UPDATE sessions SET expires_at = {int((time.time() + 29 * 86_400) * 1_000)}")
+    # A session lives for 30 days without use, a key of a creation for 24 hours: these were used an hour ago.
+    used = int((time.time() - 3_600) * 1_000)
+    statements.append(f"UPDATE sessions SET expires_at = {used + 30 * 86_400_000}")
+    keys = {"postgres": "creation_keys SET created_at", "sqlite": "creations SET at"}
+    statements.append(f"UPDATE {keys[store]} = {used}")
     made = Log(int(number), store, json.loads(_read(request.param.removesuffix(".sql") + ".json")))
     data = str(tmp_path / "data")
     if store == "sqlite":
