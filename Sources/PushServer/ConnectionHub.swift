@@ -64,7 +64,7 @@ final class ConnectionHub {
         self.probe = probe
         turns = rooms.turns(of: loop)
         deadlineTurns = LoopTurns(of: loop)
-        handshakeTurns = LoopTurns(of: loop, pause: .microseconds(50))
+        handshakeTurns = LoopTurns(of: loop, slice: .milliseconds(1), pause: .microseconds(5))
         nextNumber = index + 1
         numberStep = count
     }

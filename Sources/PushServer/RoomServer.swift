@@ -165,11 +165,13 @@ package final class RoomServer: Service, Sendable {
                 TLSHandler(
                     context, resources: resources.resources(on: channel.eventLoop), sendsDirectly: true,
                     whenItsTurn: { step in
-                        turns.assumeIsolated {
-                            $0.add {
+                        turns.assumeIsolated { turns in
+                            if turns.takeAtOnce() { return true }
+                            turns.add {
                                 step()
                                 return false
                             }
+                            return false
                         }
                     })
             } else {

@@ -10,9 +10,6 @@ package actor LoopTurns {
     /// Called on the loop.
     package typealias Turn = @Sendable () -> Bool
 
-    /// How long turns follow each other.
-    private static let slice = TimeAmount.microseconds(250)
-
     package nonisolated let loop: any EventLoop
     private nonisolated let executor: any SerialExecutor
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -20,15 +17,22 @@ package actor LoopTurns {
         unsafe executor.asUnownedSerialExecutor()
     }
 
-    private let pause: TimeAmount
+    /// How long turns follow each other, and how long they do not then.
+    private let slice, pause: TimeAmount
     private var waiting: CircularBuffer<Turn> = []
     private var isScheduled = false
+    /// Until when the loop belongs to everybody else.
+    private var restsUntil = NIODeadline.uptimeNanoseconds(0)
 
     /// Makes the turns of a loop, which belongs to everybody else for at least `pause` between two slices.
     ///
-    /// A pause of three slices leaves the processors to other threads most of the time.
-    package init(of loop: any EventLoop, pause: TimeAmount = .microseconds(750)) {
+    /// A pause of three slices leaves the processors to other threads most of the time; one of some microseconds is as long as
+    /// the loop takes to look at its sockets.
+    package init(
+        of loop: any EventLoop, slice: TimeAmount = .microseconds(250), pause: TimeAmount = .microseconds(750)
+    ) {
         self.loop = loop
+        self.slice = slice
         self.pause = pause
         executor = loop.executor
     }
@@ -39,6 +43,15 @@ package actor LoopTurns {
         schedule()
     }
 
+    /// Whether what would be a turn of less than a slice may be done at once.
+    ///
+    /// It may where nothing waits and the pause behind what was done last is over. Whoever is told so does it.
+    package func takeAtOnce() -> Bool {
+        guard !isScheduled, waiting.isEmpty, loop.now >= restsUntil else { return false }
+        restsUntil = loop.now + slice + pause
+        return true
+    }
+
     private func schedule() {
         guard !isScheduled, !waiting.isEmpty else { return }
         isScheduled = true
@@ -46,11 +59,12 @@ package actor LoopTurns {
     }
 
     private func takeTurns() {
-        let end = loop.now + Self.slice
+        let end = loop.now + slice
         repeat {
             guard let turn = waiting.popFirst() else { break }
             if turn() { waiting.append(turn) }
         } while loop.now < end
+        restsUntil = loop.now + pause
         isScheduled = false
         schedule()
     }

@@ -74,7 +74,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isWaitingForTurn = false
     /// Whether somebody wanted to read meanwhile.
     private var isReadPutOff = false
-    private let whenItsTurn: ((@escaping @Sendable () -> Void) -> Void)?
+    private let whenItsTurn: ((@escaping @Sendable () -> Void) -> Bool)?
     private var readRequested = false
     private var unreadReplies = 0
 
@@ -88,14 +88,15 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     ///   - sendsDirectly: sends on the channel's socket itself as long as the channel has nothing queued, which
     ///     saves the way through SwiftNIO's outbound path. Only for a handler that is next to the transport:
     ///     handlers nearer to it would not see what is written. Without effect on a channel that has no socket.
-    ///   - whenItsTurn: calls what it is given on the event loop, once and not at once: when the loop has time for a step of a
-    ///     handshake, which takes some tenths of a millisecond. Without it each step is taken as soon as its bytes are there.
+    ///   - whenItsTurn: returns true where the event loop has time now for a step of a handshake, which takes some tenths of a
+    ///     millisecond; otherwise it calls what it is given when the loop has, once, on the loop. Without it each step is taken
+    ///     as soon as its bytes are there.
     ///   - closeTimeout: how long `close()` waits for a peer that does not read. The default of 5 s is enough
     ///     for a slow network to take a socket's buffer, and short enough for a stopping server.
     /// - Precondition: a client that verifies the host name is given one.
     package init(
         _ context: TLSContext, resources: TLSEventLoopResources, serverName: String? = nil,
-        sendsDirectly: Bool = false, whenItsTurn: ((@escaping @Sendable () -> Void) -> Void)? = nil,
+        sendsDirectly: Bool = false, whenItsTurn: ((@escaping @Sendable () -> Void) -> Bool)? = nil,
         closeTimeout: TimeAmount = .seconds(5)
     ) {
         precondition(
@@ -163,14 +164,17 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         if phase == .handshaking, let whenItsTurn {
-            // What comes until then is handed on behind it.
-            isDecrypting = true
-            isWaitingForTurn = true
-            backlog = input
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-            return whenItsTurn {
+            let isNow = whenItsTurn {
                 let (handler, context) = bound.value
                 handler.takeTurn(context)
+            }
+            if !isNow {
+                // What comes until then is handed on behind it.
+                isDecrypting = true
+                isWaitingForTurn = true
+                backlog = input
+                return
             }
         }
         work(&input, context)

@@ -61,6 +61,37 @@ import Testing
         try await group.shutdownGracefully()
     }
 
+    @Test func `what may be done at once is a slice, and then the loop is everybody else's`() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let turns = LoopTurns(of: group.next(), pause: .milliseconds(200))
+        let (first, second, waited) = try await turns.loop.submit {
+            turns.assumeIsolated { turns in
+                let began = NIODeadline.now()
+                let (first, second) = (turns.takeAtOnce(), turns.takeAtOnce())
+                return (first, second, NIODeadline.now() - began)
+            }
+        }.get()
+        #expect(first)
+        #expect(!second || waited >= .milliseconds(200))
+
+        // Not before those who wait.
+        let isLeft = Mutex(true)
+        let mayBefore = try await turns.loop.submit {
+            turns.assumeIsolated { turns in
+                turns.add { isLeft.withLock { $0 } }
+                return turns.takeAtOnce()
+            }
+        }.get()
+        #expect(!mayBefore)
+        isLeft.withLock { $0 = false }
+
+        // Whoever finds the loop idle may again.
+        while try await !turns.loop.submit({ turns.assumeIsolated { $0.takeAtOnce() } }).get() {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        try await group.shutdownGracefully()
+    }
+
     private static func send(to port: Int) {
         let sender = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         var address = sockaddr_in()

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import RandomTestSupport
+import Synchronization
 import Testing
 
 @testable import TLSTransport
@@ -44,6 +45,36 @@ import Testing
         try pair.server.channel.setOption(.autoRead, value: false).wait()
         try pair.exchange()
         #expect(pair.server.recorder.events.count == 1)
+    }
+
+    @Test func `a step of a handshake is taken when it is its turn, and what came meanwhile behind it`() throws {
+        let turns = Turns()
+        let pair = try EmbeddedPair { step in turns.put(step) }
+        pair.client.write("early words")
+        try pair.exchange()
+        #expect(pair.client.recorder.events == [] && pair.server.tls.isFreed, "nothing is made before its turn")
+        turns.take()
+        try pair.exchange()
+        // The client is done, and its words wait behind the server's last step.
+        #expect(pair.client.recorder.events.count == 1 && pair.server.recorder.events == [])
+        pair.client.writeAndFlush(", and more")
+        try pair.exchange()
+        #expect(pair.server.recorder.text == "")
+        turns.take()
+        #expect(pair.server.recorder.events.count == 1 && pair.server.recorder.text == "early words, and more")
+        pair.client.writeAndFlush("!")
+        try pair.exchange()
+        #expect(pair.server.recorder.text == "early words, and more!", "what is open waits no more")
+    }
+
+    @Test func `a connection that ends before its turn is over`() throws {
+        let turns = Turns()
+        let pair = try EmbeddedPair { step in turns.put(step) }
+        try pair.exchange()
+        try pair.server.channel.close().wait()
+        turns.take()
+        #expect(pair.server.tls.isFreed && pair.server.recorder.events == [])
+        #expect(try pair.server.takeOutbound().isEmpty)
     }
 
     @Test func `a certificate with another fingerprint is refused before any data`() throws {
@@ -180,5 +211,25 @@ import Testing
         pair.client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         #expect(pair.client.recorder.faults == [.closedDuringHandshake])
         #expect(!pair.client.channel.isActive)
+    }
+}
+
+/// Steps of handshakes that wait for their turn.
+private final class Turns: Sendable {
+    private let steps = Mutex<[@Sendable () -> Void]>([])
+
+    func put(_ step: @escaping @Sendable () -> Void) -> Bool {
+        steps.withLock { $0.append(step) }
+        return false
+    }
+
+    /// Takes the one that waits.
+    func take() {
+        let waiting = steps.withLock { steps in
+            defer { steps = [] }
+            return steps
+        }
+        #expect(waiting.count == 1)
+        for step in waiting { step() }
     }
 }

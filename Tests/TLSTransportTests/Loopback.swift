@@ -58,9 +58,17 @@ struct Loopback: Sendable {
     private func add(
         _ context: TLSContext, serverName: String? = nil, to channel: any Channel, _ configure: Configure
     ) throws {
+        let loop = channel.eventLoop
         let tls = TLSHandler(
-            context, resources: resources.resources(on: channel.eventLoop), serverName: serverName,
-            sendsDirectly: sendsDirectly)
+            context, resources: resources.resources(on: loop), serverName: serverName, sendsDirectly: sendsDirectly,
+            whenItsTurn: context.role == .client
+                ? nil
+                : { step in
+                    // Half of the steps wait, some behind what comes next.
+                    guard Bool.random() else { return true }
+                    loop.scheduleTask(in: .microseconds(.random(in: 0...2_000)), step)
+                    return false
+                })
         try channel.pipeline.syncOperations.addHandler(tls)
         try configure(channel, tls)
     }

@@ -113,9 +113,12 @@ final class EmbeddedEnd {
     let tls: TLSHandler
     let recorder: Recorder
 
-    init(_ context: TLSContext, _ resources: TLSEventLoopResources, serverName: String? = nil) throws {
+    init(
+        _ context: TLSContext, _ resources: TLSEventLoopResources, serverName: String? = nil,
+        whenItsTurn: ((@escaping @Sendable () -> Void) -> Bool)? = nil
+    ) throws {
         channel = EmbeddedChannel()
-        tls = TLSHandler(context, resources: resources, serverName: serverName)
+        tls = TLSHandler(context, resources: resources, serverName: serverName, whenItsTurn: whenItsTurn)
         recorder = Recorder()
         try channel.pipeline.syncOperations.addHandlers([tls, recorder])
     }
@@ -146,11 +149,14 @@ struct EmbeddedPair {
     let client: EmbeddedEnd
     let server: EmbeddedEnd
 
-    init(client: TLSContext? = nil, server: TLSContext? = nil, serverName: String? = nil) throws {
+    init(
+        client: TLSContext? = nil, server: TLSContext? = nil, serverName: String? = nil,
+        whenServersTurn: ((@escaping @Sendable () -> Void) -> Bool)? = nil
+    ) throws {
         let identity = try Identity.shared.get()
         let resources = try TLSEventLoopResources()
         self.client = try EmbeddedEnd(client ?? identity.pinned, resources, serverName: serverName)
-        self.server = try EmbeddedEnd(server ?? identity.server, resources)
+        self.server = try EmbeddedEnd(server ?? identity.server, resources, whenItsTurn: whenServersTurn)
         // The server's end first: it has nothing to say before it is spoken to.
         try self.server.channel.connect(to: SocketAddress(unixDomainSocketPath: "/server")).wait()
         try self.client.channel.connect(to: SocketAddress(unixDomainSocketPath: "/client")).wait()
