@@ -75,15 +75,13 @@ import Testing
         #expect(!second || waited >= .milliseconds(200))
 
         // Not before those who wait.
-        let isLeft = Mutex(true)
         let mayBefore = try await turns.loop.submit {
             turns.assumeIsolated { turns in
-                turns.add { isLeft.withLock { $0 } }
+                turns.add { false }
                 return turns.takeAtOnce()
             }
         }.get()
         #expect(!mayBefore)
-        isLeft.withLock { $0 = false }
 
         // Whoever finds the loop idle may again.
         while try await !turns.loop.submit({ turns.assumeIsolated { $0.takeAtOnce() } }).get() {
