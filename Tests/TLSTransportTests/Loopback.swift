@@ -1,5 +1,7 @@
 import NIOCore
 import NIOPosix
+import RandomTestSupport
+import Synchronization
 
 @testable import TLSTransport
 
@@ -12,6 +14,7 @@ struct Loopback: Sendable {
     private let resources: TLSEventLoopGroupResources
     private let identity: Identity
     private let sendsDirectly: Bool
+    private let turns = RandomTurns()
 
     static func run(loops: Int, sendsDirectly: Bool = false, _ body: (Loopback) async throws -> Void) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: loops)
@@ -63,14 +66,25 @@ struct Loopback: Sendable {
             context, resources: resources.resources(on: loop), serverName: serverName, sendsDirectly: sendsDirectly,
             whenItsTurn: context.role == .client
                 ? nil
-                : { step in
-                    // Half of the steps wait, some behind what comes next.
-                    guard Bool.random() else { return true }
-                    loop.scheduleTask(in: .microseconds(.random(in: 0...2_000)), step)
+                : { [turns] step in
+                    guard let delay = turns.next() else { return true }
+                    loop.scheduleTask(in: delay, step)
                     return false
                 })
         try channel.pipeline.syncOperations.addHandler(tls)
         try configure(channel, tls)
+    }
+}
+
+/// When steps of handshakes are taken: half of them at once, the others some time later, or behind what comes next.
+private final class RandomTurns: Sendable {
+    private let random = Mutex(SeededGenerator(seed: TestSeed.fresh()))
+
+    /// How long the next step waits; nil: not at all.
+    func next() -> TimeAmount? {
+        random.withLock { random in
+            Bool.random(using: &random) ? .microseconds(.random(in: 0...2_000, using: &random)) : nil
+        }
     }
 }
 
