@@ -52,6 +52,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         target("WebSocketCodec", ["CZlib", nioCore]),
         target("EventStorage", []),
+        target("RoomLog", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"]),
         .target(
             name: "SchemaFiles", path: "Schema",
             resources: [.embedInCode("postgres"), .embedInCode("sqlite")], swiftSettings: settings),
@@ -69,8 +70,10 @@ let package = Package(
         target(
             "HTTPTransport",
             ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
-        target("RoomService", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
-        target("LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"]),
+        target(
+            "RoomService",
+            ["GeoSearch", "RoomDomain", "RoomLog", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
+        target("LogMaintenance", ["RoomDomain", "RoomLog", "RoomWire", "EventStorage"]),
         target("PrometheusMetrics", [coreMetrics]),
         target("LogOutput", [nioPosix]),
         target("IdentityTokens", ["RoomWire", .product(name: "JWTKit", package: "jwt-kit")]),
@@ -89,9 +92,9 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomWire",
-                "TLSTransport", "EventStorage",
-                "LogMaintenance", "LogOutput", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore",
+                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomLog", "RoomWire",
+                "TLSTransport", "EventStorage", "LogMaintenance", "LogOutput", "SchemaFiles", "PostgresEventStore",
+                "SQLiteEventStore",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -113,8 +116,9 @@ let package = Package(
         .executableTarget(
             name: "EventLogLoad",
             dependencies: [
-                "EventStorage", "PostgresEventStore", "RoomDomain", "RoomService", "RoomWire", argumentParser, logging,
-                nioCore, nioPosix,
+                "EventStorage", "PostgresEventStore", "RoomDomain", "RoomLog", "RoomService", "RoomWire",
+                argumentParser,
+                logging, nioCore, nioPosix,
             ],
             path: "Benchmarks/EventLogLoad", swiftSettings: settings),
 
@@ -136,7 +140,7 @@ let package = Package(
         target(
             "LogTestSupport",
             [
-                "EventStorage", "GeoSearch", "RandomTestSupport", "RoomDomain", "RoomService", "RoomTestSupport",
+                "EventStorage", "GeoSearch", "RandomTestSupport", "RoomDomain", "RoomLog", "RoomTestSupport",
                 "RoomWire",
             ],
             path: "Tests/LogTestSupport"),
@@ -150,7 +154,7 @@ let package = Package(
             "LogMaintenanceTests",
             [
                 "EventStorage", "LogMaintenance", "LogTestSupport", "PostgresEventStore", "PostgresTestSupport",
-                "RandomTestSupport", "RoomDomain", "RoomService", "RoomTestSupport", "RoomWire", "SQLiteEventStore",
+                "RandomTestSupport", "RoomDomain", "RoomLog", "RoomTestSupport", "RoomWire", "SQLiteEventStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         tests(
@@ -187,9 +191,12 @@ let package = Package(
         tests(
             "RoomServiceTests",
             [
-                "EventStorage", "GeoSearch", "PrometheusMetrics", "RandomTestSupport", "RoomDomain", "RoomService",
-                "RoomTestSupport", "RoomWire", nioCore, nioPosix, logging,
+                "EventStorage", "GeoSearch", "PrometheusMetrics", "RandomTestSupport", "RoomDomain", "RoomLog",
+                "RoomService", "RoomTestSupport", "RoomWire", nioCore, nioPosix, logging,
             ]),
+        tests(
+            "RoomLogTests",
+            ["EventStorage", "GeoSearch", "RandomTestSupport", "RoomDomain", "RoomLog", "RoomTestSupport", "RoomWire"]),
         .testTarget(
             name: "RoomWireTests",
             dependencies: ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport", "RoomWire"],
@@ -197,8 +204,8 @@ let package = Package(
         target(
             "RoomSimulation",
             [
-                "EventStorage", "LogMaintenance", "RandomTestSupport", "RoomDomain", "RoomService", "RoomTestSupport",
-                "RoomWire", nioCore, logging,
+                "EventStorage", "LogMaintenance", "RandomTestSupport", "RoomDomain", "RoomLog", "RoomService",
+                "RoomTestSupport", "RoomWire", nioCore, logging,
             ],
             path: "Tests/RoomSimulation"),
         .executableTarget(

@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import PostgresEventStore
 import RoomDomain
+import RoomLog
 import RoomService
 import RoomWire
 

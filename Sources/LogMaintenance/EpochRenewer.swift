@@ -1,7 +1,7 @@
 package import EventStorage
 package import FoundationEssentials
 import RoomDomain
-import RoomService
+import RoomLog
 
 /// Gives rooms new epochs, so that no client resumes into a history that is no more.
 package enum EpochRenewer {

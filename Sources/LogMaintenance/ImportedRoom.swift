@@ -1,6 +1,6 @@
 import EventStorage
 import RoomDomain
-import RoomService
+import RoomLog
 import RoomWire
 
 /// A room that is being imported: its lines are checked one by one, and what goes into the store is made of them.

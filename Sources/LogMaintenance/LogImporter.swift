@@ -1,7 +1,6 @@
 package import EventStorage
 import FoundationEssentials
 import RoomDomain
-import RoomService
 import RoomWire
 
 /// Reads what ``LogExporter`` wrote into an empty store.

@@ -1,7 +1,7 @@
 import EventStorage
 import FoundationEssentials
 import RoomDomain
-import RoomService
+import RoomLog
 import RoomWire
 
 /// Proves one room: folds its events one by one and compares everything else that is kept of it with the fold.

@@ -15,34 +15,7 @@ extension CommandJSON {
     }
 }
 
-/// A 64-bit FNV-1a hash (draft-eastlake-fnv §2), over values that each say where they end.
-struct Fingerprint {
-    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    mutating func combine(_ byte: UInt8) {
-        self.value = (self.value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-    }
-
-    mutating func combine(bits: UInt64) {
-        for shift in stride(from: UInt64(0), to: 64, by: 8) {
-            self.combine(UInt8(truncatingIfNeeded: bits >> shift))
-        }
-    }
-
-    mutating func combine(_ integer: Int64) {
-        self.combine(bits: UInt64(bitPattern: integer))
-    }
-
-    mutating func combine(_ text: String) {
-        self.combine(Int64(text.utf8.count))
-        for byte in text.utf8 { self.combine(byte) }
-    }
-
-    /// Marks whether an optional value follows.
-    mutating func combine(isPresent: Bool) {
-        self.combine(isPresent ? 1 as UInt8 : 0)
-    }
-
+extension Fingerprint {
     private mutating func combine(_ text: String?) {
         self.combine(isPresent: text != nil)
         if let text { self.combine(text) }

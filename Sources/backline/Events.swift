@@ -3,6 +3,7 @@ import EventStorage
 import FoundationEssentials
 import LogMaintenance
 import RoomDomain
+import RoomLog
 import RoomService
 import RoomWire
 

@@ -29,6 +29,7 @@ let importArrows: [ImportArrow] = {
         arrow("RoomWire", ["GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
         arrow("WebSocketCodec", ["CZlib"], ["NIOCore"]),
         arrow("EventStorage", [], ["FoundationEssentials"]),
+        arrow("RoomLog", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
         arrow("SchemaFiles"),
 
         // Storage.
@@ -41,10 +42,10 @@ let importArrows: [ImportArrow] = {
         arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),
         arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore", "Synchronization"])),
         arrow(
-            "RoomService", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"],
+            "RoomService", ["GeoSearch", "RoomDomain", "RoomLog", "RoomWire", "EventStorage"],
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
         arrow(
-            "LogMaintenance", ["RoomDomain", "RoomWire", "EventStorage", "RoomService"], ["FoundationEssentials"]),
+            "LogMaintenance", ["RoomDomain", "RoomLog", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
         arrow("IdentityTokens", ["RoomWire"], ["JWTKit"]),
         arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
         arrow("LogOutput", [], platform.union(["NIOPosix", "Synchronization"])),
@@ -66,7 +67,7 @@ let importArrows: [ImportArrow] = {
             "backline",
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
-                "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomWire",
+                "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomLog", "RoomWire",
                 "IdentityTokens",
             ],
             platform.union([

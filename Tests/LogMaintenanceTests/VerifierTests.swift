@@ -3,7 +3,7 @@ import Foundation
 import LogTestSupport
 import RandomTestSupport
 import RoomDomain
-import RoomService
+import RoomLog
 import RoomWire
 import Testing
 

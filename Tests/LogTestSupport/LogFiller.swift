@@ -3,7 +3,7 @@ package import FoundationEssentials
 import GeoSearch
 import RandomTestSupport
 import RoomDomain
-import RoomService
+import RoomLog
 import RoomTestSupport
 import RoomWire
 

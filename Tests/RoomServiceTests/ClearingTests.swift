@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import RandomTestSupport
 import RoomDomain
+import RoomLog
 import RoomService
 import RoomWire
 import Testing

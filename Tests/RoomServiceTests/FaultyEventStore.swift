@@ -1,6 +1,7 @@
 import EventStorage
 import FoundationEssentials
 import RoomDomain
+import RoomLog
 import RoomService
 import RoomWire
 import Synchronization

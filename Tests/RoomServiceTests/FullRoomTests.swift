@@ -2,6 +2,7 @@ import EventStorage
 import FoundationEssentials
 import NIOCore
 import RoomDomain
+import RoomLog
 import RoomWire
 import Synchronization
 import Testing

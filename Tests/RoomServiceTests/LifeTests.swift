@@ -2,6 +2,7 @@ import EventStorage
 import Logging
 import NIOCore
 import RoomDomain
+import RoomLog
 import RoomService
 import RoomWire
 import Testing

@@ -1,6 +1,7 @@
 import EventStorage
 import RandomTestSupport
 import RoomDomain
+import RoomLog
 import RoomService
 import RoomTestSupport
 import RoomWire

@@ -1,5 +1,6 @@
 import EventStorage
 import RoomDomain
+import RoomLog
 import RoomWire
 
 /// What a room has decided and does not know to be durable: a part of one append, or all of it.

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Logging
 import NIOCore
 import RoomDomain
+import RoomLog
 import RoomWire
 
 // Each server on a log does this. Nothing is claimed: what two do at once is done once, or is the same twice.

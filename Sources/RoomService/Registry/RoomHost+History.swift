@@ -1,5 +1,6 @@
 import EventStorage
 package import RoomDomain
+import RoomLog
 import RoomWire
 
 extension RoomHost {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import GeoSearch
 import NIOCore
 package import RoomDomain
+import RoomLog
 package import RoomWire
 
 extension RoomHost {

@@ -1,9 +1,10 @@
-package import EventStorage
+import EventStorage
 import FoundationEssentials
 import GeoSearch
 import Logging
-package import RoomDomain
-package import RoomWire
+import RoomDomain
+import RoomLog
+import RoomWire
 
 /// A room as its log has it, folded and ready to live.
 struct DecodedRoom: Sendable {
@@ -78,50 +79,5 @@ struct DecodedRoom: Sendable {
         // The log may still have what is to be forgotten, or was cleared: nobody gets it from here.
         self.recent = RecentEvents(state.isForgotten ? [] : state.redaction.shown(events))
         self.snapshotSeq = loaded.snapshot?.seq ?? 0
-    }
-}
-
-extension EventJSON {
-    /// An event as the log keeps it.
-    package static func stored(_ recorded: RecordedEvent, in room: RoomID) -> StoredEvent {
-        let (type, payload) = (typeName(recorded.event), encodeLog(recorded.event))
-        return StoredEvent(
-            seq: recorded.seq, at: recorded.at.milliseconds, type: type, payload: payload,
-            checksum: LogChecksum.event(
-                room: room.uuid, seq: recorded.seq, at: recorded.at.milliseconds, type: type, payload: payload))
-    }
-
-    /// An event as the log kept it.
-    package static func recorded(_ stored: StoredEvent) throws(StoredEventFault) -> RecordedEvent {
-        try decodeLog(type: stored.type, seq: stored.seq, at: stored.at, payload: stored.payload)
-    }
-}
-
-extension DirectoryEntry {
-    /// What the directory says of a room.
-    package init(of state: RoomState) {
-        let owner = state.members.values.first { $0.role == .owner }
-        let playing = state.onAir.flatMap { state.tracks[$0.track]?.info }
-        self.init(
-            code: state.code.description, name: state.name, isPublic: state.visibility == .public,
-            latitude: state.location?.latitude, longitude: state.location?.longitude,
-            createdAt: state.createdAt.milliseconds, closedAt: state.closedAt?.milliseconds,
-            owner: owner?.session.uuid, djName: state.isForgotten ? nil : owner?.name,
-            nowPlayingTitle: playing?.title, nowPlayingArtist: playing?.artist)
-    }
-}
-
-extension RoomEvent {
-    /// Whether the directory's entry may be another after it.
-    var concernsDirectory: Bool {
-        switch self {
-        case .roomCreated, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged, .playbackStarted, .playbackStopped,
-            .entryFinished:
-            true
-        case .memberJoined, .memberLeft, .memberBanned, .memberUnbanned, .tracksAdded, .tracksRemoved, .voteCast,
-            .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackPaused,
-            .playbackResumed, .playbackSeeked, .skipVoteCast:
-            false
-        }
     }
 }

@@ -1,6 +1,7 @@
 import EventStorage
 import NIOCore
 package import RoomDomain
+import RoomLog
 package import RoomWire
 
 extension LiveRoom {

@@ -3,14 +3,14 @@
 /// White space, the order of members, escapes and the notation of numbers do not matter: databases change them. Any
 /// other change of one byte gives another hash. It finds damage; it is no protection against who wants two texts to have
 /// the same one. It is stored, so what it gives for a text never changes.
-struct JSONDigest {
+package struct JSONDigest {
     private var index = 0
     private var depth = 0
 
     /// The hash of a text; nil where it is no JSON, or nested deeper than ``JSONValue/usualMaximumDepth``.
     ///
     /// Linear in time; strings without escapes and integers of at most 18 digits need no memory.
-    static func of(_ text: Span<UInt8>) -> UInt64? {
+    package static func of(_ text: Span<UInt8>) -> UInt64? {
         var digest = JSONDigest()
         digest.skipWhiteSpace(text)
         guard let value = digest.value(text) else { return nil }

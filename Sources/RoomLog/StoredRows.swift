@@ -1,6 +1,6 @@
 package import EventStorage
 package import RoomDomain
-import RoomWire
+package import RoomWire
 
 // Rows of the log with their checksums: every row of a room is made here.
 
@@ -32,5 +32,21 @@ extension EpochRenewal {
         let digits = String(random, radix: 16)
         let epoch = String(repeating: "0", count: 16 - digits.count) + digits
         self.init(stream: room.uuid, epoch: epoch, checksum: LogChecksum.head(room: room.uuid, epoch: epoch))
+    }
+}
+
+extension EventJSON {
+    /// An event as the log keeps it.
+    package static func stored(_ recorded: RecordedEvent, in room: RoomID) -> StoredEvent {
+        let (type, payload) = (typeName(recorded.event), encodeLog(recorded.event))
+        return StoredEvent(
+            seq: recorded.seq, at: recorded.at.milliseconds, type: type, payload: payload,
+            checksum: LogChecksum.event(
+                room: room.uuid, seq: recorded.seq, at: recorded.at.milliseconds, type: type, payload: payload))
+    }
+
+    /// An event as the log kept it.
+    package static func recorded(_ stored: StoredEvent) throws(StoredEventFault) -> RecordedEvent {
+        try decodeLog(type: stored.type, seq: stored.seq, at: stored.at, payload: stored.payload)
     }
 }

@@ -1,10 +1,9 @@
-import EventStorage
-import Logging
-import RoomDomain
-import RoomWire
+package import EventStorage
+package import RoomDomain
+package import RoomWire
 
 /// Why a room's log cannot be folded: it was written by something else, or damaged.
-enum LogFault: Error, Equatable {
+package enum LogFault: Error, Equatable {
     /// An event or a snapshot that cannot be read.
     case unreadable(StoredEventFault)
     /// The event with this number is not where it belongs.
@@ -16,7 +15,7 @@ extension [StoredEvent] {
     ///
     /// A log with a hole in it must not get further than this: who numbers events, or sends them, relies on there being
     /// none.
-    func recorded(after seq: Int, through last: Int) throws(LogFault) -> [RecordedEvent] {
+    package func recorded(after seq: Int, through last: Int) throws(LogFault) -> [RecordedEvent] {
         var events: [RecordedEvent] = []
         events.reserveCapacity(count)
         for stored in self {
@@ -33,21 +32,10 @@ extension [StoredEvent] {
 }
 
 extension StoredSnapshot {
-    /// The room as it was; nil, and a warning, where the snapshot is not what was kept.
+    /// The room as it was; throws where the snapshot is not what was kept.
     ///
-    /// Who gets nil replays the log from its beginning: nothing is lost but time.
-    func state(of room: RoomID, logger: Logger) -> RoomState? {
-        do throws(LogFault) {
-            return try wholeState(of: room)
-        } catch {
-            logger.warning(
-                "A snapshot is damaged and is not used: delete its row, nothing is lost with it",
-                metadata: ["room": "\(room)", "seq": "\(seq)", "fault": "\(error)"])
-            return nil
-        }
-    }
-
-    private func wholeState(of room: RoomID) throws(LogFault) -> RoomState {
+    /// A reader replays the log from its beginning then: nothing is lost but time.
+    package func state(of room: RoomID) throws(LogFault) -> RoomState {
         if let checksum {
             let computed = LogChecksum.snapshot(
                 room: room.uuid, seq: seq, reducerVersion: reducerVersion, state: self.state)

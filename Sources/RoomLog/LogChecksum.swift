@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import RoomWire
 
 /// What is kept beside each row of the log, so that a change of one byte in it is found.
 ///

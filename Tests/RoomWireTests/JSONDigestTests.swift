@@ -1,0 +1,40 @@
+import Testing
+
+@testable import RoomWire
+
+@Suite struct JSONDigestTests {
+    private func digest(_ text: String) -> UInt64? { JSONDigest.of(Array(text.utf8).span) }
+
+    @Test(arguments: [
+        (#"{"a":1,"b":[true,null]}"#, #" { "b" : [ true , null ] , "a" : 1 } "#),
+        (#"{"a":{"x":1,"y":2}}"#, #"{"a":{"y":2,"x":1}}"#),
+        (#""é\n/""#, #""\u00e9\u000a\/""#),
+        (#""🎹""#, #""\ud83c\udfb9""#),
+        ("1", "1.0"), ("1", "1e0"), ("-17", "-1.7e1"), ("0", "-0.0"), ("0.5", "5e-1"), ("100000", "1E5"),
+        ("9007199254740993", "9007199254740993"), ("1.50", "1.5"), ("[]", "[ ]"), ("{}", "{\n}"),
+    ])
+    func `texts that say the same have one digest`(one: String, other: String) throws {
+        let expected = try #require(digest(one))
+        #expect(expected == digest(other))
+    }
+
+    @Test func `texts that say different things have different digests`() throws {
+        let texts = [
+            "null", "true", "false", "0", "1", "-1", "10", "0.1", "\"\"", "\"1\"", "\"null\"", "[]", "{}", "[[]]",
+            "[{}]",
+            "[1,2]", "[2,1]", "[12]", #"["1,2"]"#, #"{"a":1}"#, #"{"a":2}"#, #"{"b":1}"#, #"{"a":1,"b":1}"#,
+            #"{"a":{"b":1}}"#, #"{"a":"b"}"#, #"{"b":"a"}"#, #"{"a":[]}"#, #"["a","b"]"#, #"["ab"]"#, #"["a",["b"]]"#,
+        ]
+        #expect(Set(try texts.map { try #require(digest($0)) }).count == texts.count)
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "}", "[1", "[1,]", "[,1]", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{a:1}"#, #"{"a" 1}"#, "\"",
+        "\"\\",
+        "\"\\x\"", #""\ud83c""#, "01", "-", "+1", "1.", ".5", "1e", "tru", "nul", "1 2", #"{"a":1}x"#, "'a'",
+        String(repeating: "[", count: 40) + String(repeating: "]", count: 40),
+    ])
+    func `what is no JSON has no digest`(text: String) {
+        #expect(digest(text) == nil)
+    }
+}
