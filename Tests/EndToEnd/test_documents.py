@@ -1,0 +1,159 @@
+"""The pages that people read: links lead somewhere, and what the README shows works as it stands there."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+import backline
+from documents import TREE, anchors, blocks, links, missing, pages, prose, read
+
+
+@pytest.mark.parametrize("page", pages())
+def test_links_lead_somewhere(page):
+    broken = {target: missing(page, target) for target in links(page) if missing(page, target)}
+    assert not broken
+
+
+def test_links_are_found():
+    assert "Documentation/Protocol.md" in links("README.md")
+    assert "Documentation/command.svg" in links("README.md")
+    assert missing("README.md", "Documentation/Nothing.md") == "no file Documentation/Nothing.md"
+    assert missing("README.md", "Documentation/Protocol.md#nothing") == "no heading #nothing in Documentation/Protocol.md"
+    assert {"6-error-codes", "presence-reactions-signals-live-never-in-the-log"} <= anchors("Documentation/Protocol.md")
+
+
+@pytest.mark.parametrize("page", ["README.md"])
+def test_scripts_that_a_page_names_are_there(page):
+    scripts = set(re.findall(r"\bScripts/\w+", read(page)))
+    assert scripts
+    for script in scripts:
+        assert os.access(os.path.join(TREE, script), os.X_OK), script
+
+
+@pytest.mark.parametrize("page", ["Documentation/Architecture.md", "Documentation/Glossary.md"])
+def test_files_that_a_page_names_are_there(page):
+    """A path that begins with a folder of the tree, without blanks to fill in."""
+    named = set(re.findall(r"`((?:Sources|Tests|Documentation|Schema|Benchmarks|Scripts)/[\w./+-]+)`", prose(page)))
+    assert not {path for path in named if not os.path.exists(os.path.join(TREE, path))}
+
+
+def test_the_readme_is_short():
+    assert len(read("README.md").splitlines()) <= 150
+
+
+class Shell:
+    """A shell at the top of the tree, into which somebody types what a page shows, against a server of the test."""
+
+    def __init__(self, server):
+        self.server = server
+        self.printed = ""
+
+    def __enter__(self):
+        # A session of its own: what is left running in the background ends with it.
+        self.process = subprocess.Popen(
+            ["bash"], cwd=TREE, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True)
+        self.guard = threading.Timer(backline.PATIENCE, self.end)
+        self.guard.start()
+        return self
+
+    def __exit__(self, *_):
+        self.guard.cancel()
+        self.end()
+        self.process.communicate()
+
+    def end(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+
+    def type(self, script, until):
+        """Types a script, and returns all JSON texts that were printed so far, once there are enough of them."""
+        self.process.stdin.write(script.replace("localhost:8443", f"127.0.0.1:{self.server.port}"))
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            self.printed += line
+            if until(found := texts(self.printed)):
+                return found
+        raise AssertionError(f"not enough was printed:\n{self.printed}")
+
+
+def texts(printed):
+    """The JSON objects in a text, several of which may be on one line."""
+    found, decoder, position = [], json.JSONDecoder(), printed.find("{")
+    while position >= 0:
+        value, position = decoder.raw_decode(printed, position)
+        found.append(value)
+        position = printed.find("{", position)
+    return found
+
+
+def answers(found):
+    """The answers to commands."""
+    return [text for text in found if "type" not in text and "seq" in text]
+
+
+def events(found):
+    """The events of all deltas."""
+    return [event for text in found if text.get("type") == "delta" for event in text["events"]]
+
+
+def test_the_readme_s_ten_lines_show_a_room(servers):
+    """And what it says of them: answers with numbers, a welcome, a snapshot, deltas, and the vote's as it is printed."""
+    example, again = blocks("README.md", "sh")[1:3]
+    vote, = blocks("README.md", "json")
+    lines = example.splitlines(keepends=True)
+    assert len(lines) == 10
+    with Shell(servers().start()) as shell:
+        shell.type("".join(lines[:6]), lambda found: any(text.get("type") == "snapshot" for text in found))
+        found = shell.type(
+            "".join(lines[6:]), lambda found: len(answers(found)) == 4
+            and any(event["type"] == "playbackStarted" for event in events(found)))
+        room = shell.type(again + "echo\n", lambda found: "state" in found[-1].get("room", {}))[-1]["room"]
+    assert [answer["seq"] for answer in answers(found)] == [3, 4, 6, 7]
+    assert [text["type"] for text in found if "type" in text][:2] == ["welcome", "snapshot"]
+    assert room["state"]["playback"]["status"] == "playing" and room["seq"] == 7
+    # What comes together may be one delta: its fields, and the vote itself.
+    printed, delta = json.loads(vote), next(text for text in found if text.get("type") == "delta")
+    assert printed.keys() == delta.keys()
+    cast, = [event for event in events(found) if event["type"] == "voteCast"]
+    assert [{**cast, "at": 0}] == [{**event, "at": 0} for event in printed["events"]]
+
+
+def test_the_readme_s_rooms_nearby_are_found(servers):
+    with Shell(servers().start()) as shell:
+        beginning = "".join(blocks("README.md", "sh")[1].splitlines(keepends=True)[:4])
+        found = shell.type(beginning + blocks("README.md", "sh")[3], lambda found: found[-1:] and "rooms" in found[-1])
+    assert [room["name"] for room in found[-1]["rooms"]] == ["Roof"]
+    assert 0 < found[-1]["rooms"][0]["distanceMeters"] < 5000
+
+
+def test_a_watcher_is_told_what_is_wrong(servers):
+    server = servers().start()
+    watch = os.path.join(TREE, "Scripts", "watch")
+    for arguments, told in [
+        ([], "Usage: Scripts/watch URL TOKEN"), ([f"{server.origin}/v1/socket", "nobody"], "refused: HTTP/1.1 401"),
+        (["https://127.0.0.1:1/v1/socket", "nobody"], "Connection refused"),
+    ]:
+        said = subprocess.run([watch, *arguments], capture_output=True, text=True, timeout=backline.PATIENCE)
+        assert said.returncode == 1 and told in said.stderr, said.stderr
+
+
+def test_a_watcher_stays_while_it_is_pinged(servers):
+    """It answers pings: the server would end it for its silence; and it says with which code it was closed."""
+    server = servers("--silence-limit-seconds", "2", "--ping-interval-seconds", "0.5").start()
+    person = server.session("Ana")
+    watch = subprocess.Popen(
+        [os.path.join(TREE, "Scripts", "watch"), f"{server.origin}/v1/socket", person.token], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    began = time.monotonic()
+    for line in watch.stdout:
+        if json.loads(line)["type"] == "beat" and time.monotonic() - began > 3:
+            break
+    server.stop()
+    _, said = watch.communicate(timeout=backline.PATIENCE)
+    assert said == "closed: 1012\n"
