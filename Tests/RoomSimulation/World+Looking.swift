@@ -40,13 +40,17 @@ extension World {
         guard let node = someNode else { return }
         let head = plan.settings.logIsShared ? truth.head(of: room) : truth.shown(of: room)
         let (seq, session, truth, isCalm) = (dice.number(in: 1...max(1, head)), client.session.id, truth, plan.isCalm)
+        let reads = reads
         send(node) {
+            reads.begin(for: session, on: node)
+            defer { reads.end(for: session, on: node) }
             do throws(RoomFailure) {
                 let view = try await node.host.view(room, at: seq, for: session)
                 if view.seq != seq { truth.complain("\(room) at \(seq) is shown at \(view.seq)") }
                 truth.check(view, for: session, knowing: isCalm ? head : seq)
             } catch {
                 guard !truth.hasBanned(session, from: room, as: error) else { return }
+                guard !reads.areTooMany(for: session, on: node, as: error) else { return }
                 // A room that cannot be compared with its log may lack what others have seen.
                 if isCalm || error == .internalFault {
                     truth.complain("\(room) cannot be looked at as of \(seq): \(error)")
@@ -60,8 +64,10 @@ extension World {
         guard let node = someNode else { return }
         let session = client.session.id
         let (after, limit) = (dice.number(in: 0...truth.head(of: room)), dice.number(in: 1...50))
-        let (truth, isCalm) = (truth, plan.isCalm)
+        let (truth, reads, isCalm) = (truth, reads, plan.isCalm)
         send(node) {
+            reads.begin(for: session, on: node)
+            defer { reads.end(for: session, on: node) }
             do throws(RoomFailure) {
                 let page = try await node.host.events(of: room, after: after, limit: limit, for: session)
                 guard let known = truth.room(room), page.seq <= known.head else {
@@ -75,6 +81,7 @@ extension World {
                 }
             } catch {
                 guard !truth.hasBanned(session, from: room, as: error) else { return }
+                guard !reads.areTooMany(for: session, on: node, as: error) else { return }
                 if isCalm || error == .internalFault { truth.complain("the log of \(room) cannot be read: \(error)") }
             }
         }

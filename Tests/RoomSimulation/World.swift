@@ -20,6 +20,7 @@ actor World {
 
     nonisolated let dice: Dice
     nonisolated let truth: Truth
+    nonisolated let reads = ReadsUnderWay()
     nonisolated let log: SimulatedLog
     nonisolated let network: SimulatedNetwork
     nonisolated let plan: WorldPlan
