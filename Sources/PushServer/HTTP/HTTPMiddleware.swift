@@ -48,7 +48,7 @@ struct ProblemMiddleware: RouterMiddleware {
     }
 
     private static func response(_ failure: CommandFailure) -> Response {
-        var response = HTTPAPI.json(
+        var response = Response.json(
             HTTPResponse.Status(code: failure.code.httpStatus),
             HTTPBody.problem(code: failure.code, detail: failure.detail, retryAfterMs: failure.retryAfterMs),
             type: "application/problem+json")

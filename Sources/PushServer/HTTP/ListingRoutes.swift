@@ -1,0 +1,39 @@
+import Hummingbird
+import RoomDomain
+import RoomService
+import RoomWire
+
+/// Lists of rooms over HTTP: public ones, newest first, and those nearby.
+struct ListingRoutes: Sendable {
+    let rooms: RoomHost
+    let admission: Admission
+
+    func listRooms(_ request: Request, _ session: Session) async throws -> Response {
+        let limit = try request.integer("limit", in: 1...Int.max) ?? 50
+        var cursor: ListingCursor?
+        if let text = request.uri.queryParameters["cursor"] {
+            guard let read = ListingCursor(String(text)) else {
+                throw CommandFailure(.badRequest, "cursor: expected the next of an earlier answer")
+            }
+            cursor = read
+        }
+        let query = try request.searchText()
+        do {
+            let page = try await rooms.list(matching: query, from: cursor, limit: min(limit, 200), for: session.id)
+            return Response.json(HTTPBody.rooms(page.rooms, next: page.next?.text))
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func listNearby(_ request: Request, _ session: Session) async throws -> Response {
+        let parameters = request.uri.queryParameters
+        let query = try NearbyQuery { name in parameters[values: name[...]].map { String($0) } }
+        try admission.search(of: session.id)
+        do {
+            return Response.json(HTTPBody.rooms(try await rooms.nearby.search(query)))
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Response {
+    /// An answer of JSON.
+    static func json(
+        _ status: HTTPResponse.Status = .ok, _ body: [UInt8], type: String = "application/json"
+    ) -> Response {
+        Response(
+            status: status, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    static func json(_ body: [UInt8]) -> Response { json(.ok, body) }
+
+    static func json(_ members: KeyValuePairs<String, String>) -> Response {
+        let text = members.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",")
+        return json(Array("{\(text)}".utf8))
+    }
+}
