@@ -14,7 +14,9 @@ extension HTTPConnectionHandler {
             if exchange.owesAnswer { context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil) }
         case .head(var head):
             guard exchange.answerBegan() else { return isAnswerDropped = true }
-            for field in surroundings.fields { head.headers.replaceOrAdd(name: field.name, value: field.value) }
+            for field in surroundings.fields where !head.headers.contains(name: field.name) {
+                head.headers.add(name: field.name, value: field.value)
+            }
             if exchange.isEnding {
                 head.headers.replaceOrAdd(name: "Connection", value: "close")
             } else if isKeptByWord {

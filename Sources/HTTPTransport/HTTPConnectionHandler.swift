@@ -20,7 +20,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
     package struct Surroundings {
         /// How long a peer may take, and how much it may send.
         package var limits: HTTPExchange.Limits
-        /// Fields of every answer.
+        /// Fields that are added to every answer that lacks them.
         package var fields: [(name: String, value: String)]
         /// The body that answers a violation, JSON (RFC 9457).
         package var problem: (HTTPViolation) -> [UInt8]

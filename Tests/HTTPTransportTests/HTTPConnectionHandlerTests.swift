@@ -20,7 +20,9 @@ struct HTTPConnectionHandlerTests {
             unwantedBody: 1_024)
         handler = try HTTPConnectionHandler.add(
             to: channel,
-            HTTPConnectionHandler.Surroundings(limits: limits, problem: { _ in [0x78] }, takeOver: { _, _ in }))
+            HTTPConnectionHandler.Surroundings(
+                limits: limits, fields: [("X-One", "1"), ("X-Two", "2")], problem: { _ in [0x78] },
+                takeOver: { _, _ in }))
         try channel.pipeline.syncOperations.addHandler(server)
     }
 
@@ -49,6 +51,12 @@ struct HTTPConnectionHandlerTests {
         #expect(first.contains("Content-Length: 3\r\n") && first.hasSuffix("\r\n\r\n"))
         server.answer("yes")
         #expect(try sent().hasSuffix("\r\n\r\nyes"))
+    }
+
+    @Test func `fields are added where an answer lacks them`() throws {
+        try channel.writeInbound(ByteBuffer(string: request))
+        server.answer("yes", ["x-two": "own"])
+        #expect(try sent() == "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nx-two: own\r\nX-One: 1\r\n\r\nyes")
     }
 
     @Test func `a violation behind a request is answered behind its answer`() throws {
@@ -104,8 +112,10 @@ private final class Recorder: ChannelInboundHandler {
         if case .head(let head) = unwrapInboundIn(data) { heads.append(head.uri) }
     }
 
-    func answer(_ text: String) {
-        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "\(text.utf8.count)"])
+    func answer(_ text: String, _ fields: HTTPHeaders = [:]) {
+        var headers: HTTPHeaders = ["Content-Length": "\(text.utf8.count)"]
+        headers.add(contentsOf: fields)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
         context?.write(wrapOutboundOut(.head(head)), promise: nil)
         context?.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
         context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)

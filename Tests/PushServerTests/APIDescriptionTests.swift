@@ -13,18 +13,32 @@ import Testing
 
 /// The description that `/openapi.json` serves against the routes that there are.
 @Suite struct APIDescriptionTests {
-    /// The described operations, such as `GET /v1/rooms/{room}`.
-    private func described() throws -> Set<String> {
+    /// One described operation.
+    private struct Described: Hashable {
+        var name: String?
+        /// Such as `GET /v1/rooms/{room}`.
+        var request: String
+        var needsSession: Bool
+    }
+
+    private func operations() throws -> Set<Described> {
         let description = try JSONValue(parsing: Array(APIDescription.json.utf8))
         let paths = try #require(description.object?["paths"]?.object)
-        var operations: Set<String> = []
+        var operations: Set<Described> = []
         for path in paths.members {
             for method in try #require(path.value.object).members where method.name != "parameters" {
-                operations.insert("\(method.name.uppercased()) \(path.name)")
+                let operation = try #require(method.value.object)
+                operations.insert(
+                    Described(
+                        name: operation["operationId"]?.string, request: "\(method.name.uppercased()) \(path.name)",
+                        // None, in place of what holds for all others.
+                        needsSession: operation["security"]?.array?.isEmpty != true))
             }
         }
         return operations
     }
+
+    private func described() throws -> Set<String> { Set(try operations().map(\.request)) }
 
     /// The routes of a server, HEAD left out: every GET answers it.
     private func routed() -> Set<String> {
@@ -48,14 +62,26 @@ import Testing
         #expect(described.count > 10)
     }
 
+    @Test func `the table has the operations, the paths and the sessions of the description`() throws {
+        let table = Routes.all.flatMap { route in
+            route.operations.map { method, operation in
+                Described(
+                    name: operation.rawValue, request: "\(method.rawValue) \(route.path)",
+                    needsSession: route.access == .session)
+            }
+        }
+        #expect(try operations() == Set(table))
+        #expect(table.compactMap(\.name).sorted() == Operation.allCases.map(\.rawValue).sorted())
+    }
+
     /// Such a room would not be found at its path.
     @Test func `no room gets a code that another path has`() {
-        let parameters = APIRoute.all.filter { $0.segments.contains(":room") }
+        let parameters = Routes.all.filter { $0.segments.contains("{room}") }
         var words: Set<String> = []
-        for route in APIRoute.all {
-            for (place, segment) in route.segments.enumerated() where !segment.hasPrefix(":") {
+        for route in Routes.all {
+            for (place, segment) in route.segments.enumerated() where !Route.isParameter(segment) {
                 let isWhereARoomIs = parameters.contains { parameter in
-                    parameter.segments.count > place && parameter.segments[place] == ":room"
+                    parameter.segments.count > place && parameter.segments[place] == "{room}"
                         && parameter.segments[..<place] == route.segments[..<place]
                 }
                 if isWhereARoomIs { words.insert(String(segment)) }
@@ -69,10 +95,9 @@ import Testing
 
     @Test func `a wrong method is told exactly the routes of its path`() throws {
         var told: Set<String> = []
-        for route in APIRoute.all {
+        for route in Routes.all {
             for method in route.allow.split(separator: ", ") where method != "HEAD" {
-                let segments = route.segments.map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : "\($0)" }
-                told.insert("\(method) /\(segments.joined(separator: "/"))")
+                told.insert("\(method) \(route.path)")
             }
         }
         let described = try described()

@@ -340,24 +340,3 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         context.writeAndFlush(wrapOutboundOut(response)).whenComplete { _ in channel.close(promise: nil) }
     }
 }
-
-/// What a socket's path names.
-enum SocketPlace: Equatable {
-    /// `/v1/socket`: no room yet.
-    case open
-    /// `/v1/rooms/{room}/socket`; nil where the text can be no room's.
-    case room(RoomReference?)
-
-    /// Nil where the path is no socket's.
-    init?(path: Substring) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        switch Array(parts) {
-        case ["v1", "socket"]:
-            self = .open
-        case let parts where parts.count == 4 && parts[0] == "v1" && parts[1] == "rooms" && parts[3] == "socket":
-            self = .room(RoomReference(String(parts[2])))
-        default:
-            return nil
-        }
-    }
-}

@@ -20,49 +20,77 @@ struct HTTPAPI: Sendable {
     /// What answers requests.
     func responder() -> RouterResponder<APIContext> { router().buildResponder() }
 
-    /// The routes, as ``APIDescription`` describes them.
+    /// Everything in ``Routes`` that is served on the port of clients.
     func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
-        let hasMetrics = settings.metricsAddress == nil
-        let routes = APIRoute.all.filter { hasMetrics || $0.segments != ["metrics"] }
+        let routes = Routes.ofClients(metricsHaveOwnAddress: settings.metricsAddress != nil)
         router.add(middleware: ProblemMiddleware(routes: routes, logger: logger))
         router.add(middleware: AddressMiddleware(addresses: addresses, admission: admission))
         router.add(middleware: PathMiddleware())
-        let server = ServerRoutes(rooms: rooms, isStopping: isStopping, metrics: metrics)
-        router.get("/healthz") { _, _ in server.health() }
-        router.get("/readyz") { _, _ in try await server.readiness() }
-        if hasMetrics { router.get("/metrics") { _, _ in await server.measured() } }
-        router.get("/openapi.json") { _, _ in server.description() }
-
-        let requests = RequestReader(
-            rooms: rooms, admission: admission, maximumBodyLength: settings.maximumMessageLength)
-        let sessions = SessionRoutes(rooms: rooms, feeds: feeds, admission: admission, requests: requests)
-        let open = router.group("/v1").add(middleware: JSONOnlyMiddleware())
-        open.post("/sessions") { request, context in try await sessions.createSession(request, context) }
-
-        let api = router.group("/v1").add(middleware: JSONOnlyMiddleware())
-            .add(middleware: SessionMiddleware(authenticator: authenticator, admission: admission))
-        api.get("/session") { _, context in try SessionRoutes.show(context.session()) }
-        api.patch("/session") { request, context in try await sessions.renameSession(request, context) }
-        api.delete("/session") { _, context in try await sessions.deleteSession(context.session()) }
-
-        let lists = ListingRoutes(rooms: rooms, admission: admission)
-        let room = RoomRoutes(rooms: rooms, admission: admission, requests: requests)
-        api.post("/rooms") { request, context in try await room.createRoom(request, context) }
-        api.get("/rooms") { request, context in try await lists.listRooms(request, context.session()) }
-        api.get("/rooms/nearby") { request, context in try await lists.listNearby(request, context.session()) }
-        api.get("/rooms/:room") { request, context in try await room.showRoom(request, context) }
-        api.get("/rooms/:room/events") { request, context in try await room.listEvents(request, context) }
-        api.get("/rooms/:room/pool") { request, context in try await room.listPool(request, context) }
-        api.post("/rooms/:room/commands") { request, context in try await room.command(request, context) }
-        api.get("/rooms/:room/socket") { _, _ in try Self.notASocket() }
-        api.get("/socket") { _, _ in try Self.notASocket() }
+        let operations = Operations(
+            server: ServerRoutes(rooms: rooms, isStopping: isStopping, metrics: metrics),
+            sessions: SessionRoutes(rooms: rooms, feeds: feeds, admission: admission, requests: requests),
+            lists: ListingRoutes(rooms: rooms, admission: admission),
+            rooms: RoomRoutes(rooms: rooms, admission: admission, requests: requests))
+        for route in routes { add(route, to: router, operations) }
         return router
     }
 
-    /// A request for a socket's path without `Upgrade`: opening handshakes are answered before the routes.
-    private static func notASocket() throws -> Response {
-        throw CommandFailure(
-            .badRequest, "this is a WebSocket: ask for an upgrade, by HTTP/1.1")
+    private var requests: RequestReader {
+        RequestReader(rooms: rooms, admission: admission, maximumBodyLength: settings.maximumMessageLength)
+    }
+
+    /// Adds a route with the rules that it names; the first rule is the first that a request meets.
+    private func add(_ route: Route, to router: Router<APIContext>, _ operations: Operations) {
+        let group = router.group()
+        if route.policy != .data {
+            let fields = SecurityFields(route.policy, isSecure: settings.tls != nil)
+            group.add(middleware: PolicyMiddleware(fields: fields))
+        }
+        switch route.form {
+        case .fixed: break
+        case .json, .socket: group.add(middleware: JSONOnlyMiddleware())
+        }
+        switch route.access {
+        case .anybody, .metrics: break
+        case .session:
+            group.add(middleware: SessionMiddleware(authenticator: authenticator, admission: admission))
+        }
+        for (method, operation) in route.operations {
+            group.on(RouterPath(route.path), method: method) { request, context in
+                try await operations.answer(operation, request, context)
+            }
+        }
+    }
+}
+
+/// Carries out operations.
+private struct Operations: Sendable {
+    let server: ServerRoutes
+    let sessions: SessionRoutes
+    let lists: ListingRoutes
+    let rooms: RoomRoutes
+
+    func answer(_ operation: Operation, _ request: Request, _ context: APIContext) async throws -> Response {
+        switch operation {
+        case .getHealth: server.health()
+        case .getReadiness: try await server.readiness()
+        case .getMetrics: await server.measured()
+        case .getDescription: server.description()
+        case .createSession: try await sessions.createSession(request, context)
+        case .getSession: try SessionRoutes.show(context.session())
+        case .renameSession: try await sessions.renameSession(request, context)
+        case .deleteSession: try await sessions.deleteSession(context.session())
+        case .createRoom: try await rooms.createRoom(request, context)
+        case .listRooms: try await lists.listRooms(request, context.session())
+        case .listNearbyRooms: try await lists.listNearby(request, context.session())
+        case .getRoom: try await rooms.showRoom(request, context)
+        case .listEvents: try await rooms.listEvents(request, context)
+        case .listPool: try await rooms.listPool(request, context)
+        case .sendCommand: try await rooms.command(request, context)
+        case .openRoomSocket, .openSocket:
+            // Opening handshakes are answered before the router.
+            throw CommandFailure(.badRequest, "this is a WebSocket: ask for an upgrade, by HTTP/1.1")
+        }
     }
 }

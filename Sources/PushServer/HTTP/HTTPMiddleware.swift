@@ -10,7 +10,7 @@ import RoomWire
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
-    let routes: [APIRoute]
+    let routes: [Route]
     let logger: Logger
 
     func handle(
@@ -137,6 +137,23 @@ struct SessionMiddleware: RouterMiddleware {
     }
 }
 
+/// Adds the fields of a route's policy to its answers, where they lack them.
+///
+/// Problems have the fields of data: each connection adds those to what it sends.
+struct PolicyMiddleware: RouterMiddleware {
+    typealias Context = APIContext
+
+    let fields: SecurityFields
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        fields.add(to: &response.headers)
+        return response
+    }
+}
+
 /// What a request's `Accept` says about JSON (RFC 9110 §12.5.1).
 enum MediaRange {
     /// Whether `application/json` or `application/problem+json` is acceptable; the most specific range decides.
@@ -157,36 +174,5 @@ enum MediaRange {
 
     private static let specificities = [
         "*/*": 1, "application/*": 2, "application/problem+json": 3, "application/json": 4,
-    ]
-}
-
-/// A path of the API with the methods it takes.
-struct APIRoute: Sendable {
-    /// Segments; one that begins with `:` matches anything.
-    let segments: [Substring]
-    /// The value of `Allow`.
-    let allow: String
-
-    init(_ path: String, _ allow: String) {
-        segments = path.split(separator: "/")
-        self.allow = allow
-    }
-
-    /// Whether `path` is this route's.
-    func matches(_ path: String) -> Bool {
-        let parts = path.split(separator: "/")
-        return parts.count == segments.count
-            && zip(segments, parts).allSatisfy { $0.hasPrefix(":") || $0 == $1 }
-    }
-
-    static let all = [
-        APIRoute("/healthz", "GET, HEAD"), APIRoute("/readyz", "GET, HEAD"),
-        APIRoute("/metrics", "GET, HEAD"), APIRoute("/openapi.json", "GET, HEAD"),
-        APIRoute("/v1/sessions", "POST"), APIRoute("/v1/session", "GET, HEAD, PATCH, DELETE"),
-        APIRoute("/v1/rooms", "GET, HEAD, POST"), APIRoute("/v1/rooms/nearby", "GET, HEAD"),
-        APIRoute("/v1/rooms/:room", "GET, HEAD"),
-        APIRoute("/v1/rooms/:room/events", "GET, HEAD"), APIRoute("/v1/rooms/:room/pool", "GET, HEAD"),
-        APIRoute("/v1/rooms/:room/commands", "POST"),
-        APIRoute("/v1/rooms/:room/socket", "GET"), APIRoute("/v1/socket", "GET"),
     ]
 }

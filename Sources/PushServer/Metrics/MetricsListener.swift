@@ -10,8 +10,8 @@ import Synchronization
 /// `GET /metrics` and HEAD are answered, everything else is 404 (405 with another method). Each connection carries one
 /// request and lasts at most ten seconds; there are at most 64 at once, and further ones are closed.
 final class MetricsListener: Sendable {
-    /// The only path.
-    static let path = "/metrics"
+    /// The only route.
+    static let route = Routes.metrics
     /// How long a connection may last.
     static let connectionTime = TimeAmount.seconds(10)
     /// How many connections there may be at once.
@@ -97,7 +97,7 @@ private final class MetricsHandler: ChannelInboundHandler {
         guard case .head(let head) = unwrapInboundIn(data), !isAnswered else { return }
         isAnswered = true
         let path = head.uri.prefix { $0 != "?" }
-        guard path == MetricsListener.path else { return answer(.notFound, head, context: context) }
+        guard MetricsListener.route.matches(path) else { return answer(.notFound, head, context: context) }
         guard head.method == .GET || head.method == .HEAD else {
             return answer(.methodNotAllowed, head, context: context)
         }
@@ -122,7 +122,7 @@ private final class MetricsHandler: ChannelInboundHandler {
         guard context.channel.isActive else { return }
         var fields: HTTPHeaders = ["content-length": "\(body.count)", "connection": "close"]
         if status == .ok { fields.add(name: "content-type", value: "text/plain; version=0.0.4; charset=utf-8") }
-        if status == .methodNotAllowed { fields.add(name: "allow", value: "GET, HEAD") }
+        if status == .methodNotAllowed { fields.add(name: "allow", value: MetricsListener.route.allow) }
         let head = HTTPResponseHead(version: .http1_1, status: status, headers: fields)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if !body.isEmpty, request.method != .HEAD {

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import PushServer
+
+@Suite struct RouteTests {
+    private func route(_ path: String) -> String? { Routes.all.first { $0.matches(path) }?.path }
+
+    @Test(arguments: [
+        ("/healthz", "/healthz"), ("/v1/rooms", "/v1/rooms"), ("/v1/rooms/nearby", "/v1/rooms/nearby"),
+        ("/v1/rooms/ABC123", "/v1/rooms/{room}"), ("/v1/rooms/ABC123/pool", "/v1/rooms/{room}/pool"),
+        ("/v1/socket", "/v1/socket"), ("/v1/rooms/nearby/socket", "/v1/rooms/{room}/socket"),
+        ("/", nil), ("", nil), ("healthz", nil), ("x/healthz", nil), ("/healthz/", nil), ("//healthz", nil),
+        ("/v1", nil),
+        ("/v1/rooms/a/b", nil), ("/V1/rooms", nil), ("/v1/rooms/a/pool/b", nil),
+    ])
+    func `a path is matched segment by segment`(path: String, expected: String?) {
+        #expect(route(path) == expected)
+    }
+
+    @Test func `Allow has the methods of a path, and HEAD where there is GET`() {
+        let allowed = Dictionary(uniqueKeysWithValues: Routes.all.map { ($0.path, $0.allow) })
+        #expect(
+            allowed == [
+                "/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/metrics": "GET, HEAD", "/openapi.json": "GET, HEAD",
+                "/v1/sessions": "POST", "/v1/session": "GET, HEAD, PATCH, DELETE", "/v1/rooms": "GET, HEAD, POST",
+                "/v1/rooms/nearby": "GET, HEAD", "/v1/rooms/{room}": "GET, HEAD",
+                "/v1/rooms/{room}/events": "GET, HEAD", "/v1/rooms/{room}/pool": "GET, HEAD",
+                "/v1/rooms/{room}/commands": "POST", "/v1/rooms/{room}/socket": "GET", "/v1/socket": "GET",
+            ])
+    }
+
+    @Test func `clients see metrics only where they have no address of their own`() {
+        #expect(Routes.ofClients(metricsHaveOwnAddress: false).map(\.path) == Routes.all.map(\.path))
+        #expect(
+            Routes.ofClients(metricsHaveOwnAddress: true).map(\.path)
+                == Routes.all.map(\.path).filter { $0 != "/metrics" })
+    }
+
+    @Test func `a socket's path names its room`() {
+        let id = "01990000-0000-7000-8000-000000000001"
+        #expect(SocketPlace(path: "/v1/socket") == .open)
+        #expect(SocketPlace(path: "/v1/rooms/\(id)/socket"[...]).map { "\($0)".contains(id) } == true)
+        #expect(SocketPlace(path: "/v1/rooms/-/socket") == .room(nil))
+        #expect(SocketPlace(path: "/v1/rooms//socket") == .room(nil))
+        for path in ["", "/", "/v1/rooms", "/v1/rooms/\(id)", "/v1/socket/", "/v1/rooms/\(id)/socket/x", "/healthz"] {
+            #expect(SocketPlace(path: path[...]) == nil, "\(path)")
+        }
+    }
+
+    @Test func `sockets are for sessions`() {
+        #expect(Routes.sockets.count == 2)
+        #expect(Routes.sockets.allSatisfy { $0.access == .session && $0.policy == .data })
+    }
+}

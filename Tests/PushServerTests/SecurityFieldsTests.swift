@@ -1,0 +1,48 @@
+import HTTPTypes
+import Testing
+
+@testable import PushServer
+
+@Suite struct SecurityFieldsTests {
+    private func text(_ policy: AnswerPolicy, isSecure: Bool = false) -> [String] {
+        SecurityFields(policy, isSecure: isSecure).fields.map { "\($0.name): \($0.value)" }
+    }
+
+    @Test func `data is not kept, loads nothing and is framed by nothing`() {
+        #expect(
+            text(.data, isSecure: true) == [
+                "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer", "Cache-Control: no-store",
+                "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'",
+                "Strict-Transport-Security: max-age=31536000",
+            ])
+    }
+
+    @Test(arguments: [
+        (AnswerPolicy.Caching.never, "no-store"), (.revalidated, "no-cache"),
+        (.immutable, "public, max-age=31536000, immutable"),
+    ])
+    func `a page loads what is the server's own and may be kept`(caching: AnswerPolicy.Caching, field: String) {
+        #expect(
+            text(.page(caching)) == [
+                "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer", "Cache-Control: \(field)",
+                "Content-Security-Policy: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
+                    + "frame-ancestors 'none'",
+            ])
+    }
+
+    @Test func `what an answer has stays, and what it lacks is added`() throws {
+        var answer: HTTPFields = [.cacheControl: "max-age=5", .contentType: "text/html"]
+        SecurityFields(.page(.revalidated), isSecure: true).add(to: &answer)
+        #expect(answer[.cacheControl] == "max-age=5")
+        #expect(
+            answer.map(\.name.rawName).sorted() == [
+                "Cache-Control", "Content-Security-Policy", "Content-Type", "Referrer-Policy",
+                "Strict-Transport-Security",
+                "X-Content-Type-Options",
+            ])
+        let once = answer
+        // The connection's own, which follow.
+        SecurityFields(isSecure: true).add(to: &answer)
+        #expect(answer == once)
+    }
+}
