@@ -70,7 +70,7 @@ struct LargeRoom {
     mutating func write(to store: PostgresStore) async throws {
         let stored = history.map { recorded in
             StoredEvent(
-                seq: recorded.seq, at: recorded.at.milliseconds, type: EventJSON.typeName(recorded.event),
+                seq: recorded.seq, at: recorded.at.milliseconds, type: recorded.event.kind.rawValue,
                 payload: EventJSON.encodeLog(recorded.event))
         }
         let entry = DirectoryEntry(code: state.code.description, name: state.name, isPublic: true, createdAt: 1)

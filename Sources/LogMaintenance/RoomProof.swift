@@ -71,7 +71,7 @@ struct RoomProof {
     private mutating func fold(_ event: RecordedEvent) {
         if event.seq == 1 {
             guard case .roomCreated(let room) = event.event, room.id == state.id else {
-                find("event 1", expected: "the room's making", found: EventJSON.typeName(event.event), .restore)
+                find("event 1", expected: "the room's making", found: event.event.kind.rawValue, .restore)
                 isWhole = false
                 return
             }

@@ -54,6 +54,65 @@ package enum RoomCommand: Sendable, Equatable {
     }
 }
 
+extension RoomCommand {
+    /// A command without its values; the raw value is its name wherever it is written: in messages, in fingerprints of
+    /// keyed commands, and in labels of metrics.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case join, leave, rename, updateRoom, closeRoom, setRole, transferOwnership, kick, unban, addTracks
+        case removeTracks, vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish, voteSkip
+        case syncDeck
+        // The server's own: no message asks for them.
+        case countSkipVotes, replaceOwner, endMembership
+    }
+
+    /// The command without its values.
+    package var kind: Kind {
+        switch self {
+        case .join: .join
+        case .leave: .leave
+        case .rename: .rename
+        case .updateRoom: .updateRoom
+        case .closeRoom: .closeRoom
+        case .setRole: .setRole
+        case .transferOwnership: .transferOwnership
+        case .kick: .kick
+        case .unban: .unban
+        case .addTracks: .addTracks
+        case .removeTracks: .removeTracks
+        case .vote: .vote
+        case .unvote: .unvote
+        case .enqueue: .enqueue
+        case .dequeue: .dequeue
+        case .move: .move
+        case .play: .play
+        case .pause: .pause
+        case .resume: .resume
+        case .seek: .seek
+        case .skip: .skip
+        case .finish: .finish
+        case .voteSkip: .voteSkip
+        case .syncDeck: .syncDeck
+        case .countSkipVotes: .countSkipVotes
+        case .replaceOwner: .replaceOwner
+        case .endMembership: .endMembership
+        }
+    }
+
+    /// How many tracks, entries or members it names: what deciding it takes grows with them.
+    package var itemCount: Int {
+        switch self {
+        case .addTracks(let tracks): tracks.count
+        case .removeTracks(let tracks): tracks.count
+        case .syncDeck(let deck): deck.queue.count
+        case .kick(let members, _, _, _): members.count
+        case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .unban, .vote, .unvote,
+            .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip,
+            .countSkipVotes, .replaceOwner, .endMembership:
+            1
+        }
+    }
+}
+
 /// What an owner wants changed; nil: leave as it is.
 package struct RoomUpdate: Sendable, Equatable {
     package var name: String?

@@ -56,6 +56,49 @@ package enum RoomEvent: Sendable, Equatable {
     }
 }
 
+extension RoomEvent {
+    /// An event without its values; the raw value is its name in messages and in the log.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case roomCreated, memberJoined, memberLeft, memberRenamed, roomUpdated, roomClosed, roleChanged, memberBanned
+        case memberUnbanned, tracksAdded, tracksRemoved, voteCast, voteWithdrawn, votesCleared, entryEnqueued
+        case entryRemoved, entryMoved, playbackStarted, playbackPaused, playbackResumed, playbackSeeked
+        case playbackStopped, skipVoteCast, entryFinished
+
+        /// Whether an event of this kind may have a location.
+        package var mayHaveLocation: Bool { self == .roomCreated || self == .roomUpdated }
+    }
+
+    /// The event without its values.
+    package var kind: Kind {
+        switch self {
+        case .roomCreated: .roomCreated
+        case .memberJoined: .memberJoined
+        case .memberLeft: .memberLeft
+        case .memberRenamed: .memberRenamed
+        case .roomUpdated: .roomUpdated
+        case .roomClosed: .roomClosed
+        case .roleChanged: .roleChanged
+        case .memberBanned: .memberBanned
+        case .memberUnbanned: .memberUnbanned
+        case .tracksAdded: .tracksAdded
+        case .tracksRemoved: .tracksRemoved
+        case .voteCast: .voteCast
+        case .voteWithdrawn: .voteWithdrawn
+        case .votesCleared: .votesCleared
+        case .entryEnqueued: .entryEnqueued
+        case .entryRemoved: .entryRemoved
+        case .entryMoved: .entryMoved
+        case .playbackStarted: .playbackStarted
+        case .playbackPaused: .playbackPaused
+        case .playbackResumed: .playbackResumed
+        case .playbackSeeked: .playbackSeeked
+        case .playbackStopped: .playbackStopped
+        case .skipVoteCast: .skipVoteCast
+        case .entryFinished: .entryFinished
+        }
+    }
+}
+
 /// An event in its place in the room's log.
 package struct RecordedEvent: Sendable, Equatable {
     /// Its number, from 1 without gaps.

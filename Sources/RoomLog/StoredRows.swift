@@ -38,7 +38,7 @@ extension EpochRenewal {
 extension EventJSON {
     /// An event as the log keeps it.
     package static func stored(_ recorded: RecordedEvent, in room: RoomID) -> StoredEvent {
-        let (type, payload) = (typeName(recorded.event), encodeLog(recorded.event))
+        let (type, payload) = (recorded.event.kind.rawValue, encodeLog(recorded.event))
         return StoredEvent(
             seq: recorded.seq, at: recorded.at.milliseconds, type: type, payload: payload,
             checksum: LogChecksum.event(

@@ -43,33 +43,23 @@ extension Fingerprint {
     }
 
     fileprivate mutating func combine(_ command: RoomCommand) {
+        self.combine(command.kind.rawValue)
         switch command {
-        case .join(let name):
-            self.combine("join")
-            self.combine(name)
-        case .leave: self.combine("leave")
-        case .rename(let name):
-            self.combine("rename")
-            self.combine(name)
-        case .updateRoom(let update):
-            self.combine("updateRoom")
-            self.combine(update)
+        case .join(let name): self.combine(name)
+        case .rename(let name): self.combine(name)
+        case .updateRoom(let update): self.combine(update)
         case .closeRoom(let forget, let note):
-            self.combine("closeRoom")
             // A closing alone keeps the hash that it has had since before there was the field.
             if forget { self.combine(isPresent: true) }
             self.combine(later: note, "reason")
         case .setRole(let member, let role, let note):
-            self.combine("setRole")
             self.combine(member)
             self.combine(role.rawValue)
             self.combine(later: note, "reason")
         case .transferOwnership(let member, let note):
-            self.combine("transferOwnership")
             self.combine(member)
             self.combine(later: note, "reason")
         case .kick(let members, let ban, let durationMs, let note):
-            self.combine("kick")
             if members.count != 1 {
                 self.combine("members")
                 self.combine(Int64(members.count))
@@ -80,60 +70,33 @@ extension Fingerprint {
             self.combine(note)
             self.combine(later: durationMs.map(String.init), "durationMs")
         case .unban(let member, let note):
-            self.combine("unban")
             self.combine(member)
             self.combine(later: note, "reason")
         case .addTracks(let tracks):
-            self.combine("addTracks")
             self.combine(Int64(tracks.count))
             for track in tracks { self.combine(track) }
         case .removeTracks(let tracks):
-            self.combine("removeTracks")
             self.combine(Int64(tracks.count))
             for track in tracks { self.combine(track) }
-        case .vote(let track):
-            self.combine("vote")
-            self.combine(track)
-        case .unvote(let track):
-            self.combine("unvote")
-            self.combine(track)
+        case .vote(let track): self.combine(track)
+        case .unvote(let track): self.combine(track)
         case .enqueue(let track, let index):
-            self.combine("enqueue")
             self.combine(track)
             self.combine(index.map(Int64.init))
-        case .dequeue(let entry):
-            self.combine("dequeue")
-            self.combine(entry)
+        case .dequeue(let entry): self.combine(entry)
         case .move(let entry, let index):
-            self.combine("move")
             self.combine(entry)
             self.combine(Int64(index))
-        case .play(let entry):
-            self.combine("play")
-            self.combine(entry.map { Int64($0.rawValue) })
-        case .pause: self.combine("pause")
-        case .resume: self.combine("resume")
-        case .seek(let positionMs):
-            self.combine("seek")
-            self.combine(positionMs)
-        case .skip: self.combine("skip")
-        case .finish(let entry):
-            self.combine("finish")
-            self.combine(entry)
-        case .voteSkip(let entry):
-            self.combine("voteSkip")
-            self.combine(entry)
-        case .syncDeck(let deck):
-            self.combine("syncDeck")
-            self.combine(deck)
-        case .countSkipVotes: self.combine("countSkipVotes")
-        case .replaceOwner(let owner):
-            self.combine("replaceOwner")
-            self.combine(owner)
+        case .play(let entry): self.combine(entry.map { Int64($0.rawValue) })
+        case .seek(let positionMs): self.combine(positionMs)
+        case .finish(let entry): self.combine(entry)
+        case .voteSkip(let entry): self.combine(entry)
+        case .syncDeck(let deck): self.combine(deck)
+        case .replaceOwner(let owner): self.combine(owner)
         case .endMembership(let session, let reason):
-            self.combine("endMembership")
             self.combine(session.description)
             self.combine(reason.rawValue)
+        case .leave, .pause, .resume, .skip, .countSkipVotes: break
         }
     }
 

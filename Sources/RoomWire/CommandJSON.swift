@@ -10,7 +10,7 @@ package enum CommandJSON {
         do throws(FieldViolation) {
             let fields = try JSONFields(value, at: "command")
             let type = try fields.string("type")
-            guard let command = try Self.command(type, fields) else {
+            guard let kind = RoomCommand.Kind(rawValue: type), let command = try Self.command(kind, fields) else {
                 throw fields.violation("type", "a command that this server supports")
             }
             return command
@@ -37,38 +37,40 @@ package enum CommandJSON {
         return try Self.parse(command)
     }
 
-    /// The command of this type; nil where there is none.
-    private static func command(_ type: String, _ fields: JSONFields) throws(FieldViolation) -> RoomCommand? {
-        switch type {
-        case "join": .join(name: try fields.stringIfPresent("name"))
-        case "leave": .leave
-        case "rename": .rename(name: try fields.string("name"))
-        case "updateRoom": .updateRoom(try Self.update(fields))
-        case "closeRoom": .closeRoom(forget: try fields.boolIfPresent("forget") ?? false, note: try fields.note())
-        case "setRole":
+    /// The command of this kind; nil where only the server asks for it.
+    private static func command(
+        _ kind: RoomCommand.Kind, _ fields: JSONFields
+    ) throws(FieldViolation) -> RoomCommand? {
+        switch kind {
+        case .join: .join(name: try fields.stringIfPresent("name"))
+        case .leave: .leave
+        case .rename: .rename(name: try fields.string("name"))
+        case .updateRoom: .updateRoom(try Self.update(fields))
+        case .closeRoom: .closeRoom(forget: try fields.boolIfPresent("forget") ?? false, note: try fields.note())
+        case .setRole:
             .setRole(member: try fields.id("member"), role: try Self.role(fields), note: try fields.note())
-        case "transferOwnership": .transferOwnership(member: try fields.id("member"), note: try fields.note())
-        case "kick":
+        case .transferOwnership: .transferOwnership(member: try fields.id("member"), note: try fields.note())
+        case .kick:
             .kick(
                 members: try Self.kicked(fields), ban: try fields.boolIfPresent("ban") ?? false,
                 durationMs: try fields.integerIfPresent("durationMs"), note: try fields.note())
-        case "unban": .unban(member: try fields.id("member"), note: try fields.note())
-        case "addTracks": .addTracks(try Self.tracks(fields))
-        case "removeTracks": .removeTracks(try fields.ids("tracks"))
-        case "vote": .vote(track: try fields.id("track"))
-        case "unvote": .unvote(track: try fields.id("track"))
-        case "enqueue": .enqueue(track: try fields.id("track"), index: try fields.countIfPresent("at"))
-        case "dequeue": .dequeue(entry: try fields.id("entry"))
-        case "move": .move(entry: try fields.id("entry"), index: try fields.count("to"))
-        case "play": .play(entry: try fields.idIfPresent("entry"))
-        case "pause": .pause
-        case "resume": .resume
-        case "seek": .seek(positionMs: try fields.integer("positionMs"))
-        case "skip": .skip
-        case "finish": .finish(entry: try fields.id("entry"))
-        case "voteSkip": .voteSkip(entry: try fields.id("entry"))
-        case "syncDeck": .syncDeck(try Self.deck(fields))
-        default: nil
+        case .unban: .unban(member: try fields.id("member"), note: try fields.note())
+        case .addTracks: .addTracks(try Self.tracks(fields))
+        case .removeTracks: .removeTracks(try fields.ids("tracks"))
+        case .vote: .vote(track: try fields.id("track"))
+        case .unvote: .unvote(track: try fields.id("track"))
+        case .enqueue: .enqueue(track: try fields.id("track"), index: try fields.countIfPresent("at"))
+        case .dequeue: .dequeue(entry: try fields.id("entry"))
+        case .move: .move(entry: try fields.id("entry"), index: try fields.count("to"))
+        case .play: .play(entry: try fields.idIfPresent("entry"))
+        case .pause: .pause
+        case .resume: .resume
+        case .seek: .seek(positionMs: try fields.integer("positionMs"))
+        case .skip: .skip
+        case .finish: .finish(entry: try fields.id("entry"))
+        case .voteSkip: .voteSkip(entry: try fields.id("entry"))
+        case .syncDeck: .syncDeck(try Self.deck(fields))
+        case .countSkipVotes, .replaceOwner, .endMembership: nil
         }
     }
 

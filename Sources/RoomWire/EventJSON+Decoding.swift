@@ -8,7 +8,7 @@ extension EventJSON {
     package static func decodeLog(
         type: String, seq: Int, at: Int64, payload: [UInt8]
     ) throws(StoredEventFault) -> RecordedEvent {
-        guard let known = EventType(rawValue: type) else { throw .unknownType(type) }
+        guard let known = RoomEvent.Kind(rawValue: type) else { throw .unknownType(type) }
         let fields = try JSONFields(stored: payload)
         do throws(FieldViolation) {
             let event = try fields.event(known)
@@ -20,8 +20,8 @@ extension EventJSON {
 }
 
 extension JSONFields {
-    fileprivate func event(_ type: EventType) throws(FieldViolation) -> RoomEvent {
-        switch type {
+    fileprivate func event(_ kind: RoomEvent.Kind) throws(FieldViolation) -> RoomEvent {
+        switch kind {
         case .roomCreated: .roomCreated(try self.roomCreated())
         case .memberJoined:
             .memberJoined(

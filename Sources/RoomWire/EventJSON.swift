@@ -17,7 +17,7 @@ package enum EventJSON {
         case .clients:
             writer.member("seq", recorded.seq)
             writer.member("at", recorded.at)
-            writer.member("type", choice: EventType(of: recorded.event))
+            writer.member("type", choice: recorded.event.kind)
         case .log: break
         }
         writer.members(of: recorded.event, for: audience)
@@ -35,49 +35,7 @@ package enum EventJSON {
 
     /// Whether an event of this type may have a location.
     package static func mayHaveLocation(type: String) -> Bool {
-        type == EventType.roomCreated.rawValue || type == EventType.roomUpdated.rawValue
-    }
-
-    /// The name of the event's type.
-    package static func typeName(_ event: RoomEvent) -> String {
-        EventType(of: event).rawValue
-    }
-}
-
-/// The names of the types of events.
-enum EventType: String, CaseIterable {
-    case roomCreated, memberJoined, memberLeft, memberRenamed, roomUpdated, roomClosed, roleChanged, memberBanned
-    case memberUnbanned, tracksAdded, tracksRemoved, voteCast, voteWithdrawn, votesCleared, entryEnqueued
-    case entryRemoved, entryMoved, playbackStarted, playbackPaused, playbackResumed, playbackSeeked, playbackStopped
-    case skipVoteCast, entryFinished
-
-    init(of event: RoomEvent) {
-        switch event {
-        case .roomCreated: self = .roomCreated
-        case .memberJoined: self = .memberJoined
-        case .memberLeft: self = .memberLeft
-        case .memberRenamed: self = .memberRenamed
-        case .roomUpdated: self = .roomUpdated
-        case .roomClosed: self = .roomClosed
-        case .roleChanged: self = .roleChanged
-        case .memberBanned: self = .memberBanned
-        case .memberUnbanned: self = .memberUnbanned
-        case .tracksAdded: self = .tracksAdded
-        case .tracksRemoved: self = .tracksRemoved
-        case .voteCast: self = .voteCast
-        case .voteWithdrawn: self = .voteWithdrawn
-        case .votesCleared: self = .votesCleared
-        case .entryEnqueued: self = .entryEnqueued
-        case .entryRemoved: self = .entryRemoved
-        case .entryMoved: self = .entryMoved
-        case .playbackStarted: self = .playbackStarted
-        case .playbackPaused: self = .playbackPaused
-        case .playbackResumed: self = .playbackResumed
-        case .playbackSeeked: self = .playbackSeeked
-        case .playbackStopped: self = .playbackStopped
-        case .skipVoteCast: self = .skipVoteCast
-        case .entryFinished: self = .entryFinished
-        }
+        RoomEvent.Kind(rawValue: type)?.mayHaveLocation ?? false
     }
 }
 

@@ -79,7 +79,7 @@ enum CommandsProperty {
             var copy = RoomState(id: self.room.id)
             for recorded in self.log {
                 let again = try? EventJSON.decodeLog(
-                    type: EventJSON.typeName(recorded.event), seq: recorded.seq, at: recorded.at.milliseconds,
+                    type: recorded.event.kind.rawValue, seq: recorded.seq, at: recorded.at.milliseconds,
                     payload: EventJSON.encodeLog(recorded.event))
                 guard again == recorded else {
                     throw BrokenProperty("\(recorded) written and read: \(String(describing: again))")

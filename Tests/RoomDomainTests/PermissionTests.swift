@@ -4,13 +4,6 @@ import Testing
 
 /// Who may do what: every command, by everybody who could ask for it, in every phase of a room.
 @Suite struct PermissionTests {
-    /// A command's name.
-    enum Kind: CaseIterable {
-        case join, leave, rename, updateRoom, closeRoom, setRole, transferOwnership, kick, unban, addTracks
-        case removeTracks, vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish, voteSkip
-        case syncDeck, countSkipVotes, replaceOwner, endMembership
-    }
-
     /// Whose rights a command needs.
     enum Need {
         case nothing, guest, dj, owner, server
@@ -30,44 +23,12 @@ import Testing
 
         /// Whether only a member can do it, so that the server cannot.
         var needsMembership: Bool {
-            switch kind {
+            switch command.kind {
             case .join, .leave, .rename, .vote, .unvote, .voteSkip, .addTracks, .removeTracks: true
             case .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .enqueue, .dequeue, .move,
                 .play, .pause, .resume, .seek, .skip, .finish, .syncDeck, .countSkipVotes, .replaceOwner,
                 .endMembership:
                 false
-            }
-        }
-
-        var kind: Kind {
-            switch command {
-            case .join: .join
-            case .leave: .leave
-            case .rename: .rename
-            case .updateRoom: .updateRoom
-            case .closeRoom: .closeRoom
-            case .setRole: .setRole
-            case .transferOwnership: .transferOwnership
-            case .kick: .kick
-            case .unban: .unban
-            case .addTracks: .addTracks
-            case .removeTracks: .removeTracks
-            case .vote: .vote
-            case .unvote: .unvote
-            case .enqueue: .enqueue
-            case .dequeue: .dequeue
-            case .move: .move
-            case .play: .play
-            case .pause: .pause
-            case .resume: .resume
-            case .seek: .seek
-            case .skip: .skip
-            case .finish: .finish
-            case .voteSkip: .voteSkip
-            case .syncDeck: .syncDeck
-            case .countSkipVotes: .countSkipVotes
-            case .replaceOwner: .replaceOwner
-            case .endMembership: .endMembership
             }
         }
     }
@@ -147,7 +108,7 @@ import Testing
     private func refusal(of row: Row, by asking: Asking, in phase: Phase) -> RefusalKind? {
         switch asking {
         case .banned, .bannedForATime: return .banned
-        case .server where row.kind == .endMembership: return nil
+        case .server where row.command.kind == .endMembership: return nil
         case .owner, .dj, .guest, .stranger, .server: break
         }
         if phase == .closed, row.command != .closeRoom(forget: true) { return .roomClosed }
@@ -174,7 +135,7 @@ import Testing
     }
 
     @Test func `every command has a row`() {
-        #expect(Set(Self.rows.map(\.kind)) == Set(Kind.allCases))
+        #expect(Set(Self.rows.map(\.command.kind)) == Set(RoomCommand.Kind.allCases))
     }
 
     @Test(arguments: rows) func `who has left or was kicked is a stranger`(row: Row) {

@@ -20,7 +20,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         let room = Self.room.uuid
         for (seq, event) in try Self.history(&random).enumerated() {
-            let type = EventJSON.typeName(event)
+            let type = event.kind.rawValue
             let payload = EventJSON.encodeLog(event)
             func checksum(_ payload: [UInt8]) -> Int64? {
                 LogChecksum.event(room: room, seq: seq, at: 1, type: type, payload: payload)

@@ -105,7 +105,7 @@ package struct RandomRoom {
             if !Self.isInOrder(self.room.requestOrder(), of: self.room) { wrong.append("requests are out of order") }
             guard wrong.isEmpty else { throw BrokenRoom(description: "\(wrong) after \(recorded)") }
             self.tally.events += 1
-            self.tally.kinds[EventJSON.typeName(recorded.event), default: 0] += 1
+            self.tally.kinds[recorded.event.kind.rawValue, default: 0] += 1
             if self.log.count % Self.eventsBetweenReplays == 0 { try self.checkReplay() }
         }
     }
@@ -125,7 +125,7 @@ package struct RandomRoom {
         var copy = RoomState(id: self.room.id)
         for recorded in self.log {
             let again = try EventJSON.decodeLog(
-                type: EventJSON.typeName(recorded.event), seq: recorded.seq, at: recorded.at.milliseconds,
+                type: recorded.event.kind.rawValue, seq: recorded.seq, at: recorded.at.milliseconds,
                 payload: EventJSON.encodeLog(recorded.event))
             guard again == recorded else { throw BrokenRoom(description: "\(recorded), stored: \(again)") }
             copy.evolve(again)

@@ -19,8 +19,28 @@ import Testing
             (.kick(members: [Sample.member(2)], ban: true, note: "too loud"), 4_214_240_733_561_798_257),
             (.unban(member: Sample.member(2)), -2_951_861_919_591_988_070),
             (.updateRoom(RoomUpdate()), -4_452_106_994_585_353_457),
+            (.leave, -5_541_712_905_181_704_001),
+            (.rename(name: "Bobby"), -6_915_565_988_512_586_622),
+            (.removeTracks([Sample.track(7), Sample.track(8)]), -2_726_692_910_579_040_140),
+            (.unvote(track: Sample.track(7)), -3_004_990_577_108_676_241),
+            (.enqueue(track: Sample.track(7), index: nil), 7_916_740_925_971_041_729),
+            (.enqueue(track: Sample.track(7), index: 0), 4_806_434_457_500_031_438),
+            (.dequeue(entry: Sample.entry(9)), 658_766_395_204_924_577),
+            (.move(entry: Sample.entry(9), index: 3), 7_421_740_780_497_773_066),
+            (.play(entry: nil), -3_236_358_157_958_186_219),
+            (.play(entry: Sample.entry(9)), -7_244_259_378_816_871_221),
+            (.pause, 1_411_440_988_870_156_978),
+            (.resume, 7_712_683_669_524_034_872),
+            (.seek(positionMs: 61_000), 2_252_413_749_022_924_571),
+            (.finish(entry: Sample.entry(9)), 5_663_035_916_907_879_173),
+            (.voteSkip(entry: Sample.entry(9)), 296_506_250_390_062_979),
+            (.syncDeck(Deck(queue: [], playback: .stopped)), 267_279_461_342_026_225),
+            (.countSkipVotes, 5_717_967_070_899_787_974),
+            (.replaceOwner(Sample.member(1)), -2_859_080_459_878_086_909),
+            (.endMembership(session: Sample.session(1), reason: .sessionEnded), -2_186_286_421_328_172_606),
         ]
         for (command, fingerprint) in known { #expect(CommandJSON.fingerprint(command) == fingerprint, "\(command)") }
+        #expect(Set(known.map(\.0.kind)) == Set(RoomCommand.Kind.allCases))
     }
 
     @Test func `commands that differ have fingerprints that differ`() {

@@ -259,7 +259,7 @@ import Testing
 
     @Test func `events in the log are read back as they were`() throws {
         for (name, event) in Sample.events {
-            let type = EventJSON.typeName(event)
+            let type = event.kind.rawValue
             #expect(type == String(name.prefix { $0 != "-" }))
             let read = try EventJSON.decodeLog(
                 type: type, seq: 8, at: Sample.time(8).milliseconds, payload: Fixture.bytes("log-" + name))

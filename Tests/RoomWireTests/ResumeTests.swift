@@ -49,7 +49,7 @@ import Testing
                 self.room.evolve(recorded)
                 self.log.append(
                     StoredEvent(
-                        type: EventJSON.typeName(recorded.event), at: recorded.at.milliseconds,
+                        type: recorded.event.kind.rawValue, at: recorded.at.milliseconds,
                         payload: EventJSON.encodeLog(recorded.event)))
                 self.pending.append(recorded)
                 try self.observer?.receive(ServerMessage.delta(room: Sample.room, events: CollectionOfOne(recorded)))

@@ -73,7 +73,7 @@ import Testing
 
     @Test func `every field of every event is checked`() throws {
         for (name, event) in Sample.events {
-            let type = EventJSON.typeName(event)
+            let type = event.kind.rawValue
             let value = try JSONValue(parsing: Fixture.bytes("log-" + name))
             for member in try #require(value.object).members {
                 var changed = try #require(value.object)

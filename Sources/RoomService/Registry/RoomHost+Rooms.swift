@@ -31,7 +31,7 @@ extension RoomHost {
         var request = request
         request.command = rounded(request.command)
         let (start, metrics) = (NIODeadline.now(), metrics)
-        let (kind, reply) = (CommandKind(request.command), request.reply)
+        let (kind, reply) = (request.command.kind, request.reply)
         request.reply = { outcome in
             metrics.answered(kind, outcome, after: .now() - start)
             reply(outcome)

@@ -1,47 +1,6 @@
 import EventStorage
 import RoomDomain
 
-/// A command's type, as the protocol names it.
-enum CommandKind: String, CaseIterable {
-    case join, leave, rename, updateRoom, closeRoom, setRole, transferOwnership, kick, unban, addTracks, removeTracks
-    case vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish, voteSkip, syncDeck
-    /// The server's own.
-    case countSkipVotes, replaceOwner, endMembership
-
-    init(_ command: RoomCommand) {
-        self =
-            switch command {
-            case .join: .join
-            case .leave: .leave
-            case .rename: .rename
-            case .updateRoom: .updateRoom
-            case .closeRoom: .closeRoom
-            case .setRole: .setRole
-            case .transferOwnership: .transferOwnership
-            case .kick: .kick
-            case .unban: .unban
-            case .addTracks: .addTracks
-            case .removeTracks: .removeTracks
-            case .vote: .vote
-            case .unvote: .unvote
-            case .enqueue: .enqueue
-            case .dequeue: .dequeue
-            case .move: .move
-            case .play: .play
-            case .pause: .pause
-            case .resume: .resume
-            case .seek: .seek
-            case .skip: .skip
-            case .finish: .finish
-            case .voteSkip: .voteSkip
-            case .syncDeck: .syncDeck
-            case .countSkipVotes: .countSkipVotes
-            case .replaceOwner: .replaceOwner
-            case .endMembership: .endMembership
-            }
-    }
-}
-
 extension CommandOutcome {
     /// What became of a command, without the particulars.
     enum Kind: String, CaseIterable {

@@ -65,7 +65,7 @@ package final class RoomMetrics: Sendable {
     private let eventsAppended: Counter
     private let appendConflicts: Counter
     private let appendFailures: [StorageFault.Kind: Counter]
-    private let commands: [CommandKind: [CommandOutcome.Kind: Counter]]
+    private let commands: [RoomCommand.Kind: [CommandOutcome.Kind: Counter]]
     private let commandDuration: [CommandOutcome.Kind: CoreMetrics.Timer]
     private let roomLoads: [LoadOutcome: Counter]
     private let roomsEvicted: Counter
@@ -157,7 +157,7 @@ package final class RoomMetrics: Sendable {
     // MARK: Commands
 
     /// A command was answered.
-    func answered(_ command: CommandKind, _ outcome: CommandOutcome, after duration: TimeAmount) {
+    func answered(_ command: RoomCommand.Kind, _ outcome: CommandOutcome, after duration: TimeAmount) {
         commands[command]?[outcome.kind]?.increment()
         commandDuration[outcome.kind]?.recordNanoseconds(duration.nanoseconds)
     }
