@@ -28,7 +28,7 @@ def test_links_are_found():
     assert {"6-error-codes", "presence-reactions-signals-live-never-in-the-log"} <= anchors("Documentation/Protocol.md")
 
 
-@pytest.mark.parametrize("page", ["README.md"])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
 def test_scripts_that_a_page_names_are_there(page):
     scripts = set(re.findall(r"\bScripts/\w+", read(page)))
     assert scripts
@@ -36,7 +36,7 @@ def test_scripts_that_a_page_names_are_there(page):
         assert os.access(os.path.join(TREE, script), os.X_OK), script
 
 
-@pytest.mark.parametrize("page", ["Documentation/Architecture.md", "Documentation/Glossary.md"])
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "Documentation/Architecture.md", "Documentation/Glossary.md"])
 def test_files_that_a_page_names_are_there(page):
     """A path that begins with a folder of the tree, without blanks to fill in."""
     named = set(re.findall(r"`((?:Sources|Tests|Documentation|Schema|Benchmarks|Scripts)/[\w./+-]+)`", prose(page)))
@@ -59,7 +59,7 @@ class Shell:
         self.process = subprocess.Popen(
             ["bash"], cwd=TREE, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True)
-        self.guard = threading.Timer(backline.PATIENCE, self.end)
+        self.guard = threading.Timer(3 * backline.PATIENCE, self.end)
         self.guard.start()
         return self
 
@@ -97,6 +97,11 @@ def answers(found):
     return [text for text in found if "type" not in text and "seq" in text]
 
 
+def shown(found):
+    """The rooms that requests for a room were answered with."""
+    return [text["room"] for text in found if "type" not in text and "state" in text.get("room", {})]
+
+
 def events(found):
     """The events of all deltas."""
     return [event for text in found if text.get("type") == "delta" for event in text["events"]]
@@ -113,7 +118,7 @@ def test_the_readme_s_ten_lines_show_a_room(servers):
         found = shell.type(
             "".join(lines[6:]), lambda found: len(answers(found)) == 4
             and any(event["type"] == "playbackStarted" for event in events(found)))
-        room = shell.type(again + "echo\n", lambda found: "state" in found[-1].get("room", {}))[-1]["room"]
+        room, = shown(shell.type(again + "echo\n", shown))
     assert [answer["seq"] for answer in answers(found)] == [3, 4, 6, 7]
     assert [text["type"] for text in found if "type" in text][:2] == ["welcome", "snapshot"]
     assert room["state"]["playback"]["status"] == "playing" and room["seq"] == 7
@@ -145,15 +150,18 @@ def test_a_watcher_is_told_what_is_wrong(servers):
 
 def test_a_watcher_stays_while_it_is_pinged(servers):
     """It answers pings: the server would end it for its silence; and it says with which code it was closed."""
-    server = servers("--silence-limit-seconds", "2", "--ping-interval-seconds", "0.5").start()
+    server = servers("--silence-limit-seconds", "4", "--ping-interval-seconds", "1").start()
     person = server.session("Ana")
-    watch = subprocess.Popen(
+    with subprocess.Popen(
         [os.path.join(TREE, "Scripts", "watch"), f"{server.origin}/v1/socket", person.token], text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    began = time.monotonic()
-    for line in watch.stdout:
-        if json.loads(line)["type"] == "beat" and time.monotonic() - began > 3:
-            break
-    server.stop()
-    _, said = watch.communicate(timeout=backline.PATIENCE)
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watch:
+        guard = threading.Timer(3 * backline.PATIENCE, watch.kill)
+        guard.start()
+        began = time.monotonic()
+        for line in watch.stdout:
+            if json.loads(line)["type"] == "beat" and time.monotonic() - began > 5:
+                break
+        server.stop()
+        said = watch.stderr.read()
+        guard.cancel()
     assert said == "closed: 1012\n"
