@@ -18,7 +18,7 @@ import Testing
             #expect(try await nodes[1].host.createRoom(wanted, by: ana, key: "l").room != room)
             #expect(try await nodes[1].host.createRoom(wanted, by: bob, key: "k").room != room)
             #expect(try await nodes[1].host.createRoom(wanted, by: ana, key: nil).room != room)
-            await #expect(throws: RoomHost.CreationFailure.keyReused) {
+            await #expect(throws: CreationFailure.keyReused) {
                 try await nodes[1].host.createRoom(.named("Cellar"), by: ana, key: "k")
             }
             clock.advance(milliseconds: 1)
@@ -32,7 +32,7 @@ import Testing
             let wanted = try CreateRoomRequest.named("Kitchen")
             node.store.next(.create, .losesAnswer, .fails(FaultyEventStore.unreachable))
             for _ in 0..<2 {
-                await #expect(throws: RoomHost.CreationFailure.failed(.unavailable)) {
+                await #expect(throws: CreationFailure.failed(.unavailable)) {
                     try await node.host.createRoom(wanted, by: ana, key: "k")
                 }
             }
@@ -68,7 +68,7 @@ import Testing
     @Test func `a room with a bad name is not made`() async throws {
         try await withNode { node in
             let ana = try await node.session("Ana")
-            await #expect(throws: RoomHost.CreationFailure.self) {
+            await #expect(throws: CreationFailure.self) {
                 try await node.host.createRoom(.named(" "), by: ana, key: nil)
             }
             #expect(node.store.calls(.create) == 0)
@@ -82,7 +82,7 @@ import Testing
             var rooms: [RoomID] = []
             for _ in 0..<100 { rooms.append(try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil).room) }
             let refusal = RoomRefusal.limitReached("a session may own at most 100 open rooms")
-            await #expect(throws: RoomHost.CreationFailure.refused(refusal)) {
+            await #expect(throws: CreationFailure.refused(refusal)) {
                 try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil)
             }
             #expect(try await node.tell(.closeRoom, in: rooms[7], by: owner).seq == 3)

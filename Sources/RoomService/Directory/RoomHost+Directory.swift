@@ -2,17 +2,9 @@ import EventStorage
 import FoundationEssentials
 import GeoSearch
 package import RoomDomain
-package import RoomWire
+import RoomWire
 
 extension RoomHost {
-    /// One page of the listing.
-    package struct ListingPage: Sendable {
-        /// Rooms, most listeners first, then the newest.
-        package var rooms: [RoomSummary]
-        /// Where the next page begins; nil at the end.
-        package var next: ListingCursor?
-    }
-
     /// Open public rooms whose name contains `matching`: those with listeners first, most listeners first, then the
     /// others, newest first.
     ///
@@ -97,55 +89,6 @@ extension RoomHost {
     }
 }
 
-/// A place in the listing of rooms, as text for clients: opaque to them.
-package struct ListingCursor: Sendable, Equatable {
-    enum Place: Equatable {
-        /// Among the rooms that somebody listens to.
-        case listened(Int)
-        /// Among the others.
-        case quiet
-    }
-
-    var place: Place
-    var room: RoomID
-
-    static func afterListened(_ room: RoomID, listeners: Int) -> Self { Self(place: .listened(listeners), room: room) }
-    static func afterQuiet(_ room: RoomID) -> Self { Self(place: .quiet, room: room) }
-
-    private init(place: Place, room: RoomID) {
-        self.place = place
-        self.room = room
-    }
-
-    /// Reads what ``text`` gave; nil where it is anything else.
-    package init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, let room = RoomID(parts[1]) else { return nil }
-        if parts[0] == "q" {
-            place = .quiet
-        } else if let count = Int(parts[0]), count > 0 {
-            place = .listened(count)
-        } else {
-            return nil
-        }
-        self.room = room
-    }
-
-    /// The cursor as text.
-    package var text: String {
-        switch place {
-        case .listened(let count): "\(count).\(room)"
-        case .quiet: "q.\(room)"
-        }
-    }
-
-    /// Whether a room with listeners comes after this place.
-    func precedes(_ ranked: (room: RoomID, listeners: Int)) -> Bool {
-        guard case .listened(let count) = place else { return false }
-        return ranked.listeners < count || (ranked.listeners == count && ranked.room.uuid > room.uuid)
-    }
-}
-
 extension DirectoryEntry {
     fileprivate func isListed(matching text: String?) -> Bool {
         guard isPublic, closedAt == nil else { return false }
@@ -159,19 +102,5 @@ extension String {
         String(
             String.UnicodeScalarView(
                 unicodeScalars.map { ("A"..."Z").contains($0) ? Unicode.Scalar($0.value + 32) ?? $0 : $0 }))
-    }
-}
-
-extension RoomSummary {
-    init(_ room: RoomID, _ entry: DirectoryEntry, listeners: Int) {
-        var location: Coordinate?
-        if let latitude = entry.latitude, let longitude = entry.longitude {
-            location = Coordinate(latitude: latitude, longitude: longitude)
-        }
-        self.init(
-            id: room, code: RoomCode(entry.code) ?? .zero, name: entry.name, location: location, listeners: listeners,
-            djName: entry.djName,
-            nowPlaying: entry.nowPlayingTitle.map { NowPlaying(title: $0, artist: entry.nowPlayingArtist) },
-            createdAt: Timestamp(milliseconds: entry.createdAt), distanceMeters: nil)
     }
 }

@@ -35,16 +35,6 @@ extension RoomHost {
         }
     }
 
-    /// A part of a room's log.
-    package struct LogPage: Sendable {
-        /// The log's epoch.
-        package var epoch: String
-        /// Events, ascending.
-        package var events: [RecordedEvent]
-        /// The room's last event.
-        package var seq: Int
-    }
-
     /// About how many bytes of events are read for one page, and at a time.
     package static let bytesOfEvents = 1 << 20
 

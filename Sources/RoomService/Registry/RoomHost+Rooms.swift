@@ -55,14 +55,6 @@ extension RoomHost {
 
     // MARK: Making
 
-    /// Why a room is not made.
-    package enum CreationFailure: Error, Sendable, Equatable {
-        case refused(RoomRefusal)
-        /// The key was used for another room.
-        case keyReused
-        case failed(RoomFailure)
-    }
-
     /// Makes a room and looks at it, or finds the one that the same session made under the same key within 24 hours;
     /// ``RoomView/isNew`` tells which.
     package func createRoom(

@@ -44,38 +44,3 @@ struct RecentEvents: Sendable {
         weight = keptWeight
     }
 }
-
-extension RecordedEvent {
-    /// About how many bytes it takes as JSON, and in memory.
-    var weight: Int {
-        switch event {
-        case .tracksAdded(let tracks, _): tracks.reduce(Self.least) { $0 + $1.info.weight }
-        case .tracksRemoved(let tracks, _): Self.least + 8 * tracks.count
-        case .memberLeft(let left): Self.least + 48 * left.votes.count + (left.note?.utf8.count ?? 0)
-        case .memberJoined(_, let name, _, _), .memberRenamed(_, let name): Self.least + name.utf8.count
-        case .roomUpdated(let changes):
-            Self.least + (changes.name?.utf8.count ?? 0) + (changes.note?.utf8.count ?? 0)
-        case .roomClosed(_, _, let note), .roleChanged(_, _, _, let note), .memberBanned(_, _, _, _, let note, _),
-            .memberUnbanned(_, _, let note):
-            Self.least + (note?.utf8.count ?? 0)
-        case .roomCreated, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved,
-            .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast,
-            .entryFinished:
-            Self.least
-        }
-    }
-
-    private static let least = 200
-}
-
-extension [RecordedEvent] {
-    /// About how many bytes they take as JSON, and in memory.
-    var weight: Int { reduce(0) { $0 + $1.weight } }
-}
-
-extension TrackInfo {
-    fileprivate var weight: Int {
-        let texts = [source, sourceID, title, artist ?? "", album ?? "", artworkURL ?? ""]
-        return texts.reduce(100) { $0 + $1.utf8.count }
-    }
-}
