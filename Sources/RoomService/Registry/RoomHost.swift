@@ -75,7 +75,7 @@ package final class RoomHost: Sendable {
         nearby = NearbyRooms(
             store: store, presence: presence, clock: clock, settings: settings, logger: logger)
         shares = LogShares(settings, metrics: metrics)
-        let surroundings = LiveRoom.Surroundings(
+        let dependencies = Dependencies(
             store: store, groupCommit: groupCommit, groupRead: GroupRead(store: store, jobs: jobs), jobs: jobs,
             heavyWork: heavyWork, clock: clock, presence: presence, shares: shares,
             signalShares: SignalShares(perSecond: settings.maximumSignalsPerSecond),
@@ -83,7 +83,7 @@ package final class RoomHost: Sendable {
             settings: settings, metrics: metrics, logger: logger)
         let codes = codes
         turns = loops.map { LoopTurns(of: $0) }
-        shelves = turns.map { RoomShelf(turns: $0, surroundings: surroundings, codes: codes) }
+        shelves = turns.map { RoomShelf(turns: $0, dependencies: dependencies, codes: codes) }
     }
 
     /// Writes, reads and keeps house until ``shutDown()`` or cancellation; returns when all that was handed over has

@@ -33,15 +33,15 @@ package actor RoomShelf {
     }
 
     private let turns: LoopTurns
-    private let surroundings: LiveRoom.Surroundings
+    private let dependencies: Dependencies
     private let codes: LiveRoomCodes
     private var places: [RoomID: Place] = [:]
 
-    init(turns: LoopTurns, surroundings: LiveRoom.Surroundings, codes: LiveRoomCodes) {
+    init(turns: LoopTurns, dependencies: Dependencies, codes: LiveRoomCodes) {
         self.turns = turns
         loop = turns.loop
         executor = loop.executor
-        self.surroundings = surroundings
+        self.dependencies = dependencies
         self.codes = codes
     }
 
@@ -53,7 +53,7 @@ package actor RoomShelf {
         case .live(let room) where !room.assumeIsolated({ $0.condition == .forgotten }):
             visit(.success(room))
         case .loading(let visits):
-            guard visits.count < surroundings.settings.waitingCommandsPerRoom else {
+            guard visits.count < dependencies.settings.waitingCommandsPerRoom else {
                 return visit(.failure(.unavailable))
             }
             places[id] = .loading(visits + [visit])
@@ -74,9 +74,9 @@ package actor RoomShelf {
     }
 
     private func load(_ id: RoomID) {
-        let (loop, surroundings) = (loop, surroundings)
-        let isStarted = surroundings.jobs.start {
-            let result = await DecodedRoom.load(id, in: surroundings)
+        let (loop, dependencies) = (loop, dependencies)
+        let isStarted = dependencies.jobs.start {
+            let result = await DecodedRoom.load(id, in: dependencies)
             loop.execute { self.assumeIsolated { $0.loaded(id, result) } }
         }
         if !isStarted { loaded(id, .failure(.unavailable)) }
@@ -84,14 +84,14 @@ package actor RoomShelf {
 
     private func loaded(_ id: RoomID, _ result: Result<DecodedRoom, LookupFailure>) {
         guard case .loading(let visits) = places[id] else { return }
-        surroundings.metrics.roomLoadEnded(RoomMetrics.LoadOutcome(result))
+        dependencies.metrics.roomLoadEnded(RoomMetrics.LoadOutcome(result))
         switch result {
         case .success(let decoded):
-            let room = LiveRoom(decoded, turns: turns, surroundings: surroundings)
+            let room = LiveRoom(decoded, turns: turns, dependencies: dependencies)
             places[id] = .live(room)
             // In this turn of the loop: what changes later is told to the room.
             room.assumeIsolated { room in
-                room.reviewPresence(of: room.surroundings.presence.elsewhere(in: id))
+                room.reviewPresence(of: room.dependencies.presence.elsewhere(in: id))
                 room.reviewOwner()
             }
             codes.set(decoded.state.code, of: id)
@@ -106,16 +106,16 @@ package actor RoomShelf {
     func evictIdle() {
         for case .live(let room) in places.values {
             let code: RoomCode? = room.assumeIsolated { room in
-                guard room.mayBeEvicted(idle: room.surroundings.settings.evictAfter) else { return nil }
+                guard room.mayBeEvicted(idle: room.dependencies.settings.evictAfter) else { return nil }
                 room.saveSnapshot()
                 room.ownerWatch.rest()
                 return room.confirmed.code
             }
             guard let code else { continue }
             places[room.id] = nil
-            surroundings.presence.setCount(nil, of: room.id)
+            dependencies.presence.setCount(nil, of: room.id)
             codes.remove(code, of: room.id)
-            surroundings.metrics.roomEvicted()
+            dependencies.metrics.roomEvicted()
         }
     }
 

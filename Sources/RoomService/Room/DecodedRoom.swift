@@ -24,15 +24,15 @@ struct DecodedRoom: Sendable {
 
     /// Reads a room from its log, where its snapshot is damaged from the log alone.
     static func load(
-        _ id: RoomID, in surroundings: LiveRoom.Surroundings
+        _ id: RoomID, in dependencies: Dependencies
     ) async -> Result<DecodedRoom, RoomShelf.LookupFailure> {
-        let (store, logger) = (surroundings.store, surroundings.logger)
+        let (store, logger) = (dependencies.store, dependencies.logger)
         do {
             for reducerVersion in [StoredStateJSON.reducerVersion, noReducer] {
                 guard let loaded = try await store.load(id.uuid, reducerVersion: reducerVersion, after: nil) else {
                     break
                 }
-                if let room = try await decode(loaded, of: id, in: surroundings) { return .success(room) }
+                if let room = try await decode(loaded, of: id, in: dependencies) { return .success(room) }
             }
             return .failure(.noSuchRoom)
         } catch let fault as LogFault {
@@ -46,9 +46,9 @@ struct DecodedRoom: Sendable {
 
     /// Decodes what was read; nil where the snapshot in it is damaged.
     private static func decode(
-        _ loaded: LoadedStream, of id: RoomID, in surroundings: LiveRoom.Surroundings
+        _ loaded: LoadedStream, of id: RoomID, in dependencies: Dependencies
     ) async throws -> DecodedRoom? {
-        let logger = surroundings.logger
+        let logger = dependencies.logger
         let decode = { @Sendable () -> Result<DecodedRoom?, LogFault> in
             do throws(LogFault) {
                 guard let snapshot = loaded.snapshot else {
@@ -61,7 +61,7 @@ struct DecodedRoom: Sendable {
             }
         }
         let bytes = (loaded.snapshot?.state.count ?? 0) + loaded.events.reduce(0) { $0 + $1.payload.count }
-        let result = bytes > longBytes ? try await surroundings.heavyWork.run(.encoding, decode) : decode()
+        let result = bytes > longBytes ? try await dependencies.heavyWork.run(.encoding, decode) : decode()
         return try result.get()
     }
 

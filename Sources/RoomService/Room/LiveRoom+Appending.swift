@@ -34,7 +34,7 @@ extension LiveRoom {
         handedOverWeight += pending.weight
         let commands = pending.decided.count
         handedOver.append(pending)
-        surroundings.groupCommit.submit(append, commands: commands, to: currentChain())
+        dependencies.groupCommit.submit(append, commands: commands, to: currentChain())
     }
 
     private func currentChain() -> AppendChain {
@@ -67,7 +67,7 @@ extension LiveRoom {
     /// lose for as long as they follow each other without a gap.
     private func letOthersIn(behind chain: AppendChain) {
         let now = loop.now
-        guard now - busySince > Self.busyTime, surroundings.presence.hasPeers else { return }
+        guard now - busySince > Self.busyTime, dependencies.presence.hasPeers else { return }
         busySince = now
         chain.rest()
     }
@@ -89,7 +89,7 @@ extension LiveRoom {
         handedOverWeight -= durable.reduce(0) { $0 + $1.weight }
         let events = durable.count == 1 ? durable[0].events : durable.flatMap(\.events)
         fold(events)
-        if !events.isEmpty { surroundings.link?.tell(id, movedTo: version.seq) }
+        if !events.isEmpty { dependencies.link?.tell(id, movedTo: version.seq) }
         for decided in durable.flatMap(\.decided) { decided.request.reply(decided.answer) }
         for done in durable.flatMap(\.verifications) { done() }
         verifyRest()
@@ -98,7 +98,7 @@ extension LiveRoom {
     /// Somebody else wrote first: read what, then decide everything anew, in the order in which it came.
     private func decideAgain() {
         let requests = dropUndurable()
-        if conflictsInARow <= surroundings.settings.conflictsInARow {
+        if conflictsInARow <= dependencies.settings.conflictsInARow {
             waiting = requests + waiting
         } else {
             conflictsInARow = 0
@@ -111,7 +111,7 @@ extension LiveRoom {
         // It may have been written, and nobody else would tell.
         if fault.outcomeIsUnknown {
             let events = handedOver.prefix(underWay).reduce(0) { $0 + $1.events.count }
-            surroundings.link?.tell(id, movedTo: version.seq + events)
+            dependencies.link?.tell(id, movedTo: version.seq + events)
         }
         // What was written, if the answer was lost, is in the log: it is read before anything else is decided.
         let requests = dropUndurable()

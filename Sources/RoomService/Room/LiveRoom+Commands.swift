@@ -53,12 +53,12 @@ extension LiveRoom {
     }
 
     private func wait(_ request: CommandRequest) {
-        guard waiting.count < surroundings.settings.waitingCommandsPerRoom else { return request.reply(.unavailable) }
+        guard waiting.count < dependencies.settings.waitingCommandsPerRoom else { return request.reply(.unavailable) }
         waiting.append(request)
     }
 
     private func decide(_ request: CommandRequest) {
-        guard gathering.weight + handedOverWeight < surroundings.settings.gatheringBytes else {
+        guard gathering.weight + handedOverWeight < dependencies.settings.gatheringBytes else {
             return request.reply(.unavailable)
         }
         guard let key = request.key, case .session(let session, _) = request.actor else {
@@ -83,7 +83,7 @@ extension LiveRoom {
     }
 
     private func decide(_ request: CommandRequest, name: (KeyMemory.Name, fingerprint: Int64)?) {
-        let now = surroundings.clock.now
+        let now = dependencies.clock.now
         var request = request
         do {
             try lookAtShares(of: request)
@@ -94,8 +94,8 @@ extension LiveRoom {
         do {
             events = try projected.decide(
                 request.command, by: request.actor, at: now, online: online(for: request.command),
-                lastSeen: surroundings.presence.knowsWhoIsOffline ? lastSeen : nil,
-                within: surroundings.settings.poolBudget)
+                lastSeen: dependencies.presence.knowsWhoIsOffline ? lastSeen : nil,
+                within: dependencies.settings.poolBudget)
         } catch {
             pend(request, answer: .refused(error))
             return
@@ -135,7 +135,7 @@ extension LiveRoom {
         guard request.command.itemCount > Self.itemsAtOnce, request.charged == 0,
             case .session(let session, _) = request.actor
         else { return }
-        try surroundings.shares.look(session, in: id, from: request.network, at: loop.now)
+        try dependencies.shares.look(session, in: id, from: request.network, at: loop.now)
     }
 
     /// Charges a session for what its command writes; a command that writes nothing and the server's own cost nothing.
@@ -147,7 +147,7 @@ extension LiveRoom {
         // Decided anew after another server was faster: only what it writes now beyond what was charged before.
         let cost = max(0, LogShares.cost(of: recorded) - request.charged)
         guard cost > 0 else { return request }
-        try surroundings.shares.charge(cost, to: session, in: id, from: request.network, at: loop.now)
+        try dependencies.shares.charge(cost, to: session, in: id, from: request.network, at: loop.now)
         charged.charged += cost
         return charged
     }

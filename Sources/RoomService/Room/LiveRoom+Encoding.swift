@@ -34,13 +34,13 @@ extension LiveRoom {
         compressed: Bool, for connection: ConnectionID? = nil,
         _ done: @escaping @Sendable (isolated LiveRoom, EncodedState?) -> Void
     ) {
-        let isLong = confirmed.estimatedStateBytes > surroundings.settings.longStateBytes
+        let isLong = confirmed.estimatedStateBytes > dependencies.settings.longStateBytes
         if let state = encodedState, state.seq == confirmed.seq, !isLong || !compressed || state.isCompressed {
             return done(self, EncodedState(shared: state, room: confirmed))
         }
         guard isLong else {
             let state = SharedState(seq: confirmed.seq, StateJSON.encode(confirmed))
-            surroundings.metrics.stateEncoded()
+            dependencies.metrics.stateEncoded()
             encodedState = state
             return done(self, EncodedState(shared: state, room: confirmed))
         }
@@ -55,9 +55,9 @@ extension LiveRoom {
         encoding.isUnderWay = true
         let compresses = encoding.waiters.contains(where: \.compressed)
         let known = encodedState.flatMap { $0.seq == confirmed.seq ? $0 : nil }
-        let (room, epoch, compress) = (confirmed, epoch, surroundings.settings.compressState)
-        let metrics = surroundings.metrics
-        surroundings.heavyWork.start(.encoding, thenOn: loop) {
+        let (room, epoch, compress) = (confirmed, epoch, dependencies.settings.compressState)
+        let metrics = dependencies.metrics
+        dependencies.heavyWork.start(.encoding, thenOn: loop) {
             let state = known ?? SharedState(seq: room.seq, StateJSON.encode(room))
             if known == nil { metrics.stateEncoded() }
             if compresses { _ = state.compressed(by: compress) }

@@ -8,9 +8,9 @@ extension LiveRoom {
     /// The room stays the one that it is, with those who follow it and those who wait; all that it knew of the other log
     /// goes.
     func loadAnew() {
-        let (id, loop, surroundings) = (id, loop, surroundings)
-        let isStarted = surroundings.jobs.start {
-            let result = await DecodedRoom.load(id, in: surroundings)
+        let (id, loop, dependencies) = (id, loop, dependencies)
+        let isStarted = dependencies.jobs.start {
+            let result = await DecodedRoom.load(id, in: dependencies)
             loop.execute { self.assumeIsolated { $0.loadedAnew(result) } }
         }
         if !isStarted { giveUpReading(as: .stale, .unavailable) }
@@ -42,7 +42,7 @@ extension LiveRoom {
         for feed in audience.feeds { feed.roomBegan(id) }
         let connected = audience.sessions.compactMap { confirmed.memberOfSession[$0] }
         reviewPresence(
-            of: presence.members.union(connected).union(surroundings.presence.elsewhere(in: id)))
+            of: presence.members.union(connected).union(dependencies.presence.elsewhere(in: id)))
         reviewOwner()
         becomeCurrent()
     }
@@ -54,7 +54,7 @@ extension LiveRoom {
         grace = PresenceGrace()
         for feed in feeds { feed.roomForgotten(id) }
         reviewPresence(of: presence.members)
-        surroundings.presence.setCount(nil, of: id)
+        dependencies.presence.setCount(nil, of: id)
         giveUpReading(as: .forgotten, .noSuchRoom)
     }
 }

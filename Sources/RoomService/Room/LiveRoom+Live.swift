@@ -13,17 +13,17 @@ extension LiveRoom {
             here[member] = confirmed.members[member].map { isPresent($0) } ?? false
         }
         guard !here.isEmpty else { return }
-        let elsewhere = surroundings.presence.set(here, in: id)
+        let elsewhere = dependencies.presence.set(here, in: id)
         var (hasChanged, isFewer) = (false, false)
         for (member, isHere) in here {
             let isOnline = isHere || elsewhere.contains(member) && confirmed.members[member] != nil
             if isOnline || confirmed.members[member] == nil { lastSeen[member] = nil }
             guard presence.set(member, isOnline: isOnline) else { continue }
             hasChanged = true
-            if !isOnline, confirmed.members[member] != nil { lastSeen[member] = surroundings.clock.now }
+            if !isOnline, confirmed.members[member] != nil { lastSeen[member] = dependencies.clock.now }
             if !isOnline { isFewer = true }
         }
-        surroundings.presence.setCount(presence.online, of: id)
+        dependencies.presence.setCount(presence.online, of: id)
         tellPresence()
         guard hasChanged else { return }
         // Not where somebody came: after a start the others come back one by one.
@@ -37,7 +37,7 @@ extension LiveRoom {
 
     /// Lets a member that has lost its last connection here count as online for a while.
     func beginGrace(of member: MemberID) {
-        let time = surroundings.settings.presenceGrace
+        let time = dependencies.settings.presenceGrace
         guard time > .zero else { return }
         grace.begin(member, until: loop.now + time)
         awaitEndOfGrace()
@@ -59,7 +59,7 @@ extension LiveRoom {
     private func countSkipVotes() {
         guard confirmed.isVotedOut(online: presence.members) else { return }
         // Who is at a server that is not heard is not gone.
-        guard surroundings.presence.seesEverybody else { return countSkipVotesLater() }
+        guard dependencies.presence.seesEverybody else { return countSkipVotesLater() }
         // Whatever hinders it, the next vote or the next change of presence counts again.
         submit(CommandRequest(actor: .server, key: nil, command: .countSkipVotes) { _ in })
     }
@@ -67,7 +67,7 @@ extension LiveRoom {
     private func countSkipVotesLater() {
         guard !skipCountIsScheduled else { return }
         skipCountIsScheduled = true
-        loop.scheduleTask(in: surroundings.settings.presenceBeat) { [weak self] () -> Void in
+        loop.scheduleTask(in: dependencies.settings.presenceBeat) { [weak self] () -> Void in
             self?.assumeIsolated { room in
                 room.skipCountIsScheduled = false
                 // Where nobody follows there is nobody to skip for.
@@ -94,7 +94,7 @@ extension LiveRoom {
         presenceIsScheduled = false
         guard !audience.isEmpty else { return presence.nobodyFollows() }
         guard let frame = presence.takeFrame(at: loop.now) else { return tellPresence() }
-        surroundings.metrics.presenceFrameMade()
+        dependencies.metrics.presenceFrameMade()
         let change = frame.isCountOnly ? nil : (on: frame.on, off: frame.off)
         show(ServerMessage.presence(room: id, online: frame.online, change: change), as: .presence)
     }
@@ -114,7 +114,7 @@ extension LiveRoom {
                 return .rateLimited(retryAfterMs: Int(wait.nanoseconds / 1_000_000) + 1)
             }
             room.show(ServerMessage.reaction(room: room.id, from: member, emoji: emoji), as: .reaction)
-            room.surroundings.link?.tell(.reaction(room.id, from: member, emoji: emoji))
+            room.dependencies.link?.tell(.reaction(room.id, from: member, emoji: emoji))
             return .done
         }
     }
@@ -141,20 +141,20 @@ extension LiveRoom {
     private func signal(
         _ data: RelayedJSON, from member: MemberID, of session: SessionID, to recipient: MemberID
     ) -> LiveOutcome {
-        let servers = surroundings.presence.servers(of: recipient, in: id)
+        let servers = dependencies.presence.servers(of: recipient, in: id)
         guard let other = confirmed.members[recipient]?.session, audience.isConnected(other) || !servers.isEmpty else {
             return .refused(.notFound("this member is not connected"))
         }
-        if let wait = surroundings.signalShares.charge(data.text.count, to: session, for: other, at: loop.now) {
-            surroundings.metrics.signalRefused(.tooMany)
+        if let wait = dependencies.signalShares.charge(data.text.count, to: session, for: other, at: loop.now) {
+            dependencies.metrics.signalRefused(.tooMany)
             return .rateLimited(retryAfterMs: wait)
         }
         guard !audience.isConnected(other) || bring(data, from: member, to: recipient) else {
-            surroundings.metrics.signalRefused(.waiting)
+            dependencies.metrics.signalRefused(.waiting)
             return .rateLimited(retryAfterMs: Self.retryAfterBacklogMs)
         }
         for server in servers {
-            surroundings.link?.tell(.signal(id, from: member, to: recipient, data), to: server)
+            dependencies.link?.tell(.signal(id, from: member, to: recipient, data), to: server)
         }
         return .done
     }
@@ -164,14 +164,14 @@ extension LiveRoom {
 
     /// Brings to a member's connections here what another server relays.
     func heardSignal(_ data: RelayedJSON, from member: MemberID, to recipient: MemberID) {
-        if !bring(data, from: member, to: recipient) { surroundings.metrics.signalNotArrived() }
+        if !bring(data, from: member, to: recipient) { dependencies.metrics.signalNotArrived() }
     }
 
     /// Returns whether there is a connection to bring it to, and not too much waits for it.
     private func bring(_ data: RelayedJSON, from member: MemberID, to recipient: MemberID) -> Bool {
         guard let session = confirmed.members[recipient]?.session, audience.isConnected(session) else { return false }
         let message = ServerMessage.signal(room: id, from: member, data: data)
-        guard let charge = surroundings.signalBacklog.charge(message.count, to: session) else { return false }
+        guard let charge = dependencies.signalBacklog.charge(message.count, to: session) else { return false }
         let signal = RelayedSignal(room: id, session: session, message: message, charge: charge)
         for feed in audience.feeds { feed.signalArrived(signal) }
         return true
@@ -209,14 +209,14 @@ extension LiveRoom {
     private func mayBeMistaken(_ outcome: LiveOutcome) -> Bool {
         switch outcome {
         case .refused:
-            surroundings.settings.logIsShared || condition != .current || isWriting
+            dependencies.settings.logIsShared || condition != .current || isWriting
         case .done, .rateLimited, .noSuchRoom, .unavailable, .internalFault:
             false
         }
     }
 
     private func answer(_ kind: LiveKind, _ outcome: LiveOutcome, _ reply: @Sendable (LiveOutcome) -> Void) {
-        surroundings.metrics.answered(kind, outcome.kind)
+        dependencies.metrics.answered(kind, outcome.kind)
         reply(outcome)
     }
 }

@@ -68,7 +68,7 @@ extension LiveRoom {
         verifying = verifications
         verifications = []
         let loop = loop
-        surroundings.groupRead.read(id.uuid, after: version) { result in
+        dependencies.groupRead.read(id.uuid, after: version) { result in
             loop.execute { self.assumeIsolated { $0.reloaded(result) } }
         }
     }
@@ -95,14 +95,14 @@ extension LiveRoom {
             do throws(LogFault) {
                 try catchUp(with: loaded)
             } catch {
-                surroundings.logger.error(
+                dependencies.logger.error(
                     "A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(error)"])
                 giveUpReading(as: .stale, .internalFault)
             }
         case .success(.some): loadAnew()
         case .success(nil): forget()
         case .failure(let fault):
-            surroundings.logger.debug("A room could not be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
+            dependencies.logger.debug("A room could not be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
             giveUpReading(as: .stale, .unavailable)
         }
     }
@@ -149,7 +149,7 @@ extension LiveRoom {
     package func verify(_ done: @escaping @Sendable () -> Void) {
         lastUse = loop.now
         switch condition {
-        case .current where !surroundings.settings.logIsShared, .forgotten:
+        case .current where !dependencies.settings.logIsShared, .forgotten:
             done()
         case .current, .stale, .reloading:
             verifications.append(done)
@@ -199,7 +199,7 @@ extension LiveRoom {
 
     /// How many events lie between two snapshots: more of a large room, so that an event costs at most a KiB of them.
     private var eventsPerSnapshot: Int {
-        max(surroundings.settings.eventsPerSnapshot, confirmed.estimatedStateBytes / 1_024)
+        max(dependencies.settings.eventsPerSnapshot, confirmed.estimatedStateBytes / 1_024)
     }
 
     /// Keeps the confirmed state in the store, so that loading need not replay everything.
@@ -210,10 +210,10 @@ extension LiveRoom {
         isSavingSnapshot = true
         snapshotSeq = confirmed.seq
         let (state, epoch, id, loop) = (confirmed, epoch, id, loop)
-        let (store, metrics, logger) = (surroundings.store, surroundings.metrics, surroundings.logger)
-        let (span, heavyWork) = (eventsPerSnapshot, surroundings.heavyWork)
-        let isLong = state.estimatedStateBytes > surroundings.settings.longStateBytes
-        let isStarted = surroundings.jobs.start {
+        let (store, metrics, logger) = (dependencies.store, dependencies.metrics, dependencies.logger)
+        let (span, heavyWork) = (eventsPerSnapshot, dependencies.heavyWork)
+        let isLong = state.estimatedStateBytes > dependencies.settings.longStateBytes
+        let isStarted = dependencies.jobs.start {
             do {
                 let snapshot =
                     isLong

@@ -44,7 +44,7 @@ extension LiveRoom {
             ownerWatch.owner = confirmed.owner
         }
         guard let owner = ownerWatch.owner, !presence.members.contains(owner) else { return ownerWatch.end() }
-        guard surroundings.presence.seesEverybody else {
+        guard dependencies.presence.seesEverybody else {
             // The owner may be at another server: two that do not hear each other would replace it in turns.
             ownerWatch.end()
             if isFollowed { reviewOwner(at: loop.now + Self.retryInterval) }

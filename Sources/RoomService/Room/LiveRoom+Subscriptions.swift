@@ -12,7 +12,7 @@ extension LiveRoom {
         lastUse = loop.now
         // Whoever follows is told what other servers write. A place that one of them has cleared is shown to nobody, also
         // not until it is told.
-        let mayBeBehind = surroundings.settings.logIsShared && (!isFollowed || confirmed.location != nil)
+        let mayBeBehind = dependencies.settings.logIsShared && (!isFollowed || confirmed.location != nil)
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
     }
@@ -45,7 +45,7 @@ extension LiveRoom {
         }
         join(request)
         guard let seq = request.continues || request.epoch == epoch ? request.seq : nil, seq >= 0,
-            seq <= confirmed.seq, !confirmed.isForgotten, confirmed.seq - seq <= surroundings.settings.resumableEvents
+            seq <= confirmed.seq, !confirmed.isForgotten, confirmed.seq - seq <= dependencies.settings.resumableEvents
         else { return beginWithSnapshot(request) }
         let missing = confirmed.seq - seq
         if missing <= recent.count {
@@ -64,13 +64,13 @@ extension LiveRoom {
     }
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
-        let (id, store, settings) = (id, surroundings.store, surroundings.settings)
+        let (id, store, settings) = (id, dependencies.store, dependencies.settings)
         // The rest of an answer is read as it is taken; how much there is of it was looked at before.
         let isWhole = !request.continues
         let (last, epoch, bytes) = (
             confirmed.seq, epoch, isWhole ? settings.resumableBytes : settings.answeredDeltaBytes
         )
-        surroundings.heavyWork.start(.log, for: request.session, thenOn: loop) { () -> [RecordedEvent]? in
+        dependencies.heavyWork.start(.log, for: request.session, thenOn: loop) { () -> [RecordedEvent]? in
             let stored = try? await Self.read(
                 id, after: seq, through: last, atMost: bytes, isWhole: isWhole, from: store)
             return try? stored.map { try $0.recorded(after: seq, through: seq + $0.count) }
@@ -149,7 +149,7 @@ extension LiveRoom {
         for event in events {
             bytes += event.weight
             // One at least: who asks for the rest gets on.
-            guard reached == seq || bytes <= surroundings.settings.answeredDeltaBytes else { break }
+            guard reached == seq || bytes <= dependencies.settings.answeredDeltaBytes else { break }
             part.append(event)
             reached = event.seq
             guard part.count == Self.eventsPerDelta else { continue }
@@ -191,7 +191,7 @@ extension LiveRoom {
     private func snapshotMessage(of state: EncodedState, for request: SubscriptionRequest) -> RoomMessage {
         let seq = state.shared.seq
         let (head, tail) = ServerMessage.snapshotParts(
-            re: request.id, room: id, epoch: epoch, seq: seq, time: surroundings.clock.now,
+            re: request.id, room: id, epoch: epoch, seq: seq, time: dependencies.clock.now,
             you: YouJSON.encode(state.room, request.session), presence: presence.told(),
             collapsed: request.collapsedFrom.flatMap { $0 <= seq ? $0...seq : nil })
         return RoomMessage(head: head, state: state.shared, tail: tail)
@@ -212,7 +212,7 @@ extension LiveRoom {
             done(
                 .success(
                     RoomView(
-                        room: room.id, epoch: room.epoch, seq: state.shared.seq, time: room.surroundings.clock.now,
+                        room: room.id, epoch: room.epoch, seq: state.shared.seq, time: room.dependencies.clock.now,
                         state: state.shared, you: YouJSON.encode(state.room, session),
                         presence: room.presence.current)))
         }
@@ -220,7 +220,7 @@ extension LiveRoom {
 
     /// Why a session may not look at the room: it is banned from it; nil where it may.
     package func refusal(of session: SessionID) -> RoomRefusal? {
-        confirmed.refusal(of: session, at: surroundings.clock.now)
+        confirmed.refusal(of: session, at: dependencies.clock.now)
     }
 
     /// The room's epoch and last durable event.

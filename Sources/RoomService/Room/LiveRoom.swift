@@ -11,24 +11,6 @@ import RoomWire
 /// are gathering or in flight folded in, and is what commands are decided against. When an append fails, everything
 /// projected is thrown away and nobody has seen it.
 package actor LiveRoom {
-    /// What a room needs of its surroundings.
-    struct Surroundings: Sendable {
-        var store: any EventStore
-        var groupCommit: GroupCommit
-        var groupRead: GroupRead
-        var jobs: BackgroundJobs
-        var heavyWork: HeavyWork
-        var clock: ServerClock
-        var presence: PresenceDesk
-        var shares: LogShares
-        var signalShares: SignalShares
-        var signalBacklog: SignalBacklog
-        var link: NodeLink?
-        var settings: RoomHostSettings
-        var metrics: RoomMetrics
-        var logger: Logger
-    }
-
     /// How the room's memory relates to its log.
     enum Condition {
         /// As far as is known, `confirmed` is the whole log.
@@ -49,7 +31,7 @@ package actor LiveRoom {
         unsafe executor.asUnownedSerialExecutor()
     }
 
-    let surroundings: Surroundings
+    let dependencies: Dependencies
     /// What the loop does in turns.
     let turns: LoopTurns
     var epoch: String
@@ -111,12 +93,12 @@ package actor LiveRoom {
     /// When somebody last wanted something of the room.
     var lastUse: NIODeadline
 
-    init(_ loaded: DecodedRoom, turns: LoopTurns, surroundings: Surroundings) {
+    init(_ loaded: DecodedRoom, turns: LoopTurns, dependencies: Dependencies) {
         self.id = loaded.state.id
         self.turns = turns
         self.loop = turns.loop
         self.executor = loop.executor
-        self.surroundings = surroundings
+        self.dependencies = dependencies
         self.epoch = loaded.head.epoch
         self.confirmed = loaded.state
         self.projected = loaded.state

@@ -1,0 +1,20 @@
+import EventStorage
+import Logging
+
+/// What all rooms of a process share: the log, the clock, other servers, limits and metrics.
+struct Dependencies: Sendable {
+    var store: any EventStore
+    var groupCommit: GroupCommit
+    var groupRead: GroupRead
+    var jobs: BackgroundJobs
+    var heavyWork: HeavyWork
+    var clock: ServerClock
+    var presence: PresenceDesk
+    var shares: LogShares
+    var signalShares: SignalShares
+    var signalBacklog: SignalBacklog
+    var link: NodeLink?
+    var settings: RoomHostSettings
+    var metrics: RoomMetrics
+    var logger: Logger
+}
