@@ -218,7 +218,7 @@ final class Tally: Sendable {
             state.inFlight -= 1
             switch outcome {
             case .acknowledged: state.times.append(time)
-            case .refused, .keyReused, .noSuchRoom, .unavailable, .internalFault:
+            case .keyReused, .failed:
                 state.defect = "a vote came to \(outcome)"
             }
         }

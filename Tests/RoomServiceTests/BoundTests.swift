@@ -22,7 +22,7 @@ import Testing
             node.store.next(.load, .waits(gate))
             let waiting = (0..<3).map { node.ask(.rename(name: "A\($0)"), in: room, by: owner.actor) }
             try await eventually("the load") { gate.arrived == 1 }
-            #expect(try await node.tell(.rename(name: "B"), in: room, by: owner) == .unavailable)
+            #expect(try await node.tell(.rename(name: "B"), in: room, by: owner) == .failed(.unavailable))
             await #expect(throws: RoomFailure.unavailable) { try await node.host.view(room, for: owner.session) }
             gate.open()
             for (place, answer) in waiting.enumerated() { #expect(try await answer.outcome().seq == place + 3) }
@@ -39,7 +39,7 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             let answers = (0..<8).map { node.ask(Self.heavy($0), in: room, by: owner.actor) }
             try await node.turnLoops()
-            let refused = answers.map { $0.outcomeSoFar == .unavailable }
+            let refused = answers.map { $0.outcomeSoFar == .failed(.unavailable) }
             #expect(refused == [false, false, false, false, true, true, true, true])
             gate.open()
             #expect(try await first.outcome().seq == 3)

@@ -10,7 +10,7 @@ final class Client: Sendable {
     enum Note: Equatable {
         case snapshot(seq: Int)
         case resumed(seq: Int)
-        case refused(SubscriptionRefusal)
+        case refused(RoomFailure)
         case banned
         case forgotten
     }

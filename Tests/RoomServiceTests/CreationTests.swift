@@ -82,7 +82,7 @@ import Testing
             var rooms: [RoomID] = []
             for _ in 0..<100 { rooms.append(try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil).room) }
             let refusal = RoomRefusal.limitReached("a session may own at most 100 open rooms")
-            await #expect(throws: CreationFailure.refused(refusal)) {
+            await #expect(throws: CreationFailure.failed(.refused(refusal))) {
                 try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil)
             }
             #expect(try await node.tell(.closeRoom, in: rooms[7], by: owner).seq == 3)

@@ -211,7 +211,7 @@ import Testing
             try await eventually("the end") { try await node.store.streamsToForget(limit: 1).isEmpty }
             #expect(try await node.tell(.closeRoom(forget: true), in: room, by: owner, key: "k") == first)
             #expect(try await node.tell(.closeRoom(forget: true), in: room, by: owner) == first)
-            #expect(try await node.tell(.rename(name: "A"), in: room, by: owner) == .refused(.roomClosed))
+            #expect(try await node.tell(.rename(name: "A"), in: room, by: owner) == .failed(.refused(.roomClosed)))
             for key in try await node.store.keys(of: room) { #expect(key.fingerprint == CommandKey.forgotten) }
         }
     }

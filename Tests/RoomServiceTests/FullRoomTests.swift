@@ -70,7 +70,7 @@ import Testing
             _ = try await fill(room, node)
             #expect(
                 try await node.tell(.join(name: nil), in: room, by: .bob)
-                    == .refused(.limitReached("a room has at most 10000 members")))
+                    == .failed(.refused(.limitReached("a room has at most 10000 members"))))
         }
     }
 
@@ -95,7 +95,7 @@ import Testing
             #expect(try await join(.bob, key: "2").seq == 3)
             #expect(try await join(.cyd).seq == 4)
             let refusal = try await join(.guest(9))
-            guard case .refused(.rateLimited(_, retryAfterMs: 7_000)) = refusal else {
+            guard case .failed(.refused(.rateLimited(_, retryAfterMs: 7_000))) = refusal else {
                 Issue.record("\(refusal)")
                 return
             }

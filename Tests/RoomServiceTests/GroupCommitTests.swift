@@ -80,7 +80,7 @@ import Testing
             [
                 StorageFault.rejected(.init(message: "a value that cannot be held")),
                 .corrupt(.init(code: "XX001", message: "invalid page in block 3")),
-            ], [CommandOutcome.internalFault, .unavailable]))
+            ], [CommandOutcome.failed(.internalFault), .failed(.unavailable)]))
     func `an append that the log refuses hurts its own room only`(
         fault: StorageFault, outcome: CommandOutcome
     ) async throws {

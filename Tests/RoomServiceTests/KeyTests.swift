@@ -127,7 +127,7 @@ import Testing
         try await withNode { node in
             let (room, owner) = try await node.makeRoom()
             let refused = try await node.tell(Self.enqueue, in: room, by: owner, key: "k")
-            #expect(refused == .refused(.notFound("no track 1")))
+            #expect(refused == .failed(.refused(.notFound("no track 1"))))
             #expect(try await node.tell(.addTracks([.named("Song")]), in: room, by: owner).seq == 3)
             #expect(try await node.tell(Self.enqueue, in: room, by: owner, key: "k") == Self.first)
         }

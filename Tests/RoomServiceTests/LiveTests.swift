@@ -196,8 +196,8 @@ import Testing
             for client in clients {
                 try await eventually("the reactions") { Set(client.live.reactions) == ["1 👍", "3 🎉"] }
             }
-            #expect(await react("👍", by: .guest(9), in: room, at: nodes[1]) == .refused(.notMember))
-            #expect(await react("👍", by: owner, in: RoomID(owner.session.uuid), at: nodes[0]) == .noSuchRoom)
+            #expect(await react("👍", by: .guest(9), in: room, at: nodes[1]) == .failed(.refused(.notMember)))
+            #expect(await react("👍", by: owner, in: RoomID(owner.session.uuid), at: nodes[0]) == .failed(.noSuchRoom))
         }
     }
 
@@ -250,9 +250,9 @@ import Testing
             let (room, owner) = try await node.makeRoom()
             let (_, bob) = try await member(2, of: room, at: node)
             _ = try await node.tell(.kick(member: bob, ban: true, note: nil), in: room, by: owner)
-            #expect(await react("👍", by: .bob, in: room, at: node) == .refused(.banned))
+            #expect(await react("👍", by: .bob, in: room, at: node) == .failed(.refused(.banned)))
             _ = try await node.tell(.closeRoom, in: room, by: owner)
-            #expect(await react("👍", by: owner, in: room, at: node) == .refused(.roomClosed))
+            #expect(await react("👍", by: owner, in: room, at: node) == .failed(.refused(.roomClosed)))
         }
     }
 
@@ -283,14 +283,15 @@ import Testing
             other.drop()
             try await eventually("nobody is there") {
                 let outcome = await signal(data, to: number, by: owner, in: room, at: nodes[0])
-                return outcome == .refused(.notFound("this member is not connected"))
+                return outcome == .failed(.refused(.notFound("this member is not connected")))
             }
             for stranger in [99, 4] {
                 let outcome = await signal(
                     data, to: MemberID(rawValue: stranger), by: owner, in: room, at: nodes[1])
-                #expect(outcome == .refused(.notFound("this member is not connected")))
+                #expect(outcome == .failed(.refused(.notFound("this member is not connected"))))
             }
-            #expect(await signal(data, to: number, by: .guest(9), in: room, at: nodes[1]) == .refused(.notMember))
+            #expect(
+                await signal(data, to: number, by: .guest(9), in: room, at: nodes[1]) == .failed(.refused(.notMember)))
         }
     }
 
@@ -367,7 +368,7 @@ private final class DeafFeed: RoomFeed {
     func roomShows(_ message: LiveMessage) {}
     func signalArrived(_ signal: RelayedSignal) {}
     func subscriptionBegan(_ subscription: Subscription) {}
-    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {}
+    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {}
     func sessionBanned(_ session: SessionID, from room: RoomID) {}
     func roomBegan(_ room: RoomID) {}
     func roomForgotten(_ room: RoomID) {}

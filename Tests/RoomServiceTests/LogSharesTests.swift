@@ -104,7 +104,7 @@ import Testing
             }
             #expect(try await node.tell(Self.overdraft, in: room, by: owner).seq == 8)
             let outcome = try await node.tell(.rename(name: "Too much"), in: room, by: owner)
-            guard case .refused(.rateLimited(_, let wait)) = outcome, wait > 0 else {
+            guard case .failed(.refused(.rateLimited(_, let wait))) = outcome, wait > 0 else {
                 Issue.record("\(outcome)")
                 return
             }
@@ -125,7 +125,9 @@ import Testing
                 let command = number < 5 ? RoomCommand.rename(name: "Name \(number)") : Self.overdraft
                 #expect(try await nodes[0].tell(command, in: room, by: owner).seq != nil)
             }
-            guard case .refused(.rateLimited) = try await nodes[0].tell(.rename(name: "No"), in: room, by: owner) else {
+            guard
+                case .failed(.refused(.rateLimited)) = try await nodes[0].tell(.rename(name: "No"), in: room, by: owner)
+            else {
                 Issue.record("the sixth was not refused")
                 return
             }

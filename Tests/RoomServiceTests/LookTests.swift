@@ -121,7 +121,7 @@ import Testing
             await #expect(throws: RoomFailure.noSuchRoom) {
                 try await node.host.events(of: room, after: 0, limit: 1, for: Person.bob.session)
             }
-            #expect(try await node.tell(.join(name: nil), in: room, by: .bob) == .noSuchRoom)
+            #expect(try await node.tell(.join(name: nil), in: room, by: .bob) == .failed(.noSuchRoom))
             let client = Client(.bob)
             client.connect(to: node, following: room)
             try await eventually("an answer") { client.notes == [.refused(.noSuchRoom)] }

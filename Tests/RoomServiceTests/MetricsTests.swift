@@ -115,7 +115,7 @@ import Testing
             let (room, owner) = try await node.makeRoom()
             node.store.next(.load, .fails(FaultyEventStore.unreachable))
             node.store.next(.save, .fails(FaultyEventStore.unreachable))
-            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .unavailable)
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
             #expect(await node.host.liveRooms() == 0)
             #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
             let loads = [#"{outcome="unavailable"}"#: 1.0, #"{outcome="loaded"}"#: 1]

@@ -149,9 +149,9 @@ import Testing
             }
             let client = Client(.bob)
             client.connect(to: node, following: room)
-            try await eventually("an answer") { client.notes == [.refused(.banned(retryAfterMs: 600))] }
+            try await eventually("an answer") { client.notes == [.refused(refused)] }
             let join = try await node.tell(.join(name: nil), in: room, by: .bob)
-            #expect(join == .refused(.banned(retryAfterMs: 600)))
+            #expect(join == .failed(.refused(.banned(retryAfterMs: 600))))
             clock.advance(milliseconds: 600)
             #expect(try await node.host.view(room, for: bob).seq == 5)
             try await follow(room, client, at: node)
@@ -174,7 +174,7 @@ import Testing
             let added = try await nodes[0].tell(.addTracks([.named("One")]), in: room, by: .bob)
             #expect(added.seq == 5)
             let refused = try await nodes[1].tell(.addTracks([.named("Two")]), in: room, by: .bob)
-            guard case .refused(.rateLimited(_, retryAfterMs: 1_000)) = refused else {
+            guard case .failed(.refused(.rateLimited(_, retryAfterMs: 1_000))) = refused else {
                 Issue.record("\(refused)")
                 return
             }

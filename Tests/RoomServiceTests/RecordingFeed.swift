@@ -83,12 +83,12 @@ final class RecordingFeed: RoomFeed {
         client.began(subscription, on: subscription.connection)
     }
 
-    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
+    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
         guard let client = state.withLock({ $0.connections.removeValue(forKey: request.connection)?.client }) else {
             return
         }
         _ = client.disconnected()
-        client.note(.refused(refusal))
+        client.note(.refused(failure))
     }
 
     func sessionBanned(_ session: SessionID, from room: RoomID) {

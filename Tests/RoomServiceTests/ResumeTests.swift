@@ -213,8 +213,8 @@ import Testing
             _ = try await node.tell(.kick(member: MemberID(rawValue: 2), ban: true, note: nil), in: room, by: owner)
             let client = Client(.bob)
             client.connect(to: node, following: room)
-            try await eventually("an answer") { client.notes == [.refused(.banned(retryAfterMs: nil))] }
-            #expect(try await node.tell(.join(name: nil), in: room, by: .bob) == .refused(.banned))
+            try await eventually("an answer") { client.notes == [.refused(.refused(.banned))] }
+            #expect(try await node.tell(.join(name: nil), in: room, by: .bob) == .failed(.refused(.banned)))
             _ = try await node.tell(.unban(member: MemberID(rawValue: 2)), in: room, by: owner)
             client.connect(to: node, following: room)
             try await eventually("the subscription") { client.isFollowing }

@@ -25,7 +25,7 @@ import Testing
             clock.advance(milliseconds: 30_001)
             try await eventually("the removal") { try await node.store.heads(of: [old.uuid]).isEmpty }
             await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(old, for: owner.session) }
-            #expect(try await node.tell(.closeRoom(forget: true), in: old, by: owner) == .noSuchRoom)
+            #expect(try await node.tell(.closeRoom(forget: true), in: old, by: owner) == .failed(.noSuchRoom))
             #expect(Set(try await node.store.heads(of: [open.uuid, young.uuid]).keys) == [open.uuid, young.uuid])
             try await expectFoldOfLog(of: young, on: [node])
             try await expectFoldOfLog(of: open, on: [node])
@@ -79,7 +79,7 @@ import Testing
                 client.connect(to: node, following: room)
                 try await eventually("an answer") { client.notes.last == .refused(.noSuchRoom) }
                 await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: owner.session) }
-                #expect(try await node.tell(.rename(name: "A"), in: room, by: owner) == .noSuchRoom)
+                #expect(try await node.tell(.rename(name: "A"), in: room, by: owner) == .failed(.noSuchRoom))
                 await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.resolve(.code(code)) }
             }
         }

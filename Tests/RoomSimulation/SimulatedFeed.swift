@@ -10,7 +10,7 @@ final class SimulatedFeed: RoomFeed {
         case moved(PublishedEvents)
         case shown(LiveMessage)
         case began(Subscription, epoch: String)
-        case refused(SubscriptionRequest, SubscriptionRefusal)
+        case refused(SubscriptionRequest, RoomFailure)
         case banned(SessionID, RoomID)
         case anew(RoomID)
     }
@@ -108,14 +108,14 @@ final class SimulatedFeed: RoomFeed {
         tell(.began(subscription, epoch: epoch))
     }
 
-    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
+    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
         guard let interest = answered(request.connection) else {
             return truth.complain("a subscription is refused that nobody asked for")
         }
         // Who only asked for what was left out follows all the same.
         if !request.isCatchUp { interests.withLock { $0[request.connection] = nil } }
-        switch refusal {
-        case .banned:
+        switch failure {
+        case .refused:
             if !truth.hasBanned(request.session, from: interest.room) {
                 truth.complain("a subscription to \(interest.room) is refused to who was never banned")
             }
@@ -123,8 +123,10 @@ final class SimulatedFeed: RoomFeed {
             truth.complain("a subscription to \(interest.room) is refused, as if there were no such room")
         case .unavailable:
             break
+        case .busy, .internalFault:
+            truth.complain("a subscription to \(interest.room) is refused: \(failure)")
         }
-        tell(.refused(request, refusal))
+        tell(.refused(request, failure))
     }
 
     func sessionBanned(_ session: SessionID, from room: RoomID) {

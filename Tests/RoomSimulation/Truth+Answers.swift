@@ -31,7 +31,7 @@ extension Truth {
                 complain("wish \(answer.wish), \(answer.command), is acknowledged with \(seq): \(problem)")
             }
             show(answer.room, seq)
-        case .refused(let refusal):
+        case .failed(.refused(let refusal)):
             guard let room = room(answer.room) else { return complain("wish \(answer.wish) is refused by no room") }
             let isRight = (answer.head.asked...max(answer.head.asked, answer.head.answered)).contains { seq in
                 guard room.states.indices.contains(seq) else { return false }
@@ -42,9 +42,9 @@ extension Truth {
                     "wish \(answer.wish), \(answer.command), is refused with \(refusal), as no state says from "
                         + "\(answer.head.asked) to \(answer.head.answered)")
             }
-        case .keyReused, .noSuchRoom, .internalFault:
+        case .keyReused, .failed(.noSuchRoom), .failed(.busy), .failed(.internalFault):
             complain("wish \(answer.wish), \(answer.command), is answered \(answer.outcome)")
-        case .unavailable:
+        case .failed(.unavailable):
             break
         }
     }

@@ -113,10 +113,10 @@ extension World {
             }
             wish.acknowledged = outcome
             wish.isOver = true
-        case .unavailable:
+        case .failed(.unavailable):
             if plan.isCalm { truth.complain("wish \(number) is answered \(outcome), and nothing is wrong") }
             if wish.key == nil { wish.isOver = true }
-        case .refused, .keyReused, .noSuchRoom, .internalFault:
+        case .keyReused, .failed(.refused), .failed(.noSuchRoom), .failed(.busy), .failed(.internalFault):
             wish.isOver = true
         }
         wishes[number] = wish

@@ -51,7 +51,7 @@ extension World {
         case .moved(let update): moved(update, node)
         case .shown(let message): shown(message, node)
         case .began(let subscription, let epoch): began(subscription, epoch: epoch, node)
-        case .refused(let request, let refusal): refused(request, refusal)
+        case .refused(let request, let failure): refused(request, failure)
         case .banned(let session, let room):
             for client in clients where client.session.id == session {
                 client.connections.removeAll { $0.node === node && $0.room == room && $0.isFollowing }
@@ -156,12 +156,12 @@ extension World {
         }
     }
 
-    private func refused(_ request: SubscriptionRequest, _ refusal: SubscriptionRefusal) {
+    private func refused(_ request: SubscriptionRequest, _ failure: RoomFailure) {
         for client in clients {
             guard let connection = client.connections.first(where: { $0.id == request.connection }) else { continue }
-            truth.note("\(client.session.name) may not follow as \(request.connection.rawValue): \(refusal)")
+            truth.note("\(client.session.name) may not follow as \(request.connection.rawValue): \(failure)")
             // Who was banned for a moment while the past was read was told nothing of it.
-            if plan.isCalm, refusal == .unavailable, !truth.hasBanned(client.session.id, from: connection.room) {
+            if plan.isCalm, failure == .unavailable, !truth.hasBanned(client.session.id, from: connection.room) {
                 truth.complain("\(client.session.name) may not follow, and nothing is wrong")
             }
             // What was left out cannot be had: it comes back.

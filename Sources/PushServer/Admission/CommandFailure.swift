@@ -22,11 +22,9 @@ struct CommandFailure: Error {
     /// What is told of an outcome that is no acknowledgement.
     init(_ outcome: CommandOutcome) {
         switch outcome {
-        case .refused(let refusal): self.init(refusal)
+        case .acknowledged: self.init(.internal)
         case .keyReused: self.init(.conflict, "the key was used for another command")
-        case .noSuchRoom: self.init(.notFound, "no such room")
-        case .unavailable: self.init(ErrorCode.unavailable)
-        case .internalFault, .acknowledged: self.init(.internal)
+        case .failed(let failure): self.init(failure)
         }
     }
 
@@ -34,12 +32,9 @@ struct CommandFailure: Error {
     init?(_ outcome: LiveOutcome) {
         switch outcome {
         case .done: return nil
-        case .refused(let refusal): self.init(refusal)
         case .rateLimited(let wait):
             self.init(.rateLimited, "too many reactions or signals", retryAfterMs: wait)
-        case .noSuchRoom: self.init(.notFound, "no such room")
-        case .unavailable: self.init(ErrorCode.unavailable)
-        case .internalFault: self.init(.internal)
+        case .failed(let failure): self.init(failure)
         }
     }
 
@@ -48,7 +43,16 @@ struct CommandFailure: Error {
         self.init(ErrorCode(refusal), refusal.detail, retryAfterMs: refusal.retryAfterMs)
     }
 
-    /// What is told of a room that cannot be had.
+    /// What a connection is told that may not follow a room: the code with its own sentence.
+    init(ofSubscription failure: RoomFailure) {
+        switch failure {
+        case .noSuchRoom: self.init(ErrorCode.notFound)
+        case .refused(let refusal): self.init(ErrorCode(refusal), retryAfterMs: refusal.retryAfterMs)
+        case .unavailable, .busy, .internalFault: self.init(ErrorCode.unavailable)
+        }
+    }
+
+    /// What is told of a room that cannot be had, or did not do what was asked.
     init(_ failure: RoomFailure) {
         switch failure {
         case .noSuchRoom: self.init(.notFound, "no such room")

@@ -258,8 +258,8 @@ final class ConnectionHub {
     }
 
     /// A subscription was refused.
-    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
-        connections[request.connection]?.subscriptionRefused(request, because: refusal)
+    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
+        connections[request.connection]?.subscriptionRefused(request, because: failure)
     }
 
     /// A room banned a session.

@@ -42,8 +42,8 @@ final class HubFeed: RoomFeed {
 
     func subscriptionBegan(_ subscription: Subscription) { onLoop { $0.subscriptionBegan(subscription) } }
 
-    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
-        onLoop { $0.subscriptionRefused(request, because: refusal) }
+    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
+        onLoop { $0.subscriptionRefused(request, because: failure) }
     }
 
     func sessionBanned(_ session: SessionID, from room: RoomID) { onLoop { $0.sessionBanned(session, from: room) } }

@@ -20,7 +20,6 @@ struct RoomRoutes: Sendable {
             view = try await rooms.createRoom(wanted, by: session, key: key, from: network)
         } catch {
             switch error {
-            case .refused(let refusal): throw CommandFailure(refusal)
             case .keyReused: throw CommandFailure(.conflict, "the key was used for another room")
             case .failed(let failure): throw CommandFailure(failure)
             }

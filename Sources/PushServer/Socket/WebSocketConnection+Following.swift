@@ -104,15 +104,10 @@ extension WebSocketConnection {
     }
 
     /// The room, or whoever looks for it, does not accept.
-    func subscriptionRefused(_ request: SubscriptionRequest, because refusal: SubscriptionRefusal) {
+    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
         // It was unsubscribed while the room made the answer: nobody asks any more.
         if request.isCatchUp, let catchingUp, !lacksDeltas(of: catchingUp) { return caughtUp() }
-        let failure =
-            switch refusal {
-            case .noSuchRoom: CommandFailure(ErrorCode.notFound)
-            case .banned(let wait): CommandFailure(ErrorCode.banned, retryAfterMs: wait)
-            case .unavailable: CommandFailure(ErrorCode.unavailable)
-            }
+        let failure = CommandFailure(ofSubscription: failure)
         send(
             ServerMessage.error(
                 re: request.id, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))

@@ -112,7 +112,7 @@ extension WebSocketConnection {
         switch outcome {
         case .acknowledged(let seq, let result):
             if let request { send(ServerMessage.ack(re: request, seq: seq, result: result)) }
-        case .refused, .keyReused, .noSuchRoom, .unavailable, .internalFault:
+        case .keyReused, .failed:
             let failure = CommandFailure(outcome)
             send(
                 ServerMessage.error(

@@ -57,9 +57,7 @@ extension RoomHost {
         visit(room) { result in
             switch result {
             case .success(let room): room.assumeIsolated { body($0) }
-            case .failure(.noSuchRoom): reply(.noSuchRoom)
-            case .failure(.unavailable): reply(.unavailable)
-            case .failure(.corrupt): reply(.internalFault)
+            case .failure(let failure): reply(.failed(failure))
             }
         }
     }

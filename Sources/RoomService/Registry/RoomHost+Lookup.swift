@@ -11,10 +11,7 @@ extension RoomHost {
         switch reference {
         case .id(let room):
             visit(room) { result in
-                switch result {
-                case .success: done(.success(room))
-                case .failure(let failure): done(.failure(RoomFailure(failure)))
-                }
+                done(result.map { _ in room })
             }
         case .code:
             resolve(reference) { result in

@@ -39,9 +39,7 @@ extension RoomHost {
         visit(room) { [request] result in
             switch result {
             case .success(let room): room.assumeIsolated { $0.submit(request) }
-            case .failure(.noSuchRoom): request.reply(.noSuchRoom)
-            case .failure(.unavailable): request.reply(.unavailable)
-            case .failure(.corrupt): request.reply(.internalFault)
+            case .failure(let failure): request.reply(.failed(failure))
             }
         }
     }
@@ -63,7 +61,7 @@ extension RoomHost {
         do {
             try shares.charge(LogShares.costOfRoom, to: session.id, in: nil, from: network, at: .now())
         } catch {
-            throw .refused(error)
+            throw .failed(.refused(error))
         }
         let now = clock.now
         // A code may be taken by one of the open rooms: chances are one in a billion a room.
@@ -99,8 +97,8 @@ extension RoomHost {
                     throw .failed(error)
                 }
             case .ownerLimitReached:
-                throw .refused(
-                    .limitReached("a session may own at most \(RoomLimits.openRoomsPerSession) open rooms"))
+                let text = "a session may own at most \(RoomLimits.openRoomsPerSession) open rooms"
+                throw .failed(.refused(.limitReached(text)))
             }
         }
         throw .failed(.unavailable)
@@ -114,7 +112,7 @@ extension RoomHost {
         do {
             events = state.recorded(try RoomState.found(founding), at: now)
         } catch {
-            throw .refused(error)
+            throw .failed(.refused(error))
         }
         for event in events { state.evolve(event) }
         let first = StreamAppend(
@@ -161,7 +159,7 @@ extension RoomHost {
                     }
                 }
             case .failure(let failure):
-                reply(.failure(RoomFailure(failure)))
+                reply(.failure(failure))
             }
         }
     }

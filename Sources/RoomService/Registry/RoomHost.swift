@@ -167,16 +167,14 @@ package final class RoomHost: Sendable {
             return id
         case .code(let code):
             if let id = codes.room(code) { return id }
-            do {
-                guard let uuid = try await store.stream(code: code.description) else { throw RoomFailure.noSuchRoom }
-                return RoomID(uuid)
-            } catch let fault as StorageFault {
-                throw RoomFailure(fault)
-            } catch let failure as RoomFailure {
-                throw failure
+            let found: UUID?
+            do throws(StorageFault) {
+                found = try await store.stream(code: code.description)
             } catch {
-                throw .unavailable
+                throw RoomFailure(error)
             }
+            guard let found else { throw .noSuchRoom }
+            return RoomID(found)
         }
     }
 
@@ -219,7 +217,7 @@ package final class RoomHost: Sendable {
                     }
                 }
             case .failure(let failure):
-                visit(.failure(RoomFailure(failure)))
+                visit(.failure(failure))
             }
         }
     }
@@ -304,8 +302,8 @@ package final class RoomHost: Sendable {
                 let outcome = try await command(
                     .endMembership(session: session, reason: reason), to: RoomID(stream), by: .server, key: nil)
                 switch outcome {
-                case .acknowledged, .refused, .keyReused, .noSuchRoom: continue
-                case .unavailable, .internalFault: return false
+                case .acknowledged, .keyReused, .failed(.refused), .failed(.noSuchRoom): continue
+                case .failed(.unavailable), .failed(.busy), .failed(.internalFault): return false
                 }
             }
             return try await store.memberships(of: session.uuid).isEmpty

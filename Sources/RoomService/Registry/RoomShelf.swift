@@ -7,18 +7,8 @@ import RoomWire
 
 /// The live rooms of one event loop, each loaded once and evicted when idle.
 package actor RoomShelf {
-    /// Why a room cannot be had.
-    package enum LookupFailure: Error, Sendable, Equatable {
-        /// There is no such room.
-        case noSuchRoom
-        /// The event log is out of reach.
-        case unavailable
-        /// What the log holds cannot be read by this program.
-        case corrupt
-    }
-
     /// Called on the shelf's event loop, which is also the room's.
-    package typealias Visit = @Sendable (Result<LiveRoom, LookupFailure>) -> Void
+    package typealias Visit = @Sendable (Result<LiveRoom, RoomFailure>) -> Void
 
     private enum Place {
         case live(LiveRoom)
@@ -82,7 +72,7 @@ package actor RoomShelf {
         if !isStarted { loaded(id, .failure(.unavailable)) }
     }
 
-    private func loaded(_ id: RoomID, _ result: Result<DecodedRoom, LookupFailure>) {
+    private func loaded(_ id: RoomID, _ result: Result<DecodedRoom, RoomFailure>) {
         guard case .loading(let visits) = places[id] else { return }
         dependencies.metrics.roomLoadEnded(RoomMetrics.LoadOutcome(result))
         switch result {
@@ -177,13 +167,13 @@ package actor RoomShelf {
 
 extension RoomMetrics.LoadOutcome {
     /// What a lookup came to.
-    fileprivate init(_ result: Result<DecodedRoom, RoomShelf.LookupFailure>) {
+    fileprivate init(_ result: Result<DecodedRoom, RoomFailure>) {
         self =
             switch result {
             case .success: .loaded
             case .failure(.noSuchRoom): .noSuchRoom
-            case .failure(.unavailable): .unavailable
-            case .failure(.corrupt): .corrupt
+            case .failure(.unavailable), .failure(.busy), .failure(.refused): .unavailable
+            case .failure(.internalFault): .corrupt
             }
     }
 }

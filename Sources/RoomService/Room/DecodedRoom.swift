@@ -25,7 +25,7 @@ struct DecodedRoom: Sendable {
     /// Reads a room from its log, where its snapshot is damaged from the log alone.
     static func load(
         _ id: RoomID, in dependencies: Dependencies
-    ) async -> Result<DecodedRoom, RoomShelf.LookupFailure> {
+    ) async -> Result<DecodedRoom, RoomFailure> {
         let (store, logger) = (dependencies.store, dependencies.logger)
         do {
             for reducerVersion in [StoredStateJSON.reducerVersion, noReducer] {
@@ -37,7 +37,7 @@ struct DecodedRoom: Sendable {
             return .failure(.noSuchRoom)
         } catch let fault as LogFault {
             logger.error("A room's log cannot be read", metadata: ["room": "\(id)", "fault": "\(fault)"])
-            return .failure(.corrupt)
+            return .failure(.internalFault)
         } catch {
             logger.warning("A room could not be loaded", metadata: ["room": "\(id)", "fault": "\(error)"])
             return .failure(.unavailable)

@@ -102,7 +102,7 @@ extension LiveRoom {
             waiting = requests + waiting
         } else {
             conflictsInARow = 0
-            for request in requests { request.reply(.unavailable) }
+            for request in requests { request.reply(.failed(.unavailable)) }
         }
         reload()
     }
@@ -115,8 +115,8 @@ extension LiveRoom {
         }
         // What was written, if the answer was lost, is in the log: it is read before anything else is decided.
         let requests = dropUndurable()
-        let outcome = if case .rejected = fault { CommandOutcome.internalFault } else { CommandOutcome.unavailable }
-        for request in requests { request.reply(outcome) }
+        let failure = if case .rejected = fault { RoomFailure.internalFault } else { RoomFailure.unavailable }
+        for request in requests { request.reply(.failed(failure)) }
         giveUpVerifying()
     }
 

@@ -15,7 +15,7 @@ extension LiveRoom {
     package func submit(_ request: CommandRequest) {
         lastUse = loop.now
         guard !lining.isEmpty || request.command.itemCount > Self.itemsAtOnce else { return consider(request) }
-        guard lining.count < Self.lineLimit else { return request.reply(.unavailable) }
+        guard lining.count < Self.lineLimit else { return request.reply(.failed(.unavailable)) }
         lining.append(request)
         guard lining.count == 1 else { return }
         turns.assumeIsolated { $0.add { self.assumeIsolated { $0.takeTurn() } } }
@@ -48,18 +48,20 @@ extension LiveRoom {
         case .reloading:
             wait(request)
         case .forgotten:
-            request.reply(.noSuchRoom)
+            request.reply(.failed(.noSuchRoom))
         }
     }
 
     private func wait(_ request: CommandRequest) {
-        guard waiting.count < dependencies.settings.waitingCommandsPerRoom else { return request.reply(.unavailable) }
+        guard waiting.count < dependencies.settings.waitingCommandsPerRoom else {
+            return request.reply(.failed(.unavailable))
+        }
         waiting.append(request)
     }
 
     private func decide(_ request: CommandRequest) {
         guard gathering.weight + handedOverWeight < dependencies.settings.gatheringBytes else {
-            return request.reply(.unavailable)
+            return request.reply(.failed(.unavailable))
         }
         guard let key = request.key, case .session(let session, _) = request.actor else {
             decide(request, name: nil)
@@ -88,7 +90,7 @@ extension LiveRoom {
         do {
             try lookAtShares(of: request)
         } catch {
-            return request.reply(.refused(error))
+            return request.reply(.failed(.refused(error)))
         }
         let events: [RoomEvent]
         do {
@@ -97,14 +99,14 @@ extension LiveRoom {
                 lastSeen: dependencies.presence.knowsWhoIsOffline ? lastSeen : nil,
                 within: dependencies.settings.poolBudget)
         } catch {
-            pend(request, answer: .refused(error))
+            pend(request, answer: .failed(.refused(error)))
             return
         }
         if case .join = request.command, !events.isEmpty, let count = request.countNewcomer {
             if let wait = count() {
                 let refusal = RoomRefusal.rateLimited(
                     "too many have joined this room from this address", retryAfterMs: Int64(wait))
-                return request.reply(.refused(refusal))
+                return request.reply(.failed(.refused(refusal)))
             }
             // Counted, also where it has to be decided once more.
             request.countNewcomer = nil
@@ -116,7 +118,7 @@ extension LiveRoom {
             charged = try charge(request, for: recorded)
         } catch {
             // The log has nothing to do with it.
-            return request.reply(.refused(error))
+            return request.reply(.failed(.refused(error)))
         }
         gathering.add(recorded, to: projected)
         for event in recorded { projected.evolve(event) }

@@ -16,12 +16,11 @@ extension LiveRoom {
         if !isStarted { giveUpReading(as: .stale, .unavailable) }
     }
 
-    private func loadedAnew(_ result: Result<DecodedRoom, RoomShelf.LookupFailure>) {
+    private func loadedAnew(_ result: Result<DecodedRoom, RoomFailure>) {
         switch result {
         case .success(let loaded): begin(anew: loaded)
         case .failure(.noSuchRoom): forget()
-        case .failure(.unavailable): giveUpReading(as: .stale, .unavailable)
-        case .failure(.corrupt): giveUpReading(as: .stale, .internalFault)
+        case .failure(let failure): giveUpReading(as: .stale, failure)
         }
     }
 

@@ -143,7 +143,7 @@ extension LiveRoom {
     ) -> LiveOutcome {
         let servers = dependencies.presence.servers(of: recipient, in: id)
         guard let other = confirmed.members[recipient]?.session, audience.isConnected(other) || !servers.isEmpty else {
-            return .refused(.notFound("this member is not connected"))
+            return .failed(.refused(.notFound("this member is not connected")))
         }
         if let wait = dependencies.signalShares.charge(data.text.count, to: session, for: other, at: loop.now) {
             dependencies.metrics.signalRefused(.tooMany)
@@ -199,18 +199,19 @@ extension LiveRoom {
     private func attempt(
         _ session: SessionID, _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> LiveOutcome
     ) -> LiveOutcome {
-        guard condition != .forgotten else { return .noSuchRoom }
-        if let refusal = refusal(of: session) { return .refused(refusal) }
-        guard confirmed.isOpen else { return .refused(.roomClosed) }
-        guard let member = confirmed.memberOfSession[session] else { return .refused(.notMember) }
+        guard condition != .forgotten else { return .failed(.noSuchRoom) }
+        if let refusal = refusal(of: session) { return .failed(.refused(refusal)) }
+        guard confirmed.isOpen else { return .failed(.refused(.roomClosed)) }
+        guard let member = confirmed.memberOfSession[session] else { return .failed(.refused(.notMember)) }
         return act(self, member)
     }
 
     private func mayBeMistaken(_ outcome: LiveOutcome) -> Bool {
         switch outcome {
-        case .refused:
+        case .failed(.refused):
             dependencies.settings.logIsShared || condition != .current || isWriting
-        case .done, .rateLimited, .noSuchRoom, .unavailable, .internalFault:
+        case .done, .rateLimited, .failed(.noSuchRoom), .failed(.unavailable), .failed(.busy),
+            .failed(.internalFault):
             false
         }
     }

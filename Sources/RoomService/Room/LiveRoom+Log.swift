@@ -131,11 +131,11 @@ extension LiveRoom {
     }
 
     /// Answers whoever waits for a read that gave nothing.
-    func giveUpReading(as condition: Condition, _ outcome: CommandOutcome) {
+    func giveUpReading(as condition: Condition, _ failure: RoomFailure) {
         self.condition = condition
         let requests = waiting
         waiting = []
-        for request in requests { request.reply(outcome) }
+        for request in requests { request.reply(.failed(failure)) }
         giveUpVerifying()
     }
 

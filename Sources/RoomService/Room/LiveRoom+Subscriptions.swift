@@ -37,7 +37,7 @@ extension LiveRoom {
             return request.feed.subscriptionRefused(request, because: .noSuchRoom)
         }
         if let refusal = refusal(of: request.session) {
-            return request.feed.subscriptionRefused(request, because: .banned(retryAfterMs: refusal.retryAfterMs))
+            return request.feed.subscriptionRefused(request, because: .refused(refusal))
         }
         // With the log out of reach there is nothing to give to who has seen more: a snapshot would go back in time.
         guard !isAhead(request) || condition == .current else {
@@ -117,15 +117,15 @@ extension LiveRoom {
     /// Answers a connection that has left, or had to, while its answer was made.
     private func refuseLate(_ request: SubscriptionRequest) {
         // It was banned, or the room forgotten; or it has gone and does not listen.
-        let refusal: SubscriptionRefusal =
+        let failure: RoomFailure =
             if condition == .forgotten {
                 .noSuchRoom
             } else if let refusal = refusal(of: request.session) {
-                .banned(retryAfterMs: refusal.retryAfterMs)
+                .refused(refusal)
             } else {
                 .unavailable
             }
-        request.feed.subscriptionRefused(request, because: refusal)
+        request.feed.subscriptionRefused(request, because: failure)
     }
 
     /// Gives the events behind `seq`, or the first of them.

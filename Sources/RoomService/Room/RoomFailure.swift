@@ -1,13 +1,13 @@
 package import EventStorage
 package import RoomDomain
 
-/// Why a room cannot be looked at.
+/// Why a room was not had, or did not do what was asked: the one vocabulary of all outcomes.
 package enum RoomFailure: Error, Sendable, Equatable {
     /// There is no such room, or it has no such position.
     case noSuchRoom
-    /// The room does not let the session look.
+    /// The room says no; nothing changed.
     case refused(RoomRefusal)
-    /// The event log is out of reach.
+    /// The event log is out of reach, or more waits for the room than may. A command is retried with the same key.
     case unavailable
     /// More is read at the moment than the process reads at once.
     case busy
@@ -22,15 +22,6 @@ package enum RoomFailure: Error, Sendable, Equatable {
                 .refused(.rateLimited("the session has as many large reads waiting as it may", retryAfterMs: 1_000))
             case .queueIsFull: .busy
             case .cancelled, .stopped: .unavailable
-            }
-    }
-
-    init(_ failure: RoomShelf.LookupFailure) {
-        self =
-            switch failure {
-            case .noSuchRoom: .noSuchRoom
-            case .unavailable: .unavailable
-            case .corrupt: .internalFault
             }
     }
 

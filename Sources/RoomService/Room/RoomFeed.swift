@@ -14,7 +14,7 @@ package protocol RoomFeed: AnyObject, Sendable {
     /// A subscription was accepted; `messages` come before anything that ``roomMoved(_:)`` brings later.
     func subscriptionBegan(_ subscription: Subscription)
     /// A subscription was refused.
-    func subscriptionRefused(_ request: SubscriptionRequest, because: SubscriptionRefusal)
+    func subscriptionRefused(_ request: SubscriptionRequest, because: RoomFailure)
     /// Subscriptions of a session ended because the room banned it.
     func sessionBanned(_ session: SessionID, from room: RoomID)
     /// The room's log is another one: what was shown before is worth nothing, and every connection that follows must
@@ -100,14 +100,6 @@ package struct Subscription: Sendable {
     package var isSnapshot: Bool
     /// The answer and the deltas behind it: text messages in order.
     package var messages: [RoomMessage]
-}
-
-/// Why a connection may not follow a room.
-package enum SubscriptionRefusal: Sendable, Equatable {
-    case noSuchRoom
-    /// The session is banned: for so long where a time is given, else until it is unbanned.
-    case banned(retryAfterMs: Int?)
-    case unavailable
 }
 
 /// How a subscription comes to its end by its connection.

@@ -16,11 +16,11 @@ extension CommandOutcome {
     var kind: Kind {
         switch self {
         case .acknowledged: .acknowledged
-        case .refused: .refused
         case .keyReused: .keyReused
-        case .noSuchRoom: .noSuchRoom
-        case .unavailable: .unavailable
-        case .internalFault: .internalFault
+        case .failed(.refused): .refused
+        case .failed(.noSuchRoom): .noSuchRoom
+        case .failed(.unavailable), .failed(.busy): .unavailable
+        case .failed(.internalFault): .internalFault
         }
     }
 }
@@ -47,12 +47,12 @@ extension LiveOutcome {
     var kind: Kind {
         switch self {
         case .done: .done
-        case .refused(.notFound): .notFound
-        case .refused: .refused
         case .rateLimited: .rateLimited
-        case .noSuchRoom: .noSuchRoom
-        case .unavailable: .unavailable
-        case .internalFault: .internalFault
+        case .failed(.refused(.notFound)): .notFound
+        case .failed(.refused): .refused
+        case .failed(.noSuchRoom): .noSuchRoom
+        case .failed(.unavailable), .failed(.busy): .unavailable
+        case .failed(.internalFault): .internalFault
         }
     }
 }
