@@ -156,7 +156,7 @@ final class Electorate: Sendable {
     }
 
     private func expectDone(_ command: RoomCommand, in room: RoomID, by actor: Actor) async throws {
-        guard case .acknowledged = try await host.command(command, to: room, by: actor, key: nil) else {
+        guard case .acknowledged = await host.command(command, to: room, by: actor, key: nil) else {
             throw Defect("a room could not be prepared")
         }
     }

@@ -103,7 +103,7 @@ import FoundationEssentials
     }
 
     /// A `text` or null.
-    func optionalText(_ row: Int, _ column: Int) throws(StorageFault) -> String? {
+    func optionalText(_ row: Int, _ column: Int) -> String? {
         unsafe cell(row, column).map { unsafe String(decoding: $0, as: UTF8.self) }
     }
 

@@ -57,7 +57,7 @@ extension PostgresPool {
     @discardableResult
     func script(_ sql: String) async throws -> String {
         guard let answer = try await run(.script(sql), isWrite: true).last else { return "" }
-        return try answer.rows.map { try answer.optionalText($0, 0) ?? "" }.joined(separator: "\n")
+        return answer.rows.map { answer.optionalText($0, 0) ?? "" }.joined(separator: "\n")
     }
 }
 

@@ -133,15 +133,9 @@ struct RoomRoutes: Sendable {
         let room = try await requests.room(of: request, context)
         try admission.command(command, of: session.id, in: room)
         let network = requests.network(of: request, context)
-        let outcome: CommandOutcome
-        do {
-            outcome = try await rooms.command(
-                command, to: room, by: .session(session.id, name: session.name), key: key,
-                from: network,
-                countNewcomer: { [admission] in admission.newcomer(from: network, to: room) })
-        } catch {
-            throw CommandFailure(error)
-        }
+        let outcome = await rooms.command(
+            command, to: room, by: .session(session.id, name: session.name), key: key, from: network,
+            countNewcomer: { [admission] in admission.newcomer(from: network, to: room) })
         guard case .acknowledged(let seq, let result) = outcome else { throw CommandFailure(outcome) }
         return Response.json(HTTPBody.command(seq: seq, result: result))
     }

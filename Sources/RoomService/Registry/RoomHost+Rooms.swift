@@ -13,7 +13,7 @@ extension RoomHost {
     package func command(
         _ command: RoomCommand, to room: RoomID, by actor: Actor, key: String?, from network: UInt64? = nil,
         countNewcomer: (@Sendable () -> Int?)? = nil
-    ) async throws(RoomFailure) -> CommandOutcome {
+    ) async -> CommandOutcome {
         await withCheckedContinuation { continuation in
             submit(
                 CommandRequest(

@@ -299,7 +299,7 @@ package final class RoomHost: Sendable {
         tellEnd(of: session)
         do {
             for stream in try await store.memberships(of: session.uuid) {
-                let outcome = try await command(
+                let outcome = await command(
                     .endMembership(session: session, reason: reason), to: RoomID(stream), by: .server, key: nil)
                 switch outcome {
                 case .acknowledged, .keyReused, .failed(.refused), .failed(.noSuchRoom): continue

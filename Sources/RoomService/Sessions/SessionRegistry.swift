@@ -88,7 +88,7 @@ package final class SessionRegistry: Sendable {
         let now = clock.now
         let known = state.withLock { $0.known[tokenHash] }
         if let known, now.milliseconds - known.asOf.milliseconds < belief {
-            return try await use(known.record, at: now)
+            return await use(known.record, at: now)
         }
         do {
             guard let record = try await store.session(tokenHash: tokenHash) else {
@@ -96,10 +96,10 @@ package final class SessionRegistry: Sendable {
                 return nil
             }
             remember(record, asOf: now)
-            return try await use(record, at: now)
+            return await use(record, at: now)
         } catch {
             guard let known else { throw error }
-            return try await use(known.record, at: now)
+            return await use(known.record, at: now)
         }
     }
 
@@ -141,7 +141,7 @@ package final class SessionRegistry: Sendable {
         now.milliseconds + lifetimeMs - record.expiresAt >= min(Self.extensionStep, lifetimeMs / 10)
     }
 
-    private func use(_ record: SessionRecord, at now: Timestamp) async throws(StorageFault) -> Session? {
+    private func use(_ record: SessionRecord, at now: Timestamp) async -> Session? {
         guard !record.hasEnded, record.expiresAt > now.milliseconds else { return nil }
         var record = record
         if isDueForExtension(record, at: now) {
