@@ -22,18 +22,18 @@ struct ReadSettings: ParsableArguments {
 
 /// The threads of work that grows with a room or a log: as many as run side by side.
 struct HeavyWorkThreads {
-    private let threads: [HeavyWork.Kind: WorkerThreads]
+    private let threads: [HeavyWorkKind: WorkerThreads]
 
     /// Starts them.
     init(for limits: HeavyWork.Limits) {
         threads = Dictionary(
-            uniqueKeysWithValues: HeavyWork.Kind.allCases.map { kind in
+            uniqueKeysWithValues: HeavyWorkKind.allCases.map { kind in
                 (kind, WorkerThreads(count: limits.sideBySide[kind] ?? 1, niceness: Self.niceness(of: kind)))
             })
     }
 
     /// Event loops come first, then what a room needs for all who follow it, then what one session asks for.
-    private static func niceness(of kind: HeavyWork.Kind) -> Int32 {
+    private static func niceness(of kind: HeavyWorkKind) -> Int32 {
         switch kind {
         case .encoding: 2
         case .pool: 5
@@ -42,7 +42,7 @@ struct HeavyWorkThreads {
     }
 
     /// Where a kind of work runs.
-    func executor(of kind: HeavyWork.Kind) -> (any TaskExecutor)? { threads[kind] }
+    func executor(of kind: HeavyWorkKind) -> (any TaskExecutor)? { threads[kind] }
 
     /// Ends them once what waits for them has run.
     func stop() async {

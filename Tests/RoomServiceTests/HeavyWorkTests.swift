@@ -51,12 +51,12 @@ import Testing
             try await eventually("the first") { gate.arrived == 1 }
             for _ in 0..<2 { bench.ask(.log, for: .number(1)) {} }
             try await eventually("two wait") { bench.waiting(.log) == 2 }
-            await #expect(throws: HeavyWork.Refusal.sessionIsBusy) {
+            await #expect(throws: HeavyWorkRefusal.sessionIsBusy) {
                 try await bench.work.run(.log, for: .number(1)) {}
             }
             bench.ask(.log, for: .number(2)) {}
             try await eventually("three wait") { bench.waiting(.log) == 3 }
-            await #expect(throws: HeavyWork.Refusal.queueIsFull) { try await bench.work.run(.log, for: .number(3)) {} }
+            await #expect(throws: HeavyWorkRefusal.queueIsFull) { try await bench.work.run(.log, for: .number(3)) {} }
             bench.ask(.log, for: nil) {}
             try await eventually("what a room needs waits") { bench.waiting(.log) == 4 }
             #expect(bench.refused(.log, .sessionIsBusy) == 1)
@@ -74,7 +74,7 @@ import Testing
                 let task = Task { try await bench.work.run(.log, for: session) { _ = Issue.record("it ran") } }
                 try await eventually("it waits") { bench.waiting(.log) == 1 }
                 task.cancel()
-                await #expect(throws: HeavyWork.Refusal.cancelled) { try await task.value }
+                await #expect(throws: HeavyWorkRefusal.cancelled) { try await task.value }
                 #expect(bench.waiting(.log) == 0)
             }
             let task = Task {
@@ -83,13 +83,13 @@ import Testing
             }
             task.cancel()
             gate.open()
-            await #expect(throws: HeavyWork.Refusal.cancelled) { try await task.value }
+            await #expect(throws: HeavyWorkRefusal.cancelled) { try await task.value }
         }
     }
 
     @Test func `what an event loop asks for ends on the loop, also after the end`() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let results = Mutex<[Result<Int, HeavyWork.Refusal>]>([])
+        let results = Mutex<[Result<Int, HeavyWorkRefusal>]>([])
         try await withBench(sideBySide: 1) { bench in
             loop.execute {
                 bench.work.start(.encoding, thenOn: loop) {
@@ -138,13 +138,13 @@ private final class Bench: Sendable {
             limits: limits, executors: executors, jobs: jobs, metrics: HeavyWorkMetrics(factory: registry))
     }
 
-    func ask(_ kind: HeavyWork.Kind, for session: SessionID?, _ body: @escaping @Sendable () async -> Void) {
+    func ask(_ kind: HeavyWorkKind, for session: SessionID?, _ body: @escaping @Sendable () async -> Void) {
         work.start(kind, for: session, thenOn: MultiThreadedEventLoopGroup.singleton.next(), body) { _ in }
     }
 
-    func running(_ kind: HeavyWork.Kind) -> Int? { sample("running{kind=\"\(kind.rawValue)\"}") }
-    func waiting(_ kind: HeavyWork.Kind) -> Int? { sample("waiting{kind=\"\(kind.rawValue)\"}") }
-    func refused(_ kind: HeavyWork.Kind, _ refusal: HeavyWork.Refusal) -> Int? {
+    func running(_ kind: HeavyWorkKind) -> Int? { sample("running{kind=\"\(kind.rawValue)\"}") }
+    func waiting(_ kind: HeavyWorkKind) -> Int? { sample("waiting{kind=\"\(kind.rawValue)\"}") }
+    func refused(_ kind: HeavyWorkKind, _ refusal: HeavyWorkRefusal) -> Int? {
         sample("refused_total{kind=\"\(kind.rawValue)\",reason=\"\(refusal.rawValue)\"}")
     }
 
@@ -158,7 +158,7 @@ private func withBench(
     executors: @escaping HeavyWork.Executors = { _ in nil }, _ body: (Bench) async throws -> Void
 ) async throws {
     var limits = HeavyWork.Limits()
-    for kind in HeavyWork.Kind.allCases { limits.sideBySide[kind] = sideBySide }
+    for kind in HeavyWorkKind.allCases { limits.sideBySide[kind] = sideBySide }
     limits.waitingPerSession = perSession
     limits.waiting = waiting
     let bench = Bench(limits, executors)

@@ -2,13 +2,6 @@ import RoomDomain
 import RoomService
 import RoomWire
 
-/// Whoever looks for a room: a failed look-up is charged to its session and to its address.
-struct RoomSeeker: Hashable, Sendable {
-    var session: SessionID
-    /// What stands for its address; nil where it has none that counts.
-    var address: UInt64?
-}
-
 /// Finds the rooms that clients name, by id or by code, whatever they name them in; the one place that does.
 ///
 /// A look-up of a room that is not there is charged (``Admission/lookupFailed(by:)``). Whoever has used up its allowance

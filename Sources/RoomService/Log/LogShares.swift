@@ -8,16 +8,6 @@ import RoomDomain
 /// more for each 256 bytes that all of them have, as about as ``RecordedEvent/weight`` knows them. The last command may
 /// overdraw a share, so that a long one is not refused for ever.
 final class LogShares: Sendable {
-    /// Whose share it is.
-    enum Owner: String, CaseIterable {
-        /// A session's in one room.
-        case room = "log_room"
-        /// A session's in all rooms.
-        case session = "log_session"
-        /// An address's.
-        case address = "log_address"
-    }
-
     private struct Participant: Hashable {
         var session: SessionID
         var room: RoomID
@@ -81,10 +71,10 @@ final class LogShares: Sendable {
         }
     }
 
-    private func refusal(_ owner: Owner, _ wait: Int) -> RoomRefusal {
-        metrics.logShareUsedUp(owner)
+    private func refusal(_ share: RoomMetrics.LogShare, _ wait: Int) -> RoomRefusal {
+        metrics.logShareUsedUp(share)
         let text =
-            switch owner {
+            switch share {
             case .room: "too much is written to this room by this session"
             case .session: "too much is written by this session"
             case .address: "too much is written from this address"

@@ -19,11 +19,11 @@ extension RoomHost {
 
     /// Runs what grows with a room or a log when the session's turn comes; see ``HeavyWork``.
     func heavily<Value: Sendable>(
-        _ kind: HeavyWork.Kind, for session: SessionID,
+        _ kind: HeavyWorkKind, for session: SessionID,
         _ body: @escaping @Sendable () async throws(RoomFailure) -> Value
     ) async throws(RoomFailure) -> Value {
         let result: Result<Value, RoomFailure>
-        do throws(HeavyWork.Refusal) {
+        do throws(HeavyWorkRefusal) {
             result = try await heavyWork.run(kind, for: session) {
                 do throws(RoomFailure) {
                     return .success(try await body())

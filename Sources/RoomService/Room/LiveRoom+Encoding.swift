@@ -68,7 +68,7 @@ extension LiveRoom {
     }
 
     private func encoded(
-        _ result: Result<EncodedState, HeavyWork.Refusal>, compressed: Bool, in epoch: String
+        _ result: Result<EncodedState, HeavyWorkRefusal>, compressed: Bool, in epoch: String
     ) {
         encoding.isUnderWay = false
         guard condition != .forgotten, case .success(let state) = result else { return giveUpEncoding() }

@@ -15,7 +15,7 @@ package enum RoomFailure: Error, Sendable, Equatable {
     case internalFault
 
     /// Why work beside the event loops was not done.
-    init(_ refusal: HeavyWork.Refusal) {
+    init(_ refusal: HeavyWorkRefusal) {
         self =
             switch refusal {
             case .sessionIsBusy:

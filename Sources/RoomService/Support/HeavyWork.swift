@@ -9,32 +9,10 @@ import Synchronization
 /// that is short go on whatever is asked for. Each kind has its own places and its own queue: none delays another
 /// ([why](../../Documentation/Decisions/0019-heavy-work-beside-the-loops.md)).
 package final class HeavyWork: Sendable {
-    /// A kind of work.
-    package enum Kind: String, Sendable, CaseIterable {
-        /// What a room makes once for all who follow it: its state, encoded and compressed.
-        case encoding
-        /// Pages of a pool, and searches in it.
-        case pool
-        /// Parts of a log, and rooms as they were.
-        case log
-    }
-
-    /// Why work is not done.
-    package enum Refusal: String, Error, Sendable, CaseIterable {
-        /// The session has as much waiting as it may.
-        case sessionIsBusy = "session_is_busy"
-        /// As much waits in all as may.
-        case queueIsFull = "queue_is_full"
-        /// Whoever asked wants it no longer.
-        case cancelled
-        /// The process ends.
-        case stopped
-    }
-
     /// How much is done and waits.
     package struct Limits: Sendable {
         /// Work of one kind that runs side by side.
-        package var sideBySide: [Kind: Int]
+        package var sideBySide: [HeavyWorkKind: Int]
         /// Work of one kind that waits for one session; that of rooms themselves is not counted.
         package var waitingPerSession = 4
         /// Work of one kind that waits for all sessions together.
@@ -42,17 +20,17 @@ package final class HeavyWork: Sendable {
 
         /// Two of each kind.
         package init() {
-            sideBySide = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, 2) })
+            sideBySide = Dictionary(uniqueKeysWithValues: HeavyWorkKind.allCases.map { ($0, 2) })
         }
     }
 
     /// Gives each kind of work the threads that it runs on; nil: those of the task that asks for it.
-    package typealias Executors = @Sendable (Kind) -> (any TaskExecutor)?
+    package typealias Executors = @Sendable (HeavyWorkKind) -> (any TaskExecutor)?
 
     fileprivate struct Ticket {
         var id: Int
         var since: NIODeadline
-        var enter: CheckedContinuation<Refusal?, Never>
+        var enter: CheckedContinuation<HeavyWorkRefusal?, Never>
     }
 
     fileprivate struct Line {
@@ -63,7 +41,7 @@ package final class HeavyWork: Sendable {
     }
 
     private struct State {
-        var lines: [Kind: Line]
+        var lines: [HeavyWorkKind: Line]
         var nextTicket = 0
     }
 
@@ -79,7 +57,7 @@ package final class HeavyWork: Sendable {
         state = Mutex(
             State(
                 lines: Dictionary(
-                    uniqueKeysWithValues: Kind.allCases.map { kind in
+                    uniqueKeysWithValues: HeavyWorkKind.allCases.map { kind in
                         (
                             kind,
                             Line(
@@ -95,8 +73,8 @@ package final class HeavyWork: Sendable {
     /// never refused for want of room. A task that is cancelled while it waits leaves the queue. `body` runs on the
     /// kind's threads, also behind each of its `await`s, and keeps its place until it returns.
     package func run<Value: Sendable>(
-        _ kind: Kind, for session: SessionID? = nil, _ body: @escaping @Sendable () async -> Value
-    ) async throws(Refusal) -> Value {
+        _ kind: HeavyWorkKind, for session: SessionID? = nil, _ body: @escaping @Sendable () async -> Value
+    ) async throws(HeavyWorkRefusal) -> Value {
         if let refusal = await enter(kind, session) {
             metrics.refused(kind, because: refusal)
             throw refusal
@@ -108,14 +86,15 @@ package final class HeavyWork: Sendable {
     /// Runs `body` when its turn comes, and then `done` on `loop`, once and never within this call.
     ///
     /// May be called on any thread, an event loop's too. See ``run(_:for:_:)``; where the process ends meanwhile `done`
-    /// is given ``Refusal/stopped``.
+    /// is given ``HeavyWorkRefusal/stopped``.
     package func start<Value: Sendable>(
-        _ kind: Kind, for session: SessionID? = nil, thenOn loop: any EventLoop,
-        _ body: @escaping @Sendable () async -> Value, _ done: @escaping @Sendable (Result<Value, Refusal>) -> Void
+        _ kind: HeavyWorkKind, for session: SessionID? = nil, thenOn loop: any EventLoop,
+        _ body: @escaping @Sendable () async -> Value,
+        _ done: @escaping @Sendable (Result<Value, HeavyWorkRefusal>) -> Void
     ) {
         let isStarted = jobs.start {
-            let result: Result<Value, Refusal>
-            do throws(Refusal) {
+            let result: Result<Value, HeavyWorkRefusal>
+            do throws(HeavyWorkRefusal) {
                 result = .success(try await self.run(kind, for: session, body))
             } catch {
                 result = .failure(error)
@@ -128,7 +107,7 @@ package final class HeavyWork: Sendable {
     }
 
     /// Waits for a place; nil once there is one.
-    private func enter(_ kind: Kind, _ session: SessionID?) async -> Refusal? {
+    private func enter(_ kind: HeavyWorkKind, _ session: SessionID?) async -> HeavyWorkRefusal? {
         let id = state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
@@ -137,10 +116,10 @@ package final class HeavyWork: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ticket = Ticket(id: id, since: now, enter: continuation)
-                let outcome = state.withLock { state -> Result<Bool, Refusal> in
+                let outcome = state.withLock { state -> Result<Bool, HeavyWorkRefusal> in
                     // Whoever is cancelled after this finds the ticket.
                     guard !Task.isCancelled else { return .failure(.cancelled) }
-                    return Result { () throws(Refusal) in
+                    return Result { () throws(HeavyWorkRefusal) in
                         try state.lines[kind]?.enter(ticket, session) ?? true
                     }
                 }
@@ -161,7 +140,7 @@ package final class HeavyWork: Sendable {
     }
 
     /// Gives a place back, or on.
-    private func leave(_ kind: Kind) {
+    private func leave(_ kind: HeavyWorkKind) {
         metrics.ended(kind)
         guard let next = state.withLock({ $0.lines[kind]?.leave() }) else { return }
         metrics.endedWaiting(kind)
@@ -174,7 +153,7 @@ extension HeavyWork.Line {
     /// Whether there is a place; else the ticket waits, or is refused.
     fileprivate mutating func enter(
         _ ticket: HeavyWork.Ticket, _ session: SessionID?
-    ) throws(HeavyWork.Refusal) -> Bool {
+    ) throws(HeavyWorkRefusal) -> Bool {
         guard free == 0 else {
             free -= 1
             return true

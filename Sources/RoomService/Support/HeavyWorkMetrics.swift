@@ -10,14 +10,14 @@ struct HeavyWorkMetrics: Sendable {
         "backline_heavy_work_refused_total": "Work beside the event loops that was not done, by kind and reason.",
     ]
 
-    private let running: [HeavyWork.Kind: Meter]
-    private let waiting: [HeavyWork.Kind: Meter]
-    private let waits: [HeavyWork.Kind: CoreMetrics.Timer]
-    private let refused: [HeavyWork.Kind: [HeavyWork.Refusal: Counter]]
+    private let running: [HeavyWorkKind: Meter]
+    private let waiting: [HeavyWorkKind: Meter]
+    private let waits: [HeavyWorkKind: CoreMetrics.Timer]
+    private let refused: [HeavyWorkKind: [HeavyWorkRefusal: Counter]]
 
     init(factory: any MetricsFactory) {
-        func each<Metric>(_ make: ((String, String)) -> Metric) -> [HeavyWork.Kind: Metric] {
-            Dictionary(uniqueKeysWithValues: HeavyWork.Kind.allCases.map { ($0, make(("kind", $0.rawValue))) })
+        func each<Metric>(_ make: ((String, String)) -> Metric) -> [HeavyWorkKind: Metric] {
+            Dictionary(uniqueKeysWithValues: HeavyWorkKind.allCases.map { ($0, make(("kind", $0.rawValue))) })
         }
         running = each { Meter(label: "backline_heavy_work_running", dimensions: [$0], factory: factory) }
         waiting = each { Meter(label: "backline_heavy_work_waiting", dimensions: [$0], factory: factory) }
@@ -26,7 +26,7 @@ struct HeavyWorkMetrics: Sendable {
         }
         refused = each { kind in
             Dictionary(
-                uniqueKeysWithValues: HeavyWork.Refusal.allCases.map {
+                uniqueKeysWithValues: HeavyWorkRefusal.allCases.map {
                     let dimensions = [kind, ("reason", $0.rawValue)]
                     let label = "backline_heavy_work_refused_total"
                     return ($0, Counter(label: label, dimensions: dimensions, factory: factory))
@@ -35,28 +35,28 @@ struct HeavyWorkMetrics: Sendable {
     }
 
     /// Work waits for its turn.
-    func beganWaiting(_ kind: HeavyWork.Kind) {
+    func beganWaiting(_ kind: HeavyWorkKind) {
         waiting[kind]?.increment()
     }
 
     /// Work waits no longer, whatever became of it.
-    func endedWaiting(_ kind: HeavyWork.Kind) {
+    func endedWaiting(_ kind: HeavyWorkKind) {
         waiting[kind]?.decrement()
     }
 
     /// Work that was asked for so long ago begins.
-    func began(_ kind: HeavyWork.Kind, after nanoseconds: Int64) {
+    func began(_ kind: HeavyWorkKind, after nanoseconds: Int64) {
         running[kind]?.increment()
         waits[kind]?.recordNanoseconds(nanoseconds)
     }
 
     /// Work has ended.
-    func ended(_ kind: HeavyWork.Kind) {
+    func ended(_ kind: HeavyWorkKind) {
         running[kind]?.decrement()
     }
 
     /// Work is not done.
-    func refused(_ kind: HeavyWork.Kind, because refusal: HeavyWork.Refusal) {
+    func refused(_ kind: HeavyWorkKind, because refusal: HeavyWorkRefusal) {
         refused[kind]?[refusal]?.increment()
     }
 }

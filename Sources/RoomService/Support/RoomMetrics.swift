@@ -59,6 +59,16 @@ package final class RoomMetrics: Sendable {
         case waiting = "signals_waiting"
     }
 
+    /// Whose share of the log is used up, as a label.
+    enum LogShare: String, CaseIterable {
+        /// A session's in one room.
+        case room = "log_room"
+        /// A session's in all rooms.
+        case session = "log_session"
+        /// An address's.
+        case address = "log_address"
+    }
+
     private let appendDuration: CoreMetrics.Timer
     private let appendRooms: Recorder
     private let appendEvents: Recorder
@@ -75,7 +85,7 @@ package final class RoomMetrics: Sendable {
     private let reactions: [LiveOutcome.Kind: Counter]
     private let signals: [LiveOutcome.Kind: Counter]
     private let signalsNotArrived: Counter
-    private let logSharesUsedUp: [LogShares.Owner: Counter]
+    private let logSharesUsedUp: [LogShare: Counter]
     private let signalsRefused: [SignalLimit: Counter]
     private let otherServers: Gauge
     private let otherServersLost: Counter
@@ -200,8 +210,8 @@ package final class RoomMetrics: Sendable {
     }
 
     /// A command was refused because somebody's share of the log is used up.
-    func logShareUsedUp(_ owner: LogShares.Owner) {
-        logSharesUsedUp[owner]?.increment()
+    func logShareUsedUp(_ share: LogShare) {
+        logSharesUsedUp[share]?.increment()
     }
 
     /// A signal was refused because there was too much.
