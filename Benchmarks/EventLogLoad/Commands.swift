@@ -134,7 +134,7 @@ final class Electorate: Sendable {
         let tracks = (0..<50).map { TrackInfo(source: "load", sourceID: "\($0)", title: "Track \($0)") }
         for number in 0..<rooms {
             let owner = try await session(number % 99)
-            let room = try await host.createRoom(
+            let room = try await host.creation.create(
                 CreateRoomRequest.parse(Array(#"{"name": "Room"}"#.utf8)), by: owner, key: nil
             ).room
             try await expectDone(.addTracks(tracks), in: room, by: .session(owner.id, name: owner.name))
@@ -156,7 +156,7 @@ final class Electorate: Sendable {
     }
 
     private func expectDone(_ command: RoomCommand, in room: RoomID, by actor: Actor) async throws {
-        guard case .acknowledged = await host.command(command, to: room, by: actor, key: nil) else {
+        guard case .acknowledged = await host.registry.command(command, to: room, by: actor, key: nil) else {
             throw Defect("a room could not be prepared")
         }
     }
@@ -194,7 +194,7 @@ final class Electorate: Sendable {
             self.tally.answered(outcome, after: .now - due)
             then()
         }
-        host.submit(request, to: voter.room)
+        host.registry.submit(request, to: voter.room)
     }
 }
 

@@ -80,7 +80,7 @@ struct Loading: AsyncParsableCommand {
             logger: Logger(label: "load") { StreamLogHandler.standardError(label: $0) })
         async let isOver: Void = host.run()
         let seq = try await withCheckedThrowingContinuation { continuation in
-            host.visit(id) { result in
+            host.registry.visit(id) { result in
                 continuation.resume(with: result.map { room in room.assumeIsolated { $0.position.seq } })
             }
         }

@@ -50,7 +50,7 @@ package final class RoomServer: Service, Sendable {
         for (index, feed) in feeds.enumerated() {
             try await feed.loop.submit { self.attachHub(to: feed, index: index) }.get()
         }
-        rooms.whenSessionEnds { session in
+        rooms.sessionEnding.whenEnded { session in
             for feed in self.feeds { feed.onLoop { $0.sessionEnded(session) } }
         }
         let api = HTTPAPI(
@@ -124,7 +124,7 @@ package final class RoomServer: Service, Sendable {
             if let tally { tallies.append(tally) }
         }
         return metrics.exposition(
-            of: tallies, httpConnections: requests.openConnections, liveRooms: await rooms.liveRooms(),
+            of: tallies, httpConnections: requests.openConnections, liveRooms: await rooms.registry.liveRooms(),
             waitingBytes: admission.waiting.count, nearby: rooms.nearby.standing)
     }
 
@@ -260,7 +260,7 @@ package final class RoomServer: Service, Sendable {
     /// Closes the sockets of sessions that were ended through another server on the same log; an open socket is use.
     private func lookAfterSessions(of feed: HubFeed, extending: Bool) async {
         guard let connected = try? await feed.loop.submit({ feed.attached?.sessions ?? [] }).get() else { return }
-        for session in await rooms.endedElsewhere(connected) { feed.onLoop { $0.sessionEnded(session) } }
+        for session in await rooms.sessionEnding.endedElsewhere(connected) { feed.onLoop { $0.sessionEnded(session) } }
         if extending { for session in connected { await rooms.sessions.extend(session) } }
     }
 

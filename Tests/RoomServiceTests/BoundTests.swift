@@ -23,7 +23,9 @@ import Testing
             let waiting = (0..<3).map { node.ask(.rename(name: "A\($0)"), in: room, by: owner.actor) }
             try await eventually("the load") { gate.arrived == 1 }
             #expect(try await node.tell(.rename(name: "B"), in: room, by: owner) == .failed(.unavailable))
-            await #expect(throws: RoomFailure.unavailable) { try await node.host.view(room, for: owner.session) }
+            await #expect(throws: RoomFailure.unavailable) {
+                try await node.host.registry.view(room, for: owner.session)
+            }
             gate.open()
             for (place, answer) in waiting.enumerated() { #expect(try await answer.outcome().seq == place + 3) }
         }
@@ -59,7 +61,7 @@ import Testing
             for number in 0..<40 {
                 #expect(try await node.tell(Self.heavy(number), in: room, by: owner).seq == number + 3)
             }
-            let epoch = try await node.host.view(room, for: owner.session).epoch
+            let epoch = try await node.host.registry.view(room, for: owner.session).epoch
             func resume(from seq: Int, with note: Client.Note, reads: Int) async throws {
                 let client = Client(.bob)
                 let before = node.store.calls(.read)

@@ -31,7 +31,7 @@ import Testing
     private func makeRoom(on node: Node) async throws -> (room: RoomID, owner: Person) {
         let session = try await node.session("Ana")
         let wanted = try CreateRoomRequest.named("Kitchen", more: #","location":{"lat":52.5,"lon":13.4}"#)
-        let room = try await node.host.createRoom(wanted, by: session, key: "made").room
+        let room = try await node.host.creation.create(wanted, by: session, key: "made").room
         let owner = Person(session: session.id, name: session.name)
         for longitude in [13.5, 13.25] {
             _ = try await move(
@@ -53,11 +53,11 @@ import Testing
         in room: RoomID, on node: Node, by owner: Person, before clearing: Int,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let page = try await node.host.events(of: room, after: 0, limit: 1_000, for: owner.session)
+        let page = try await node.host.history.events(of: room, after: 0, limit: 1_000, for: owner.session)
         #expect(
             !hasPlace(ServerMessage.delta(room: room, events: page.events)), "events", sourceLocation: sourceLocation)
         for seq in 1...min(page.seq, clearing + 2) {
-            let view = try await node.host.view(room, at: seq, for: owner.session)
+            let view = try await node.host.history.view(room, at: seq, for: owner.session)
             #expect(!hasPlace(view.state.json), "as of \(seq)", sourceLocation: sourceLocation)
         }
         for seq in [0, 1, 3, clearing - 1, clearing] {
@@ -119,16 +119,18 @@ import Testing
             let (room, owner) = try await makeRoom(on: node)
             // Three places, and all of them are shown.
             for seq in [1, 3, 4] {
-                #expect(hasPlace(try await node.host.view(room, at: seq, for: owner.session).state.json))
+                #expect(hasPlace(try await node.host.history.view(room, at: seq, for: owner.session).state.json))
             }
             let clearing = try await move(room, to: nil, on: node, by: owner)
             let moved = try await move(room, to: Self.last, on: node, by: owner)
             #expect(moved == clearing + 1)
             func text(at seq: Int) async throws -> String {
-                String(decoding: try await node.host.view(room, at: seq, for: owner.session).state.json, as: UTF8.self)
+                String(
+                    decoding: try await node.host.history.view(room, at: seq, for: owner.session).state.json,
+                    as: UTF8.self)
             }
             #expect(try await text(at: moved).contains("-33.75"))
-            let page = try await node.host.events(of: room, after: 0, limit: 100, for: owner.session)
+            let page = try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.session)
             let shown = String(decoding: ServerMessage.delta(room: room, events: page.events), as: UTF8.self)
             #expect(shown.contains("-33.75"))
             #expect(!shown.contains("52.5"))
@@ -156,7 +158,7 @@ import Testing
         let (room, owner) = try #require(made)
         // Loaded from the snapshot, the room has the newest events in memory alone.
         try await withNode(on: store, settings: exact) { node in
-            let epoch = try await node.host.view(room, for: owner.session).epoch
+            let epoch = try await node.host.registry.view(room, for: owner.session).epoch
             let gate = Gate()
             defer { gate.open() }
             store.next(.read, .waits(gate))

@@ -52,7 +52,7 @@ final class Client: Sendable {
         let mine = epoch.isEmpty ? nil : (epoch: epoch, seq: seq)
         let asked = position ?? mine
         node.feed.add(self, as: connection, following: room)
-        node.host.subscribe(
+        node.host.registry.subscribe(
             SubscriptionRequest(
                 connection: connection, session: person.session, id: Int64(number), epoch: asked?.epoch,
                 seq: asked?.seq, feed: node.feed),
@@ -64,14 +64,14 @@ final class Client: Sendable {
         let following = state.withLock { $0.following }
         guard let connection = disconnected(), let (node, room) = following else { return }
         node.feed.remove(connection)
-        node.host.unsubscribe(connection, from: room, because: .lost)
+        node.host.registry.unsubscribe(connection, from: room, because: .lost)
     }
 
     /// Asks to follow no more, and keeps the connection.
     func unsubscribe() {
         let (connection, following) = state.withLock { ($0.connection, $0.following) }
         guard let connection, let (node, room) = following else { return }
-        node.host.unsubscribe(connection, from: room, because: .asked)
+        node.host.registry.unsubscribe(connection, from: room, because: .asked)
     }
 
     /// Gives it events that it got at another time.

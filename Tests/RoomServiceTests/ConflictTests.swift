@@ -120,7 +120,7 @@ import Testing
             let answer = nodes[1].ask(.rename(name: "Anne"), in: room, by: owner.actor)
             try await eventually("the append") { gate.arrived == 1 }
             let node = nodes[1]
-            async let view = node.host.view(room, for: owner.session)
+            async let view = node.host.registry.view(room, for: owner.session)
             try await nodes[1].turnLoops()
             gate.open()
             #expect(try await answer.outcome() == .failed(.unavailable))

@@ -12,17 +12,17 @@ import Testing
         try await withNodes(2, clock: clock) { nodes in
             let (ana, bob) = (try await nodes[0].session("Ana"), try await nodes[0].session("Bob"))
             let wanted = try CreateRoomRequest.named("Kitchen")
-            let room = try await nodes[0].host.createRoom(wanted, by: ana, key: "k").room
+            let room = try await nodes[0].host.creation.create(wanted, by: ana, key: "k").room
             clock.advance(milliseconds: 24 * 3_600_000)
-            #expect(try await nodes[1].host.createRoom(wanted, by: ana, key: "k").room == room)
-            #expect(try await nodes[1].host.createRoom(wanted, by: ana, key: "l").room != room)
-            #expect(try await nodes[1].host.createRoom(wanted, by: bob, key: "k").room != room)
-            #expect(try await nodes[1].host.createRoom(wanted, by: ana, key: nil).room != room)
+            #expect(try await nodes[1].host.creation.create(wanted, by: ana, key: "k").room == room)
+            #expect(try await nodes[1].host.creation.create(wanted, by: ana, key: "l").room != room)
+            #expect(try await nodes[1].host.creation.create(wanted, by: bob, key: "k").room != room)
+            #expect(try await nodes[1].host.creation.create(wanted, by: ana, key: nil).room != room)
             await #expect(throws: CreationFailure.keyReused) {
-                try await nodes[1].host.createRoom(.named("Cellar"), by: ana, key: "k")
+                try await nodes[1].host.creation.create(.named("Cellar"), by: ana, key: "k")
             }
             clock.advance(milliseconds: 1)
-            #expect(try await nodes[0].host.createRoom(wanted, by: ana, key: "k").room != room)
+            #expect(try await nodes[0].host.creation.create(wanted, by: ana, key: "k").room != room)
         }
     }
 
@@ -33,19 +33,19 @@ import Testing
             node.store.next(.create, .losesAnswer, .fails(FaultyEventStore.unreachable))
             for _ in 0..<2 {
                 await #expect(throws: CreationFailure.failed(.unavailable)) {
-                    try await node.host.createRoom(wanted, by: ana, key: "k")
+                    try await node.host.creation.create(wanted, by: ana, key: "k")
                 }
             }
-            let room = try await node.host.createRoom(wanted, by: ana, key: "k").room
-            #expect(try await node.host.list(matching: nil, from: nil, limit: 10).rooms.map(\.id) == [room])
+            let room = try await node.host.creation.create(wanted, by: ana, key: "k").room
+            #expect(try await node.host.listing.list(matching: nil, from: nil, limit: 10).rooms.map(\.id) == [room])
         }
     }
 
     @Test func `who makes a room owns it`() async throws {
         try await withNode { node in
             let ana = try await node.session("Ana")
-            let made = try await node.host.createRoom(.named("  Kitchen "), by: ana, key: "k")
-            let again = try await node.host.createRoom(.named("  Kitchen "), by: ana, key: "k")
+            let made = try await node.host.creation.create(.named("  Kitchen "), by: ana, key: "k")
+            let again = try await node.host.creation.create(.named("  Kitchen "), by: ana, key: "k")
             let (room, owner) = (made.room, Person(session: ana.id, name: ana.name))
             #expect(made.isNew)
             #expect(!again.isNew)
@@ -59,7 +59,7 @@ import Testing
             #expect(state.visibility == .public)
             #expect(state.members.values.map(\.session) == [owner.session])
             #expect(state.members.values.map(\.role) == [.owner])
-            let view = try await node.host.view(room, for: owner.session)
+            let view = try await node.host.registry.view(room, for: owner.session)
             #expect(view.seq == 2)
             #expect(view.you == Array(#"{"member":1,"role":"owner","votes":[]}"#.utf8))
         }
@@ -69,7 +69,7 @@ import Testing
         try await withNode { node in
             let ana = try await node.session("Ana")
             await #expect(throws: CreationFailure.self) {
-                try await node.host.createRoom(.named(" "), by: ana, key: nil)
+                try await node.host.creation.create(.named(" "), by: ana, key: nil)
             }
             #expect(node.store.calls(.create) == 0)
         }
@@ -80,13 +80,15 @@ import Testing
             let ana = try await node.session("Ana")
             let owner = Person(session: ana.id, name: ana.name)
             var rooms: [RoomID] = []
-            for _ in 0..<100 { rooms.append(try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil).room) }
+            for _ in 0..<100 {
+                rooms.append(try await node.host.creation.create(.named("Kitchen"), by: ana, key: nil).room)
+            }
             let refusal = RoomRefusal.limitReached("a session may own at most 100 open rooms")
             await #expect(throws: CreationFailure.failed(.refused(refusal))) {
-                try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil)
+                try await node.host.creation.create(.named("Kitchen"), by: ana, key: nil)
             }
             #expect(try await node.tell(.closeRoom, in: rooms[7], by: owner).seq == 3)
-            _ = try await node.host.createRoom(.named("Kitchen"), by: ana, key: nil)
+            _ = try await node.host.creation.create(.named("Kitchen"), by: ana, key: nil)
         }
     }
 
@@ -96,7 +98,7 @@ import Testing
             let owner = Person(session: ana.id, name: ana.name)
             let exact = try #require(Coordinate(latitude: 41.3851, longitude: 2.1734))
             let wanted = try CreateRoomRequest.named("Kitchen", more: #","location":{"lat":41.3851,"lon":2.1734}"#)
-            let room = try await node.host.createRoom(wanted, by: ana, key: nil).room
+            let room = try await node.host.creation.create(wanted, by: ana, key: nil).room
             let rounded = exact.rounded(toCellsOf: 1_000)
             #expect(rounded != exact)
             #expect(try node.store.room(room).location == rounded)

@@ -22,7 +22,7 @@ import Testing
             try await node.turnLoops()
             #expect(answer.outcomeSoFar == nil)
             #expect(client.deltas == 0)
-            let before = try await node.host.view(room, for: owner.session)
+            let before = try await node.host.registry.view(room, for: owner.session)
             #expect(before.seq == 2)
             gate.open()
             #expect(try await answer.outcome() == .acknowledged(seq: 3, result: nil))

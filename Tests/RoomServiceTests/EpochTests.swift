@@ -55,7 +55,7 @@ import Testing
             let gate = Gate()
             defer { gate.open() }
             nodes[0].store.next(.load, .waits(gate))
-            async let view = nodes[0].host.view(room, for: owner.session)
+            async let view = nodes[0].host.registry.view(room, for: owner.session)
             try await eventually("the load") { gate.arrived == 1 }
             let answers = ["1", "2", "3"].map { nodes[0].ask(.rename(name: $0), in: room, by: owner.actor) }
             try await nodes[0].turnLoops()
@@ -95,7 +95,7 @@ import Testing
                 for number in 0..<100 { _ = node.ask(.rename(name: "\(number)"), in: room, by: owner.actor) }
                 _ = try await node.tell(.rename(name: "end"), in: room, by: owner)
             }
-            let epoch = try await node.host.view(room, for: owner.session).epoch
+            let epoch = try await node.host.registry.view(room, for: owner.session).epoch
             let gate = Gate()
             defer { gate.open() }
             node.store.next(.read, .answersLate(gate))
@@ -144,7 +144,7 @@ import Testing
             #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
             #expect(nodes[0].store.batches.count == appends + 2)
             #expect(try await nodes[1].tell(.rename(name: "Anne"), in: room, by: owner).seq == 4)
-            #expect(try await nodes[1].host.view(room, for: owner.session).epoch == renewed)
+            #expect(try await nodes[1].host.registry.view(room, for: owner.session).epoch == renewed)
         }
     }
 }

@@ -20,7 +20,7 @@ import Testing
     private func makeRoom(on node: Node) async throws -> (room: RoomID, owner: Person) {
         let session = try await node.session(Self.name)
         let wanted = try CreateRoomRequest.named("Kitchen", more: #","location":{"lat":52.5,"lon":13.4}"#)
-        let room = try await node.host.createRoom(wanted, by: session, key: nil).room
+        let room = try await node.host.creation.create(wanted, by: session, key: nil).room
         let owner = Person(session: session.id, name: session.name)
         _ = try await node.tell(.join(name: nil), in: room, by: Person(session: Person.bob.session, name: Self.name))
         for _ in 0..<4 {
@@ -73,11 +73,11 @@ import Testing
             #expect(!isRewritten(room, on: nodes[0].store))
             for node in nodes {
                 for seq in 1...last + 1 {
-                    let view = try await node.host.view(room, at: seq, for: owner.session)
+                    let view = try await node.host.history.view(room, at: seq, for: owner.session)
                     #expect(!hasName(view.state.json), "as of \(seq)")
                 }
                 #expect(try await !hasName(node.state(of: room)))
-                let page = try await node.host.events(of: room, after: 0, limit: 100, for: owner.session)
+                let page = try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.session)
                 #expect(page.events.count == last + 1)
                 #expect(!hasName(ServerMessage.delta(room: room, events: page.events)))
                 // A position of before is answered with a snapshot.

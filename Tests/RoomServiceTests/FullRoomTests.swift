@@ -83,7 +83,7 @@ import Testing
             let (room, owner) = try await node.makeRoom()
             let counted = Count()
             func join(_ person: Person, key: String? = nil) async -> CommandOutcome {
-                await node.host.command(.join(name: nil), to: room, by: person.actor, key: key) {
+                await node.host.registry.command(.join(name: nil), to: room, by: person.actor, key: key) {
                     counted.value.add(1, ordering: .relaxed).oldValue < 2 ? nil : 7_000
                 }
             }

@@ -312,8 +312,8 @@ import Testing
         try await withLinkedNodes { nodes in
             let session = try await nodes[0].session("Ana")
             let told = Told()
-            nodes[1].host.whenSessionEnds { told.note($0) }
-            try await nodes[0].host.endSession(session.id)
+            nodes[1].host.sessionEnding.whenEnded { told.note($0) }
+            try await nodes[0].host.sessionEnding.end(session.id)
             try await eventually("the end") { told.sessions == [session.id] }
             #expect(nodes[1].host.sessions.hasEnded(session.id))
         }

@@ -168,7 +168,7 @@ import Testing
             try await withNodes(1, on: store) { fresh in
                 // Verified first, so that each host knows what the log knows.
                 for node in nodes + fresh {
-                    _ = try await node.host.view(room, for: owner.session)
+                    _ = try await node.host.registry.view(room, for: owner.session)
                     #expect(try await add(1_002, on: node).outcome().seq == 1_004)
                     #expect(try await add(2_001, on: node).outcome().seq == 2_003)
                 }
@@ -176,10 +176,10 @@ import Testing
             #expect(store.head(of: room) == 2_003)
             // Out of the window: another command, on every host alike. It pushes out the oldest one that was left.
             #expect(try await add(1_001, on: nodes[1]).outcome().seq == 2_004)
-            _ = try await nodes[0].host.view(room, for: owner.session)
+            _ = try await nodes[0].host.registry.view(room, for: owner.session)
             #expect(try await add(1_001, on: nodes[0]).outcome().seq == 2_004)
             #expect(try await add(1_002, on: nodes[0]).outcome().seq == 2_005)
-            _ = try await nodes[1].host.view(room, for: owner.session)
+            _ = try await nodes[1].host.registry.view(room, for: owner.session)
             #expect(try await add(1, on: nodes[1]).outcome().seq == 2_006)
         }
     }

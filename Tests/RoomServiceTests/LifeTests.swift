@@ -23,7 +23,7 @@ import Testing
                 let track = TrackID(rawValue: number % 3 + 1)
                 _ = try await node.tell(
                     number % 2 == 0 ? .vote(track: track) : .unvote(track: track), in: room, by: owner)
-                try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
+                try await eventually("the room's leaving") { node.host.registry.liveRoom(code: code) == nil }
                 try await expectFoldOfLog(of: room, on: [node])
             }
             #expect(node.store.calls(.load) > 30)
@@ -37,7 +37,7 @@ import Testing
             let code = try node.store.room(room).code
             for number in 3...11 {
                 #expect(try await node.tell(.rename(name: "A\(number)"), in: room, by: owner).seq == number)
-                try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
+                try await eventually("the room's leaving") { node.host.registry.liveRoom(code: code) == nil }
                 try await eventually("its snapshot") { node.store.snapshots(of: room).last?.seq == number }
             }
             var kept: [Int?] = []
@@ -101,7 +101,7 @@ import Testing
         try await store.save(damaged, of: room.uuid)
         try await withNode(on: store) { node in
             try await expectFoldOfLog(of: room, on: [node])
-            let past = try await node.host.view(room, at: 3, for: owner.session)
+            let past = try await node.host.history.view(room, at: 3, for: owner.session)
             #expect(try past.state.json == StateJSON.encode(store.room(room)))
             let warning = "A snapshot is damaged and is not used: delete its row, nothing is lost with it"
             #expect(node.log.messages(from: .info) == [warning, warning])
@@ -110,7 +110,7 @@ import Testing
         try await withNode(on: store, settings: housekeeping) { node in
             try await expectFoldOfLog(of: room, on: [node])
             let code = try store.room(room).code
-            try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
+            try await eventually("the room's leaving") { node.host.registry.liveRoom(code: code) == nil }
             try await eventually("a whole snapshot") {
                 let kept = try await store.snapshot(
                     of: room.uuid, atMost: .max, reducerVersion: StoredStateJSON.reducerVersion)
@@ -129,11 +129,11 @@ import Testing
             try await eventually("the subscription") { client.isFollowing }
             for _ in 0..<20 {
                 _ = try await node.state(of: other)
-                try await eventually("the other room's leaving") { node.host.liveRoom(code: codes[1]) == nil }
+                try await eventually("the other room's leaving") { node.host.registry.liveRoom(code: codes[1]) == nil }
             }
-            #expect(node.host.liveRoom(code: codes[0]) == room)
+            #expect(node.host.registry.liveRoom(code: codes[0]) == room)
             client.drop()
-            try await eventually("the room's leaving") { node.host.liveRoom(code: codes[0]) == nil }
+            try await eventually("the room's leaving") { node.host.registry.liveRoom(code: codes[0]) == nil }
         }
     }
 
@@ -149,9 +149,9 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             for _ in 0..<5 {
                 _ = try await node.state(of: other)
-                try await eventually("the other room's leaving") { node.host.liveRoom(code: codes[1]) == nil }
+                try await eventually("the other room's leaving") { node.host.registry.liveRoom(code: codes[1]) == nil }
             }
-            #expect(node.host.liveRoom(code: codes[0]) == room)
+            #expect(node.host.registry.liveRoom(code: codes[0]) == room)
             gate.open()
             #expect(try await answer.outcome().seq == 3)
         }
@@ -197,7 +197,9 @@ import Testing
             store.damage(room, .lacks(seq: seq))
             let refused = try await node.tell(.rename(name: "B"), in: room, by: owner)
             #expect(refused == .failed(.internalFault))
-            await #expect(throws: RoomFailure.internalFault) { try await node.host.view(room, for: owner.session) }
+            await #expect(throws: RoomFailure.internalFault) {
+                try await node.host.registry.view(room, for: owner.session)
+            }
             let client = Client(.bob)
             client.connect(to: node, following: room)
             try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
@@ -206,13 +208,13 @@ import Testing
             // The room is live: only who asks for the past meets the hole.
             store.damage(room, .lacks(seq: seq))
             await #expect(throws: RoomFailure.internalFault) {
-                try await node.host.events(of: room, after: 0, limit: 100, for: owner.session)
+                try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.session)
             }
             await #expect(throws: RoomFailure.internalFault) {
-                try await node.host.events(of: room, after: seq - 1, limit: 1, for: owner.session)
+                try await node.host.history.events(of: room, after: seq - 1, limit: 1, for: owner.session)
             }
             await #expect(throws: RoomFailure.internalFault) {
-                try await node.host.view(room, at: 8, for: owner.session)
+                try await node.host.history.view(room, at: 8, for: owner.session)
             }
         }
     }
@@ -245,7 +247,9 @@ import Testing
             try await eventually("the subscription") { client.isFollowing }
             let epoch = client.epoch
             node.store.damage(room, .gone)
-            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: owner.session) }
+            await #expect(throws: RoomFailure.noSuchRoom) {
+                try await node.host.registry.view(room, for: owner.session)
+            }
             #expect(client.notes == [.snapshot(seq: 2), .forgotten])
             client.connect(to: node, following: room)
             try await eventually("an answer") { client.notes.last == .refused(.noSuchRoom) }

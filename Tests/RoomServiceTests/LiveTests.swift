@@ -35,7 +35,7 @@ import Testing
 
     private func react(_ emoji: String, by person: Person, in room: RoomID, at node: Node) async -> LiveOutcome {
         await withCheckedContinuation { continuation in
-            node.host.react(emoji, in: room, by: person.session) { continuation.resume(returning: $0) }
+            node.host.registry.react(emoji, in: room, by: person.session) { continuation.resume(returning: $0) }
         }
     }
 
@@ -43,7 +43,9 @@ import Testing
         _ data: RelayedJSON, to member: MemberID, by person: Person, in room: RoomID, at node: Node
     ) async -> LiveOutcome {
         await withCheckedContinuation { continuation in
-            node.host.signal(data, to: member, in: room, by: person.session) { continuation.resume(returning: $0) }
+            node.host.registry.signal(data, to: member, in: room, by: person.session) {
+                continuation.resume(returning: $0)
+            }
         }
     }
 
@@ -69,7 +71,7 @@ import Testing
             cyd.drop()
             try await eventually("not Cyd") { watcher.live.members == [1] }
             _ = try await node.tell(.kick(member: MemberID(rawValue: 3), ban: false, note: nil), in: room, by: owner)
-            #expect(try await node.host.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1)
+            #expect(try await node.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1)
             #expect(watcher.complaints + bob.complaints == [])
         }
     }
@@ -83,8 +85,9 @@ import Testing
             let (bob, _) = try await member(2, of: room, at: nodes[1])
             try await eventually("Bob") { watchers.allSatisfy { $0.live.members == [1, 2] } }
             for node in nodes {
-                #expect(try await node.host.view(room, for: owner.session).presence?.online == 2)
-                #expect(try await node.host.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 2)
+                #expect(try await node.host.registry.view(room, for: owner.session).presence?.online == 2)
+                #expect(
+                    try await node.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 2)
             }
             watchers[1].drop()
             bob.drop()
@@ -92,7 +95,7 @@ import Testing
             watchers[0].drop()
             for node in nodes {
                 try await eventually("nobody") {
-                    try await node.host.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 0
+                    try await node.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 0
                 }
             }
         }
@@ -111,7 +114,7 @@ import Testing
             try await withNode(on: store, clock: clock, bus: bus, name: "second", settings: settings) { second in
                 // The room was never asked for here.
                 try await eventually("the owner in the listing") {
-                    try await second.host.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1
+                    try await second.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1
                 }
                 let (bob, _) = try await member(2, of: room, at: second)
                 #expect(bob.live.members == [1, 2])
@@ -149,7 +152,8 @@ import Testing
             try await eventually("Bob") { watcher.live.members == [1, 2] }
             _ = try await nodes[0].tell(.kick(member: bob, ban: false, note: nil), in: room, by: owner)
             try await eventually("not Bob") { watcher.live.members == [1] }
-            #expect(try await nodes[0].host.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1)
+            #expect(
+                try await nodes[0].host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1)
         }
     }
 
@@ -163,7 +167,7 @@ import Testing
             for number in 1...1_000 {
                 let session = SessionID(UUID())
                 joining = nodes[1].ask(.join(name: nil), in: room, by: .session(session, name: "Guest \(number)"))
-                nodes[1].host.subscribe(
+                nodes[1].host.registry.subscribe(
                     SubscriptionRequest(
                         connection: ConnectionID(rawValue: -number), session: session, id: nil, feed: deaf), to: room)
             }
@@ -173,7 +177,7 @@ import Testing
             for client in [watcher, there] {
                 try await eventually("all of them") { client.live.online == 1_001 && client.live.members == nil }
             }
-            nodes[1].host.unsubscribe(ConnectionID(rawValue: -1_000), from: room, because: .asked)
+            nodes[1].host.registry.unsubscribe(ConnectionID(rawValue: -1_000), from: room, because: .asked)
             for client in [watcher, there] {
                 try await eventually("one less, all named") { client.live.members?.count == 1_000 }
             }
@@ -305,7 +309,8 @@ import Testing
                 "\"" + String(repeating: "\\\"", count: 32_767) + "\"",
             ]
             try await eventually("Bob") {
-                try await nodes[0].host.view(room, for: owner.session).presence?.members?.contains(number) == true
+                try await nodes[0].host.registry.view(room, for: owner.session).presence?.members?.contains(number)
+                    == true
             }
             for text in texts {
                 #expect(await signal(try relayed(text), to: number, by: owner, in: room, at: nodes[0]) == .done)
@@ -351,7 +356,7 @@ import Testing
             for (node, watcher) in zip(nodes, watchers) {
                 // Who looks makes the room read what it has missed.
                 try await eventually("the truth, seed \(seed)") {
-                    let seen = try await node.host.view(room, for: owner.session).presence
+                    let seen = try await node.host.registry.view(room, for: owner.session).presence
                     return Set((seen?.members ?? []).map(\.rawValue)) == truth && seen?.online == truth.count
                 }
                 try await eventually("the truth for who follows, seed \(seed)") {

@@ -11,7 +11,7 @@ import Testing
             let (room, owner) = try await nodes[0].makeRoom()
             for number in 0..<50 {
                 let outcome = try await nodes[number % 2].tell(.rename(name: "A\(number)"), in: room, by: owner)
-                let view = try await nodes[(number + 1) % 2].host.view(room, for: owner.session)
+                let view = try await nodes[(number + 1) % 2].host.registry.view(room, for: owner.session)
                 #expect(view.seq == outcome.seq)
             }
         }
@@ -25,10 +25,10 @@ import Testing
             let gate = Gate()
             defer { gate.open() }
             node.store.next(.catchUp, .answersLate(gate))
-            async let early = node.host.view(room, for: owner.session)
+            async let early = node.host.registry.view(room, for: owner.session)
             try await eventually("the read") { gate.arrived == 1 }
             #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
-            async let late = node.host.view(room, for: owner.session)
+            async let late = node.host.registry.view(room, for: owner.session)
             try await node.turnLoops()
             gate.open()
             #expect(try await early.seq == 2)
@@ -47,7 +47,7 @@ import Testing
             let answer = node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
             try await eventually("the append") { gate.arrived == 1 }
             #expect(try await nodes[0].tell(.rename(name: "Anne"), in: room, by: owner).seq == 4)
-            async let view = node.host.view(room, for: owner.session)
+            async let view = node.host.registry.view(room, for: owner.session)
             try await node.turnLoops()
             gate.open()
             #expect(try await answer.outcome().seq == 3)
@@ -105,21 +105,26 @@ import Testing
             for number in 3...12 { _ = try await node.tell(.rename(name: "A\(number)"), in: room, by: owner) }
             let events = try node.store.events(of: room)
             for after in 0...13 {
-                let page = try await node.host.events(of: room, after: after, limit: 4, for: owner.session)
+                let page = try await node.host.history.events(of: room, after: after, limit: 4, for: owner.session)
                 #expect(page.events == Array(events.dropFirst(after).prefix(4)))
                 #expect(page.seq == 12)
             }
-            #expect(try await node.host.events(of: room, after: .max, limit: .max, for: owner.session).events == [])
-            #expect(try await node.host.events(of: room, after: 0, limit: .max, for: owner.session).events == events)
+            #expect(
+                try await node.host.history.events(of: room, after: .max, limit: .max, for: owner.session).events == [])
+            #expect(
+                try await node.host.history.events(of: room, after: 0, limit: .max, for: owner.session).events == events
+            )
         }
     }
 
     @Test func `a room that nobody made is not there`() async throws {
         try await withNode { node in
             let (room, _) = (RoomID(Person.bob.session.uuid), 0)
-            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: Person.bob.session) }
             await #expect(throws: RoomFailure.noSuchRoom) {
-                try await node.host.events(of: room, after: 0, limit: 1, for: Person.bob.session)
+                try await node.host.registry.view(room, for: Person.bob.session)
+            }
+            await #expect(throws: RoomFailure.noSuchRoom) {
+                try await node.host.history.events(of: room, after: 0, limit: 1, for: Person.bob.session)
             }
             #expect(try await node.tell(.join(name: nil), in: room, by: .bob) == .failed(.noSuchRoom))
             let client = Client(.bob)
@@ -133,14 +138,14 @@ import Testing
         try await withNode(on: store) { node in
             let (room, _) = try await node.makeRoom()
             let code = try store.room(room).code
-            #expect(node.host.liveRoom(code: code) == nil)
-            #expect(try await node.host.resolve(.code(code)) == room)
+            #expect(node.host.registry.liveRoom(code: code) == nil)
+            #expect(try await node.host.registry.resolve(.code(code)) == room)
             _ = try await node.state(of: room)
-            #expect(node.host.liveRoom(code: code) == room)
-            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.resolve(.code(.zero)) }
+            #expect(node.host.registry.liveRoom(code: code) == room)
+            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.registry.resolve(.code(.zero)) }
             store.isDown(true)
-            #expect(try await node.host.resolve(.code(code)) == room)
-            await #expect(throws: RoomFailure.unavailable) { try await node.host.resolve(.code(.zero)) }
+            #expect(try await node.host.registry.resolve(.code(code)) == room)
+            await #expect(throws: RoomFailure.unavailable) { try await node.host.registry.resolve(.code(.zero)) }
         }
     }
 
@@ -156,7 +161,7 @@ import Testing
             #expect(head == 23)
             for seq in 1...head {
                 let then = try node.store.room(room, at: seq)
-                let view = try await node.host.view(room, at: seq, for: owner.session)
+                let view = try await node.host.history.view(room, at: seq, for: owner.session)
                 #expect(view.seq == seq)
                 #expect(view.state.json == StateJSON.encode(then))
                 #expect(view.you == YouJSON.encode(then, owner.session))
@@ -164,7 +169,7 @@ import Testing
             }
             for seq in [.min, -1, 0, head + 1, .max] {
                 await #expect(throws: RoomFailure.noSuchRoom) {
-                    try await node.host.view(room, at: seq, for: owner.session)
+                    try await node.host.history.view(room, at: seq, for: owner.session)
                 }
             }
         }

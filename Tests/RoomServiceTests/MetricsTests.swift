@@ -100,11 +100,11 @@ import Testing
             let client = Client(owner)
             client.connect(to: node, following: room)
             try await eventually("a snapshot") { client.isFollowing }
-            #expect(await node.host.liveRooms() == 1)
+            #expect(await node.host.registry.liveRooms() == 1)
             #expect(node.nonzero("backline_room_loads_total") == [#"{outcome="loaded"}"#: 1])
             #expect(node.samples["backline_rooms_evicted_total"] == 0)
             client.drop()
-            try await eventually("the room to go") { await node.host.liveRooms() == 0 }
+            try await eventually("the room to go") { await node.host.registry.liveRooms() == 0 }
             #expect(node.samples["backline_rooms_evicted_total"] == 1)
             try await eventually("a snapshot") { node.samples[#"backline_snapshots_total{outcome="saved"}"#] == 1 }
         }
@@ -116,7 +116,7 @@ import Testing
             node.store.next(.load, .fails(FaultyEventStore.unreachable))
             node.store.next(.save, .fails(FaultyEventStore.unreachable))
             #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
-            #expect(await node.host.liveRooms() == 0)
+            #expect(await node.host.registry.liveRooms() == 0)
             #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
             let loads = [#"{outcome="unavailable"}"#: 1.0, #"{outcome="loaded"}"#: 1]
             #expect(node.nonzero("backline_room_loads_total") == loads)

@@ -141,11 +141,14 @@ import Testing
             clock.advance(milliseconds: 400)
             let refused = RoomFailure.refused(.banned(retryAfterMs: 600))
             let bob = Person.bob.session
-            await #expect(throws: refused) { try await node.host.view(room, for: bob) }
-            await #expect(throws: refused) { try await node.host.view(room, at: 1, for: bob) }
-            await #expect(throws: refused) { try await node.host.events(of: room, after: 0, limit: 9, for: bob) }
+            await #expect(throws: refused) { try await node.host.registry.view(room, for: bob) }
+            await #expect(throws: refused) { try await node.host.history.view(room, at: 1, for: bob) }
             await #expect(throws: refused) {
-                try await node.host.pool(of: room, PoolQuery(start: .first(.title), text: "", limit: 9), for: bob)
+                try await node.host.history.events(of: room, after: 0, limit: 9, for: bob)
+            }
+            await #expect(throws: refused) {
+                try await node.host.registry.pool(
+                    of: room, PoolQuery(start: .first(.title), text: "", limit: 9), for: bob)
             }
             let client = Client(.bob)
             client.connect(to: node, following: room)
@@ -153,7 +156,7 @@ import Testing
             let join = try await node.tell(.join(name: nil), in: room, by: .bob)
             #expect(join == .failed(.refused(.banned(retryAfterMs: 600))))
             clock.advance(milliseconds: 600)
-            #expect(try await node.host.view(room, for: bob).seq == 5)
+            #expect(try await node.host.registry.view(room, for: bob).seq == 5)
             try await follow(room, client, at: node)
             #expect(try await node.tell(.join(name: nil), in: room, by: .bob).seq == 7)
             let events = try node.store.events(of: room).suffix(2).map(\.event)

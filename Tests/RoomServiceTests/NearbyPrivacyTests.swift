@@ -83,10 +83,10 @@ import Testing
             // Circles of a metre about where it is said to be, where it is, and where it goes.
             let (said, true1, true2) = (watcher(centre), watcher(truth), watcher(corner))
             #expect(said.rooms.count == 1 && true1.rooms.isEmpty && true2.rooms.isEmpty)
-            let before = try await node.host.view(room, for: owner.session).seq
+            let before = try await node.host.registry.view(room, for: owner.session).seq
             try await node.update(room, by: owner) { $0.location = corner }
             try await node.update(room, by: owner) { $0.location = truth }
-            #expect(try await node.host.view(room, for: owner.session).seq == before)
+            #expect(try await node.host.registry.view(room, for: owner.session).seq == before)
             try await node.update(room, by: owner) { $0.name = "Cellar" }
             try await said.until("the new name") { $0.map(\.name) == ["Cellar"] }
             #expect(said.messages == 1 && true1.messages == 0 && true2.messages == 0)

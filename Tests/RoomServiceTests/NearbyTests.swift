@@ -353,7 +353,7 @@ extension Node {
         let session = try await session("Ana")
         let location = #","location":{"lat":\#(place.latitude),"lon":\#(place.longitude)}"#
         let wanted = try CreateRoomRequest.named("Kitchen", more: location)
-        let room = try await host.createRoom(wanted, by: session, key: nil).room
+        let room = try await host.creation.create(wanted, by: session, key: nil).room
         return (room, Person(session: session.id, name: session.name))
     }
 

@@ -37,7 +37,7 @@ final class Node: Sendable {
     /// Sends a command, and returns without its answer.
     func ask(_ command: RoomCommand, in room: RoomID, by actor: Actor, key: String? = nil) -> Answer {
         let answer = Answer()
-        host.submit(
+        host.registry.submit(
             CommandRequest(actor: actor, key: key, command: command) { outcome in
                 if case .acknowledged(let seq, _) = outcome, seq > self.store.head(of: room) {
                     self.feed.complain("\(command) is acknowledged with \(seq), which is not durable")
@@ -64,7 +64,7 @@ final class Node: Sendable {
     /// Makes a room, and returns it with its owner.
     func makeRoom(_ name: String = "Kitchen") async throws -> (room: RoomID, owner: Person) {
         let session = try await session("Ana")
-        let room = try await host.createRoom(.named(name), by: session, key: nil).room
+        let room = try await host.creation.create(.named(name), by: session, key: nil).room
         return (room, Person(session: session.id, name: session.name))
     }
 
@@ -78,7 +78,7 @@ final class Node: Sendable {
 
     /// What the room's state is for who looks at it here.
     func state(of room: RoomID) async throws -> [UInt8] {
-        try await host.view(room, for: Person.guest(99).session).state.json
+        try await host.registry.view(room, for: Person.guest(99).session).state.json
     }
 
     /// Lets everything that stands in the event loops' queues be done.
@@ -90,7 +90,7 @@ final class Node: Sendable {
     func takeTurns() async throws {
         for loop in loops {
             let turn = loop.makePromise(of: Void.self)
-            let turns = host.turns(of: loop)
+            let turns = host.registry.turns(of: loop)
             try await loop.submit {
                 turns.assumeIsolated {
                     $0.add {
@@ -196,7 +196,7 @@ func expectFoldOfLog(of room: RoomID, on nodes: [Node], for clients: [Client] = 
     let expected = try JSONValue(parsing: folded)
     let head = store.head(of: room)
     for node in nodes {
-        let view = try await node.host.view(room, for: Person.guest(99).session)
+        let view = try await node.host.registry.view(room, for: Person.guest(99).session)
         #expect(view.seq == head)
         #expect(try JSONValue(parsing: view.state.json) == expected)
     }

@@ -18,7 +18,7 @@ import Testing
                 for key in ["k", "l"] {
                     let outcome = try await node.tell(.addTracks([.named(key)]), in: room, by: owner, key: key)
                     #expect(outcome == .failed(.unavailable))
-                    #expect(try await node.host.view(room, for: owner.session).seq == 3)
+                    #expect(try await node.host.registry.view(room, for: owner.session).seq == 3)
                 }
                 let late = Client(.guest(7))
                 late.connect(to: node, following: room)
@@ -50,7 +50,9 @@ import Testing
             let (room, owner) = try await node.makeRoom()
             store.isDown(true)
             #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
-            await #expect(throws: RoomFailure.unavailable) { try await node.host.view(room, for: owner.session) }
+            await #expect(throws: RoomFailure.unavailable) {
+                try await node.host.registry.view(room, for: owner.session)
+            }
             let client = Client(.bob)
             client.connect(to: node, following: room)
             try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
@@ -118,13 +120,13 @@ import Testing
         for room in [room, live] {
             #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
         }
-        await #expect(throws: RoomFailure.unavailable) { try await node.host.view(room, for: owner.session) }
-        #expect(try await node.host.view(live, for: owner.session).seq == 2)
+        await #expect(throws: RoomFailure.unavailable) { try await node.host.registry.view(room, for: owner.session) }
+        #expect(try await node.host.registry.view(live, for: owner.session).seq == 2)
         let client = Client(.bob)
         client.connect(to: node, following: room)
         try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
         let resolved = Gate()
-        node.host.resolve(.code(.zero)) { result in
+        node.host.registry.resolve(.code(.zero)) { result in
             if result == .failure(.unavailable) { resolved.open() }
         }
         await resolved.pass()

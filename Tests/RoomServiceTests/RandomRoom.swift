@@ -61,7 +61,7 @@ struct RandomRoom {
         for client in clients { client.drop() }
         let code = try store.room(room, at: 1).code
         try await eventually("the room's leaving, seed \(seed)") {
-            nodes.allSatisfy { $0.host.liveRoom(code: code) == nil }
+            nodes.allSatisfy { $0.host.registry.liveRoom(code: code) == nil }
         }
     }
 
@@ -80,11 +80,11 @@ struct RandomRoom {
         // Somebody whom nobody has banned.
         let stranger = Person.guest(99).session
         for node in nodes {
-            let live = try await node.host.view(room, for: stranger)
+            let live = try await node.host.registry.view(room, for: stranger)
             #expect(live.seq == folded.seq, "seed \(seed)")
             #expect(try JSONValue(parsing: live.state.json) == expected, "seed \(seed)")
             let seq = dice.number(in: 1..<folded.seq + 1)
-            let past = try await node.host.view(room, at: seq, for: stranger)
+            let past = try await node.host.history.view(room, at: seq, for: stranger)
             #expect(try past.state.json == StateJSON.encode(store.room(room, at: seq)), "seed \(seed) at \(seq)")
         }
         for client in clients {

@@ -58,7 +58,7 @@ final class RecordingFeed: RoomFeed {
         expectDurable(update)
         for (connection, client) in clients(of: update.room) where !client.moved(update, on: connection) {
             remove(connection)
-            host.withLock { $0 }?.unsubscribe(connection, from: update.room, because: .lost)
+            host.withLock { $0 }?.registry.unsubscribe(connection, from: update.room, because: .lost)
         }
     }
 
@@ -77,7 +77,7 @@ final class RecordingFeed: RoomFeed {
             complain("a subscription began at \(subscription.seq), which is not durable")
         }
         guard let client = state.withLock({ $0.connections[subscription.connection]?.client }) else {
-            host.withLock { $0 }?.unsubscribe(subscription.connection, from: subscription.room, because: .lost)
+            host.withLock { $0 }?.registry.unsubscribe(subscription.connection, from: subscription.room, because: .lost)
             return
         }
         client.began(subscription, on: subscription.connection)
@@ -101,7 +101,7 @@ final class RecordingFeed: RoomFeed {
 
     func roomBegan(_ room: RoomID) {
         for (connection, client) in clients(of: room) where client.mustBeginAnew(on: connection) {
-            host.withLock { $0 }?.subscribe(
+            host.withLock { $0 }?.registry.subscribe(
                 SubscriptionRequest(
                     connection: connection, session: client.person.session, id: nil, beginsAnew: true, feed: self),
                 to: room)

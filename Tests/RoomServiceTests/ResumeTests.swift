@@ -34,7 +34,7 @@ import Testing
     }
 
     private func epoch(of room: RoomID, on node: Node) async throws -> String {
-        try await node.host.events(of: room, after: 0, limit: 1, for: Person.guest(99).session).epoch
+        try await node.host.history.events(of: room, after: 0, limit: 1, for: Person.guest(99).session).epoch
     }
 
     @Test(arguments: 0...23) func `a client resumes at any position, whether it is in memory or not`(
@@ -137,7 +137,7 @@ import Testing
             gate.open()
             try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
             _ = try await node.tell(.rename(name: "Zoe"), in: room, by: owner)
-            #expect(try await node.host.view(room, for: owner.session).presence?.online == 0)
+            #expect(try await node.host.registry.view(room, for: owner.session).presence?.online == 0)
             #expect(client.deltas == 0)
         }
     }
@@ -165,7 +165,7 @@ import Testing
 /// Who may follow, and who is counted as there.
 @Suite(.timeLimit(.minutes(5))) struct AudienceTests {
     private func online(_ room: RoomID, on node: Node) async throws -> [Int] {
-        let presence = try await node.host.view(room, for: Person.guest(99).session).presence
+        let presence = try await node.host.registry.view(room, for: Person.guest(99).session).presence
         let members = presence?.members?.map(\.rawValue) ?? []
         #expect(presence?.online == members.count)
         return members
@@ -195,7 +195,7 @@ import Testing
 
     private func isBanned(_ person: Person, from room: RoomID, on node: Node) async throws -> Bool {
         let answer = await withCheckedContinuation { continuation in
-            node.host.admit(person.session, to: room) { continuation.resume(returning: $0) }
+            node.host.registry.admit(person.session, to: room) { continuation.resume(returning: $0) }
         }
         do throws(RoomFailure) {
             try answer.get()

@@ -24,7 +24,7 @@ import Testing
             #expect(try await node.tell(.closeRoom, in: young, by: other).seq == 3)
             clock.advance(milliseconds: 30_001)
             try await eventually("the removal") { try await node.store.heads(of: [old.uuid]).isEmpty }
-            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(old, for: owner.session) }
+            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.registry.view(old, for: owner.session) }
             #expect(try await node.tell(.closeRoom(forget: true), in: old, by: owner) == .failed(.noSuchRoom))
             #expect(Set(try await node.store.heads(of: [open.uuid, young.uuid]).keys) == [open.uuid, young.uuid])
             try await expectFoldOfLog(of: young, on: [node])
@@ -78,9 +78,11 @@ import Testing
             for (node, client) in zip(nodes, clients) {
                 client.connect(to: node, following: room)
                 try await eventually("an answer") { client.notes.last == .refused(.noSuchRoom) }
-                await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: owner.session) }
+                await #expect(throws: RoomFailure.noSuchRoom) {
+                    try await node.host.registry.view(room, for: owner.session)
+                }
                 #expect(try await node.tell(.rename(name: "A"), in: room, by: owner) == .failed(.noSuchRoom))
-                await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.resolve(.code(code)) }
+                await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.registry.resolve(.code(code)) }
             }
         }
     }
@@ -99,10 +101,12 @@ import Testing
             let code = try node.store.room(room).code
             #expect(try await node.tell(.closeRoom, in: room, by: owner).seq == 3)
             node.store.damage(room, .gone)
-            await #expect(throws: RoomFailure.noSuchRoom) { try await node.host.view(room, for: owner.session) }
+            await #expect(throws: RoomFailure.noSuchRoom) {
+                try await node.host.registry.view(room, for: owner.session)
+            }
             clock.advance(milliseconds: 60_001)
             try await eventually("the removal") { node.store.isRemoved(room) }
-            try await eventually("the room's leaving") { node.host.liveRoom(code: code) == nil }
+            try await eventually("the room's leaving") { node.host.registry.liveRoom(code: code) == nil }
         }
     }
 

@@ -25,12 +25,12 @@ import Testing
     @Test func `telling of an ended session costs the same however many have ended`() async throws {
         try await withNode { node in
             let deepest = Mutex(0)
-            node.host.whenSessionEnds { _ in
+            node.host.sessionEnding.whenEnded { _ in
                 let depth = Thread.callStackReturnAddresses.count
                 deepest.withLock { $0 = max($0, depth) }
             }
             let session = try await node.session("Ana").id
-            for _ in 0..<300 { try await node.host.endSession(session) }
+            for _ in 0..<300 { try await node.host.sessionEnding.end(session) }
             #expect((1..<100).contains(deepest.withLock { $0 }))
         }
     }
@@ -43,11 +43,11 @@ import Testing
             for room in [room, other] {
                 _ = try await node.tell(.join(name: nil), in: room, by: Person(session: bob.id, name: bob.name))
             }
-            try await node.host.endSession(bob.id)
+            try await node.host.sessionEnding.end(bob.id)
             #expect(try leaving(2, of: room, in: node.store) == .sessionEnded)
             #expect(try leaving(2, of: other, in: node.store) == .sessionEnded)
             // An owner's place is taken, or the room closes.
-            try await node.host.endSession(owner.session)
+            try await node.host.sessionEnding.end(owner.session)
             #expect(try leaving(1, of: other, in: node.store) == .sessionEnded)
             #expect(try node.store.room(other).closedAt != nil)
         }
@@ -122,7 +122,7 @@ import Testing
             let bob = try await node.session("Bob")
             _ = try await node.tell(.join(name: nil), in: room, by: Person(session: bob.id, name: bob.name))
             store.plan { $0 == .append ? .fails(FaultyEventStore.unreachable) : .works }
-            try await node.host.endSession(bob.id)
+            try await node.host.sessionEnding.end(bob.id)
             #expect(try leaving(2, of: room, in: store) == nil)
             store.plan(nil)
             try await eventually("Bob's leaving") { try leaving(2, of: room, in: store) == .sessionEnded }
@@ -134,7 +134,7 @@ import Testing
             let (room, _) = try await node.makeRoom()
             let session = try await node.session("Bob")
             let bob = Person(session: session.id, name: session.name)
-            try await node.host.endSession(session.id)
+            try await node.host.sessionEnding.end(session.id)
             // It was on its way.
             #expect(try await node.tell(.join(name: nil), in: room, by: bob).seq == 3)
             try await eventually("Bob's leaving") { try leaving(2, of: room, in: node.store) == .sessionEnded }
@@ -145,9 +145,9 @@ import Testing
         let clock = ManualClock()
         let over = Over()
         try await withNode(clock: clock, settings: housekeeping) { node in
-            node.host.whenSessionEnds { over.add($0) }
+            node.host.sessionEnding.whenEnded { over.add($0) }
             let (bob, cyd) = (try await node.session("Bob"), try await node.session("Cyd"))
-            try await node.host.endSession(bob.id)
+            try await node.host.sessionEnding.end(bob.id)
             #expect(over.sessions == [bob.id])
             clock.advance(milliseconds: 30 * Self.day)
             try await eventually("the end of Cyd's session") { over.sessions.contains(cyd.id) }
@@ -159,7 +159,7 @@ import Testing
             let hash: [UInt8] = Array(repeating: 7, count: 32)
             let bob = try await nodes[0].host.sessions.create(name: "Bob", tokenHash: hash)
             #expect(try await nodes[0].host.sessions.authenticate(tokenHash: hash) == bob)
-            try await nodes[0].host.endSession(bob.id)
+            try await nodes[0].host.sessionEnding.end(bob.id)
             #expect(try await nodes[0].host.sessions.authenticate(tokenHash: hash) == nil)
             #expect(try await nodes[1].host.sessions.authenticate(tokenHash: hash) == nil)
             #expect(try await nodes[0].host.sessions.authenticate(tokenHash: [1]) == nil)
@@ -171,7 +171,7 @@ import Testing
             let hash: [UInt8] = Array(repeating: 7, count: 32)
             let bob = try await nodes[0].host.sessions.create(name: "Bob", tokenHash: hash)
             #expect(try await nodes[1].host.sessions.authenticate(tokenHash: hash) == bob)
-            try await nodes[0].host.endSession(bob.id)
+            try await nodes[0].host.sessionEnding.end(bob.id)
             #expect(try await nodes[1].host.sessions.authenticate(tokenHash: hash) == nil)
         }
     }
@@ -186,13 +186,13 @@ import Testing
             let (room, _) = try await nodes[0].makeRoom()
             _ = try await nodes[0].tell(.join(name: nil), in: room, by: Person(session: bob.id, name: bob.name))
             store.plan { $0 == .append ? .fails(FaultyEventStore.unreachable) : .works }
-            try await nodes[0].host.endSession(bob.id)
-            #expect(await nodes[1].host.endedElsewhere([bob.id, cyd.id]) == [bob.id])
+            try await nodes[0].host.sessionEnding.end(bob.id)
+            #expect(await nodes[1].host.sessionEnding.endedElsewhere([bob.id, cyd.id]) == [bob.id])
             store.plan(nil)
-            try await nodes[0].host.endSession(bob.id)
-            #expect(await nodes[1].host.endedElsewhere([bob.id, cyd.id]) == [bob.id])
+            try await nodes[0].host.sessionEnding.end(bob.id)
+            #expect(await nodes[1].host.sessionEnding.endedElsewhere([bob.id, cyd.id]) == [bob.id])
             store.isDown(true)
-            #expect(await nodes[1].host.endedElsewhere([bob.id, cyd.id]) == [])
+            #expect(await nodes[1].host.sessionEnding.endedElsewhere([bob.id, cyd.id]) == [])
         }
     }
 

@@ -66,15 +66,15 @@ final class SimulatedNode: Sendable {
     /// Lets a connection follow a room.
     func follow(_ request: SubscriptionRequest, _ room: RoomID) {
         feed.add(request, to: room)
-        host.subscribe(request, to: room)
+        host.registry.subscribe(request, to: room)
     }
 
     /// Lets a connection follow a room no more.
     func unfollow(_ connection: ConnectionID, _ room: RoomID, because end: SubscriptionEnd) {
         let feed = feed
-        host.unsubscribe(connection, from: room, because: end)
+        host.registry.unsubscribe(connection, from: room, because: end)
         // After the room has heard it.
-        host.visit(room) { _ in feed.gone(connection) }
+        host.registry.visit(room) { _ in feed.gone(connection) }
     }
 
     /// Stands still, as a stopped process does, or goes on.

@@ -85,7 +85,7 @@ extension World {
         truth.note("wish \(number) goes to \(node.name)")
         wishes[number].attempts.append(Wish.Attempt(node: node, head: truth.head(of: wish.room)))
         let truth = truth
-        node.host.submit(
+        node.host.registry.submit(
             CommandRequest(actor: wish.actor, key: wish.key, command: wish.command) { outcome in
                 let head = truth.head(of: wish.room)
                 self.next { $0.answered(number, attempt, outcome, head: head) }
@@ -173,7 +173,7 @@ extension World {
             let wanted = try? CreateRoomRequest.parse(Array(#"{"name":"\#(key)"}"#.utf8))
             // Once more under the same key: one room.
             for _ in 0..<2 {
-                guard let wanted, let view = try? await node.host.createRoom(wanted, by: session, key: key) else {
+                guard let wanted, let view = try? await node.host.creation.create(wanted, by: session, key: key) else {
                     continue
                 }
                 truth.check(view, for: session.id)
@@ -203,7 +203,7 @@ extension World {
         let session = clients[number].session.id
         truth.note("\(clients[number].session.name) ends its session at \(node.name)")
         send(node) {
-            let hasEnded = (try? await node.host.endSession(session)) != nil
+            let hasEnded = (try? await node.host.sessionEnding.end(session)) != nil
             self.next { world in
                 if hasEnded {
                     world.endedSessions.append(session)

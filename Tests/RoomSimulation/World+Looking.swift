@@ -19,7 +19,7 @@ extension World {
         let epochs = isShared && isSettling ? truth.room(room)?.epochs.count ?? 0 : 0
         send(node) {
             do throws(RoomFailure) {
-                let view = try await node.host.view(room, for: session)
+                let view = try await node.host.registry.view(room, for: session)
                 truth.check(view, for: session)
                 let known = truth.room(room)?.epochs.firstIndex(of: view.epoch) ?? -1
                 if mustWork, known + 1 < epochs {
@@ -45,7 +45,7 @@ extension World {
             reads.begin(for: session, on: node)
             defer { reads.end(for: session, on: node) }
             do throws(RoomFailure) {
-                let view = try await node.host.view(room, at: seq, for: session)
+                let view = try await node.host.history.view(room, at: seq, for: session)
                 if view.seq != seq { truth.complain("\(room) at \(seq) is shown at \(view.seq)") }
                 truth.check(view, for: session, knowing: isCalm ? head : seq)
             } catch {
@@ -69,7 +69,7 @@ extension World {
             reads.begin(for: session, on: node)
             defer { reads.end(for: session, on: node) }
             do throws(RoomFailure) {
-                let page = try await node.host.events(of: room, after: after, limit: limit, for: session)
+                let page = try await node.host.history.events(of: room, after: after, limit: limit, for: session)
                 guard let known = truth.room(room), page.seq <= known.head else {
                     return truth.complain("the log of \(room) is said to end at \(page.seq)")
                 }
@@ -93,9 +93,9 @@ extension World {
         let (code, truth, isCalm) = (truth.roomState(room).code, truth, plan.isCalm)
         send(node) {
             do throws(RoomFailure) {
-                let found = try await node.host.resolve(.code(code))
+                let found = try await node.host.registry.resolve(.code(code))
                 if found != room { truth.complain("\(code) is \(found), not \(room)") }
-                let listed = try await node.host.list(matching: nil, from: nil, limit: 10)
+                let listed = try await node.host.listing.list(matching: nil, from: nil, limit: 10)
                 if listed.rooms.contains(where: { truth.room($0.id) == nil }) {
                     truth.complain("rooms are listed that are none")
                 }

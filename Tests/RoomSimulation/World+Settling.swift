@@ -160,7 +160,7 @@ extension World {
         let isLate = scheduler.now >= deadline
         nodes[0].run {
             for node in nodes {
-                let rooms = await node.host.liveRooms()
+                let rooms = await node.host.registry.liveRooms()
                 guard rooms > 0 else { continue }
                 guard !isLate else { return truth.complain("\(rooms) rooms stay in memory on \(node.name)") }
                 return self.later(200_000_000) { $0.awaitQuiet(until: deadline) }

@@ -130,7 +130,7 @@ actor World {
                 var rooms: [RoomID] = []
                 for number in 0..<plan.rooms {
                     let wanted = try CreateRoomRequest.parse(Array(#"{"name":"Room \#(number)"}"#.utf8))
-                    rooms.append(try await node.host.createRoom(wanted, by: people[number].0, key: "room").room)
+                    rooms.append(try await node.host.creation.create(wanted, by: people[number].0, key: "room").room)
                 }
                 let made = (people, rooms)
                 self.next { $0.open(made.0, made.1) }

@@ -9,7 +9,7 @@ import RoomWire
 /// of rooms that its connection follows, and the ids of rooms that are not in memory. Ids, which have 74 random bits, are
 /// not guessed: they are charged for the work alone.
 struct RoomLookup: Sendable {
-    let rooms: RoomHost
+    let rooms: RoomRegistry
     let admission: Admission
 
     /// The room that is meant, where that is known here; nil where it has to be looked up.

@@ -14,7 +14,7 @@ final class ConnectionHub {
     let settings: RoomServerSettings
     let admission: Admission
     /// Finds the rooms that clients name.
-    var lookup: RoomLookup { RoomLookup(rooms: rooms, admission: admission) }
+    var lookup: RoomLookup { RoomLookup(rooms: rooms.registry, admission: admission) }
     let feed: HubFeed
     let framing = FrameMaker()
     /// What the loop does in turns.
@@ -62,7 +62,7 @@ final class ConnectionHub {
         self.admission = admission
         self.feed = feed
         self.probe = probe
-        turns = rooms.turns(of: loop)
+        turns = rooms.registry.turns(of: loop)
         deadlineTurns = LoopTurns(of: loop)
         handshakeTurns = LoopTurns(of: loop, slice: .milliseconds(1), pause: .microseconds(5))
         nextNumber = index + 1
@@ -194,7 +194,7 @@ final class ConnectionHub {
         guard let followed = connection.endFollowing(room) else { return }
         followed.followers.remove(followed.place)
         if followed.followers.isEmpty { followers[room] = nil }
-        rooms.unsubscribe(connection.id, from: room, because: end)
+        rooms.registry.unsubscribe(connection.id, from: room, because: end)
     }
 
     /// Events of a room became durable: delivered soon, with what else comes until then.
@@ -233,7 +233,7 @@ final class ConnectionHub {
     func subscriptionBegan(_ subscription: Subscription) {
         guard let connection = connections[subscription.connection], connection.isOpen else {
             // Gone by now.
-            return rooms.unsubscribe(subscription.connection, from: subscription.room, because: .lost)
+            return rooms.registry.unsubscribe(subscription.connection, from: subscription.room, because: .lost)
         }
         if subscription.isCatchUp, !connection.lacksDeltas(of: subscription.room) {
             // It was answered by a later subscription, or unsubscribed, which the room has heard behind this.

@@ -244,7 +244,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         _ session: Session, to room: RoomID, _ handshake: ServerHandshake, _ context: ChannelHandlerContext
     ) {
         let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        surroundings.hub.rooms.admit(session.id, to: room) { result in
+        surroundings.hub.rooms.registry.admit(session.id, to: room) { result in
             this.eventLoop.runSoon {
                 let (handler, context) = this.value
                 switch result {

@@ -19,7 +19,8 @@ struct ListingRoutes: Sendable {
         }
         let query = try request.searchText()
         do {
-            let page = try await rooms.list(matching: query, from: cursor, limit: min(limit, 200), for: session.id)
+            let page = try await rooms.listing.list(
+                matching: query, from: cursor, limit: min(limit, 200), for: session.id)
             return Response.json(HTTPBody.rooms(page.rooms, next: page.next?.text))
         } catch {
             throw CommandFailure(error)

@@ -23,7 +23,7 @@ struct RequestReader: Sendable {
             throw CommandFailure(.notFound)
         }
         let seeker = RoomSeeker(session: try context.session().id, address: network(of: request, context))
-        return try await RoomLookup(rooms: rooms, admission: admission).room(reference, for: seeker)
+        return try await RoomLookup(rooms: rooms.registry, admission: admission).room(reference, for: seeker)
     }
 
     /// The whole body, charged to who sends it.

@@ -17,7 +17,7 @@ struct RoomRoutes: Sendable {
         let key = try request.idempotencyKey()
         let view: RoomView
         do {
-            view = try await rooms.createRoom(wanted, by: session, key: key, from: network)
+            view = try await rooms.creation.create(wanted, by: session, key: key, from: network)
         } catch {
             switch error {
             case .keyReused: throw CommandFailure(.conflict, "the key was used for another room")
@@ -44,9 +44,9 @@ struct RoomRoutes: Sendable {
         do {
             view =
                 if let seq {
-                    try await rooms.view(room, at: seq, for: session.id)
+                    try await rooms.history.view(room, at: seq, for: session.id)
                 } else {
-                    try await rooms.view(room, for: session.id)
+                    try await rooms.registry.view(room, for: session.id)
                 }
         } catch {
             if error == .noSuchRoom, seq != nil {
@@ -90,9 +90,10 @@ struct RoomRoutes: Sendable {
         let session = try context.session()
         do {
             return Response.json(
-                try await rooms.events(of: room, after: after, limit: min(limit, 1_000), for: session.id) { page in
+                try await rooms.history.events(of: room, after: after, limit: min(limit, 1_000), for: session.id) {
+                    page in
                     HTTPBody.events(
-                        epoch: page.epoch, events: page.events, seq: page.seq, atMost: RoomHost.bytesOfEvents)
+                        epoch: page.epoch, events: page.events, seq: page.seq, atMost: RoomHistory.bytesOfEvents)
                 })
         } catch {
             throw CommandFailure(error)
@@ -107,7 +108,7 @@ struct RoomRoutes: Sendable {
         let room = try await requests.room(of: request, context)
         let session = try context.session()
         do {
-            return Response.json(try await rooms.pool(of: room, query, for: session.id))
+            return Response.json(try await rooms.registry.pool(of: room, query, for: session.id))
         } catch {
             throw CommandFailure(error)
         }
@@ -133,7 +134,7 @@ struct RoomRoutes: Sendable {
         let room = try await requests.room(of: request, context)
         try admission.command(command, of: session.id, in: room)
         let network = requests.network(of: request, context)
-        let outcome = await rooms.command(
+        let outcome = await rooms.registry.command(
             command, to: room, by: .session(session.id, name: session.name), key: key, from: network,
             countNewcomer: { [admission] in admission.newcomer(from: network, to: room) })
         guard case .acknowledged(let seq, let result) = outcome else { throw CommandFailure(outcome) }

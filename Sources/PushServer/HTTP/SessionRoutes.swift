@@ -51,7 +51,7 @@ struct SessionRoutes: Sendable {
 
     func deleteSession(_ session: Session) async throws -> Response {
         do {
-            try await rooms.endSession(session.id)
+            try await rooms.sessionEnding.end(session.id)
         } catch {
             throw CommandFailure(error)
         }

@@ -76,7 +76,7 @@ extension WebSocketConnection {
         if let place = followed.first(where: { $0.followers.room == room }) {
             place.followers.awaitAnswer(place.place)
         }
-        hub.rooms.subscribe(
+        hub.rooms.registry.subscribe(
             SubscriptionRequest(
                 connection: id, session: session.id, id: request, epoch: position?.epoch, seq: position?.seq,
                 takesCompressed: compression.isOn, feed: hub.feed),
@@ -155,7 +155,7 @@ extension WebSocketConnection {
             catchingUp = place.followers.room
             let beginsAnew = place.followers.beginsAnew(at: place.place)
             let continues = place.followers.awaitsRest(at: place.place)
-            hub.rooms.subscribe(
+            hub.rooms.registry.subscribe(
                 SubscriptionRequest(
                     connection: id, session: session.id, id: nil, seq: continues ? from - 1 : nil,
                     collapsedFrom: beginsAnew ? nil : from, beginsAnew: beginsAnew, continues: continues,

@@ -37,7 +37,7 @@ extension WebSocketConnection {
             let room: RoomID? =
                 switch reference {
                 case .id(let room): room
-                case .code(let code): hub.rooms.liveRoom(code: code)
+                case .code(let code): hub.rooms.registry.liveRoom(code: code)
                 }
             if let room { hub.unfollow(self, room, because: .asked) }
             send(ServerMessage.ok(re: request))
@@ -47,11 +47,11 @@ extension WebSocketConnection {
             }
         case .react(let request, let reference, let emoji):
             withRoom(reference, of: message, id: request) { room in
-                self.hub.rooms.react(emoji, in: room, by: self.session.id, self.liveReply(to: request))
+                self.hub.rooms.registry.react(emoji, in: room, by: self.session.id, self.liveReply(to: request))
             }
         case .signal(let request, let reference, let recipient, let data):
             withRoom(reference, of: message, id: request) { room in
-                self.hub.rooms.signal(
+                self.hub.rooms.registry.signal(
                     data, to: recipient, in: room, by: self.session.id, self.liveReply(to: request))
             }
         case .nearby(let request, let query):
@@ -98,7 +98,7 @@ extension WebSocketConnection {
         commandsInFlight += 1
         let (feed, connection) = (hub.feed, id)
         let (admission, address) = (hub.admission, account.network)
-        hub.rooms.submit(
+        hub.rooms.registry.submit(
             CommandRequest(
                 actor: .session(session.id, name: session.name), key: key, command: command, network: address,
                 countNewcomer: { admission.newcomer(from: address, to: room) }

@@ -21,7 +21,7 @@ extension WebSocketConnection {
         }
         isWaiting = true
         let (feed, connection) = (hub.feed, id)
-        let isStarted = hub.rooms.refreshNearby { isKnown in
+        let isStarted = hub.rooms.nearby.refresh { isKnown in
             feed.onLoop { $0.connections[connection]?.nearbyIsRefreshed(isKnown, query, id: request) }
         }
         if !isStarted { nearbyIsRefreshed(false, query, id: request) }

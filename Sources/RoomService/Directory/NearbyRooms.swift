@@ -76,18 +76,21 @@ package final class NearbyRooms: Sendable {
     private let presence: PresenceDesk
     private let clock: ServerClock
     private let settings: RoomHostSettings
+    private let jobs: BackgroundJobs
     private let logger: Logger
     private let state: Mutex<State>
     private let causes: AsyncStream<Cause>
     private let reader: AsyncStream<Cause>.Continuation
 
     init(
-        store: any EventStore, presence: PresenceDesk, clock: ServerClock, settings: RoomHostSettings, logger: Logger
+        store: any EventStore, presence: PresenceDesk, clock: ServerClock, settings: RoomHostSettings,
+        jobs: BackgroundJobs, logger: Logger
     ) {
         self.store = store
         self.presence = presence
         self.clock = clock
         self.settings = settings
+        self.jobs = jobs
         self.logger = logger
         state = Mutex(State(lastRead: clock.milliseconds, isOver: !settings.keepsNearby))
         (causes, reader) = AsyncStream.makeStream(of: Cause.self)
@@ -125,6 +128,12 @@ package final class NearbyRooms: Sendable {
         }
         timer?.cancel()
         return state.withLock(\.isLoaded)
+    }
+
+    /// Calls `done`, on any thread, with what ``refresh()`` gives; returns false where the process ends and `done` is
+    /// not called.
+    package func refresh(_ done: @escaping @Sendable (Bool) -> Void) -> Bool {
+        jobs.start { done(await self.refresh()) }
     }
 
     private func giveUp(_ number: Int, after time: TimeAmount) async {

@@ -1,10 +1,20 @@
 import EventStorage
 import FoundationEssentials
-import GeoSearch
 package import RoomDomain
 import RoomWire
 
-extension RoomHost {
+/// Lists the open public rooms; may be used on any thread.
+package struct RoomListing: Sendable {
+    private let store: any EventStore
+    private let presence: PresenceDesk
+    private let heavyWork: HeavyWork
+
+    init(_ dependencies: Dependencies) {
+        store = dependencies.store
+        presence = dependencies.presence
+        heavyWork = dependencies.heavyWork
+    }
+
     /// Open public rooms whose name contains `matching`: those with listeners first, most listeners first, then the
     /// others, newest first.
     ///
@@ -18,7 +28,7 @@ extension RoomHost {
             return try await Self.listing(matching, cursor, limit, presence.ranked(), store)
         }
         let (ranked, store) = (presence.ranked(), store)
-        return try await heavily(.log, for: session) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(.log, for: session) { () async throws(RoomFailure) in
             try await Self.listing(matching, cursor, limit, ranked, store)
         }
     }
@@ -78,14 +88,6 @@ extension RoomHost {
         } catch {
             throw RoomFailure(error)
         }
-    }
-}
-
-extension RoomHost {
-    /// Calls `done`, on any thread, with whether the rooms with a place are known, once they are as the log has them or
-    /// that is out of reach; returns false where the process ends and `done` is not called.
-    package func refreshNearby(_ done: @escaping @Sendable (Bool) -> Void) -> Bool {
-        jobs.start { done(await self.nearby.refresh()) }
     }
 }
 

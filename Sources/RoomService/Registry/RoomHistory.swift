@@ -1,23 +1,39 @@
 import EventStorage
+import Logging
 package import RoomDomain
 import RoomLog
 import RoomWire
 
-extension RoomHost {
+/// Rooms as they were, and parts of their logs; may be used on any thread.
+package struct RoomHistory: Sendable {
+    private let registry: RoomRegistry
+    private let store: any EventStore
+    private let heavyWork: HeavyWork
+    private let clock: ServerClock
+    private let logger: Logger
+
+    init(registry: RoomRegistry) {
+        self.registry = registry
+        store = registry.dependencies.store
+        heavyWork = registry.dependencies.heavyWork
+        clock = registry.dependencies.clock
+        logger = registry.dependencies.logger
+    }
+
     /// A room as it was when its event `seq` had just happened; nobody's presence is in it.
     ///
     /// It is folded from the nearest snapshot before, when the session's turn comes, beside the event loops.
     package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
-        let (live, position) = try await withRoom(room, for: session) { ($0, $0.position) }
+        let (live, position) = try await registry.withRoom(room, for: session) { ($0, $0.position) }
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
-        return try await heavily(.log, for: session) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(.log, for: session) { () async throws(RoomFailure) in
             do {
                 var state = RoomState(id: room)
-                let snapshot = try await self.store.snapshot(
+                let snapshot = try await store.snapshot(
                     of: room.uuid, atMost: seq, reducerVersion: StoredStateJSON.reducerVersion)
-                if let kept = snapshot?.state(of: room, logger: self.logger) { state = kept }
+                if let kept = snapshot?.state(of: room, logger: logger) { state = kept }
                 while state.seq < seq {
-                    let events = try await self.store.read(
+                    let events = try await store.read(
                         room.uuid, after: state.seq, limit: min(1_000, seq - state.seq), bytes: Self.bytesOfEvents)
                     let last = events.last?.seq ?? seq
                     for event in try events.recorded(after: state.seq, through: last) { state.evolve(event) }
@@ -26,7 +42,7 @@ extension RoomHost {
                 let redaction = await live.redaction
                 redaction.redact(&state)
                 return RoomView(
-                    room: room, epoch: position.epoch, seq: seq, time: self.clock.now,
+                    room: room, epoch: position.epoch, seq: seq, time: clock.now,
                     state: SharedState(seq: seq, StateJSON.encode(state)), you: YouJSON.encode(state, session),
                     presence: nil)
             } catch {
@@ -53,14 +69,14 @@ extension RoomHost {
         of room: RoomID, after seq: Int, limit: Int, for session: SessionID,
         _ make: @escaping @Sendable (LogPage) -> Value
     ) async throws(RoomFailure) -> Value {
-        let (live, position) = try await withRoom(room, for: session) { ($0, $0.position) }
+        let (live, position) = try await registry.withRoom(room, for: session) { ($0, $0.position) }
         guard seq >= 0, seq < position.seq, limit > 0 else {
             return make(LogPage(epoch: position.epoch, events: [], seq: position.seq))
         }
-        return try await heavily(.log, for: session) { () async throws(RoomFailure) in
+        return try await heavyWork.perform(.log, for: session) { () async throws(RoomFailure) in
             do {
                 let count = min(limit, position.seq - seq)
-                let stored = try await self.store.read(
+                let stored = try await store.read(
                     room.uuid, after: seq, limit: count, bytes: Self.bytesOfEvents)
                 let events = try stored.recorded(after: seq, through: stored.last?.seq ?? seq + count)
                 let redaction = await live.redaction

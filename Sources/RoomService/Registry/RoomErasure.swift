@@ -6,8 +6,26 @@ import RoomDomain
 import RoomLog
 import RoomWire
 
-// Each server on a log does this. Nothing is claimed: what two do at once is done once, or is the same twice.
-extension RoomHost {
+/// Takes out of the log what is to be gone: rooms to be forgotten, earlier locations, rooms closed long ago.
+///
+/// Each server on a log does this. Nothing is claimed: what two do at once is done once, or is the same twice.
+struct RoomErasure: Sendable {
+    private let registry: RoomRegistry
+    private let store: any EventStore
+    private let settings: RoomHostSettings
+    private let clock: ServerClock
+    private let randomness: ServerRandomness
+    private let logger: Logger
+
+    init(registry: RoomRegistry, randomness: ServerRandomness) {
+        self.registry = registry
+        self.randomness = randomness
+        store = registry.dependencies.store
+        settings = registry.dependencies.settings
+        clock = registry.dependencies.clock
+        logger = registry.dependencies.logger
+    }
+
     /// How many rounds of forgetting there are to one of removing.
     private static let roundsPerRemoval = 10
     /// How many rooms are removed, in one transaction, and forgotten in one round.
@@ -21,7 +39,7 @@ extension RoomHost {
     /// closed long ago, until cancelled.
     ///
     /// Each round does a bounded amount of each, so that none waits for the others for long.
-    func keepErasing() async {
+    func run() async {
         var rounds = 0
         var isLeftToRemove = false
         var unreadable: Set<UUID> = []
@@ -131,7 +149,7 @@ extension RoomHost {
         }
         try await store.endForgetting(
             EpochRenewal(of: room, random: randomness.next()), at: clock.now.milliseconds)
-        readAgain(room)
+        registry.readAgain(room)
     }
 
     // MARK: Removing
@@ -143,7 +161,7 @@ extension RoomHost {
             if let age = settings.retainClosedRoomsMs {
                 let streams = try await store.removeStreams(
                     closedBefore: clock.now.milliseconds - age, limit: Self.roomsPerRound)
-                for stream in streams { readAgain(RoomID(stream)) }
+                for stream in streams { registry.readAgain(RoomID(stream)) }
                 if !streams.isEmpty {
                     logger.info("Closed rooms were removed", metadata: ["rooms": "\(streams.count)"])
                 }

@@ -2,7 +2,7 @@ import NIOCore
 package import RoomDomain
 import RoomWire
 
-extension RoomHost {
+extension RoomRegistry {
     /// A part of a room's pool, read from its state in memory, for a session that may look at the room: as JSON.
     ///
     /// The pool is taken as it is when the session's turn comes, and searched and encoded beside the event loops.
@@ -11,30 +11,10 @@ extension RoomHost {
     ) async throws(RoomFailure) -> [UInt8] {
         // Loaded and at its log's head before the turn comes, so that no turn waits for the log.
         let live = try await withRoom(room, for: session) { $0 }
-        return try await heavily(.pool, for: session) { () async throws(RoomFailure) in
+        return try await dependencies.heavyWork.perform(.pool, for: session) { () async throws(RoomFailure) in
             let (position, pool) = try await live.pool(for: session)
             return HTTPBody.pool(pool.page(query), at: position)
         }
-    }
-
-    /// Runs what grows with a room or a log when the session's turn comes; see ``HeavyWork``.
-    func heavily<Value: Sendable>(
-        _ kind: HeavyWorkKind, for session: SessionID,
-        _ body: @escaping @Sendable () async throws(RoomFailure) -> Value
-    ) async throws(RoomFailure) -> Value {
-        let result: Result<Value, RoomFailure>
-        do throws(HeavyWorkRefusal) {
-            result = try await heavyWork.run(kind, for: session) {
-                do throws(RoomFailure) {
-                    return .success(try await body())
-                } catch {
-                    return .failure(error)
-                }
-            }
-        } catch {
-            throw RoomFailure(error)
-        }
-        return try result.get()
     }
 }
 

@@ -1,0 +1,63 @@
+import NIOCore
+import RoomDomain
+import RoomWire
+
+/// Takes in what other servers tell, and hands it to whom it concerns.
+struct ClusterInbox: Sendable {
+    private let registry: RoomRegistry
+    private let sessions: SessionRegistry
+    private let ending: SessionEnding
+    private let presence: PresenceDesk
+    private let metrics: RoomMetrics
+
+    init(registry: RoomRegistry, sessions: SessionRegistry, ending: SessionEnding) {
+        self.registry = registry
+        self.sessions = sessions
+        self.ending = ending
+        presence = registry.dependencies.presence
+        metrics = registry.dependencies.metrics
+    }
+
+    /// Takes in what the bus between servers brings; called on any thread, one event after the other.
+    func heard(_ event: NodeLink.Event) {
+        switch event {
+        case .connected:
+            metrics.busChanged(isConnected: true)
+            presence.noteHearing(true)
+            presenceMoved(presence.connected())
+            // What was told while nobody could hear it.
+            registry.dependencies.jobs.start { await registry.compareFollowedRooms() }
+        case .disconnected:
+            metrics.busChanged(isConnected: false)
+            presence.noteHearing(false)
+        case .notice(let notice, from: let node):
+            switch notice {
+            case .moved(let rooms): registry.hear(rooms)
+            case .sessionEnded(let session):
+                sessions.noteEnd(of: session)
+                ending.tellEnd(of: session)
+            case .presenceChanged, .presenceList, .presenceBeat, .presenceWanted, .presenceEnded:
+                presenceMoved(presence.heard(notice, from: node))
+            case .reaction(let room, from: let member, emoji: let emoji):
+                registry.withLiveRooms([room: emoji]) { $0.heardReaction($1, from: member) }
+            case .signal(let room, from: let member, to: let recipient, let data):
+                registry.withLiveRooms([room: data]) { $0.heardSignal($1, from: member, to: recipient) }
+            }
+        }
+    }
+
+    /// Says regularly that this server lives, and notices when others do not, until the task is cancelled.
+    func keepPresence() async {
+        let interval = TimeAmount.nanoseconds(registry.dependencies.settings.presenceBeat.nanoseconds / 5)
+        while !Task.isCancelled {
+            presenceMoved(presence.tick())
+            await registry.dependencies.clock.sleep(for: interval)
+        }
+    }
+
+    /// Lets the rooms that are in memory know of whom other servers tell something new.
+    private func presenceMoved(_ moved: [RoomID: Set<MemberID>]) {
+        guard !moved.isEmpty else { return }
+        registry.withLiveRooms(moved) { $0.reviewPresence(of: $1) }
+    }
+}

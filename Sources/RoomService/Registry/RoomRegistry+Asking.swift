@@ -1,0 +1,141 @@
+import GeoSearch
+import NIOCore
+package import RoomDomain
+package import RoomWire
+
+extension RoomRegistry {
+    // MARK: Commanding
+
+    /// Sends a command to a room and returns what becomes of it.
+    package func command(
+        _ command: RoomCommand, to room: RoomID, by actor: Actor, key: String?, from network: UInt64? = nil,
+        countNewcomer: (@Sendable () -> Int?)? = nil
+    ) async -> CommandOutcome {
+        await withCheckedContinuation { continuation in
+            submit(
+                CommandRequest(
+                    actor: actor, key: key, command: command, network: network, countNewcomer: countNewcomer
+                ) {
+                    continuation.resume(returning: $0)
+                }, to: room)
+        }
+    }
+
+    /// Sends a command to a room.
+    ///
+    /// Requests from one event loop to one room keep their order.
+    package func submit(_ request: CommandRequest, to room: RoomID) {
+        var request = request
+        request.command = rounded(request.command)
+        let (start, metrics) = (NIODeadline.now(), dependencies.metrics)
+        let (kind, reply) = (request.command.kind, request.reply)
+        request.reply = { outcome in
+            metrics.answered(kind, outcome, after: .now() - start)
+            reply(outcome)
+        }
+        visit(room) { [request] result in
+            switch result {
+            case .success(let room): room.assumeIsolated { $0.submit(request) }
+            case .failure(let failure): request.reply(.failed(failure))
+            }
+        }
+    }
+
+    /// A location is rounded to its cell before anything else sees it.
+    private func rounded(_ command: RoomCommand) -> RoomCommand {
+        guard case .updateRoom(var update) = command else { return command }
+        update.location = update.location?.rounded(toCellsOf: dependencies.settings.locationPrecisionMeters)
+        return .updateRoom(update)
+    }
+
+    // MARK: Looking
+
+    /// A room as it is.
+    package func view(_ room: RoomID, for session: SessionID) async throws(RoomFailure) -> RoomView {
+        let result: Result<RoomView, RoomFailure> = await withCheckedContinuation { continuation in
+            visitVerified(room) { result in
+                switch result {
+                case .success(let room):
+                    room.assumeIsolated { $0.look(for: session) { continuation.resume(returning: $0) } }
+                case .failure(let failure): continuation.resume(returning: .failure(failure))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Tells whether a session may look at a room; `reply` is called once, on any thread, at once where the room is in
+    /// memory and belongs to the calling event loop; a refusal that another server may have lifted is looked up first.
+    package func admit(
+        _ session: SessionID, to room: RoomID, _ reply: @escaping @Sendable (Result<Void, RoomFailure>) -> Void
+    ) {
+        visit(room) { result in
+            switch result {
+            case .success(let room):
+                room.assumeIsolated { room in
+                    guard room.refusal(of: session) != nil else { return reply(.success(())) }
+                    room.verify {
+                        room.assumeIsolated { room in
+                            reply(room.refusal(of: session).map { .failure(.refused($0)) } ?? .success(()))
+                        }
+                    }
+                }
+            case .failure(let failure):
+                reply(.failure(failure))
+            }
+        }
+    }
+
+    // MARK: Following
+
+    /// Lets a connection follow a room; the request's feed is told what comes of it.
+    package func subscribe(_ request: SubscriptionRequest, to room: RoomID) {
+        visit(room) { result in
+            switch result {
+            case .success(let room): room.assumeIsolated { $0.subscribe(request) }
+            case .failure(.noSuchRoom): request.feed.subscriptionRefused(request, because: .noSuchRoom)
+            case .failure: request.feed.subscriptionRefused(request, because: .unavailable)
+            }
+        }
+    }
+
+    /// Ends a connection's subscription.
+    package func unsubscribe(_ connection: ConnectionID, from room: RoomID, because end: SubscriptionEnd) {
+        visit(room) { result in
+            guard case .success(let room) = result else { return }
+            room.assumeIsolated { $0.unsubscribe(connection, because: end) }
+        }
+    }
+
+    // MARK: Reactions and signals
+
+    /// Shows everybody in a room what a member reacts with; `reply` is called once, on any thread.
+    package func react(
+        _ emoji: String, in room: RoomID, by session: SessionID, _ reply: @escaping @Sendable (LiveOutcome) -> Void
+    ) {
+        withMember(of: room, reply) { $0.react(emoji, by: session, reply) }
+    }
+
+    /// Brings something to all connections of a member that follow the room, wherever they are; `reply` is called
+    /// once, on any thread.
+    ///
+    /// What was brought to another server may still get lost there, when that server dies or the member leaves it.
+    package func signal(
+        _ data: RelayedJSON, to recipient: MemberID, in room: RoomID, by session: SessionID,
+        _ reply: @escaping @Sendable (LiveOutcome) -> Void
+    ) {
+        withMember(of: room, reply) { $0.signal(data, to: recipient, by: session, reply) }
+    }
+
+    private func withMember(
+        of room: RoomID, _ reply: @escaping @Sendable (LiveOutcome) -> Void,
+        _ body: @escaping @Sendable (isolated LiveRoom) -> Void
+    ) {
+        visit(room) { result in
+            switch result {
+            case .success(let room): room.assumeIsolated { body($0) }
+            case .failure(let failure): reply(.failed(failure))
+            }
+        }
+    }
+}
