@@ -9,7 +9,7 @@ package import RoomDomain
 package final class RoomRegistry: Sendable {
     let dependencies: Dependencies
     let codes = LiveRoomCodes()
-    let shelves: [RoomShelf]
+    let tables: [RoomTable]
     private let turns: [LoopTurns]
 
     /// Makes the rooms of a process, which may live on any of `loops`: at least one.
@@ -17,13 +17,13 @@ package final class RoomRegistry: Sendable {
         self.dependencies = dependencies
         turns = loops.map { LoopTurns(of: $0) }
         let codes = codes
-        shelves = turns.map { RoomShelf(turns: $0, dependencies: dependencies, codes: codes) }
+        tables = turns.map { RoomTable(turns: $0, dependencies: dependencies, codes: codes) }
     }
 
     /// How many rooms are in memory.
     package func liveRooms() async -> Int {
         var count = 0
-        for shelf in shelves { count += await shelf.liveRooms }
+        for table in tables { count += await table.liveRooms }
         return count
     }
 
@@ -32,12 +32,12 @@ package final class RoomRegistry: Sendable {
     /// Calls `visit` on the room's event loop.
     ///
     /// Calls from one event loop about one room keep their order.
-    package func visit(_ id: RoomID, _ visit: @escaping RoomShelf.Visit) {
-        let shelf = shelf(of: id)
-        if shelf.loop.inEventLoop {
-            shelf.assumeIsolated { $0.visit(id, visit) }
+    package func visit(_ id: RoomID, _ visit: @escaping RoomTable.Visit) {
+        let table = table(of: id)
+        if table.loop.inEventLoop {
+            table.assumeIsolated { $0.visit(id, visit) }
         } else {
-            shelf.loop.execute { shelf.assumeIsolated { $0.visit(id, visit) } }
+            table.loop.execute { table.assumeIsolated { $0.visit(id, visit) } }
         }
     }
 
@@ -46,9 +46,9 @@ package final class RoomRegistry: Sendable {
         turns.first { $0.loop === loop } ?? LoopTurns(of: loop)
     }
 
-    /// The shelf on which a room stands, where it is in memory.
-    func shelf(of id: RoomID) -> RoomShelf {
-        shelves[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(shelves.count))]
+    /// The table that has a room, where it is in memory.
+    func table(of id: RoomID) -> RoomTable {
+        tables[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(tables.count))]
     }
 
     /// Runs `body` on the room's event loop, once the room is known to be at its log's head or the log to be out of
@@ -94,20 +94,20 @@ package final class RoomRegistry: Sendable {
 
     /// Lets a room that is in memory read its log again, whatever is known of it.
     func readAgain(_ id: RoomID) {
-        let shelf = shelf(of: id)
-        shelf.loop.execute { shelf.assumeIsolated { $0.readAgain(id) } }
+        let table = table(of: id)
+        table.loop.execute { table.assumeIsolated { $0.readAgain(id) } }
     }
 
     /// Runs `body` on their event loops with those of the rooms that are in memory, one hop for each loop.
     func withLiveRooms<Value: Sendable>(
         _ values: [RoomID: Value], _ body: @escaping @Sendable (isolated LiveRoom, Value) -> Void
     ) {
-        for (_, values) in Dictionary(grouping: values, by: { ObjectIdentifier(shelf(of: $0.key)) }) {
+        for (_, values) in Dictionary(grouping: values, by: { ObjectIdentifier(table(of: $0.key)) }) {
             guard let first = values.first else { continue }
-            let shelf = shelf(of: first.key)
-            shelf.loop.execute {
-                shelf.assumeIsolated { shelf in
-                    for (id, value) in values { shelf.visitLive(id) { body($0, value) } }
+            let table = table(of: first.key)
+            table.loop.execute {
+                table.assumeIsolated { table in
+                    for (id, value) in values { table.visitLive(id) { body($0, value) } }
                 }
             }
         }
@@ -117,28 +117,28 @@ package final class RoomRegistry: Sendable {
 
     /// Lets the rooms that are in memory know that others have appended to their logs: one hop for each event loop.
     func hear(_ moved: [RoomID: Int]) {
-        for shelf in shelves {
-            let part = moved.filter { self.shelf(of: $0.key) === shelf }
+        for table in tables {
+            let part = moved.filter { self.table(of: $0.key) === table }
             guard !part.isEmpty else { continue }
-            shelf.loop.execute { shelf.assumeIsolated { $0.hear(part) } }
+            table.loop.execute { table.assumeIsolated { $0.hear(part) } }
         }
     }
 
     /// Lets the rooms that somebody follows read what the log has beyond them.
     func compareFollowedRooms() async {
         var followed: [UUID] = []
-        for shelf in shelves { followed += await shelf.followedRooms().map(\.uuid) }
+        for table in tables { followed += await table.followedRooms().map(\.uuid) }
         guard !followed.isEmpty, let heads = try? await dependencies.store.heads(of: followed) else { return }
-        for shelf in shelves { await shelf.compare(with: heads, of: followed) }
+        for table in tables { await table.compare(with: heads, of: followed) }
     }
 
     /// Lets rooms that are followed and that could not be read try again.
     func readStale() async {
-        for shelf in shelves { await shelf.readStale() }
+        for table in tables { await table.readStale() }
     }
 
     /// Takes idle rooms out of memory.
     func evictIdle() async {
-        for shelf in shelves { await shelf.evictIdle() }
+        for table in tables { await table.evictIdle() }
     }
 }

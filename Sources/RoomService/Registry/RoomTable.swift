@@ -6,8 +6,8 @@ package import RoomDomain
 import RoomWire
 
 /// The live rooms of one event loop, each loaded once and evicted when idle.
-package actor RoomShelf {
-    /// Called on the shelf's event loop, which is also the room's.
+package actor RoomTable {
+    /// Called on the table's event loop, which is also the room's.
     package typealias Visit = @Sendable (Result<LiveRoom, RoomFailure>) -> Void
 
     private enum Place {
