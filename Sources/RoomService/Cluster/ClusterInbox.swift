@@ -7,7 +7,7 @@ struct ClusterInbox: Sendable {
     private let registry: RoomRegistry
     private let sessions: SessionRegistry
     private let ending: SessionEnding
-    private let presence: PresenceDesk
+    private let presence: PresenceRegistry
     private let metrics: RoomMetrics
 
     init(registry: RoomRegistry, sessions: SessionRegistry, ending: SessionEnding) {

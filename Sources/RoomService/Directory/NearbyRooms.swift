@@ -73,7 +73,7 @@ package final class NearbyRooms: Sendable {
     private static let workAtOnce = 4_096
 
     private let store: any EventStore
-    private let presence: PresenceDesk
+    private let presence: PresenceRegistry
     private let clock: ServerClock
     private let settings: RoomHostSettings
     private let jobs: BackgroundJobs
@@ -83,7 +83,7 @@ package final class NearbyRooms: Sendable {
     private let reader: AsyncStream<Cause>.Continuation
 
     init(
-        store: any EventStore, presence: PresenceDesk, clock: ServerClock, settings: RoomHostSettings,
+        store: any EventStore, presence: PresenceRegistry, clock: ServerClock, settings: RoomHostSettings,
         jobs: BackgroundJobs, logger: Logger
     ) {
         self.store = store

@@ -6,7 +6,7 @@ import RoomWire
 /// Lists the open public rooms; may be used on any thread.
 package struct RoomListing: Sendable {
     private let store: any EventStore
-    private let presence: PresenceDesk
+    private let presence: PresenceRegistry
     private let heavyWork: HeavyWork
 
     init(_ dependencies: Dependencies) {

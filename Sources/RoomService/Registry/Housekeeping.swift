@@ -9,7 +9,7 @@ struct Housekeeping: Sendable {
     private let sessions: SessionRegistry
     private let ending: SessionEnding
     private let store: any EventStore
-    private let presence: PresenceDesk
+    private let presence: PresenceRegistry
     private let settings: RoomHostSettings
     private let clock: ServerClock
 

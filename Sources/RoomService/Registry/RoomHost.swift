@@ -52,7 +52,7 @@ package final class RoomHost: Sendable {
         link = bus.map {
             NodeLink(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
         }
-        let presence = PresenceDesk(link: link, settings: settings, loop: loops[0], metrics: metrics)
+        let presence = PresenceRegistry(link: link, settings: settings, loop: loops[0], metrics: metrics)
         nearby = NearbyRooms(
             store: store, presence: presence, clock: clock, settings: settings, jobs: jobs, logger: logger)
         let dependencies = Dependencies(

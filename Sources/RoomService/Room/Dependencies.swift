@@ -9,7 +9,7 @@ struct Dependencies: Sendable {
     var jobs: BackgroundJobs
     var heavyWork: HeavyWork
     var clock: ServerClock
-    var presence: PresenceDesk
+    var presence: PresenceRegistry
     var shares: LogShares
     var signalShares: SignalShares
     var signalBacklog: SignalBacklog

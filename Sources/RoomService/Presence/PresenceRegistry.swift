@@ -4,7 +4,7 @@ import RoomWire
 import Synchronization
 
 /// Keeps this process's ``PresenceTable`` and tells the other servers what changes in it; may be used on any thread.
-final class PresenceDesk: Sendable {
+final class PresenceRegistry: Sendable {
     private struct State {
         var table: PresenceTable
         var isTelling = false
@@ -25,7 +25,7 @@ final class PresenceDesk: Sendable {
     private let grace: TimeAmount
     private let startedAt: NIODeadline
 
-    /// Makes the desk of a process; `link` is nil where there are no other servers.
+    /// Makes the registry of a process; `link` is nil where there are no other servers.
     init(link: NodeLink?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
         self.link = link
         isShared = settings.logIsShared
