@@ -19,7 +19,7 @@ struct ClusterInbox: Sendable {
     }
 
     /// Takes in what the bus between servers brings; called on any thread, one event after the other.
-    func heard(_ event: NodeLink.Event) {
+    func heard(_ event: ClusterBus.Event) {
         switch event {
         case .connected:
             metrics.busChanged(isConnected: true)

@@ -13,7 +13,7 @@ final class PresenceRegistry: Sendable {
     /// Changes are told together with what changes in this time.
     private static let gathering = TimeAmount.milliseconds(50)
 
-    private let link: NodeLink?
+    private let bus: ClusterBus?
     private let loop: any EventLoop
     private let metrics: RoomMetrics
     private let state: Mutex<State>
@@ -25,9 +25,9 @@ final class PresenceRegistry: Sendable {
     private let grace: TimeAmount
     private let startedAt: NIODeadline
 
-    /// Makes the registry of a process; `link` is nil where there are no other servers.
-    init(link: NodeLink?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
-        self.link = link
+    /// Makes the registry of a process; `bus` is nil where there are no other servers.
+    init(bus: ClusterBus?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
+        self.bus = bus
         isShared = settings.logIsShared
         beat = settings.presenceBeat
         grace = settings.presenceGrace
@@ -35,7 +35,7 @@ final class PresenceRegistry: Sendable {
         self.loop = loop
         self.metrics = metrics
         let table = PresenceTable(
-            isShared: link != nil, beatInterval: settings.presenceBeat, lease: settings.presenceLease,
+            isShared: bus != nil, beatInterval: settings.presenceBeat, lease: settings.presenceLease,
             grace: settings.presenceGrace, at: loop.now)
         state = Mutex(State(table: table))
     }
@@ -141,6 +141,6 @@ final class PresenceRegistry: Sendable {
 
     /// Call with the lock held: what is told is told in the order in which it was found out.
     private func tell(_ tellings: [PresenceTable.Effects.Telling]) {
-        for telling in tellings { link?.tell(telling.notice, to: telling.recipient) }
+        for telling in tellings { bus?.tell(telling.notice, to: telling.recipient) }
     }
 }

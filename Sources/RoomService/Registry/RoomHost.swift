@@ -26,7 +26,7 @@ package final class RoomHost: Sendable {
     private let erasure: RoomErasure
     private let inbox: ClusterInbox
     /// The way to the other servers on the log; nil where there can be none.
-    private let link: NodeLink?
+    private let bus: ClusterBus?
 
     /// Makes the rooms of a process, which may live on any of `loops`: at least one.
     ///
@@ -49,10 +49,10 @@ package final class RoomHost: Sendable {
         groupCommit = GroupCommit(
             store: store, health: health, loop: loops[0], metrics: metrics, logger: logger)
         let jobs = jobs
-        link = bus.map {
-            NodeLink(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
+        self.bus = bus.map {
+            ClusterBus(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
         }
-        let presence = PresenceRegistry(link: link, settings: settings, loop: loops[0], metrics: metrics)
+        let presence = PresenceRegistry(bus: self.bus, settings: settings, loop: loops[0], metrics: metrics)
         nearby = NearbyRooms(
             store: store, presence: presence, clock: clock, settings: settings, jobs: jobs, logger: logger)
         let dependencies = Dependencies(
@@ -62,7 +62,7 @@ package final class RoomHost: Sendable {
             ),
             clock: clock, presence: presence, shares: LogShares(settings, metrics: metrics),
             signalShares: SignalShares(perSecond: settings.maximumSignalsPerSecond),
-            signalBacklog: SignalBacklog(maximum: settings.maximumWaitingSignalBytes), link: link,
+            signalBacklog: SignalBacklog(maximum: settings.maximumWaitingSignalBytes), bus: self.bus,
             settings: settings, metrics: metrics, logger: logger)
         registry = RoomRegistry(dependencies: dependencies, loops: loops)
         creation = RoomCreation(registry: registry, health: health, randomness: randomness)
@@ -84,13 +84,13 @@ package final class RoomHost: Sendable {
                     house.addTask { await self.housekeeping.run() }
                     house.addTask { await self.erasure.run() }
                     if settings.keepsNearby { house.addTask { await self.nearby.run() } }
-                    if let link {
-                        house.addTask { await link.run { self.inbox.heard($0) } }
+                    if let bus {
+                        house.addTask { await bus.run { self.inbox.heard($0) } }
                         house.addTask { await self.inbox.keepPresence() }
                     }
                     await groupCommit.run(flushes: settings.flushesSideBySide)
                     house.cancelAll()
-                    await link?.tellLast(.presenceEnded)
+                    await bus?.tellLast(.presenceEnded)
                 }
                 // Not cancelled: somebody waits for what each job reads.
                 jobs.close()

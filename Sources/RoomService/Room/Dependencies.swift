@@ -13,7 +13,7 @@ struct Dependencies: Sendable {
     var shares: LogShares
     var signalShares: SignalShares
     var signalBacklog: SignalBacklog
-    var link: NodeLink?
+    var bus: ClusterBus?
     var settings: RoomHostSettings
     var metrics: RoomMetrics
     var logger: Logger

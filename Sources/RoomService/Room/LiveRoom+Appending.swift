@@ -89,7 +89,7 @@ extension LiveRoom {
         handedOverWeight -= durable.reduce(0) { $0 + $1.weight }
         let events = durable.count == 1 ? durable[0].events : durable.flatMap(\.events)
         fold(events)
-        if !events.isEmpty { dependencies.link?.tell(id, movedTo: version.seq) }
+        if !events.isEmpty { dependencies.bus?.tell(id, movedTo: version.seq) }
         for decided in durable.flatMap(\.decided) { decided.request.reply(decided.answer) }
         for done in durable.flatMap(\.verifications) { done() }
         verifyRest()
@@ -111,7 +111,7 @@ extension LiveRoom {
         // It may have been written, and nobody else would tell.
         if fault.outcomeIsUnknown {
             let events = handedOver.prefix(underWay).reduce(0) { $0 + $1.events.count }
-            dependencies.link?.tell(id, movedTo: version.seq + events)
+            dependencies.bus?.tell(id, movedTo: version.seq + events)
         }
         // What was written, if the answer was lost, is in the log: it is read before anything else is decided.
         let requests = dropUndurable()

@@ -114,7 +114,7 @@ extension LiveRoom {
                 return .rateLimited(retryAfterMs: Int(wait.nanoseconds / 1_000_000) + 1)
             }
             room.show(ServerMessage.reaction(room: room.id, from: member, emoji: emoji), as: .reaction)
-            room.dependencies.link?.tell(.reaction(room.id, from: member, emoji: emoji))
+            room.dependencies.bus?.tell(.reaction(room.id, from: member, emoji: emoji))
             return .done
         }
     }
@@ -154,7 +154,7 @@ extension LiveRoom {
             return .rateLimited(retryAfterMs: Self.retryAfterBacklogMs)
         }
         for server in servers {
-            dependencies.link?.tell(.signal(id, from: member, to: recipient, data), to: server)
+            dependencies.bus?.tell(.signal(id, from: member, to: recipient, data), to: server)
         }
         return .done
     }

@@ -68,7 +68,7 @@ package final class SessionEnding: Sendable {
         } catch {
             throw RoomFailure(error)
         }
-        registry.dependencies.link?.tell(.sessionEnded(session))
+        registry.dependencies.bus?.tell(.sessionEnded(session))
         await finish(session, because: .sessionEnded)
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// What is told leaves at once while nothing is on its way; what comes within the next few milliseconds leaves together
 /// after them. Where the bus is slower than that, ``queueLimit`` bounds what waits: beyond it notices are lost.
-final class NodeLink: Sendable {
+final class ClusterBus: Sendable {
     /// What is heard.
     enum Event: Sendable {
         /// From now on notices arrive.
