@@ -56,7 +56,7 @@ package final class RoomHost: Sendable {
         nearby = NearbyRooms(
             store: store, presence: presence, clock: clock, settings: settings, jobs: jobs, logger: logger)
         let dependencies = Dependencies(
-            store: store, groupCommit: groupCommit, groupRead: GroupRead(store: store, jobs: jobs), jobs: jobs,
+            store: store, groupCommit: groupCommit, batchedReads: BatchedReads(store: store, jobs: jobs), jobs: jobs,
             heavyWork: HeavyWork(
                 limits: settings.heavyWork, executors: threads, jobs: jobs, metrics: HeavyWorkMetrics(factory: factory)
             ),

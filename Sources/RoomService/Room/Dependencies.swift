@@ -5,7 +5,7 @@ import Logging
 struct Dependencies: Sendable {
     var store: any EventStore
     var groupCommit: GroupCommit
-    var groupRead: GroupRead
+    var batchedReads: BatchedReads
     var jobs: BackgroundJobs
     var heavyWork: HeavyWork
     var clock: ServerClock

@@ -68,7 +68,7 @@ extension LiveRoom {
         verifying = verifications
         verifications = []
         let loop = loop
-        dependencies.groupRead.read(id.uuid, after: version) { result in
+        dependencies.batchedReads.read(id.uuid, after: version) { result in
             loop.execute { self.assumeIsolated { $0.reloaded(result) } }
         }
     }

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// A room has at most one read here at a time. As ``GroupCommit`` writes for many rooms at once, this reads for them: all
 /// rooms that other servers have moved are caught up with by one query.
-final class GroupRead: Sendable {
+final class BatchedReads: Sendable {
     /// What a read gives: what the room lacks, or nil where there is no such room.
     typealias Outcome = Result<LoadedStream?, StorageFault>
 
