@@ -5,7 +5,7 @@ import Synchronization
 
 /// Gathers the appends of all rooms into few transactions: while one flush is in flight, the next one gathers.
 ///
-/// A room has at most one append under way (its ``AppendChain`` sees to that), so flushes may run side by side. They do
+/// A room has at most one append under way (its ``AppendQueue`` sees to that), so flushes may run side by side. They do
 /// where it gains something: as much must wait as is under way, for large transactions cost less than many small ones,
 /// or something must have waited for some milliseconds, so that a flush that hangs holds up nobody else.
 final class GroupCommit: Sendable {
@@ -24,11 +24,11 @@ final class GroupCommit: Sendable {
 
     private struct State {
         /// Rooms with something to write and nothing under way.
-        var listed: [AppendChain] = []
+        var listed: [AppendQueue] = []
         /// Rooms whose append is under way.
         var underWay = 0
         /// Rooms with something to write that let other servers go first.
-        var resting: [AppendChain] = []
+        var resting: [AppendQueue] = []
         var idle: [CheckedContinuation<Void, Never>] = []
         /// Whether the next transaction is for those that have little to write, where there are any: they wait for one long
         /// one at most.
@@ -56,7 +56,7 @@ final class GroupCommit: Sendable {
 
     /// A room in a transaction.
     private struct Entry {
-        var chain: AppendChain
+        var queue: AppendQueue
         var append: StreamAppend
     }
 
@@ -76,17 +76,17 @@ final class GroupCommit: Sendable {
         self.logger = logger
     }
 
-    /// Hands over what a room has decided, `commands` commands, behind what its chain has already.
+    /// Hands over what a room has decided, `commands` commands, behind what its queue has already.
     ///
-    /// After ``close()`` it is not taken, and the chain ends with ``StorageFault/closed``.
-    func submit(_ append: StreamAppend, commands: Int, to chain: AppendChain) {
-        guard !state.withLock(\.isClosed) else { return chain.close() }
-        if chain.add(append, commands: commands) { list([chain]) }
+    /// After ``close()`` it is not taken, and the queue ends with ``StorageFault/closed``.
+    func submit(_ append: StreamAppend, commands: Int, to queue: AppendQueue) {
+        guard !state.withLock(\.isClosed) else { return queue.close() }
+        if queue.add(append, commands: commands) { list([queue]) }
     }
 
-    private func list(_ chains: [AppendChain]) {
+    private func list(_ queues: [AppendQueue]) {
         let (sleeper, mustBeTimed) = state.withLock { state in
-            state.listed += chains
+            state.listed += queues
             return (state.sleeper(), state.mustBeTimed())
         }
         sleeper?.resume()
@@ -130,7 +130,7 @@ final class GroupCommit: Sendable {
     private func next() async -> [Entry]? {
         while true {
             let (batch, sleeper, mustBeTimed) = state.withLock { state in
-                var batch: [AppendChain] = []
+                var batch: [AppendQueue] = []
                 if state.isWorthFlushing {
                     batch += state.listed.prefix(Self.roomsPerFlush)
                     state.listed.removeFirst(batch.count)
@@ -157,14 +157,14 @@ final class GroupCommit: Sendable {
 
     /// What the rooms write, as many of them as fit into one transaction; of the others those that write little go back to
     /// the head of the list, and the long ones to its end.
-    private func entries(of chains: [AppendChain]) -> [Entry] {
-        guard !chains.isEmpty else { return [] }
+    private func entries(of queues: [AppendQueue]) -> [Entry] {
+        guard !queues.isEmpty else { return [] }
         var entries: [Entry] = []
         var bytes = 0
         var cost = 0
-        var long: [AppendChain] = []
-        var short: [AppendChain] = []
-        for chain in chains { if chain.cost > Self.costOfShort { long.append(chain) } else { short.append(chain) } }
+        var long: [AppendQueue] = []
+        var short: [AppendQueue] = []
+        for queue in queues { if queue.cost > Self.costOfShort { long.append(queue) } else { short.append(queue) } }
         let isForShort = state.withLock { state in
             defer { state.isForShort = !long.isEmpty && !state.isForShort }
             return state.isForShort && !short.isEmpty
@@ -172,17 +172,17 @@ final class GroupCommit: Sendable {
         // Those that have waited behind a long one come first, and by themselves.
         let most = isForShort ? 0 : Self.costPerFlush
         var rest = (short + long)[...]
-        while bytes < Self.bytesPerFlush, let chain = rest.first {
+        while bytes < Self.bytesPerFlush, let queue = rest.first {
             let isLong = rest.count <= long.count
             guard !isLong || cost < most else { break }
             rest.removeFirst()
-            guard let append = chain.begin() else { continue }
+            guard let append = queue.begin() else { continue }
             bytes += append.events.reduce(0) { $0 + $1.payload.count }
             if isLong { cost += LogShares.cost(of: append) }
-            entries.append(Entry(chain: chain, append: append))
+            entries.append(Entry(queue: queue, append: append))
         }
         let (sleeper, mustBeTimed) = state.withLock { state in
-            state.underWay -= chains.count - entries.count
+            state.underWay -= queues.count - entries.count
             state.listed.insert(contentsOf: rest.dropLast(long.count), at: 0)
             state.listed += rest.suffix(long.count)
             return (state.sleeper(), state.mustBeTimed())
@@ -217,11 +217,11 @@ final class GroupCommit: Sendable {
     }
 
     private func end(_ batch: [Entry], _ outcomes: [Result<AppendOutcome, StorageFault>]) {
-        var (goOn, resting): ([AppendChain], [AppendChain]) = ([], [])
+        var (goOn, resting): ([AppendQueue], [AppendQueue]) = ([], [])
         for (entry, outcome) in zip(batch, outcomes) {
-            switch entry.chain.end(outcome) {
-            case .append: goOn.append(entry.chain)
-            case .rest: resting.append(entry.chain)
+            switch entry.queue.end(outcome) {
+            case .append: goOn.append(entry.queue)
+            case .rest: resting.append(entry.queue)
             case .nothing: break
             }
         }

@@ -7,7 +7,7 @@ extension LiveRoom {
     /// Hands over what gathers at the end of this turn of the loop, so that what arrived together is written together,
     /// or at once where that is much already: its append may begin while the rest is decided.
     func scheduleFlush() {
-        if gathering.decided.count >= AppendChain.commandsTogether, heard <= version.seq { return handOver() }
+        if gathering.decided.count >= AppendQueue.commandsTogether, heard <= version.seq { return handOver() }
         guard !flushIsScheduled else { return }
         flushIsScheduled = true
         loop.execute { self.assumeIsolated { $0.flush() } }
@@ -34,26 +34,26 @@ extension LiveRoom {
         handedOverWeight += pending.weight
         let commands = pending.decided.count
         handedOver.append(pending)
-        dependencies.groupCommit.submit(append, commands: commands, to: currentChain())
+        dependencies.groupCommit.submit(append, commands: commands, to: currentQueue())
     }
 
-    private func currentChain() -> AppendChain {
-        if let chain { return chain }
+    private func currentQueue() -> AppendQueue {
+        if let appendQueue { return appendQueue }
         let loop = loop
         // It holds the room for as long as the room holds it: until nothing is handed over.
-        let chain = AppendChain { chain, report in
-            loop.execute { self.assumeIsolated { $0.written(report, of: chain) } }
+        let queue = AppendQueue { queue, report in
+            loop.execute { self.assumeIsolated { $0.written(report, of: queue) } }
         }
-        self.chain = chain
+        self.appendQueue = queue
         busySince = loop.now
-        return chain
+        return queue
     }
 
-    private func written(_ report: AppendChain.Report, of chain: AppendChain) {
-        guard self.chain === chain else { return }
+    private func written(_ report: AppendQueue.Report, of queue: AppendQueue) {
+        guard self.appendQueue === queue else { return }
         switch report {
         case .durable(let parts):
-            letOthersIn(behind: chain)
+            letOthersIn(behind: queue)
             appended(parts)
         case .overtaken:
             conflictsInARow += 1
@@ -63,13 +63,13 @@ extension LiveRoom {
         }
     }
 
-    /// Lets the chain rest now and then where there are other servers: one that has lost to this room's appends would
+    /// Lets the queue rest now and then where there are other servers: one that has lost to this room's appends would
     /// lose for as long as they follow each other without a gap.
-    private func letOthersIn(behind chain: AppendChain) {
+    private func letOthersIn(behind queue: AppendQueue) {
         let now = loop.now
         guard now - busySince > Self.busyTime, dependencies.presence.hasPeers else { return }
         busySince = now
-        chain.rest()
+        queue.rest()
     }
 
     /// For how long appends follow each other without a rest, where there are other servers.
@@ -80,7 +80,7 @@ extension LiveRoom {
         conflictsInARow = 0
         let durable = Array(handedOver.prefix(parts))
         handedOver.removeFirst(durable.count)
-        if handedOver.isEmpty { chain = nil }
+        if handedOver.isEmpty { appendQueue = nil }
         for key in durable.flatMap(\.keys) {
             version.keyed += 1
             keys.remember(key)
@@ -128,7 +128,7 @@ extension LiveRoom {
         gathering = PendingAppend()
         handedOverWeight = 0
         pendingKeys = [:]
-        chain = nil
+        appendQueue = nil
         condition = .stale
         verifications = pending.flatMap(\.verifications) + verifications
         return pending.flatMap { $0.decided.map(\.request) }

@@ -78,7 +78,7 @@ extension LiveRoom {
     /// With an append or a read under way nothing is done: what comes of it shows whether the room is still behind.
     func hear(_ seq: Int) {
         heard = max(heard, seq)
-        if heard > version.seq { chain?.overtake() }
+        if heard > version.seq { appendQueue?.overtake() }
         catchUpWithHeard()
     }
 

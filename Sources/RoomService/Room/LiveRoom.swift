@@ -47,7 +47,7 @@ package actor LiveRoom {
     /// Handed to group commit and not known to be durable, in order.
     var handedOver: CircularBuffer<PendingAppend> = []
     /// What it was handed over to; nil where it is nothing.
-    var chain: AppendChain?
+    var appendQueue: AppendQueue?
     /// Since when appends follow each other without a gap.
     var busySince = NIODeadline.uptimeNanoseconds(0)
     /// The version of `projected`, without what gathers.

@@ -5,8 +5,8 @@ import Synchronization
 /// One room's appends, in the order in which they were decided, each against what the one before it makes.
 ///
 /// One is under way at a time; what is handed over meanwhile becomes the next one. When an append conflicts or fails, the
-/// chain is broken: what was handed over behind it is never written, since it was decided against what is not so.
-final class AppendChain: Sendable {
+/// queue is closed: what was handed over behind it is never written, since it was decided against what is not so.
+final class AppendQueue: Sendable {
     /// What became of what was handed over.
     enum Report: Sendable {
         /// So many parts more are durable.
@@ -46,10 +46,10 @@ final class AppendChain: Sendable {
     }
 
     private let state = Mutex(State())
-    private let report: @Sendable (AppendChain, Report) -> Void
+    private let report: @Sendable (AppendQueue, Report) -> Void
 
-    /// Makes a chain; `report` is called on any thread, in order, and not again after it was told of an end.
-    init(report: @escaping @Sendable (AppendChain, Report) -> Void) {
+    /// Makes an empty queue; `report` is called on any thread, in order, and not again after it was told of an end.
+    init(report: @escaping @Sendable (AppendQueue, Report) -> Void) {
         self.report = report
     }
 
@@ -70,7 +70,7 @@ final class AppendChain: Sendable {
     /// What the next append takes at least, as ``LogShares`` counts.
     var cost: Int { state.withLock { $0.parts.first?.cost ?? 0 } }
 
-    /// Adds a part; returns whether the chain is to be listed.
+    /// Adds a part; returns whether the queue is to be listed.
     func add(_ append: StreamAppend, commands: Int) -> Bool {
         state.withLock { state in
             guard state.end == nil else { return false }
