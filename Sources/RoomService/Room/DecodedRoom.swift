@@ -10,7 +10,7 @@ import RoomWire
 struct DecodedRoom: Sendable {
     var head: StreamHead
     var state: RoomState
-    var keys: KeyMemory
+    var keys: IdempotencyWindow
     /// The newest events that were read anyway.
     var recent: RecentEvents
     /// The position of the newest snapshot in the store.
@@ -71,7 +71,7 @@ struct DecodedRoom: Sendable {
         var state = before
         let events = try loaded.events.recorded(after: state.seq, through: loaded.head.version.seq)
         for event in events { state.evolve(event) }
-        var keys = KeyMemory()
+        var keys = IdempotencyWindow()
         for key in loaded.keys { keys.remember(key) }
         self.head = loaded.head
         self.state = state

@@ -84,7 +84,7 @@ extension LiveRoom {
         for key in durable.flatMap(\.keys) {
             version.keyed += 1
             keys.remember(key)
-            pendingKeys[KeyMemory.Name(session: key.session, key: key.key)] = nil
+            pendingKeys[IdempotencyWindow.Name(session: key.session, key: key.key)] = nil
         }
         handedOverWeight -= durable.reduce(0) { $0 + $1.weight }
         let events = durable.count == 1 ? durable[0].events : durable.flatMap(\.events)

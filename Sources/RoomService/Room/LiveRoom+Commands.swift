@@ -67,7 +67,7 @@ extension LiveRoom {
             decide(request, name: nil)
             return
         }
-        let name = KeyMemory.Name(session: session.uuid, key: key)
+        let name = IdempotencyWindow.Name(session: session.uuid, key: key)
         let fingerprint = CommandJSON.fingerprint(request.command)
         if let first = keys.command(name) {
             // Durable already: nothing to wait for.
@@ -84,7 +84,7 @@ extension LiveRoom {
         return .acknowledged(seq: first.seq, result: first.result.flatMap { try? ResultJSON.decode($0) })
     }
 
-    private func decide(_ request: CommandRequest, name: (KeyMemory.Name, fingerprint: Int64)?) {
+    private func decide(_ request: CommandRequest, name: (IdempotencyWindow.Name, fingerprint: Int64)?) {
         let now = dependencies.clock.now
         var request = request
         do {

@@ -39,7 +39,7 @@ package actor LiveRoom {
     var projected: RoomState
     /// The version of `confirmed`.
     var version: StreamVersion
-    var keys: KeyMemory
+    var keys: IdempotencyWindow
     var condition = Condition.current
 
     /// Decided in this turn of the loop.
@@ -53,7 +53,7 @@ package actor LiveRoom {
     /// The version of `projected`, without what gathers.
     var nextVersion: StreamVersion
     /// The keyed commands that gather or are handed over.
-    var pendingKeys: [KeyMemory.Name: CommandKey] = [:]
+    var pendingKeys: [IdempotencyWindow.Name: CommandKey] = [:]
     /// About how many bytes it takes.
     var handedOverWeight = 0
     var flushIsScheduled = false

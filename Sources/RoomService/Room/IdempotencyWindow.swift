@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 
 /// The keyed commands of one room that are remembered: the newest ``CommandKey/window``.
-struct KeyMemory: Sendable {
+struct IdempotencyWindow: Sendable {
     /// A key as one session gave it.
     struct Name: Hashable, Sendable {
         var session: UUID
@@ -22,7 +22,7 @@ struct KeyMemory: Sendable {
     /// Commands come in their order; where some were left out, whoever gave them has forgotten them, and all before
     /// them.
     mutating func remember(_ command: CommandKey) {
-        if byOrdinal[command.ordinal - 1] == nil { self = KeyMemory() }
+        if byOrdinal[command.ordinal - 1] == nil { self = IdempotencyWindow() }
         let name = Name(session: command.session, key: command.key)
         byName[name] = command
         byOrdinal[command.ordinal] = name
