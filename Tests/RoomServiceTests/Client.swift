@@ -20,7 +20,7 @@ final class Client: Sendable {
         var notes: [Note] = []
         var deltas = 0
         var longestDelta = 0
-        var live = LiveFold()
+        var live = EphemeralFold()
         var complaints: [String] = []
         var heard: [[UInt8]] = []
         /// The connection it has, to whom it is, and whether the room has accepted it.
@@ -108,7 +108,7 @@ final class Client: Sendable {
     /// The signals that came, as they are written.
     var signalTexts: [String] { live.signalTexts }
     /// What it knows of who is online, and what else it was shown that is not in the log.
-    var live: LiveFold { state.withLock { $0.live } }
+    var live: EphemeralFold { state.withLock { $0.live } }
     /// Every message about the room, as it is written.
     var heard: [[UInt8]] { state.withLock { $0.heard } }
     /// What was wrong with what it was sent.

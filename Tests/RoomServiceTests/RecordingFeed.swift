@@ -62,7 +62,7 @@ final class RecordingFeed: RoomFeed {
         }
     }
 
-    func roomShows(_ message: LiveMessage) {
+    func roomShows(_ message: EphemeralMessage) {
         for (connection, client) in clients(of: message.room) { client.shown(message.message, on: connection) }
     }
 

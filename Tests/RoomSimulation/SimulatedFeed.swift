@@ -8,7 +8,7 @@ final class SimulatedFeed: RoomFeed {
     /// What happened to who follows.
     enum News: Sendable {
         case moved(PublishedEvents)
-        case shown(LiveMessage)
+        case shown(EphemeralMessage)
         case began(Subscription, epoch: String)
         case refused(SubscriptionRequest, RoomFailure)
         case banned(SessionID, RoomID)
@@ -88,7 +88,7 @@ final class SimulatedFeed: RoomFeed {
         tell(.moved(update))
     }
 
-    func roomShows(_ message: LiveMessage) {
+    func roomShows(_ message: EphemeralMessage) {
         expectFollower(of: message.room, "a message")
         tell(.shown(message))
     }

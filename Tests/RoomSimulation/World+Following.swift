@@ -89,7 +89,7 @@ extension World {
     }
 
     /// Who is online changes as a frame says.
-    private func shown(_ message: LiveMessage, _ node: SimulatedNode) {
+    private func shown(_ message: EphemeralMessage, _ node: SimulatedNode) {
         guard case .presence = message.kind, let frame = PresenceFrame(message.message) else { return }
         expectGrace(for: frame.off.contains, in: message.room, on: node)
         for client in clients {

@@ -29,7 +29,7 @@ struct CommandFailure: Error {
     }
 
     /// What is told of a reaction or signal that was not done; nil where it was.
-    init?(_ outcome: LiveOutcome) {
+    init?(_ outcome: EphemeralOutcome) {
         switch outcome {
         case .done: return nil
         case .rateLimited(let wait):

@@ -205,7 +205,7 @@ final class ConnectionHub {
     }
 
     /// Something is shown to all who follow a room: delivered with what else comes until then.
-    func roomShows(_ message: LiveMessage) {
+    func roomShows(_ message: EphemeralMessage) {
         guard let followers = followers[message.room] else { return }
         if followers.gather(message) { dirty.append(followers) }
         deliverSoon(pending: followers.pendingCount)
@@ -352,8 +352,8 @@ final class ConnectionHub {
             events = max(events, followers.pendingCount)
             let sent = followers.deliver(framing: framing)
             tally.deltasSent += sent.deltas
-            tally.liveSent += sent.live
-            tally.framesSent.text += sent.deltas + sent.live
+            tally.ephemeralSent += sent.ephemeral
+            tally.framesSent.text += sent.deltas + sent.ephemeral
             tally.bytesSent += sent.bytes
         }
         // Sockets that had something of their own to send take it and the deltas in one write.

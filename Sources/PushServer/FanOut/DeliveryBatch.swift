@@ -2,10 +2,10 @@ import NIOCore
 import RoomService
 import WebSocketCodec
 
-/// The deltas and live messages of one delivery, framed once for all who get them.
+/// The deltas and ephemeral messages of one delivery, framed once for all who get them.
 final class DeliveryBatch {
     let updates: [PublishedEvents]
-    let live: [LiveMessage]
+    let ephemeral: [EphemeralMessage]
     /// What both say: first the deltas.
     private let messages: [[UInt8]]
     private let framing: FrameMaker
@@ -15,11 +15,11 @@ final class DeliveryBatch {
     private var compressed: (frames: [ByteBuffer], joined: ByteBuffer, longest: Int)?
 
     /// Frames the messages, of which there is at least one.
-    init(_ updates: [PublishedEvents], _ live: [LiveMessage], _ framing: FrameMaker) {
+    init(_ updates: [PublishedEvents], _ ephemeral: [EphemeralMessage], _ framing: FrameMaker) {
         self.updates = updates
-        self.live = live
+        self.ephemeral = ephemeral
         self.framing = framing
-        messages = updates.map(\.message) + live.map(\.message)
+        messages = updates.map(\.message) + ephemeral.map(\.message)
         plain = messages.map { framing.plain($0) }
         joinedPlain = Self.join(plain)
     }
@@ -34,7 +34,7 @@ final class DeliveryBatch {
         return compression.takes(messageOf: compressed.longest) ? compressed.joined : joinedPlain
     }
 
-    /// The frame of one message: a delta, or behind these a live message.
+    /// The frame of one message: a delta, or behind these an ephemeral message.
     func frame(_ index: Int, for compression: SocketCompression) -> ByteBuffer {
         guard compression.takes(messageOf: messages[index].count) else { return plain[index] }
         return compressedFrames().frames[index]

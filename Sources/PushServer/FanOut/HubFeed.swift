@@ -36,7 +36,7 @@ final class HubFeed: RoomFeed {
 
     func roomMoved(_ update: PublishedEvents) { onLoop { $0.roomMoved(update) } }
 
-    func roomShows(_ message: LiveMessage) { onLoop { $0.roomShows(message) } }
+    func roomShows(_ message: EphemeralMessage) { onLoop { $0.roomShows(message) } }
 
     func signalArrived(_ signal: RelayedSignal) { onLoop { $0.signalArrived(signal) } }
 

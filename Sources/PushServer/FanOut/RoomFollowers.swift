@@ -39,8 +39,8 @@ final class RoomFollowers {
     private var goneCount = 0
     private var isDelivering = false
     private var pending: [PublishedEvents] = []
-    private var pendingLive: [LiveMessage] = []
-    /// How many events and live messages wait to be delivered.
+    private var pendingEphemeral: [EphemeralMessage] = []
+    /// How many events and ephemeral messages wait to be delivered.
     private(set) var pendingCount = 0
 
     /// Makes the followers of a room, none at first.
@@ -98,7 +98,7 @@ final class RoomFollowers {
     /// Drops what waits to be delivered: everybody must be given the room anew.
     func beginAnew() {
         pending.removeAll(keepingCapacity: true)
-        pendingLive.removeAll(keepingCapacity: true)
+        pendingEphemeral.removeAll(keepingCapacity: true)
         pendingCount = 0
         for place in followers.indices {
             leaveOut(from: followers[place].seq + 1, at: place)
@@ -150,20 +150,20 @@ final class RoomFollowers {
         return pendingCount == 0
     }
 
-    /// Keeps a live message until the next delivery, in which it comes behind the events; true where it is the first.
-    func gather(_ message: LiveMessage) -> Bool {
+    /// Keeps an ephemeral message until the next delivery, in which it comes behind the events; true where it is the first.
+    func gather(_ message: EphemeralMessage) -> Bool {
         defer { pendingCount += 1 }
-        pendingLive.append(message)
+        pendingEphemeral.append(message)
         return pendingCount == 0
     }
 
     /// Sends everybody what was gathered; returns how many frames were sent without waiting, and their bytes.
-    func deliver(framing: FrameMaker) -> (deltas: Int, live: Int, bytes: Int) {
+    func deliver(framing: FrameMaker) -> (deltas: Int, ephemeral: Int, bytes: Int) {
         guard pendingCount > 0 else { return (0, 0, 0) }
-        let batch = DeliveryBatch(pending, pendingLive, framing)
+        let batch = DeliveryBatch(pending, pendingEphemeral, framing)
         let range = pending.first.flatMap { first in pending.last.map { first.from...$0.seq } }
         pending.removeAll(keepingCapacity: true)
-        pendingLive.removeAll(keepingCapacity: true)
+        pendingEphemeral.removeAll(keepingCapacity: true)
         pendingCount = 0
         isDelivering = true
         defer { endDelivery() }
@@ -185,7 +185,7 @@ final class RoomFollowers {
             // The connection may have ended before this returns.
             if !tls.send(frames) || !tls.isIdle, !followers[place].isGone { followers[place].connection.stalled() }
         }
-        return (sent * batch.updates.count, sent * batch.live.count, bytes)
+        return (sent * batch.updates.count, sent * batch.ephemeral.count, bytes)
     }
 
     private func endDelivery() {
@@ -208,11 +208,12 @@ final class RoomFollowers {
             followers[place].seq = update.seq
             connection.queue(batch.frame(index, for: connection.compression), .delta, of: self, from: update.from)
         }
-        for (index, message) in batch.live.enumerated() {
+        for (index, message) in batch.ephemeral.enumerated() {
             // Who lacks events gets a snapshot, in which presence is.
             guard !followers[place].isGone, followers[place].leftOutFrom == nil else { return }
             connection.queue(
-                batch.frame(batch.updates.count + index, for: connection.compression), .live(message.kind), of: self,
+                batch.frame(batch.updates.count + index, for: connection.compression), .ephemeral(message.kind),
+                of: self,
                 from: followers[place].seq + 1)
         }
     }

@@ -25,9 +25,9 @@ struct ConnectionTally: Sendable, Equatable {
     /// Deltas that were not written to a follower because it did not keep up.
     var deltasLeftOut = 0
     /// Changes of presence and reactions that were written to followers: one each.
-    var liveSent = 0
+    var ephemeralSent = 0
     /// Changes of presence and reactions that were not written to a follower because it did not keep up.
-    var liveLeftOut = 0
+    var ephemeralLeftOut = 0
     /// Signals that were written to connections.
     var signalsSent = 0
     /// Snapshots that took the place of what was left out.
@@ -80,8 +80,8 @@ struct ConnectionTally: Sendable, Equatable {
         sum.bytesSent += other.bytesSent
         sum.deltasSent += other.deltasSent
         sum.deltasLeftOut += other.deltasLeftOut
-        sum.liveSent += other.liveSent
-        sum.liveLeftOut += other.liveLeftOut
+        sum.ephemeralSent += other.ephemeralSent
+        sum.ephemeralLeftOut += other.ephemeralLeftOut
         sum.signalsSent += other.signalsSent
         sum.collapses += other.collapses
         sum.messagesRateLimited += other.messagesRateLimited

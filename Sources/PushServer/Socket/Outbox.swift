@@ -3,22 +3,22 @@ import RoomService
 
 /// What one connection is to be sent and its transport has not been given: frames in their order, as segments of bytes.
 ///
-/// Deltas and live messages are known apart from answers and control frames, since they alone may be dropped. What many
+/// Deltas and ephemeral messages are known apart from answers and control frames, since they alone may be dropped. What many
 /// connections are sent is kept by reference: it is sliced, and never copied whole. Owns no memory while it is empty.
 struct Outbox {
     /// What all followers of a room get.
     enum Kind {
         case delta
-        case live(LiveMessage.Kind)
+        case ephemeral(EphemeralMessage.Kind)
     }
 
-    /// A delta or live message that waits.
+    /// A delta or ephemeral message that waits.
     struct Droppable {
         /// What it is.
         let kind: Kind
         /// The followers of its room.
         let followers: RoomFollowers
-        /// Its first event; of a live message, the first that comes after it.
+        /// Its first event; of an ephemeral message, the first that comes after it.
         let from: Int
         /// How many bytes it has.
         let byteCount: Int
@@ -78,7 +78,7 @@ struct Outbox {
         segments.append(Segment(bytes: bytes, isShared: true))
     }
 
-    /// Adds a delta or live message.
+    /// Adds a delta or ephemeral message.
     mutating func append(_ frame: ByteBuffer, _ kind: Kind, of followers: RoomFollowers, from: Int) {
         let count = frame.readableBytes
         byteCount += count

@@ -47,12 +47,12 @@ extension WebSocketConnection {
             }
         case .react(let request, let reference, let emoji):
             withRoom(reference, of: message, id: request) { room in
-                self.hub.rooms.registry.react(emoji, in: room, by: self.session.id, self.liveReply(to: request))
+                self.hub.rooms.registry.react(emoji, in: room, by: self.session.id, self.ephemeralReply(to: request))
             }
         case .signal(let request, let reference, let recipient, let data):
             withRoom(reference, of: message, id: request) { room in
                 self.hub.rooms.registry.signal(
-                    data, to: recipient, in: room, by: self.session.id, self.liveReply(to: request))
+                    data, to: recipient, in: room, by: self.session.id, self.ephemeralReply(to: request))
             }
         case .nearby(let request, let query):
             startNearby(query, id: request)
@@ -65,15 +65,15 @@ extension WebSocketConnection {
     }
 
     /// Counts a reaction or signal as under way, and returns what is to be called with what becomes of it.
-    private func liveReply(to request: Int64?) -> @Sendable (LiveOutcome) -> Void {
+    private func ephemeralReply(to request: Int64?) -> @Sendable (EphemeralOutcome) -> Void {
         commandsInFlight += 1
         let (feed, connection) = (hub.feed, id)
         return { outcome in
-            feed.onLoop { $0.connections[connection]?.liveAnswered(request, outcome) }
+            feed.onLoop { $0.connections[connection]?.ephemeralAnswered(request, outcome) }
         }
     }
 
-    private func liveAnswered(_ request: Int64?, _ outcome: LiveOutcome) {
+    private func ephemeralAnswered(_ request: Int64?, _ outcome: EphemeralOutcome) {
         commandsInFlight -= 1
         if let failure = CommandFailure(outcome) {
             send(

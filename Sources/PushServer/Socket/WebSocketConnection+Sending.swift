@@ -105,7 +105,7 @@ extension WebSocketConnection {
     private func count(_ count: Int, _ kind: Outbox.Kind, bytes: Int) {
         switch kind {
         case .delta: hub.tally.deltasSent += count
-        case .live: hub.tally.liveSent += count
+        case .ephemeral: hub.tally.ephemeralSent += count
         }
         hub.tally.framesSent.text += count
         hub.tally.bytesSent += bytes
@@ -114,11 +114,11 @@ extension WebSocketConnection {
     private func countLeftOut(_ kind: Outbox.Kind) {
         switch kind {
         case .delta: hub.tally.deltasLeftOut += 1
-        case .live: hub.tally.liveLeftOut += 1
+        case .ephemeral: hub.tally.ephemeralLeftOut += 1
         }
     }
 
-    /// Puts a delta or live message behind what waits, or drops all of them where they are too many.
+    /// Puts a delta or ephemeral message behind what waits, or drops all of them where they are too many.
     func queue(_ frame: ByteBuffer, _ kind: Outbox.Kind, of followers: RoomFollowers, from seq: Int) {
         guard isOpen else { return }
         // Nothing else may happen here: whoever calls is in the middle of a delivery.
@@ -128,7 +128,7 @@ extension WebSocketConnection {
         let limit = hub.settings.maximumOutgoingBytes
         let waiting = outbox.droppableBytes + frame.readableBytes
         // Nobody misses a reaction: many of them are not to cost anybody its deltas.
-        if case .live(.reaction) = kind, waiting > limit / 4 { return countLeftOut(kind) }
+        if case .ephemeral(.reaction) = kind, waiting > limit / 4 { return countLeftOut(kind) }
         // One is kept whatever its length: all who wait share its bytes.
         let isTooMuch = outbox.droppableBytes > 0 && waiting > limit
         guard isTooMuch || waiting >= WaitingBytes.step && !account.takes(WaitingBytes.step) else {
@@ -143,7 +143,7 @@ extension WebSocketConnection {
         }
     }
 
-    /// Drops deltas and live messages that wait; what was counted as sent is so no more.
+    /// Drops deltas and ephemeral messages that wait; what was counted as sent is so no more.
     @discardableResult
     func dropQueued(of followers: RoomFollowers? = nil) -> [Outbox.Droppable] {
         let dropped = outbox.drop { followers == nil || $0.followers === followers }

@@ -111,7 +111,7 @@ extension RoomRegistry {
 
     /// Shows everybody in a room what a member reacts with; `reply` is called once, on any thread.
     package func react(
-        _ emoji: String, in room: RoomID, by session: SessionID, _ reply: @escaping @Sendable (LiveOutcome) -> Void
+        _ emoji: String, in room: RoomID, by session: SessionID, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
     ) {
         withMember(of: room, reply) { $0.react(emoji, by: session, reply) }
     }
@@ -122,13 +122,13 @@ extension RoomRegistry {
     /// What was brought to another server may still get lost there, when that server dies or the member leaves it.
     package func signal(
         _ data: RelayedJSON, to recipient: MemberID, in room: RoomID, by session: SessionID,
-        _ reply: @escaping @Sendable (LiveOutcome) -> Void
+        _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
     ) {
         withMember(of: room, reply) { $0.signal(data, to: recipient, by: session, reply) }
     }
 
     private func withMember(
-        of room: RoomID, _ reply: @escaping @Sendable (LiveOutcome) -> Void,
+        of room: RoomID, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void,
         _ body: @escaping @Sendable (isolated LiveRoom) -> Void
     ) {
         visit(room) { result in

@@ -8,7 +8,7 @@ package protocol RoomFeed: AnyObject, Sendable {
     /// Events became durable.
     func roomMoved(_ update: PublishedEvents)
     /// Something is shown to all who follow.
-    func roomShows(_ message: LiveMessage)
+    func roomShows(_ message: EphemeralMessage)
     /// Something came for one session's connections that follow the room.
     func signalArrived(_ signal: RelayedSignal)
     /// A subscription was accepted; `messages` come before anything that ``roomMoved(_:)`` brings later.

@@ -25,13 +25,13 @@ extension CommandOutcome {
     }
 }
 
-/// What a member does that no log knows.
-enum LiveKind {
+/// An action of a member that is shown and never logged.
+enum EphemeralKind {
     case reaction
     case signal
 }
 
-extension LiveOutcome {
+extension EphemeralOutcome {
     /// What became of a reaction or a signal, without the particulars.
     enum Kind: String, CaseIterable {
         case done

@@ -82,8 +82,8 @@ package final class RoomMetrics: Sendable {
     private let snapshots: [SnapshotOutcome: Counter]
     private let stateEncodings: Counter
     private let presenceFrames: Counter
-    private let reactions: [LiveOutcome.Kind: Counter]
-    private let signals: [LiveOutcome.Kind: Counter]
+    private let reactions: [EphemeralOutcome.Kind: Counter]
+    private let signals: [EphemeralOutcome.Kind: Counter]
     private let signalsNotArrived: Counter
     private let logSharesUsedUp: [LogShare: Counter]
     private let signalsRefused: [SignalLimit: Counter]
@@ -202,7 +202,7 @@ package final class RoomMetrics: Sendable {
     }
 
     /// A reaction or signal was answered.
-    func answered(_ kind: LiveKind, _ outcome: LiveOutcome.Kind) {
+    func answered(_ kind: EphemeralKind, _ outcome: EphemeralOutcome.Kind) {
         switch kind {
         case .reaction: reactions[outcome]?.increment()
         case .signal: signals[outcome]?.increment()

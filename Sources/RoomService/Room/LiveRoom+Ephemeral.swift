@@ -99,15 +99,16 @@ extension LiveRoom {
         show(ServerMessage.presence(room: id, online: frame.online, change: change), as: .presence)
     }
 
-    private func show(_ message: [UInt8], as kind: LiveMessage.Kind) {
-        let message = LiveMessage(room: id, kind: kind, message: message)
+    private func show(_ message: [UInt8], as kind: EphemeralMessage.Kind) {
+        let message = EphemeralMessage(room: id, kind: kind, message: message)
         for feed in audience.feeds { feed.roomShows(message) }
     }
 
     // MARK: Reactions
 
     /// Shows everybody what a member reacts with; `reply` is called once, on the room's loop.
-    package func react(_ emoji: String, by session: SessionID, _ reply: @escaping @Sendable (LiveOutcome) -> Void) {
+    package func react(_ emoji: String, by session: SessionID, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void)
+    {
         asMember(session, .reaction, reply) { room, member in
             if let wait = room.reactionLimit.take(member, at: room.loop.now) {
                 // Rounded up: who waits as asked is let.
@@ -131,7 +132,7 @@ extension LiveRoom {
     /// once, on the room's loop.
     package func signal(
         _ data: RelayedJSON, to recipient: MemberID, by session: SessionID,
-        _ reply: @escaping @Sendable (LiveOutcome) -> Void
+        _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
     ) {
         asMember(session, .signal, reply) { room, member in
             room.signal(data, from: member, of: session, to: recipient)
@@ -140,7 +141,7 @@ extension LiveRoom {
 
     private func signal(
         _ data: RelayedJSON, from member: MemberID, of session: SessionID, to recipient: MemberID
-    ) -> LiveOutcome {
+    ) -> EphemeralOutcome {
         let servers = dependencies.presence.servers(of: recipient, in: id)
         guard let other = confirmed.members[recipient]?.session, audience.isConnected(other) || !servers.isEmpty else {
             return .failed(.refused(.notFound("this member is not connected")))
@@ -184,8 +185,8 @@ extension LiveRoom {
     /// Who was no member a moment ago, or found nobody, may be wrong only because this room does not know the newest
     /// events: then it is tried once more when it does.
     private func asMember(
-        _ session: SessionID, _ kind: LiveKind, _ reply: @escaping @Sendable (LiveOutcome) -> Void,
-        _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> LiveOutcome
+        _ session: SessionID, _ kind: EphemeralKind, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void,
+        _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> EphemeralOutcome
     ) {
         lastUse = loop.now
         let outcome = attempt(session, act)
@@ -197,8 +198,8 @@ extension LiveRoom {
     }
 
     private func attempt(
-        _ session: SessionID, _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> LiveOutcome
-    ) -> LiveOutcome {
+        _ session: SessionID, _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> EphemeralOutcome
+    ) -> EphemeralOutcome {
         guard condition != .forgotten else { return .failed(.noSuchRoom) }
         if let refusal = refusal(of: session) { return .failed(.refused(refusal)) }
         guard confirmed.isOpen else { return .failed(.refused(.roomClosed)) }
@@ -206,7 +207,7 @@ extension LiveRoom {
         return act(self, member)
     }
 
-    private func mayBeMistaken(_ outcome: LiveOutcome) -> Bool {
+    private func mayBeMistaken(_ outcome: EphemeralOutcome) -> Bool {
         switch outcome {
         case .failed(.refused):
             dependencies.settings.logIsShared || condition != .current || isWriting
@@ -216,7 +217,9 @@ extension LiveRoom {
         }
     }
 
-    private func answer(_ kind: LiveKind, _ outcome: LiveOutcome, _ reply: @Sendable (LiveOutcome) -> Void) {
+    private func answer(
+        _ kind: EphemeralKind, _ outcome: EphemeralOutcome, _ reply: @Sendable (EphemeralOutcome) -> Void
+    ) {
         dependencies.metrics.answered(kind, outcome.kind)
         reply(outcome)
     }

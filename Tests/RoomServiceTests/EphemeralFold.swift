@@ -1,7 +1,7 @@
 import RoomWire
 
 /// What a client makes of presence, reactions and signals, by the protocol's page alone.
-struct LiveFold: Sendable {
+struct EphemeralFold: Sendable {
     private(set) var online = 0
     /// Who is online; nil where that is not known.
     private(set) var members: Set<Int64>?

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Presence, reactions and signals, at one server and across several.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct LiveTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct EphemeralTests {
     private func quickly(_ settings: inout RoomHostSettings) {
         settings.presenceBeat = .milliseconds(100)
         // However long a machine stands still; leases that end are for the test that is about them.
@@ -33,7 +33,7 @@ import Testing
         try #require(RelayedJSON(Array(json.utf8)))
     }
 
-    private func react(_ emoji: String, by person: Person, in room: RoomID, at node: Node) async -> LiveOutcome {
+    private func react(_ emoji: String, by person: Person, in room: RoomID, at node: Node) async -> EphemeralOutcome {
         await withCheckedContinuation { continuation in
             node.host.registry.react(emoji, in: room, by: person.session) { continuation.resume(returning: $0) }
         }
@@ -41,7 +41,7 @@ import Testing
 
     private func signal(
         _ data: RelayedJSON, to member: MemberID, by person: Person, in room: RoomID, at node: Node
-    ) async -> LiveOutcome {
+    ) async -> EphemeralOutcome {
         await withCheckedContinuation { continuation in
             node.host.registry.signal(data, to: member, in: room, by: person.session) {
                 continuation.resume(returning: $0)
@@ -370,7 +370,7 @@ import Testing
 /// Followers who do not listen.
 private final class DeafFeed: RoomFeed {
     func roomMoved(_ update: PublishedEvents) {}
-    func roomShows(_ message: LiveMessage) {}
+    func roomShows(_ message: EphemeralMessage) {}
     func signalArrived(_ signal: RelayedSignal) {}
     func subscriptionBegan(_ subscription: Subscription) {}
     func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {}

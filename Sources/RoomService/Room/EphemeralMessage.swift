@@ -1,7 +1,7 @@
 package import RoomDomain
 
-/// What everybody who follows a room is shown and the log does not know, already encoded.
-package struct LiveMessage: Sendable {
+/// An ephemeral message: shown to everybody who follows a room and never logged; already encoded.
+package struct EphemeralMessage: Sendable {
     /// What it is.
     package enum Kind: Sendable {
         /// Who lacks one knows no longer who is online.

@@ -1,5 +1,5 @@
 /// What became of a reaction or a signal.
-package enum LiveOutcome: Sendable, Equatable {
+package enum EphemeralOutcome: Sendable, Equatable {
     /// On its way.
     case done
     /// Too many; another one is let after so long.
