@@ -8,7 +8,7 @@ package import RoomDomain
 /// Every room belongs to one event loop, chosen by its id.
 package final class RoomRegistry: Sendable {
     let dependencies: Dependencies
-    let codes = LiveRoomCodes()
+    let codes = RoomCodes()
     let tables: [RoomTable]
     private let turns: [LoopTurns]
 

@@ -24,10 +24,10 @@ package actor RoomTable {
 
     private let turns: LoopTurns
     private let dependencies: Dependencies
-    private let codes: LiveRoomCodes
+    private let codes: RoomCodes
     private var places: [RoomID: Place] = [:]
 
-    init(turns: LoopTurns, dependencies: Dependencies, codes: LiveRoomCodes) {
+    init(turns: LoopTurns, dependencies: Dependencies, codes: RoomCodes) {
         self.turns = turns
         loop = turns.loop
         executor = loop.executor

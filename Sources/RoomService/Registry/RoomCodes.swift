@@ -2,7 +2,7 @@ import RoomDomain
 import Synchronization
 
 /// The live rooms of this process and their codes, so that they are found without the event log.
-final class LiveRoomCodes: Sendable {
+final class RoomCodes: Sendable {
     private struct State {
         var rooms: [RoomCode: RoomID] = [:]
         var live: Set<RoomID> = []
