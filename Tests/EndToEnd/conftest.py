@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import sys
 
 import pytest
 
@@ -17,13 +18,23 @@ def cluster():
 
 
 @pytest.fixture
-def say(capsys):
-    """Prints past pytest's capture: seeds are shown whether a test passes or fails."""
+def say(capsys, request):
+    """Prints past pytest's capture: seeds are shown whether a test passes or fails.
+
+    A worker of pytest-xdist has no standard output. Its standard error is that of the whole run, in which each line
+    names its test.
+    """
 
     def out(text, end="\n"):
         with capsys.disabled():
             print(text, end=end, flush=True)
 
+    def out_of_worker(text, end="\n"):
+        with capsys.disabled():
+            print(f"\n{request.node.nodeid}: {text}", file=sys.stderr, flush=True)
+
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return out_of_worker
     out("")
     return out
 
@@ -33,17 +44,38 @@ def seed(say):
     """The seed of a test with random input: a new one, or BACKLINE_SEED. All such tests take it from here."""
     number = int(os.environ.get("BACKLINE_SEED") or random.SystemRandom().randrange(1, 1_000_000))
     say(f"BACKLINE_SEED={number}")
+    # Shown once more with what failed.
+    print(f"BACKLINE_SEED={number}")
     return number
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "random: a test with random input, which Scripts/seeds runs with many seeds")
+    for line in (
+        "random: a test with random input, which Scripts/seeds runs with many seeds",
+        "alone: a test that compares times or loads the machine, which Scripts/test runs with no other beside it",
+        "long: a test that takes a minute or more, with which a worker begins where tests run side by side",
+    ):
+        config.addinivalue_line("markers", line)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     for item in items:
         if "seed" in item.fixturenames:
             item.add_marker("random")
+    begin_with_long_tests(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def begin_with_long_tests(items, workers):
+    """Puts each long test where a worker begins, so that none is the last one, for which the others wait.
+
+    pytest-xdist gives each worker an equal stretch of the tests at first; whoever has done with its own takes of others'.
+    """
+    long = [item for item in items if item.get_closest_marker("long")]
+    items[:] = [item for item in items if item not in long]
+    count = len(items) + len(long)
+    for number, item in enumerate(long):
+        items.insert(count * (number % workers) // workers, item)
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ import time
 
 import websockets.asyncio.client
 
+import pytest
+
 import backline
 from checks import check_log
 
@@ -286,6 +288,7 @@ async def _flood(server, token, room, seconds, per_second):
     return answers
 
 
+@pytest.mark.alone
 def test_a_flood_is_slowed_and_nobody_else_in_the_room_waits_for_it(servers, cluster, tmp_path, say):
     """1,000 commands a second of one member, with the settings as they are; another's are answered as before."""
     store = ["--store", "postgres", "--database-url", cluster.database(), "--data", str(tmp_path)]

@@ -2,9 +2,12 @@
 
 import asyncio
 
+import pytest
+
 import chaos
 
 
+@pytest.mark.long
 def test_two_servers_on_one_log_lose_and_repeat_nothing_whatever_breaks(seed, say):
     wrong = asyncio.run(chaos.run(chaos.Plan(seed, seconds=76, every=12.5, rooms=8, clients=32), say))
     assert wrong == [], "\n".join(wrong)

@@ -4,7 +4,11 @@ import contextlib
 import json
 import socket
 
+import pytest
+
 import backline
+
+pytestmark = pytest.mark.alone
 
 MANY = [{"source": "s", "sourceId": str(number), "title": f"{number} " + "x" * 290} for number in range(500)]
 

@@ -293,6 +293,7 @@ def test_answers_that_nobody_takes_are_bounded_and_given_back(servers):
         backline.eventually(lambda: person.request("GET", path).status == 200, "there is room again")
 
 
+@pytest.mark.alone
 def test_a_reader_that_makes_progress_is_never_cut_off(plain):
     """However long it takes, and although the whole of it was handed over long before."""
     server = plain("--stall-limit-seconds", "0.5", "--http-idle-seconds", "1")

@@ -645,6 +645,7 @@ def _is_refused(server):
         return True
 
 
+@pytest.mark.alone
 def test_a_stop_is_spread_over_its_window(servers):
     server = servers("--drain-window-seconds", "2", *CROWDED).start()
     crowd = Crowd(server.session("Ana"), 150)
@@ -707,6 +708,7 @@ def test_a_second_sigterm_ends_it_at_once(servers):
     backline.patiently(attempt)
 
 
+@pytest.mark.alone
 def test_a_reader_that_is_slow_and_steady_is_not_silent(opened):
     """What it sends is read late, behind the snapshot that it takes longer for than the silence limit."""
     server, dj, room = opened(
@@ -800,6 +802,7 @@ def test_a_flood_of_what_is_no_message_is_closed_with_4429(opened, text):
     assert all(answer["retryAfterMs"] > 0 for answer in answers if answer["code"] == "rate_limited")
 
 
+@pytest.mark.alone
 def test_large_messages_count_by_what_they_inflate_to(opened):
     """Thirty messages of 200,000 bytes are no flood by their number, nor by what they are on the wire."""
     server, dj, room = opened("--max-messages-per-second", "400")

@@ -6,6 +6,8 @@ import statistics
 import threading
 import time
 
+import pytest
+
 import backline
 
 MARKS = "".join(chr(0x300 + n % 0x70) for n in range(299))
@@ -85,6 +87,7 @@ def load(server, paths):
             assert each.result() > 0
 
 
+@pytest.mark.alone
 def test_health_and_other_rooms_wait_for_no_search_and_no_log(servers, storage):
     server = servers(*backline.NO_GRACE, "--threads", "1", store=storage).start()
     dj = server.session("Ana")

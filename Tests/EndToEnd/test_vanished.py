@@ -4,6 +4,8 @@ import collections
 import concurrent.futures
 import time
 
+import pytest
+
 import backline
 from checks import check_log
 
@@ -12,6 +14,7 @@ ROOMS = 5
 LIFETIME = 30
 
 
+@pytest.mark.long
 def test_a_thousand_sessions_join_and_vanish(servers, cluster, tmp_path, say):
     database = cluster.database()
     nodes = [
