@@ -230,3 +230,19 @@ if Context.environment["FUZZ"] != nil {
         .executableTarget(
             name: "Fuzzing", dependencies: ["FuzzProperties"], path: "Tests/Fuzzing", swiftSettings: settings))
 }
+
+// Keeps the pure targets, what their tests share, and their tests, for a quick loop: Scripts/check.
+if Context.environment["PURE"] != nil {
+    let pure: Set = [
+        "GeoSearch", "RoomDomain", "RoomWire", "CZlib", "WebSocketCodec", "EventStorage", "RoomLog", "SchemaFiles",
+    ]
+    let shared: Set = ["EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RoomTestSupport"]
+    let tests = Set(pure.map { "\($0)Tests" }).union(["ArchitectureTests"])
+    let kept = pure.union(shared).union(tests)
+    package.products = []
+    package.targets.removeAll { !kept.contains($0.name) }
+    // Their tests try much at random, which takes long without optimization.
+    for target in package.targets where target.type == .regular || target.type == .test {
+        target.swiftSettings?.append(.unsafeFlags(["-O"]))
+    }
+}
