@@ -33,6 +33,23 @@ package enum EventJSON {
         return writer.bytes
     }
 
+    /// Reads an event that the log has kept.
+    ///
+    /// Fields that are not known are ignored, so that a later release's events can be read where their meaning is the
+    /// same. `at` is in milliseconds since the Unix epoch.
+    package static func decodeLog(
+        type: String, seq: Int, at: Int64, payload: [UInt8]
+    ) throws(StoredEventFault) -> RecordedEvent {
+        guard let known = RoomEvent.Kind(rawValue: type) else { throw .unknownType(type) }
+        let fields = try JSONFields(stored: payload)
+        do throws(FieldViolation) {
+            let event = try fields.event(known)
+            return RecordedEvent(seq: seq, at: Timestamp(milliseconds: at), event: event)
+        } catch {
+            throw .field("\(type) \(seq): \(error.message)")
+        }
+    }
+
     /// Whether an event of this type may have a location.
     package static func mayHaveLocation(type: String) -> Bool {
         RoomEvent.Kind(rawValue: type)?.mayHaveLocation ?? false
@@ -139,58 +156,8 @@ extension JSONWriter {
         }
     }
 
-    private mutating func members(of room: RoomCreated) {
-        self.member("id", room.id.uuid)
-        self.member("code", room.code.description)
-        self.member("name", room.name)
-        self.member("location", room.location)
-        self.member("visibility", choice: room.visibility)
-        self.member("settings", room.settings)
-    }
-
-    private mutating func members(of leaving: MemberLeft) {
-        self.member("member", id: leaving.member)
-        self.member("reason", choice: leaving.reason)
-        self.member("by", id: leaving.by)
-        self.member("note", leaving.note)
-        self.member("skipVotes", leaving.skipVotes)
-        guard !leaving.votes.isEmpty else { return }
-        self.name("votes")
-        self.beginArray()
-        for withdrawal in leaving.votes {
-            self.beginObject()
-            self.member("track", id: withdrawal.track)
-            self.member("votes", withdrawal.votes)
-            self.member("requestedSeq", withdrawal.requestedSeq)
-            self.endObject()
-        }
-        self.endArray()
-    }
-
-    private mutating func member(why: ChoiceReason?) {
-        guard let why else { return }
-        self.name("why")
-        self.beginObject()
-        self.member("rule", choice: why.rule)
-        self.name("rank")
-        self.beginArray()
-        for number in why.rank { self.integer(number) }
-        self.endArray()
-        self.member("turnOf", id: why.turnOf)
-        self.endObject()
-    }
-
-    private mutating func members(of changes: RoomChanges) {
-        self.member("name", changes.name)
-        self.member("location", changes.location)
-        if changes.locationCleared { self.member("locationCleared", true) }
-        self.member("visibility", choice: changes.visibility)
-        self.member("settings", changes.settings)
-        self.members(by: changes.by, note: changes.note)
-    }
-
     /// Who did it, and the reason that was given.
-    private mutating func members(by: MemberID?, note: String?) {
+    mutating func members(by: MemberID?, note: String?) {
         self.member("by", id: by)
         self.member("reason", note)
     }
@@ -199,5 +166,81 @@ extension JSONWriter {
         self.member("positionMs", positionMs)
         self.member("atMs", at)
         self.member("by", id: by)
+    }
+}
+
+extension JSONFields {
+    fileprivate func event(_ kind: RoomEvent.Kind) throws(FieldViolation) -> RoomEvent {
+        switch kind {
+        case .roomCreated: .roomCreated(try self.roomCreated())
+        case .memberJoined:
+            .memberJoined(
+                member: try self.id("member"), name: try self.string("name"), role: try self.choice("role"),
+                session: try self.sessionID("session"))
+        case .memberLeft: .memberLeft(try self.memberLeft())
+        case .memberRenamed: .memberRenamed(member: try self.id("member"), name: try self.string("name"))
+        case .roomUpdated: .roomUpdated(try self.roomChanges())
+        case .roomClosed:
+            .roomClosed(
+                forget: try self.boolIfPresent("forget") ?? false, by: try self.idIfPresent("by"),
+                note: try self.note())
+        case .roleChanged:
+            .roleChanged(
+                member: try self.id("member"), role: try self.choice("role"), by: try self.idIfPresent("by"),
+                note: try self.note())
+        case .memberBanned:
+            .memberBanned(
+                member: try self.id("member"), by: try self.idIfPresent("by"), session: try self.sessionID("session"),
+                until: try self.instantIfPresent("until"), note: try self.note(),
+                role: try self.choiceIfPresent("role") ?? .guest)
+        case .memberUnbanned:
+            .memberUnbanned(
+                member: try self.id("member"), by: try self.idIfPresent("by"), note: try self.note())
+        case .tracksAdded: .tracksAdded(tracks: try self.numberedTracks(), by: try self.id("by"))
+        case .tracksRemoved: .tracksRemoved(tracks: try self.ids("tracks"), by: try self.id("by"))
+        case .voteCast:
+            .voteCast(
+                track: try self.id("track"), by: try self.id("by"), votes: try self.count("votes"),
+                requestedSeq: try self.count("requestedSeq"))
+        case .voteWithdrawn:
+            .voteWithdrawn(
+                track: try self.id("track"), by: try self.id("by"), votes: try self.count("votes"),
+                requestedSeq: try self.countIfPresent("requestedSeq"))
+        case .votesCleared: .votesCleared(track: try self.id("track"))
+        case .entryEnqueued:
+            .entryEnqueued(
+                entry: try self.id("entry"), track: try self.id("track"), index: try self.count("index"),
+                by: try self.idIfPresent("by"), why: try self.reasonIfPresent())
+        case .entryRemoved:
+            .entryRemoved(
+                entry: try self.id("entry"), by: try self.idIfPresent("by"), why: try self.reasonIfPresent())
+        case .entryMoved:
+            .entryMoved(entry: try self.id("entry"), index: try self.count("index"), by: try self.idIfPresent("by"))
+        case .playbackStarted:
+            .playbackStarted(
+                entry: try self.id("entry"), track: try self.id("track"), positionMs: try self.integer("positionMs"),
+                at: try self.instant("atMs"), by: try self.idIfPresent("by"))
+        case .playbackPaused:
+            .playbackPaused(
+                positionMs: try self.integer("positionMs"), at: try self.instant("atMs"),
+                by: try self.idIfPresent("by"))
+        case .playbackResumed:
+            .playbackResumed(
+                positionMs: try self.integer("positionMs"), at: try self.instant("atMs"),
+                by: try self.idIfPresent("by"))
+        case .playbackSeeked:
+            .playbackSeeked(
+                positionMs: try self.integer("positionMs"), at: try self.instant("atMs"),
+                by: try self.idIfPresent("by"))
+        case .playbackStopped: .playbackStopped(by: try self.idIfPresent("by"))
+        case .skipVoteCast:
+            .skipVoteCast(
+                entry: try self.id("entry"), by: try self.id("by"), skipVotes: try self.count("skipVotes"))
+        case .entryFinished:
+            .entryFinished(
+                entry: try self.id("entry"), track: try self.id("track"), reason: try self.choice("reason"),
+                startedAt: try self.instant("startedAt"), playedMs: try self.integer("playedMs"),
+                by: try self.idIfPresent("by"))
+        }
     }
 }

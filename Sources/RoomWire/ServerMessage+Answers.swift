@@ -1,0 +1,77 @@
+package import RoomDomain
+
+/// The beginning and the end of a connection, and answers to one message.
+extension ServerMessage {
+    /// The first message on every socket: who the client is, and which server process (`node`) it speaks to.
+    ///
+    /// `beatMs` is the time between two beats.
+    package static func welcome(
+        sessionID: SessionID, name: String, version: String, node: String, beatMs: Int, time: Timestamp
+    ) -> [UInt8] {
+        Self.message("welcome") { writer in
+            writer.name("session")
+            writer.beginObject()
+            writer.member("id", sessionID.uuid)
+            writer.member("name", name)
+            writer.endObject()
+            writer.name("server")
+            writer.beginObject()
+            writer.member("version", version)
+            writer.member("node", node)
+            writer.endObject()
+            writer.member("beatMs", beatMs)
+            writer.member("time", time)
+        }
+    }
+
+    /// The server is about to stop: connect again after `reconnectInMs`.
+    package static func goaway(reason: String, reconnectInMs: Int) -> [UInt8] {
+        Self.message("goaway") { writer in
+            writer.member("reason", reason)
+            writer.member("reconnectInMs", reconnectInMs)
+        }
+    }
+
+    /// The answer to `unsubscribe`, and to `react` and `signal` that have an `id`.
+    package static func ok(re: Int64?) -> [UInt8] {
+        Self.message("ok") { writer in writer.member("re", re) }
+    }
+
+    /// A command was carried out, and what it caused is durable.
+    ///
+    /// `seq` is that of the last event the command caused; the room's current one where it changed nothing.
+    package static func ack(re: Int64?, seq: Int, result: CommandResult?) -> [UInt8] {
+        Self.message("ack") { writer in
+            writer.member("re", re)
+            writer.member("seq", seq)
+            writer.member("result", raw: result.map(ResultJSON.encode))
+        }
+    }
+
+    /// A message was refused; `retryAfterMs` says when trying again may help.
+    package static func error(re: Int64?, code: ErrorCode, message: String, retryAfterMs: Int? = nil) -> [UInt8] {
+        Self.message("error") { writer in
+            writer.member("re", re)
+            writer.member("code", choice: code)
+            writer.member("message", message)
+            writer.member("retryAfterMs", retryAfterMs)
+        }
+    }
+
+    /// A message could not be read.
+    package static func error(_ violation: MessageViolation) -> [UInt8] {
+        Self.error(re: violation.re, code: violation.code, message: violation.message)
+    }
+
+    /// One exchange of clocks, in fractional milliseconds since the Unix epoch.
+    ///
+    /// `t1` is what the client sent, `t2` when that arrived, `t3` when this answer leaves.
+    package static func time(re: Int64?, t1: Double, t2: Double, t3: Double) -> [UInt8] {
+        Self.message("time") { writer in
+            writer.member("re", re)
+            writer.member("t1", t1)
+            writer.member("t2", t2)
+            writer.member("t3", t3)
+        }
+    }
+}
