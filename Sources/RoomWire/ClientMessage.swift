@@ -19,6 +19,25 @@ package enum ClientMessage: Sendable, Equatable {
     /// Wants the rooms near a point no longer: `sub` is the `id` with which it asked.
     case nearbyStop(id: Int64?, sub: Int64)
 
+    /// The type of a message; the raw value is its name.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case subscribe, unsubscribe, command, react, signal, time, nearby, nearbyStop
+    }
+
+    /// The type of the message.
+    package var kind: Kind {
+        switch self {
+        case .subscribe: .subscribe
+        case .unsubscribe: .unsubscribe
+        case .command: .command
+        case .react: .react
+        case .signal: .signal
+        case .time: .time
+        case .nearby: .nearby
+        case .nearbyStop: .nearbyStop
+        }
+    }
+
     /// The number by which the client will know the answer, where it gave one.
     package var id: Int64? {
         switch self {
@@ -65,36 +84,70 @@ package enum ClientMessage: Sendable, Equatable {
             && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     }
 
+    /// The message as a client sends it.
+    ///
+    /// - Precondition: the numbers in it are finite: JSON has no others.
+    package func encoded() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("type", choice: kind)
+        writer.member("id", id)
+        switch self {
+        case .subscribe(_, let room, let position):
+            writer.member("room", room.text)
+            writer.member("position", position)
+        case .unsubscribe(_, let room): writer.member("room", room.text)
+        case .command(_, let room, let key, let command):
+            writer.member("room", room.text)
+            writer.member("key", key)
+            writer.member("command", command)
+        case .react(_, let room, let emoji):
+            writer.member("room", room.text)
+            writer.member("emoji", emoji)
+        case .signal(_, let room, let member, let data):
+            writer.member("room", room.text)
+            writer.member("to", id: member)
+            writer.member("data", raw: data.text)
+        case .time(_, let t1): writer.member("t1", t1)
+        case .nearby(_, let query): writer.members(of: query)
+        case .nearbyStop(_, let sub): writer.member("sub", sub)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
     private static func parse(
         _ type: String, id: Int64?, _ fields: JSONFields, _ text: Span<UInt8>
     ) throws(MessageViolation) -> ClientMessage {
-        switch type {
-        case "subscribe": return .subscribe(id: id, room: try fields.room(), position: try fields.position())
-        case "unsubscribe": return .unsubscribe(id: id, room: try fields.room())
-        case "command":
+        guard let kind = Kind(rawValue: type) else {
+            throw MessageViolation(message: "type is not one this server knows")
+        }
+        switch kind {
+        case .subscribe: return .subscribe(id: id, room: try fields.room(), position: try fields.position())
+        case .unsubscribe: return .unsubscribe(id: id, room: try fields.room())
+        case .command:
             return .command(
                 id: id, room: try fields.room(), key: try fields.key(), command: try CommandJSON.parse(in: fields))
-        case "react":
+        case .react:
             return .react(id: id, room: try fields.room(), emoji: try fields.emoji())
-        case "signal":
+        case .signal:
             return .signal(
                 id: id, room: try fields.room(), to: try fields.recipient(), data: try fields.relayed("data", in: text))
-        case "time":
+        case .time:
             do throws(FieldViolation) {
                 return .time(id: id, t1: try fields.number("t1"))
             } catch {
                 throw MessageViolation(error)
             }
-        case "nearby":
+        case .nearby:
             guard let id else { throw MessageViolation(fields.violation("id", "an integer")) }
             return .nearby(id: id, query: try NearbyQuery(fields))
-        case "nearbyStop":
+        case .nearbyStop:
             do throws(FieldViolation) {
                 return .nearbyStop(id: id, sub: try fields.integer("sub"))
             } catch {
                 throw MessageViolation(error)
             }
-        default: throw MessageViolation(message: "type is not one this server knows")
         }
     }
 }
@@ -112,12 +165,8 @@ extension JSONFields {
     }
 
     fileprivate func position() throws(MessageViolation) -> Position? {
-        guard let value = self["position"] else { return nil }
         do throws(FieldViolation) {
-            let fields = try JSONFields(value, at: "position")
-            let seq = try fields.count("seq")
-            guard seq >= 0 else { throw fields.violation("seq", "0 or more") }
-            return Position(epoch: try fields.string("epoch"), seq: seq)
+            return try self.objectIfPresent("position", Position.init)
         } catch {
             throw MessageViolation(error)
         }
@@ -152,10 +201,7 @@ extension JSONFields {
             throw MessageViolation(
                 code: .tooLarge, message: "\(name) may have at most \(RelayedJSON.sizeLimit) bytes")
         }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(place.count)
-        for index in place { bytes.append(text[index]) }
-        return RelayedJSON(known: bytes)
+        return RelayedJSON(known: text, at: place)
     }
 
     fileprivate func key() throws(MessageViolation) -> String? {

@@ -2,6 +2,26 @@ package import RoomDomain
 
 /// The JSON of commands (protocol, section 5).
 package enum CommandJSON {
+    /// The command's object: `type` and the type's fields.
+    ///
+    /// Commands that only the server asks for are written too, and no server reads them.
+    ///
+    /// - Precondition: the numbers in it are finite: JSON has no others.
+    package static func encode(_ command: RoomCommand) -> [UInt8] {
+        var writer = JSONWriter(capacity: 96 + command.itemCount * 96)
+        writer.value(command)
+        return writer.bytes
+    }
+
+    /// The body of an HTTP request: `{"command":Command}`; see ``encode(_:)``.
+    package static func encode(body command: RoomCommand) -> [UInt8] {
+        var writer = JSONWriter(capacity: 128 + command.itemCount * 96)
+        writer.beginObject()
+        writer.member("command", command)
+        writer.endObject()
+        return writer.bytes
+    }
+
     /// Reads a command: an object with a `type` and the type's fields.
     ///
     /// Checks types and names, not values: what a room allows is for the room to say. Fields that the protocol does not
@@ -141,5 +161,113 @@ package enum CommandJSON {
             tracks.append(try JSONFields(value, at: "command.tracks", element: index).trackInfo())
         }
         return tracks
+    }
+}
+
+// MARK: Writing
+
+extension JSONWriter {
+    mutating func member(_ name: StaticString, _ command: RoomCommand) {
+        self.name(name)
+        self.value(command)
+    }
+
+    fileprivate mutating func value(_ command: RoomCommand) {
+        self.beginObject()
+        self.member("type", choice: command.kind)
+        self.members(of: command)
+        self.endObject()
+    }
+
+    /// The fields that belong to the command's kind.
+    private mutating func members(of command: RoomCommand) {
+        switch command {
+        case .join(let name): self.member("name", name)
+        case .rename(let name): self.member("name", name)
+        case .updateRoom(let update): self.members(of: update)
+        case .closeRoom(let forget, let note):
+            if forget { self.member("forget", true) }
+            self.member("reason", note)
+        case .setRole(let member, let role, let note):
+            self.member("member", id: member)
+            self.member("role", choice: role)
+            self.member("reason", note)
+        case .transferOwnership(let member, let note), .unban(let member, let note):
+            self.member("member", id: member)
+            self.member("reason", note)
+        case .kick(let members, let ban, let durationMs, let note):
+            if members.count == 1 {
+                self.member("member", id: members.first)
+            } else {
+                self.member("members", ids: members)
+            }
+            if ban { self.member("ban", true) }
+            self.member("durationMs", durationMs)
+            self.member("reason", note)
+        case .addTracks(let tracks):
+            self.name("tracks")
+            self.beginArray()
+            for track in tracks {
+                self.beginObject()
+                self.members(of: track)
+                self.endObject()
+            }
+            self.endArray()
+        case .removeTracks(let tracks): self.member("tracks", ids: tracks)
+        case .vote(let track), .unvote(let track): self.member("track", id: track)
+        case .enqueue(let track, let index):
+            self.member("track", id: track)
+            self.member("at", index)
+        case .dequeue(let entry), .finish(let entry), .voteSkip(let entry): self.member("entry", id: entry)
+        case .move(let entry, let index):
+            self.member("entry", id: entry)
+            self.member("to", index)
+        case .play(let entry): self.member("entry", id: entry)
+        case .seek(let positionMs): self.member("positionMs", positionMs)
+        case .syncDeck(let deck): self.members(of: deck)
+        case .replaceOwner(let member): self.member("member", id: member)
+        case .endMembership(let session, let reason):
+            self.member("session", session.uuid)
+            self.member("reason", choice: reason)
+        case .leave, .pause, .resume, .skip, .countSkipVotes: break
+        }
+    }
+
+    private mutating func members(of update: RoomUpdate) {
+        self.member("name", update.name)
+        self.member("location", update.location)
+        if update.clearLocation { self.member("clearLocation", true) }
+        self.member("visibility", choice: update.visibility)
+        self.member("settings", update.settings)
+        self.member("reason", update.note)
+    }
+
+    private mutating func members(of deck: Deck) {
+        self.name("queue")
+        self.beginArray()
+        for item in deck.queue {
+            self.beginObject()
+            self.member(item)
+            self.endObject()
+        }
+        self.endArray()
+        self.name("playback")
+        self.beginObject()
+        switch deck.playback {
+        case .stopped: self.member("status", "stopped")
+        case .onAir(let item, let isPaused, let positionMs, let at):
+            self.member("status", isPaused ? "paused" : "playing")
+            self.member(item)
+            self.member("positionMs", positionMs)
+            self.member("atMs", at)
+        }
+        self.endObject()
+    }
+
+    private mutating func member(_ item: Deck.Item) {
+        switch item {
+        case .track(let track): self.member("track", id: track)
+        case .entry(let entry): self.member("entry", id: entry)
+        }
     }
 }

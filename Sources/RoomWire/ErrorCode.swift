@@ -75,6 +75,24 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     }
 }
 
+/// The name of an error as a server gave it: one of ``ErrorCode``, or one that only a later release knows.
+package struct ErrorName: Sendable, Hashable {
+    /// The name.
+    package let text: String
+
+    /// The code; nil where this program does not know it.
+    package var code: ErrorCode? { ErrorCode(rawValue: text) }
+
+    package init(_ code: ErrorCode) {
+        text = code.rawValue
+    }
+
+    /// Reads the member `code`.
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        text = try fields.string("code")
+    }
+}
+
 extension RoomRefusal {
     /// The sentence that goes with the refusal's code.
     package var detail: String {

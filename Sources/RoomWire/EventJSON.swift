@@ -14,14 +14,34 @@ package enum EventJSON {
     package static func write(_ recorded: RecordedEvent, for audience: Audience, to writer: inout JSONWriter) {
         writer.beginObject()
         switch audience {
-        case .clients:
-            writer.member("seq", recorded.seq)
-            writer.member("at", recorded.at)
-            writer.member("type", choice: recorded.event.kind)
+        case .clients: writer.members(seq: recorded.seq, at: recorded.at, type: recorded.event.kind.rawValue)
         case .log: break
         }
         writer.members(of: recorded.event, for: audience)
         writer.endObject()
+    }
+
+    /// Writes one event as clients are shown it; of one that is not known only what every event has.
+    package static func write(_ shown: ShownEvent, to writer: inout JSONWriter) {
+        switch shown {
+        case .known(let recorded): Self.write(recorded, for: .clients, to: &writer)
+        case .unknown(let type, let seq, let at):
+            writer.beginObject()
+            writer.members(seq: seq, at: at, type: type)
+            writer.endObject()
+        }
+    }
+
+    /// Reads one event as clients are shown it.
+    package static func decodeShown(_ text: [UInt8]) throws(ServerViolation) -> ShownEvent {
+        try JSONFields.answer(text.span, Self.read)
+    }
+
+    /// Reads one event as clients are shown it; its sessions are ``RoomDomain/SessionID/hidden``.
+    static func read(_ fields: JSONFields) throws(FieldViolation) -> ShownEvent {
+        let (seq, at, type) = (try fields.count("seq"), try fields.instant("at"), try fields.string("type"))
+        guard let kind = RoomEvent.Kind(rawValue: type) else { return .unknown(type: type, seq: seq, at: at) }
+        return .known(RecordedEvent(seq: seq, at: at, event: try fields.event(kind, for: .clients)))
     }
 
     /// The event's object as the log keeps it.
@@ -43,7 +63,7 @@ package enum EventJSON {
         guard let known = RoomEvent.Kind(rawValue: type) else { throw .unknownType(type) }
         let fields = try JSONFields(stored: payload)
         do throws(FieldViolation) {
-            let event = try fields.event(known)
+            let event = try fields.event(known, for: .log)
             return RecordedEvent(seq: seq, at: Timestamp(milliseconds: at), event: event)
         } catch {
             throw .field("\(type) \(seq): \(error.message)")
@@ -57,6 +77,21 @@ package enum EventJSON {
 }
 
 extension JSONWriter {
+    /// Events as clients see them.
+    mutating func member(_ name: StaticString, _ events: some Sequence<RecordedEvent>) {
+        self.name(name)
+        self.beginArray()
+        for event in events { EventJSON.write(event, for: .clients, to: &self) }
+        self.endArray()
+    }
+
+    mutating func member(_ name: StaticString, _ events: [ShownEvent]) {
+        self.name(name)
+        self.beginArray()
+        for event in events { EventJSON.write(event, to: &self) }
+        self.endArray()
+    }
+
     /// The fields that belong to the event's type.
     fileprivate mutating func members(of event: RoomEvent, for audience: EventJSON.Audience) {
         switch event {
@@ -149,6 +184,13 @@ extension JSONWriter {
         }
     }
 
+    /// The members that every event has where clients are shown it.
+    fileprivate mutating func members(seq: Int, at: Timestamp, type: String) {
+        self.member("seq", seq)
+        self.member("at", at)
+        self.member("type", type)
+    }
+
     private mutating func member(privateSession session: SessionID, for audience: EventJSON.Audience) {
         switch audience {
         case .clients: break
@@ -170,13 +212,24 @@ extension JSONWriter {
 }
 
 extension JSONFields {
-    fileprivate func event(_ kind: RoomEvent.Kind) throws(FieldViolation) -> RoomEvent {
+    /// What stands where clients are shown no session.
+    private func session(for audience: EventJSON.Audience) throws(FieldViolation) -> SessionID {
+        switch audience {
+        case .clients: .hidden
+        case .log: try self.sessionID("session")
+        }
+    }
+
+    /// The event of a kind.
+    fileprivate func event(
+        _ kind: RoomEvent.Kind, for audience: EventJSON.Audience
+    ) throws(FieldViolation) -> RoomEvent {
         switch kind {
         case .roomCreated: .roomCreated(try self.roomCreated())
         case .memberJoined:
             .memberJoined(
                 member: try self.id("member"), name: try self.string("name"), role: try self.choice("role"),
-                session: try self.sessionID("session"))
+                session: try self.session(for: audience))
         case .memberLeft: .memberLeft(try self.memberLeft())
         case .memberRenamed: .memberRenamed(member: try self.id("member"), name: try self.string("name"))
         case .roomUpdated: .roomUpdated(try self.roomChanges())
@@ -190,7 +243,7 @@ extension JSONFields {
                 note: try self.note())
         case .memberBanned:
             .memberBanned(
-                member: try self.id("member"), by: try self.idIfPresent("by"), session: try self.sessionID("session"),
+                member: try self.id("member"), by: try self.idIfPresent("by"), session: try self.session(for: audience),
                 until: try self.instantIfPresent("until"), note: try self.note(),
                 role: try self.choiceIfPresent("role") ?? .guest)
         case .memberUnbanned:

@@ -69,18 +69,115 @@ extension HTTPBody {
 
     /// `{"epoch","seq","tracks":[Track],"next"?}`: part of a room's pool; `next` is nil on the last page.
     package static func pool(_ page: PoolPage, at position: Position) -> [UInt8] {
-        Self.object(capacity: 128 + page.tracks.count * 192) { writer in
-            writer.member("epoch", position.epoch)
-            writer.member("seq", position.seq)
-            writer.name("tracks")
-            writer.beginArray()
-            for track in page.tracks {
-                writer.beginObject()
-                writer.members(of: track)
-                writer.endObject()
+        PoolAnswer(position: position, tracks: page.tracks, next: page.next?.cursor).encoded()
+    }
+}
+
+// MARK: Reading
+
+extension HTTPBody {
+    /// A room.
+    package struct RoomAnswer: Sendable, Equatable {
+        /// The position that the state is of.
+        package var position: Position
+        /// The server's clock.
+        package var time: Timestamp
+        /// The room.
+        package var state: ShownState
+        /// Who is online; nil where the position is not the room's current one.
+        package var presence: Presence?
+        /// What the room is to the client's session; nil where that is no member.
+        package var you: You?
+
+        package init(position: Position, time: Timestamp, state: ShownState, presence: Presence?, you: You?) {
+            self.position = position
+            self.time = time
+            self.state = state
+            self.presence = presence
+            self.you = you
+        }
+
+        /// Reads the body.
+        package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
+            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+                let you = try fields.objectIfPresent("you", You.init)
+                return try fields.object("room") { (fields) throws(FieldViolation) in
+                    Self(
+                        position: try Position(fields), time: try fields.instant("time"),
+                        state: try fields.object("state", ShownState.init),
+                        presence: try fields.objectIfPresent("presence", Presence.init), you: you)
+                }
             }
-            writer.endArray()
-            writer.member("next", page.next?.cursor)
+        }
+
+        /// The body.
+        package func encoded() -> [UInt8] {
+            HTTPBody.room(
+                epoch: position.epoch, seq: position.seq, time: time, state: StateJSON.encode(state),
+                presence: presence, you: you.map(YouJSON.encode))
+        }
+    }
+
+    /// Part of a room's log.
+    package struct EventsAnswer: Sendable, Equatable {
+        /// The room's epoch and current position: there are more events where the last one here is not at it.
+        package var position: Position
+        /// The events, ascending; there may be none.
+        package var events: [ShownEvent]
+
+        package init(position: Position, events: [ShownEvent]) {
+            self.position = position
+            self.events = events
+        }
+
+        /// Reads the body.
+        package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
+            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+                Self(position: try Position(fields), events: try fields.elements("events", EventJSON.read))
+            }
+        }
+
+        /// The body: of events that are not known only what every event has.
+        package func encoded() -> [UInt8] {
+            HTTPBody.object(capacity: 128 + events.count * 160) { writer in
+                writer.member("epoch", position.epoch)
+                writer.member("events", events)
+                writer.member("seq", position.seq)
+            }
+        }
+    }
+
+    /// Part of a room's pool.
+    package struct PoolAnswer: Sendable, Equatable {
+        /// The position that the pool is of.
+        package var position: Position
+        /// The tracks, in the order that was asked for.
+        package var tracks: [Track]
+        /// The cursor of the next page; nil on the last one.
+        package var next: String?
+
+        package init(position: Position, tracks: [Track], next: String? = nil) {
+            self.position = position
+            self.tracks = tracks
+            self.next = next
+        }
+
+        /// Reads the body.
+        package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
+            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+                Self(
+                    position: try Position(fields), tracks: try fields.elements("tracks", Track.init),
+                    next: try fields.stringIfPresent("next"))
+            }
+        }
+
+        /// The body.
+        package func encoded() -> [UInt8] {
+            HTTPBody.object(capacity: 128 + tracks.count * 192) { writer in
+                writer.members(of: position)
+                writer.member("tracks", tracks)
+                writer.member("next", next)
+            }
         }
     }
 }

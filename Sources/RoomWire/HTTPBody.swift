@@ -44,14 +44,10 @@ package enum HTTPBody {
     package static func problem(
         status: Int? = nil, code: ErrorCode, title: String? = nil, detail: String, retryAfterMs: Int? = nil
     ) -> [UInt8] {
-        Self.object { writer in
-            writer.member("type", "about:blank")
-            writer.member("title", title ?? code.title)
-            writer.member("status", status ?? code.httpStatus)
-            writer.member("code", choice: code)
-            writer.member("detail", detail)
-            writer.member("retryAfterMs", retryAfterMs)
-        }
+        let problem = Problem(
+            title: title ?? code.title, status: status ?? code.httpStatus, code: ErrorName(code), detail: detail,
+            retryAfterMs: retryAfterMs)
+        return problem.encoded()
     }
 
     /// An object: its members are those that `writeMembers` writes.
@@ -75,5 +71,144 @@ extension JSONWriter {
         self.member("createdAt", createdAt)
         self.member("expiresAt", expiresAt)
         self.endObject()
+    }
+}
+
+// MARK: Reading
+
+extension HTTPBody {
+    /// The answer to a command.
+    package struct CommandAnswer: Sendable, Equatable {
+        /// The last event that the command caused; the room's position where it changed nothing.
+        package var seq: Int
+        /// What the command gives back.
+        package var result: CommandResult?
+
+        package init(seq: Int, result: CommandResult? = nil) {
+            self.seq = seq
+            self.result = result
+        }
+
+        /// Reads the body.
+        package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
+            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+                Self(seq: try fields.count("seq"), result: try fields.resultIfPresent())
+            }
+        }
+
+        /// The body.
+        package func encoded() -> [UInt8] { HTTPBody.command(seq: seq, result: result) }
+    }
+
+    /// A page of a listing, or the rooms of a nearby search.
+    package struct RoomsAnswer: Sendable, Equatable {
+        /// The rooms, in the answer's order.
+        package var rooms: [RoomSummary]
+        /// The cursor of the next page; nil on the last one.
+        package var next: String?
+
+        package init(rooms: [RoomSummary], next: String? = nil) {
+            self.rooms = rooms
+            self.next = next
+        }
+
+        /// Reads the body.
+        package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
+            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+                Self(
+                    rooms: try fields.elements("rooms", RoomSummary.init), next: try fields.stringIfPresent("next"))
+            }
+        }
+
+        /// The body.
+        package func encoded() -> [UInt8] { HTTPBody.rooms(rooms, next: next) }
+    }
+
+    /// A session.
+    package struct SessionAnswer: Sendable, Equatable {
+        /// The session's identity.
+        package var id: SessionID
+        /// The session's name.
+        package var name: String
+        /// When it was made.
+        package var createdAt: Timestamp
+        /// When it ends where it is not used.
+        package var expiresAt: Timestamp
+        /// The bearer secret; nil where the session was not made by this request.
+        package var token: String?
+
+        package init(id: SessionID, name: String, createdAt: Timestamp, expiresAt: Timestamp, token: String? = nil) {
+            self.id = id
+            self.name = name
+            self.createdAt = createdAt
+            self.expiresAt = expiresAt
+            self.token = token
+        }
+
+        /// Reads the body.
+        package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
+            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+                var answer = try fields.object("session") { (fields) throws(FieldViolation) in
+                    Self(
+                        id: try fields.sessionID("id"), name: try fields.string("name"),
+                        createdAt: try fields.instant("createdAt"), expiresAt: try fields.instant("expiresAt"))
+                }
+                answer.token = try fields.stringIfPresent("token")
+                return answer
+            }
+        }
+
+        /// The body.
+        package func encoded() -> [UInt8] {
+            if let token {
+                HTTPBody.sessionWithToken(
+                    id: id, name: name, createdAt: createdAt, expiresAt: expiresAt, token: token)
+            } else {
+                HTTPBody.session(id: id, name: name, createdAt: createdAt, expiresAt: expiresAt)
+            }
+        }
+    }
+
+    /// A refused request (RFC 9457).
+    package struct Problem: Sendable, Equatable {
+        /// The status's phrase.
+        package var title: String
+        /// The status of the answer.
+        package var status: Int
+        /// What is wrong, for programs.
+        package var code: ErrorName
+        /// What is wrong with this request, for people.
+        package var detail: String
+        /// After how many milliseconds trying again may help; nil where that is not known.
+        package var retryAfterMs: Int?
+
+        package init(title: String, status: Int, code: ErrorName, detail: String, retryAfterMs: Int? = nil) {
+            self.title = title
+            self.status = status
+            self.code = code
+            self.detail = detail
+            self.retryAfterMs = retryAfterMs
+        }
+
+        /// Reads the body.
+        package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
+            try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
+                Self(
+                    title: try fields.string("title"), status: try fields.count("status"), code: try ErrorName(fields),
+                    detail: try fields.string("detail"), retryAfterMs: try fields.countIfPresent("retryAfterMs"))
+            }
+        }
+
+        /// The body.
+        package func encoded() -> [UInt8] {
+            HTTPBody.object { writer in
+                writer.member("type", "about:blank")
+                writer.member("title", title)
+                writer.member("status", status)
+                writer.member("code", code.text)
+                writer.member("detail", detail)
+                writer.member("retryAfterMs", retryAfterMs)
+            }
+        }
     }
 }

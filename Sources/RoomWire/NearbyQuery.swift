@@ -6,6 +6,10 @@ package struct NearbyQuery: Sendable, Equatable {
     package static let radii = 1.0...20_037_508.0
     /// How many rooms may be asked for.
     package static let limits = 1...200
+    /// The radius where none is given, in metres.
+    package static let usualRadius = 5_000.0
+    /// The limit where none is given.
+    package static let usualLimit = 50
 
     /// The point asked about: neither kept longer than the search lasts nor logged.
     package var origin: Coordinate
@@ -14,7 +18,7 @@ package struct NearbyQuery: Sendable, Equatable {
     /// At most so many rooms are told.
     package var limit: Int
 
-    package init(origin: Coordinate, radiusMeters: Double = 5_000, limit: Int = 50) {
+    package init(origin: Coordinate, radiusMeters: Double = usualRadius, limit: Int = usualLimit) {
         self.origin = origin
         self.radiusMeters = radiusMeters
         self.limit = limit
@@ -63,5 +67,30 @@ package struct NearbyQuery: Sendable, Equatable {
 
     private static func violation(_ name: String, _ range: ClosedRange<Int>) -> MessageViolation {
         MessageViolation(message: "\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+}
+
+extension NearbyQuery {
+    /// The names and texts of a request's query, in order.
+    package var parameters: [(name: String, text: String)] {
+        let numbers = [
+            ("lat", origin.latitude), ("lon", origin.longitude), ("radiusMeters", radiusMeters),
+            ("limit", Double(limit)),
+        ]
+        return numbers.map { name, number in
+            var writer = JSONWriter(capacity: 24)
+            writer.number(number)
+            return (name, String(decoding: writer.bytes, as: UTF8.self))
+        }
+    }
+}
+
+extension JSONWriter {
+    /// The members of a message; what is usual is left out.
+    mutating func members(of query: NearbyQuery) {
+        self.member("lat", query.origin.latitude)
+        self.member("lon", query.origin.longitude)
+        if query.radiusMeters != NearbyQuery.usualRadius { self.member("radiusMeters", query.radiusMeters) }
+        if query.limit != NearbyQuery.usualLimit { self.member("limit", query.limit) }
     }
 }

@@ -38,41 +38,18 @@ package enum NodeNotice: Sendable, Equatable {
         switch self {
         case .moved(let rooms):
             writer.member("type", "moved")
-            writer.name("rooms")
-            writer.beginObject()
-            for (room, seq) in rooms {
-                writer.name(room.uuid)
-                writer.integer(seq)
-            }
-            writer.endObject()
+            writer.member("rooms", seqs: rooms.lazy.map { (room: $0.key, seq: $0.value) })
         case .sessionEnded(let session):
             writer.member("type", "sessionEnded")
             writer.member("session", session.uuid)
         case .presenceChanged(let changes):
             writer.member("type", "presenceChanged")
-            writer.name("rooms")
-            writer.beginArray()
-            for change in changes {
-                writer.beginObject()
-                writer.member("room", change.room.uuid)
-                writer.member("on", ids: change.on)
-                writer.member("off", ids: change.off)
-                writer.endObject()
-            }
-            writer.endArray()
+            writer.member("rooms", changes)
         case .presenceList(let part, let isLast, let rooms):
             writer.member("type", "presenceList")
             writer.member("part", part)
             writer.member("isLast", isLast)
-            writer.name("rooms")
-            writer.beginArray()
-            for online in rooms {
-                writer.beginObject()
-                writer.member("room", online.room.uuid)
-                writer.member("members", ids: online.members)
-                writer.endObject()
-            }
-            writer.endArray()
+            writer.member("rooms", rooms)
         case .presenceBeat(let sum):
             writer.member("type", "presenceBeat")
             writer.member("sum", sum)
@@ -98,7 +75,7 @@ package enum NodeNotice: Sendable, Equatable {
     /// Reads a notice; nil where this program does not know its type.
     fileprivate init?(_ fields: JSONFields) throws(FieldViolation) {
         switch try fields.string("type") {
-        case "moved": self = .moved(try fields.seqs("rooms"))
+        case "moved": self = .moved(Dictionary(try fields.seqs("rooms").map { ($0.room, $0.seq) }) { $1 })
         case "sessionEnded": self = .sessionEnded(try fields.sessionID("session"))
         case "presenceChanged": self = .presenceChanged(try fields.elements("rooms", MemberChanges.init))
         case "presenceList":
@@ -163,33 +140,5 @@ package struct NodeEnvelope: Sendable, Equatable {
         self.notices = notices.compactMap { notice in
             notice.object.flatMap { try? NodeNotice(JSONFields($0)) }
         }
-    }
-}
-
-extension JSONFields {
-    /// An array of objects.
-    fileprivate func elements<Element>(
-        _ name: StaticString, _ read: (JSONFields) throws(FieldViolation) -> Element
-    ) throws(FieldViolation) -> [Element] {
-        let values = try self.array("\(name)")
-        var elements: [Element] = []
-        elements.reserveCapacity(values.count)
-        for (index, value) in values.enumerated() {
-            elements.append(try read(try JSONFields(value, at: name, element: index)))
-        }
-        return elements
-    }
-
-    /// An object whose names are rooms and whose values are numbers of events.
-    fileprivate func seqs(_ name: String) throws(FieldViolation) -> [RoomID: Int] {
-        guard let members = self[name]?.object?.members else { throw violation(name, "an object") }
-        var seqs: [RoomID: Int] = [:]
-        for member in members {
-            guard let room = RoomID(member.name), let seq = member.value.integer else {
-                throw violation(name, "numbers of events by room")
-            }
-            seqs[room] = Int(seq)
-        }
-        return seqs
     }
 }

@@ -66,3 +66,30 @@ package struct MemberChanges: Sendable, Equatable {
         off = try fields.ids("off")
     }
 }
+
+extension JSONWriter {
+    mutating func member(_ name: StaticString, _ rooms: [OnlineMembers]) {
+        self.name(name)
+        self.beginArray()
+        for online in rooms {
+            self.beginObject()
+            self.member("room", online.room.uuid)
+            self.member("members", ids: online.members)
+            self.endObject()
+        }
+        self.endArray()
+    }
+
+    mutating func member(_ name: StaticString, _ changes: [MemberChanges]) {
+        self.name(name)
+        self.beginArray()
+        for change in changes {
+            self.beginObject()
+            self.member("room", change.room.uuid)
+            self.member("on", ids: change.on)
+            self.member("off", ids: change.off)
+            self.endObject()
+        }
+        self.endArray()
+    }
+}

@@ -9,4 +9,27 @@ package struct Position: Sendable, Hashable {
         self.epoch = epoch
         self.seq = seq
     }
+
+    /// Reads the members `epoch` and `seq`.
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        let seq = try fields.count("seq")
+        guard seq >= 0 else { throw fields.violation("seq", "0 or more") }
+        self.init(epoch: try fields.string("epoch"), seq: seq)
+    }
+}
+
+extension JSONWriter {
+    mutating func member(_ name: StaticString, _ position: Position?) {
+        guard let position else { return }
+        self.name(name)
+        self.beginObject()
+        self.members(of: position)
+        self.endObject()
+    }
+
+    /// The members `epoch` and `seq`.
+    mutating func members(of position: Position) {
+        self.member("epoch", position.epoch)
+        self.member("seq", position.seq)
+    }
 }

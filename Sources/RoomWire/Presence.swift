@@ -11,6 +11,12 @@ package struct Presence: Sendable, Equatable {
         self.online = online
         self.members = members
     }
+
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        self.init(
+            online: try fields.count("online"),
+            members: fields["members"] == nil ? nil : try fields.ids("members"))
+    }
 }
 
 extension JSONWriter {

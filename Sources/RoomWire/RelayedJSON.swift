@@ -11,6 +11,14 @@ package struct RelayedJSON: Sendable {
         self.text = text
     }
 
+    /// Takes the bytes at `place` of a text, which are known to be a JSON text.
+    init(known text: Span<UInt8>, at place: Range<Int>) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(place.count)
+        for index in place { bytes.append(text[index]) }
+        self.text = bytes
+    }
+
     /// Takes a text; nil where it is no JSON, or too long.
     package init?(_ text: [UInt8]) {
         guard text.count <= Self.sizeLimit, (try? JSONValue(parsing: text)) != nil else { return nil }

@@ -6,6 +6,19 @@ package struct SessionRequest: Sendable, Equatable {
     /// The name as it was sent: neither trimmed nor checked.
     package var name: String
 
+    package init(name: String) {
+        self.name = name
+    }
+
+    /// The body: `{"name":…}`.
+    package func encoded() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("name", name)
+        writer.endObject()
+        return writer.bytes
+    }
+
     /// Reads `{"name":…}`.
     package static func parse(_ body: Span<UInt8>) throws(MessageViolation) -> SessionRequest {
         let fields = try JSONFields(message: body)
@@ -32,6 +45,30 @@ package struct CreateRoomRequest: Sendable, Equatable {
     package var visibility: Visibility?
     /// What differs from the usual settings.
     package var settings: SettingsUpdate
+
+    package init(
+        name: String, location: Coordinate? = nil, visibility: Visibility? = nil,
+        settings: SettingsUpdate = SettingsUpdate()
+    ) {
+        self.name = name
+        self.location = location
+        self.visibility = visibility
+        self.settings = settings
+    }
+
+    /// The body: `{"name","location"?,"visibility"?,"settings"?}`.
+    ///
+    /// - Precondition: the numbers in it are finite: JSON has no others.
+    package func encoded() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("name", name)
+        writer.member("location", location)
+        writer.member("visibility", choice: visibility)
+        writer.member("settings", settings)
+        writer.endObject()
+        return writer.bytes
+    }
 
     /// Reads `{"name","location"?,"visibility"?,"settings"?}`.
     package static func parse(_ body: Span<UInt8>) throws(MessageViolation) -> CreateRoomRequest {

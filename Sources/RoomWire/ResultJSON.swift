@@ -19,11 +19,24 @@ package enum ResultJSON {
     package static func decode(_ text: [UInt8]) throws(StoredEventFault) -> CommandResult {
         let fields = try JSONFields(stored: text)
         do throws(FieldViolation) {
-            if let member = try fields.idIfPresent("member", as: MemberID.self) { return .member(member) }
-            if let entry = try fields.idIfPresent("entry", as: EntryID.self) { return .entry(entry) }
-            return .tracks(try fields.ids("tracks"))
+            if let result = try Self.read(fields) { return result }
+            throw fields.violation("tracks", "an array")
         } catch {
             throw .field(error.message)
         }
+    }
+
+    /// Reads a result; nil where it has none of the members that are known, as one of a later release may.
+    static func read(_ fields: JSONFields) throws(FieldViolation) -> CommandResult? {
+        if let member = try fields.idIfPresent("member", as: MemberID.self) { return .member(member) }
+        if let entry = try fields.idIfPresent("entry", as: EntryID.self) { return .entry(entry) }
+        return fields["tracks"] == nil ? nil : .tracks(try fields.ids("tracks"))
+    }
+}
+
+extension JSONFields {
+    /// The `result` of an answer.
+    func resultIfPresent() throws(FieldViolation) -> CommandResult? {
+        try self.objectIfPresent("result", ResultJSON.read) ?? nil
     }
 }

@@ -46,6 +46,22 @@ extension JSONWriter {
         self.endObject()
     }
 
+    /// The settings to change; nothing where there are none.
+    mutating func member(_ name: StaticString, _ update: SettingsUpdate) {
+        guard update != SettingsUpdate() else { return }
+        self.name(name)
+        self.beginObject()
+        self.member("queueMode", choice: update.queueMode)
+        self.member("skipRatio", update.skipRatio)
+        self.member("maxWaitingPerMember", update.maxWaitingPerMember)
+        self.member("repeatAfterPlays", update.repeatAfterPlays)
+        self.member("guestsMayAdd", update.guestsMayAdd)
+        self.member("queueLocked", update.queueLocked)
+        self.member("slowModeMs", update.slowModeMs)
+        self.member("ownerAwayMs", update.ownerAwayMs)
+        self.endObject()
+    }
+
     /// The members of a track that its catalogue gives.
     mutating func members(of info: TrackInfo) {
         self.member("source", info.source)
@@ -161,5 +177,16 @@ extension JSONFields {
             source: try self.string("source"), sourceID: try self.string("sourceId"), title: try self.string("title"),
             artist: try self.stringIfPresent("artist"), album: try self.stringIfPresent("album"),
             durationMs: try self.integerIfPresent("durationMs"), artworkURL: try self.stringIfPresent("artworkUrl"))
+    }
+}
+
+extension HistoryEntry {
+    /// Reads something that was on air.
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        self.init(
+            entry: try fields.id("entry"), track: try fields.id("track"), title: try fields.string("title"),
+            artist: try fields.stringIfPresent("artist"), startedAt: try fields.instant("startedAt"),
+            endedAt: try fields.instant("endedAt"), reason: try fields.choice("reason"),
+            playedMs: try fields.integer("playedMs"))
     }
 }

@@ -15,4 +15,12 @@ package enum RoomReference: Sendable, Hashable {
             return nil
         }
     }
+
+    /// The id or the code as text.
+    package var text: String {
+        switch self {
+        case .id(let id): id.description
+        case .code(let code): code.description
+        }
+    }
 }

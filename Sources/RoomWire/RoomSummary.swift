@@ -51,6 +51,24 @@ package struct RoomSummary: Sendable, Equatable {
     }
 }
 
+extension RoomSummary {
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        self.init(
+            id: try fields.roomID("id"), code: try fields.roomCode("code"), name: try fields.string("name"),
+            location: try fields.locationIfPresent("location", at: "location"),
+            listeners: try fields.count("listeners"), djName: try fields.stringIfPresent("djName"),
+            nowPlaying: try fields.objectIfPresent("nowPlaying", NowPlaying.init),
+            createdAt: try fields.instant("createdAt"),
+            distanceMeters: try fields.numberIfPresent("distanceMeters"))
+    }
+}
+
+extension RoomSummary.NowPlaying {
+    fileprivate init(_ fields: JSONFields) throws(FieldViolation) {
+        self.init(title: try fields.string("title"), artist: try fields.stringIfPresent("artist"))
+    }
+}
+
 extension JSONWriter {
     mutating func member(_ name: StaticString, _ rooms: [RoomSummary]) {
         self.name(name)

@@ -8,7 +8,7 @@ extension ServerMessage {
     package static func welcome(
         sessionID: SessionID, name: String, version: String, node: String, beatMs: Int, time: Timestamp
     ) -> [UInt8] {
-        Self.message("welcome") { writer in
+        Self.message(.welcome) { writer in
             writer.name("session")
             writer.beginObject()
             writer.member("id", sessionID.uuid)
@@ -26,7 +26,7 @@ extension ServerMessage {
 
     /// The server is about to stop: connect again after `reconnectInMs`.
     package static func goaway(reason: String, reconnectInMs: Int) -> [UInt8] {
-        Self.message("goaway") { writer in
+        Self.message(.goaway) { writer in
             writer.member("reason", reason)
             writer.member("reconnectInMs", reconnectInMs)
         }
@@ -34,14 +34,14 @@ extension ServerMessage {
 
     /// The answer to `unsubscribe`, and to `react` and `signal` that have an `id`.
     package static func ok(re: Int64?) -> [UInt8] {
-        Self.message("ok") { writer in writer.member("re", re) }
+        Self.message(.ok) { writer in writer.member("re", re) }
     }
 
     /// A command was carried out, and what it caused is durable.
     ///
     /// `seq` is that of the last event the command caused; the room's current one where it changed nothing.
     package static func ack(re: Int64?, seq: Int, result: CommandResult?) -> [UInt8] {
-        Self.message("ack") { writer in
+        Self.message(.ack) { writer in
             writer.member("re", re)
             writer.member("seq", seq)
             writer.member("result", raw: result.map(ResultJSON.encode))
@@ -50,9 +50,14 @@ extension ServerMessage {
 
     /// A message was refused; `retryAfterMs` says when trying again may help.
     package static func error(re: Int64?, code: ErrorCode, message: String, retryAfterMs: Int? = nil) -> [UInt8] {
-        Self.message("error") { writer in
+        Self.error(re: re, code: ErrorName(code), message: message, retryAfterMs: retryAfterMs)
+    }
+
+    /// The same with an error that only a later release may know.
+    static func error(re: Int64?, code: ErrorName, message: String, retryAfterMs: Int?) -> [UInt8] {
+        Self.message(.error) { writer in
             writer.member("re", re)
-            writer.member("code", choice: code)
+            writer.member("code", code.text)
             writer.member("message", message)
             writer.member("retryAfterMs", retryAfterMs)
         }
@@ -67,11 +72,75 @@ extension ServerMessage {
     ///
     /// `t1` is what the client sent, `t2` when that arrived, `t3` when this answer leaves.
     package static func time(re: Int64?, t1: Double, t2: Double, t3: Double) -> [UInt8] {
-        Self.message("time") { writer in
+        Self.message(.time) { writer in
             writer.member("re", re)
             writer.member("t1", t1)
             writer.member("t2", t2)
             writer.member("t3", t3)
         }
+    }
+}
+
+// MARK: Reading
+
+extension ServerMessage.Received {
+    /// The first message on every socket.
+    package struct Welcome: Sendable, Equatable {
+        /// The client's session.
+        package var session: SessionID
+        /// The session's name.
+        package var name: String
+        /// The server's release.
+        package var version: String
+        /// The server process.
+        package var node: String
+        /// The time between two beats, in milliseconds.
+        package var beatMs: Int
+        /// The server's clock.
+        package var time: Timestamp
+
+        package init(
+            session: SessionID, name: String, version: String, node: String, beatMs: Int, time: Timestamp
+        ) {
+            self.session = session
+            self.name = name
+            self.version = version
+            self.node = node
+            self.beatMs = beatMs
+            self.time = time
+        }
+
+        init(_ fields: JSONFields) throws(FieldViolation) {
+            let session = try fields.object("session") { (fields) throws(FieldViolation) in
+                (id: try fields.sessionID("id"), name: try fields.string("name"))
+            }
+            let server = try fields.object("server") { (fields) throws(FieldViolation) in
+                (version: try fields.string("version"), node: try fields.string("node"))
+            }
+            self.init(
+                session: session.id, name: session.name, version: server.version, node: server.node,
+                beatMs: try fields.count("beatMs"), time: try fields.instant("time"))
+        }
+    }
+
+    static func goaway(_ fields: JSONFields) throws(FieldViolation) -> Self {
+        .goaway(reason: try fields.string("reason"), reconnectInMs: try fields.count("reconnectInMs"))
+    }
+
+    static func ack(_ fields: JSONFields) throws(FieldViolation) -> Self {
+        .ack(
+            re: try fields.integerIfPresent("re"), seq: try fields.count("seq"), result: try fields.resultIfPresent())
+    }
+
+    static func error(_ fields: JSONFields) throws(FieldViolation) -> Self {
+        .error(
+            re: try fields.integerIfPresent("re"), code: try ErrorName(fields), message: try fields.string("message"),
+            retryAfterMs: try fields.countIfPresent("retryAfterMs"))
+    }
+
+    static func time(_ fields: JSONFields) throws(FieldViolation) -> Self {
+        .time(
+            re: try fields.integerIfPresent("re"), t1: try fields.number("t1"), t2: try fields.number("t2"),
+            t3: try fields.number("t3"))
     }
 }

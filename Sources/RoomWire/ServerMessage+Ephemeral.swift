@@ -9,7 +9,7 @@ extension ServerMessage {
         room: RoomID, online: Int, change: (on: [MemberID], off: [MemberID])?
     ) -> [UInt8] {
         let named = (change?.on.count ?? 0) + (change?.off.count ?? 0)
-        return Self.message("presence", capacity: 128 + named * 6) { writer in
+        return Self.message(.presence, capacity: 128 + named * 6) { writer in
             writer.member("room", room.uuid)
             writer.member("online", online)
             guard let change else { return }
@@ -20,7 +20,7 @@ extension ServerMessage {
 
     /// A member shows everybody one grapheme.
     package static func reaction(room: RoomID, from member: MemberID, emoji: String) -> [UInt8] {
-        Self.message("reaction") { writer in
+        Self.message(.reaction) { writer in
             writer.member("room", room.uuid)
             writer.member("from", id: member)
             writer.member("emoji", emoji)
@@ -29,10 +29,47 @@ extension ServerMessage {
 
     /// A member says something to the one who gets this.
     package static func signal(room: RoomID, from member: MemberID, data: RelayedJSON) -> [UInt8] {
-        Self.message("signal", capacity: 128 + data.text.count) { writer in
+        Self.message(.signal, capacity: 128 + data.text.count) { writer in
             writer.member("room", room.uuid)
             writer.member("from", id: member)
             writer.member("data", raw: data.text)
         }
+    }
+}
+
+// MARK: Reading
+
+extension ServerMessage.Received {
+    /// Members who came online, and members who went; both ascend.
+    package struct PresenceChange: Sendable, Equatable {
+        /// Who came.
+        package var on: [MemberID]
+        /// Who went.
+        package var off: [MemberID]
+
+        package init(on: [MemberID], off: [MemberID]) {
+            self.on = on
+            self.off = off
+        }
+    }
+
+    static func presence(_ fields: JSONFields) throws(FieldViolation) -> Self {
+        let isListed = fields["on"] != nil || fields["off"] != nil
+        return .presence(
+            room: try fields.roomID("room"), online: try fields.count("online"),
+            change: isListed ? PresenceChange(on: try fields.ids("on"), off: try fields.ids("off")) : nil)
+    }
+
+    static func reaction(_ fields: JSONFields) throws(FieldViolation) -> Self {
+        .reaction(room: try fields.roomID("room"), from: try fields.id("from"), emoji: try fields.string("emoji"))
+    }
+
+    /// `text` is the message itself: what a member says is kept as it is written there.
+    static func signal(_ fields: JSONFields, _ text: Span<UInt8>) throws(FieldViolation) -> Self {
+        guard let place = try? JSONParser.place(of: "data", in: text) else {
+            throw fields.violation("data", "any JSON")
+        }
+        return .signal(
+            room: try fields.roomID("room"), from: try fields.id("from"), data: RelayedJSON(known: text, at: place))
     }
 }

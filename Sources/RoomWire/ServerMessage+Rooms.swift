@@ -22,7 +22,7 @@ extension ServerMessage {
     ) -> (head: [UInt8], tail: [UInt8]) {
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
-        writer.member("type", "snapshot")
+        writer.member("type", choice: Kind.snapshot)
         writer.member("re", re)
         writer.member("room", room.uuid)
         writer.member("epoch", epoch)
@@ -50,7 +50,7 @@ extension ServerMessage {
     package static func resumed(
         re: Int64?, room: RoomID, epoch: String, seq: Int, you: [UInt8]?, presence: Presence
     ) -> [UInt8] {
-        Self.message("resumed") { writer in
+        Self.message(.resumed) { writer in
             writer.member("re", re)
             writer.member("room", room.uuid)
             writer.member("epoch", epoch)
@@ -67,43 +67,160 @@ extension ServerMessage {
         guard let first = events.first, let last = events.last, last.seq - first.seq == events.count - 1 else {
             preconditionFailure("a delta of \(events.map(\.seq))")
         }
-        return Self.message("delta", capacity: 128 + events.count * 160) { writer in
+        return Self.delta(room: room, first.seq...last.seq) { writer in writer.member("events", events) }
+    }
+
+    /// The same of events as a client has them.
+    static func delta(room: RoomID, shown events: [ShownEvent]) -> [UInt8] {
+        guard let first = events.first, let last = events.last, last.seq - first.seq == events.count - 1 else {
+            preconditionFailure("a delta of \(events.map(\.seq))")
+        }
+        return Self.delta(room: room, first.seq...last.seq) { writer in writer.member("events", events) }
+    }
+
+    private static func delta(
+        room: RoomID, _ seqs: ClosedRange<Int>, _ writeEvents: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        Self.message(.delta, capacity: 128 + seqs.count * 160) { writer in
             writer.member("room", room.uuid)
-            writer.member("from", first.seq)
-            writer.member("seq", last.seq)
-            writer.member("events", events)
+            writer.member("from", seqs.lowerBound)
+            writer.member("seq", seqs.upperBound)
+            writeEvents(&writer)
         }
     }
 
     /// The server ended a subscription.
     package static func ended(room: RoomID, code: ErrorCode) -> [UInt8] {
-        Self.message("ended") { writer in
+        Self.ended(room: room, code: ErrorName(code))
+    }
+
+    /// The same with an error that only a later release may know.
+    static func ended(room: RoomID, code: ErrorName) -> [UInt8] {
+        Self.message(.ended) { writer in
             writer.member("room", room.uuid)
-            writer.member("code", choice: code)
+            writer.member("code", code.text)
         }
     }
 
     /// A sign of life, with the position of each room that the connection is subscribed to.
     package static func beat(time: Timestamp, rooms: [(room: RoomID, seq: Int)]) -> [UInt8] {
-        Self.message("beat", capacity: 64 + rooms.count * 64) { writer in
+        Self.message(.beat, capacity: 64 + rooms.count * 64) { writer in
             writer.member("time", time)
-            writer.name("rooms")
-            writer.beginObject()
-            for (room, seq) in rooms {
-                writer.name(room.uuid)
-                writer.integer(seq)
-            }
-            writer.endObject()
+            writer.member("rooms", seqs: rooms)
         }
     }
 }
 
-extension JSONWriter {
-    /// Events as clients see them.
-    mutating func member(_ name: StaticString, _ events: some Sequence<RecordedEvent>) {
-        self.name(name)
-        self.beginArray()
-        for event in events { EventJSON.write(event, for: .clients, to: &self) }
-        self.endArray()
+// MARK: Reading
+
+extension ServerMessage.Received {
+    /// The answer to `subscribe`, and what a client gets in place of deltas that it was too slow for.
+    package struct Snapshot: Sendable, Equatable {
+        /// The `id` of the message that it answers; nil where it answers none.
+        package var re: Int64?
+        /// The position that the state is of.
+        package var position: Position
+        /// The server's clock.
+        package var time: Timestamp
+        /// The room.
+        package var state: ShownState
+        /// What the room is to the client's session; nil where that is no member.
+        package var you: You?
+        /// Who is online.
+        package var presence: Presence
+        /// The events whose deltas this snapshot stands for; nil where it stands for none.
+        package var collapsed: ClosedRange<Int>?
+
+        package init(
+            re: Int64?, position: Position, time: Timestamp, state: ShownState, you: You?, presence: Presence,
+            collapsed: ClosedRange<Int>? = nil
+        ) {
+            self.re = re
+            self.position = position
+            self.time = time
+            self.state = state
+            self.you = you
+            self.presence = presence
+            self.collapsed = collapsed
+        }
+
+        init(_ fields: JSONFields) throws(FieldViolation) {
+            self.init(
+                re: try fields.integerIfPresent("re"), position: try Position(fields), time: try fields.instant("time"),
+                state: try fields.object("state", ShownState.init), you: try fields.objectIfPresent("you", You.init),
+                presence: try fields.object("presence", Presence.init), collapsed: try fields.collapsed())
+            guard try fields.roomID("room") == state.id else { throw fields.violation("room", "that of the state") }
+        }
+    }
+
+    /// The answer to a `subscribe` whose position can be resumed.
+    package struct Resumed: Sendable, Equatable {
+        /// The `id` of the message that it answers; nil where that had none.
+        package var re: Int64?
+        /// The room.
+        package var room: RoomID
+        /// The room's position, which the deltas that follow reach.
+        package var position: Position
+        /// What the room is to the client's session; nil where that is no member.
+        package var you: You?
+        /// Who is online.
+        package var presence: Presence
+
+        package init(re: Int64?, room: RoomID, position: Position, you: You?, presence: Presence) {
+            self.re = re
+            self.room = room
+            self.position = position
+            self.you = you
+            self.presence = presence
+        }
+
+        init(_ fields: JSONFields) throws(FieldViolation) {
+            self.init(
+                re: try fields.integerIfPresent("re"), room: try fields.roomID("room"), position: try Position(fields),
+                you: try fields.objectIfPresent("you", You.init),
+                presence: try fields.object("presence", Presence.init))
+        }
+    }
+
+    /// How far a room is.
+    package struct RoomSeq: Sendable, Hashable {
+        /// The room.
+        package var room: RoomID
+        /// The number of its last event.
+        package var seq: Int
+
+        package init(room: RoomID, seq: Int) {
+            self.room = room
+            self.seq = seq
+        }
+    }
+
+    static func delta(_ fields: JSONFields) throws(FieldViolation) -> Self {
+        let (from, seq) = (try fields.count("from"), try fields.count("seq"))
+        let events = try fields.elements("events", EventJSON.read)
+        guard from > 0, from <= seq, events.first?.seq == from, events.last?.seq == seq,
+            zip(events, events.dropFirst()).allSatisfy({ $1.seq == $0.seq &+ 1 })
+        else { throw fields.violation("events", "numbered from \(from) to \(seq)") }
+        return .delta(room: try fields.roomID("room"), events: events)
+    }
+
+    static func ended(_ fields: JSONFields) throws(FieldViolation) -> Self {
+        .ended(room: try fields.roomID("room"), code: try ErrorName(fields))
+    }
+
+    static func beat(_ fields: JSONFields) throws(FieldViolation) -> Self {
+        .beat(
+            time: try fields.instant("time"),
+            rooms: try fields.seqs("rooms").map { RoomSeq(room: $0.room, seq: $0.seq) })
+    }
+}
+
+extension JSONFields {
+    fileprivate func collapsed() throws(FieldViolation) -> ClosedRange<Int>? {
+        try self.objectIfPresent("collapsed") { (fields) throws(FieldViolation) in
+            let (from, seq) = (try fields.count("from"), try fields.count("seq"))
+            guard from <= seq else { throw fields.violation("seq", "\(from) or more") }
+            return from...seq
+        }
     }
 }

@@ -1,14 +1,143 @@
-/// What the server says on a socket (protocol, section 3): each function gives the JSON of one text message.
+package import RoomDomain
+
+/// What the server says on a socket (protocol, section 3): each function gives the JSON of one text message, and
+/// ``Received`` is what a client reads of it.
 ///
 /// An answer's `re` is the `id` of the message it answers; it is left out where that had none.
 package enum ServerMessage {
-    /// A message of a type: its members are those that `writeMembers` writes.
+    /// The type of a message; the raw value is its name.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case welcome, snapshot, resumed, delta, presence, reaction, signal, ok, ack, error, ended, time, nearby
+        case nearbyDelta, goaway, beat
+    }
+
+    /// A message as a client reads it.
+    package enum Received: Sendable, Equatable {
+        /// The first message on every socket.
+        case welcome(Welcome)
+        /// A whole room.
+        case snapshot(Snapshot)
+        /// A subscription goes on from the client's position; the deltas after that follow.
+        case resumed(Resumed)
+        /// Events that happened in a room: one or more, whose numbers ascend without a hole.
+        case delta(room: RoomID, events: [ShownEvent])
+        /// Who is online has changed; the change is nil in a room where too many are online to be listed.
+        case presence(room: RoomID, online: Int, change: PresenceChange?)
+        /// A member shows everybody one grapheme.
+        case reaction(room: RoomID, from: MemberID, emoji: String)
+        /// A member says something to this client's member alone.
+        case signal(room: RoomID, from: MemberID, data: RelayedJSON)
+        /// The answer to a message that gives nothing back.
+        case ok(re: Int64?)
+        /// The answer to a command that was carried out.
+        case ack(re: Int64?, seq: Int, result: CommandResult?)
+        /// The answer to a message that was refused; trying again may help after `retryAfterMs`.
+        case error(re: Int64?, code: ErrorName, message: String, retryAfterMs: Int?)
+        /// The server ended a subscription.
+        case ended(room: RoomID, code: ErrorName)
+        /// One exchange of clocks, in fractional milliseconds since the Unix epoch.
+        case time(re: Int64?, t1: Double, t2: Double, t3: Double)
+        /// The rooms near a point, nearest first.
+        case nearby(re: Int64, rooms: [RoomSummary])
+        /// What has changed near a point since the list that the client has.
+        case nearbyDelta(sub: Int64, entered: [RoomSummary], changed: [RoomSummary], left: [RoomID])
+        /// The server is about to stop.
+        case goaway(reason: String, reconnectInMs: Int)
+        /// A sign of life, with the position of each room that the connection is subscribed to.
+        case beat(time: Timestamp, rooms: [RoomSeq])
+    }
+}
+
+extension ServerMessage.Received {
+    /// Reads one message.
+    ///
+    /// Fields that the protocol does not name are ignored, and `null` is as good as absent. Events and error codes that
+    /// only a later release knows are kept as such; a message of another type is a violation of its own. The size of
+    /// the message is for the transport to bound.
+    package static func parse(_ text: Span<UInt8>) throws(ServerViolation) -> Self {
+        let fields = try JSONFields(answer: text)
+        guard let type = fields["type"]?.string else { throw .field("type", expected: "a string") }
+        guard let kind = ServerMessage.Kind(rawValue: type) else { throw .unknownType(type) }
+        do throws(FieldViolation) {
+            return try Self.read(kind, fields, text)
+        } catch {
+            throw ServerViolation(error)
+        }
+    }
+
+    /// Reads one message; see ``parse(_:)-(Span<UInt8>)``.
+    package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
+        try Self.parse(text.span)
+    }
+
+    private static func read(
+        _ kind: ServerMessage.Kind, _ fields: JSONFields, _ text: Span<UInt8>
+    ) throws(FieldViolation) -> Self {
+        switch kind {
+        case .welcome: .welcome(try .init(fields))
+        case .snapshot: .snapshot(try .init(fields))
+        case .resumed: .resumed(try .init(fields))
+        case .delta: try .delta(fields)
+        case .presence: try .presence(fields)
+        case .reaction: try .reaction(fields)
+        case .signal: try .signal(fields, text)
+        case .ok: .ok(re: try fields.integerIfPresent("re"))
+        case .ack: try .ack(fields)
+        case .error: try .error(fields)
+        case .ended: try .ended(fields)
+        case .time: try .time(fields)
+        case .nearby: try .nearby(fields)
+        case .nearbyDelta: try .nearbyDelta(fields)
+        case .goaway: try .goaway(fields)
+        case .beat: try .beat(fields)
+        }
+    }
+
+    /// The message as the server writes it: of events that are not known only what every event has.
+    package func encoded() -> [UInt8] {
+        switch self {
+        case .welcome(let welcome):
+            ServerMessage.welcome(
+                sessionID: welcome.session, name: welcome.name, version: welcome.version, node: welcome.node,
+                beatMs: welcome.beatMs, time: welcome.time)
+        case .snapshot(let snapshot):
+            ServerMessage.snapshot(
+                re: snapshot.re, room: snapshot.state.id, epoch: snapshot.position.epoch, seq: snapshot.position.seq,
+                time: snapshot.time, state: StateJSON.encode(snapshot.state), you: snapshot.you.map(YouJSON.encode),
+                presence: snapshot.presence, collapsed: snapshot.collapsed)
+        case .resumed(let resumed):
+            ServerMessage.resumed(
+                re: resumed.re, room: resumed.room, epoch: resumed.position.epoch, seq: resumed.position.seq,
+                you: resumed.you.map(YouJSON.encode), presence: resumed.presence)
+        case .delta(let room, let events): ServerMessage.delta(room: room, shown: events)
+        case .presence(let room, let online, let change):
+            ServerMessage.presence(room: room, online: online, change: change.map { ($0.on, $0.off) })
+        case .reaction(let room, let member, let emoji):
+            ServerMessage.reaction(room: room, from: member, emoji: emoji)
+        case .signal(let room, let member, let data): ServerMessage.signal(room: room, from: member, data: data)
+        case .ok(let re): ServerMessage.ok(re: re)
+        case .ack(let re, let seq, let result): ServerMessage.ack(re: re, seq: seq, result: result)
+        case .error(let re, let code, let message, let retryAfterMs):
+            ServerMessage.error(re: re, code: code, message: message, retryAfterMs: retryAfterMs)
+        case .ended(let room, let code): ServerMessage.ended(room: room, code: code)
+        case .time(let re, let t1, let t2, let t3): ServerMessage.time(re: re, t1: t1, t2: t2, t3: t3)
+        case .nearby(let re, let rooms): ServerMessage.nearby(re: re, rooms: rooms)
+        case .nearbyDelta(let sub, let entered, let changed, let left):
+            ServerMessage.nearbyDelta(sub: sub, entered: entered, changed: changed, left: left)
+        case .goaway(let reason, let delay): ServerMessage.goaway(reason: reason, reconnectInMs: delay)
+        case .beat(let time, let rooms): ServerMessage.beat(time: time, rooms: rooms.map { ($0.room, $0.seq) })
+        }
+    }
+}
+
+extension ServerMessage {
+    /// A message of a kind: its members are those that `writeMembers` writes.
     static func message(
-        _ type: String, capacity: Int = 256, _ writeMembers: (inout JSONWriter) -> Void
+        _ kind: Kind, capacity: Int = 256, _ writeMembers: (inout JSONWriter) -> Void
     ) -> [UInt8] {
         var writer = JSONWriter(capacity: capacity)
         writer.beginObject()
-        writer.member("type", type)
+        writer.member("type", choice: kind)
         writeMembers(&writer)
         writer.endObject()
         return writer.bytes

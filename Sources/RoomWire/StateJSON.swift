@@ -1,3 +1,4 @@
+import GeoSearch
 package import RoomDomain
 
 /// The JSON of a room as clients see it (protocol, section 4).
@@ -6,8 +7,22 @@ package enum StateJSON {
     ///
     /// O(members + tracks + queue), and a sort of the tracks that have votes.
     package static func encode(_ state: RoomState) -> [UInt8] {
+        Self.encode(state, tracks: state.poolOrder.count, members: state.members.count)
+    }
+
+    /// The `State` object of what a client has.
+    package static func encode(_ state: ShownState) -> [UInt8] {
+        Self.encode(state, tracks: state.pool.count, members: state.members.count)
+    }
+
+    /// Reads a `State` object.
+    package static func decode(_ text: [UInt8]) throws(ServerViolation) -> ShownState {
+        try JSONFields.answer(text.span, ShownState.init)
+    }
+
+    private static func encode(_ state: some StateSource, tracks: Int, members: Int) -> [UInt8] {
         // About what a track takes in the pool, so that large rooms are written without growing the array often.
-        var writer = JSONWriter(capacity: 1_024 + state.poolOrder.count * 192 + state.members.count * 80)
+        var writer = JSONWriter(capacity: 1_024 + tracks * 192 + members * 80)
         writer.beginObject()
         writer.member("id", state.id.uuid)
         writer.member("code", state.code.description)
@@ -17,22 +32,93 @@ package enum StateJSON {
         writer.member("visibility", choice: state.visibility)
         writer.member("location", state.location)
         writer.member("settings", state.settings)
-        writer.members(ofMembers: state)
-        writer.members(ofPool: state)
-        writer.member("requests", ids: state.requestOrder())
+        writer.members(ofMembers: state.shownMembers)
+        writer.member("pool", state.shownPool)
+        writer.member("requests", ids: state.shownRequests)
         writer.members(ofQueue: state.queue)
-        writer.members(ofPlayback: state.onAir)
+        writer.members(ofPlayback: state.shownPlayback)
         writer.members(ofHistory: state.history)
         writer.endObject()
         return writer.bytes
     }
 }
 
+/// What clients see of a room: of the server's own, and of a client's copy.
+private protocol StateSource {
+    associatedtype Members: Sequence<ShownState.Member>
+    associatedtype Pool: Sequence<Track>
+
+    var id: RoomID { get }
+    var code: RoomCode { get }
+    var name: String { get }
+    var createdAt: Timestamp { get }
+    var closedAt: Timestamp? { get }
+    var visibility: Visibility { get }
+    var location: Coordinate? { get }
+    var settings: RoomSettings { get }
+    var shownMembers: Members { get }
+    var shownPool: Pool { get }
+    var shownRequests: [TrackID] { get }
+    var queue: [QueueEntry] { get }
+    var shownPlayback: ShownState.Playback? { get }
+    var history: [HistoryEntry] { get }
+}
+
+extension RoomState: StateSource {
+    fileprivate var shownMembers: some Sequence<ShownState.Member> {
+        members.values.sorted { $0.id < $1.id }.lazy.map { member in
+            ShownState.Member(id: member.id, name: member.name, role: member.role, joinedAt: member.joinedAt)
+        }
+    }
+
+    fileprivate var shownPool: some Sequence<Track> { poolOrder.lazy.compactMap { tracks[$0] } }
+
+    fileprivate var shownRequests: [TrackID] { requestOrder() }
+
+    fileprivate var shownPlayback: ShownState.Playback? {
+        onAir.map { onAir in
+            ShownState.Playback(
+                entry: onAir.entry, track: onAir.track, startedBy: onAir.startedBy, startedAt: onAir.startedAt,
+                startedSeq: onAir.startedSeq, isPaused: onAir.isPaused, positionMs: onAir.positionMs, at: onAir.at,
+                skipVotes: onAir.skipVoters.count)
+        }
+    }
+}
+
+extension ShownState: StateSource {
+    fileprivate var shownMembers: [Member] { members }
+
+    fileprivate var shownPool: [Track] { pool }
+
+    fileprivate var shownRequests: [TrackID] { requests }
+
+    fileprivate var shownPlayback: Playback? { playback }
+}
+
+extension ShownState {
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        self.init(
+            id: try fields.roomID("id"), code: try fields.roomCode("code"), name: try fields.string("name"),
+            createdAt: try fields.instant("createdAt"), closedAt: try fields.instantIfPresent("closedAt"),
+            visibility: try fields.choice("visibility"),
+            location: try fields.locationIfPresent("location", at: "location"),
+            settings: try fields.settings("settings", at: "settings"))
+        members = try fields.elements("members", Member.init)
+        pool = try fields.elements("pool", Track.init)
+        requests = try fields.ids("requests")
+        queue = try fields.elements("queue", QueueEntry.init)
+        playback = try fields.object("playback", Playback.read)
+        history = try fields.elements("history", HistoryEntry.init)
+    }
+}
+
+// MARK: Parts
+
 extension JSONWriter {
-    fileprivate mutating func members(ofMembers state: RoomState) {
+    fileprivate mutating func members(ofMembers members: some Sequence<ShownState.Member>) {
         self.name("members")
         self.beginArray()
-        for member in state.members.values.sorted(by: { $0.id < $1.id }) {
+        for member in members {
             self.beginObject()
             self.member("member", id: member.id)
             self.member("name", member.name)
@@ -43,11 +129,11 @@ extension JSONWriter {
         self.endArray()
     }
 
-    fileprivate mutating func members(ofPool state: RoomState) {
-        self.name("pool")
+    /// Tracks of the pool.
+    mutating func member(_ name: StaticString, _ tracks: some Sequence<Track>) {
+        self.name(name)
         self.beginArray()
-        for id in state.poolOrder {
-            guard let track = state.tracks[id] else { continue }
+        for track in tracks {
             self.beginObject()
             self.members(of: track)
             self.endObject()
@@ -79,19 +165,19 @@ extension JSONWriter {
         self.endArray()
     }
 
-    fileprivate mutating func members(ofPlayback onAir: OnAir?) {
+    fileprivate mutating func members(ofPlayback playback: ShownState.Playback?) {
         self.name("playback")
         self.beginObject()
-        if let onAir {
-            self.member("status", onAir.isPaused ? "paused" : "playing")
-            self.member("entry", id: onAir.entry)
-            self.member("track", id: onAir.track)
-            self.member("startedBy", id: onAir.startedBy)
-            self.member("startedAt", onAir.startedAt)
-            self.member("startedSeq", onAir.startedSeq)
-            self.member("positionMs", onAir.positionMs)
-            self.member("atMs", onAir.at)
-            self.member("skipVotes", onAir.skipVoters.count)
+        if let playback {
+            self.member("status", playback.isPaused ? "paused" : "playing")
+            self.member("entry", id: playback.entry)
+            self.member("track", id: playback.track)
+            self.member("startedBy", id: playback.startedBy)
+            self.member("startedAt", playback.startedAt)
+            self.member("startedSeq", playback.startedSeq)
+            self.member("positionMs", playback.positionMs)
+            self.member("atMs", playback.at)
+            self.member("skipVotes", playback.skipVotes)
         } else {
             self.member("status", "stopped")
         }
@@ -108,5 +194,50 @@ extension JSONWriter {
             self.endObject()
         }
         self.endArray()
+    }
+}
+
+extension ShownState.Member {
+    fileprivate init(_ fields: JSONFields) throws(FieldViolation) {
+        self.init(
+            id: try fields.id("member"), name: try fields.string("name"), role: try fields.choice("role"),
+            joinedAt: try fields.instant("joinedAt"))
+    }
+}
+
+extension ShownState.Playback {
+    /// Reads `playback`; nil where it is stopped.
+    fileprivate static func read(_ fields: JSONFields) throws(FieldViolation) -> Self? {
+        let isPaused: Bool
+        switch fields["status"]?.string {
+        case "stopped": return nil
+        case "playing": isPaused = false
+        case "paused": isPaused = true
+        default: throw fields.violation("status", "stopped, playing or paused")
+        }
+        return Self(
+            entry: try fields.id("entry"), track: try fields.id("track"),
+            startedBy: try fields.idIfPresent("startedBy"),
+            startedAt: try fields.instant("startedAt"), startedSeq: try fields.count("startedSeq"), isPaused: isPaused,
+            positionMs: try fields.integer("positionMs"), at: try fields.instant("atMs"),
+            skipVotes: try fields.count("skipVotes"))
+    }
+}
+
+extension Track {
+    /// Reads a track of the pool as clients see it.
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        self.init(
+            id: try fields.id("track"), info: try fields.trackInfo(), addedBy: try fields.id("addedBy"),
+            votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"))
+    }
+}
+
+extension QueueEntry {
+    /// Reads a waiting entry.
+    init(_ fields: JSONFields) throws(FieldViolation) {
+        self.init(
+            id: try fields.id("entry"), track: try fields.id("track"), addedBy: try fields.idIfPresent("addedBy"),
+            turnOf: try fields.idIfPresent("turnOf"))
     }
 }

@@ -153,17 +153,9 @@ extension JSONFields {
         state.plays = try self.count("plays")
         try self.readPeople(into: &state)
         try self.readTracks(into: &state)
-        for (index, value) in try self.array("queue").enumerated() {
-            let fields = try JSONFields(value, at: "queue", element: index)
-            state.queue.append(
-                QueueEntry(
-                    id: try fields.id("entry"), track: try fields.id("track"),
-                    addedBy: try fields.idIfPresent("addedBy"), turnOf: try fields.idIfPresent("turnOf")))
-        }
+        state.queue = try self.elements("queue", QueueEntry.init)
         if let onAir = self["onAir"] { state.onAir = try JSONFields(onAir, at: "onAir").onAir() }
-        for (index, value) in try self.array("history").enumerated() {
-            state.history.append(try JSONFields(value, at: "history", element: index).historyEntry())
-        }
+        state.history = try self.elements("history", HistoryEntry.init)
         return state
     }
 
@@ -232,13 +224,5 @@ extension JSONFields {
             skipVoters: Set(try self.ids("skipVoters")), turnOf: try self.idIfPresent("turnOf"))
         onAir.turnsBefore = try self.turnsIfPresent("turnsBefore", at: "turnsBefore")
         return onAir
-    }
-
-    private func historyEntry() throws(FieldViolation) -> HistoryEntry {
-        HistoryEntry(
-            entry: try self.id("entry"), track: try self.id("track"), title: try self.string("title"),
-            artist: try self.stringIfPresent("artist"), startedAt: try self.instant("startedAt"),
-            endedAt: try self.instant("endedAt"), reason: try self.choice("reason"),
-            playedMs: try self.integer("playedMs"))
     }
 }

@@ -12,6 +12,10 @@ enum ClientMessagesProperty {
             let answer = Self.tree(ServerMessage.error(violation))
             try require(answer != nil && !violation.message.isEmpty, "the answer to \(violation) is no JSON")
         }
+        if let message = try? readings.message.get() {
+            let again = try? ClientMessage.parse(message.encoded())
+            try require(again == message, "\(message), written and read: \(String(describing: again))")
+        }
         let value: JSONValue
         do throws(JSONViolation) {
             value = try JSONValue(parsing: input)

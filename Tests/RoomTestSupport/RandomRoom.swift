@@ -133,6 +133,10 @@ package struct RandomRoom {
         guard copy == self.room else { throw BrokenRoom(description: "\(self.room), from its log: \(copy)") }
         let stored = try StoredStateJSON.decode(StoredStateJSON.encode(self.room))
         guard stored == self.room else { throw BrokenRoom(description: "\(self.room), stored: \(stored)") }
+        let shown = StateJSON.encode(self.room)
+        guard StateJSON.encode(try StateJSON.decode(shown)) == shown else {
+            throw BrokenRoom(description: "\(self.room), as clients read it")
+        }
     }
 }
 

@@ -41,6 +41,11 @@ struct JSONFields {
         return FieldViolation(field: path.isEmpty ? name : "\(path).\(name)", expected: expected)
     }
 
+    /// The violation that was found in the object or array element `name`.
+    private func violation(_ name: String, within violation: FieldViolation) -> FieldViolation {
+        self.violation(violation.field.isEmpty ? name : "\(name).\(violation.field)", violation.expected)
+    }
+
     private static func text(_ path: StaticString, _ element: Int?) -> String {
         element.map { "\(path)[\($0)]" } ?? "\(path)"
     }
@@ -99,6 +104,18 @@ struct JSONFields {
         return array
     }
 
+    /// An object that `read` reads; its violations name where it stands.
+    func objectIfPresent<Value>(
+        _ name: String, _ read: (JSONFields) throws(FieldViolation) -> Value
+    ) throws(FieldViolation) -> Value? {
+        guard let value = self[name] else { return nil }
+        do throws(FieldViolation) {
+            return try read(try JSONFields(value, at: ""))
+        } catch {
+            throw self.violation(name, within: error)
+        }
+    }
+
     /// One of an enumeration's names.
     func choiceIfPresent<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, of type: Choice.Type = Choice.self
@@ -148,6 +165,31 @@ struct JSONFields {
     func array(_ name: String) throws(FieldViolation) -> [JSONValue] {
         guard let array = self[name]?.array else { throw self.violation(name, "an array") }
         return array
+    }
+
+    /// An object that `read` reads; its violations name where it stands.
+    func object<Value>(
+        _ name: String, _ read: (JSONFields) throws(FieldViolation) -> Value
+    ) throws(FieldViolation) -> Value {
+        guard let value = try self.objectIfPresent(name, read) else { throw self.violation(name, "an object") }
+        return value
+    }
+
+    /// An array of objects that `read` reads; its violations name the element.
+    func elements<Element>(
+        _ name: String, _ read: (JSONFields) throws(FieldViolation) -> Element
+    ) throws(FieldViolation) -> [Element] {
+        let values = try self.array(name)
+        var elements: [Element] = []
+        elements.reserveCapacity(values.count)
+        for (index, value) in values.enumerated() {
+            do throws(FieldViolation) {
+                elements.append(try read(try JSONFields(value, at: "")))
+            } catch {
+                throw self.violation("\(name)[\(index)]", within: error)
+            }
+        }
+        return elements
     }
 
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
