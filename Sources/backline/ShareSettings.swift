@@ -5,7 +5,7 @@ import RoomService
 struct ShareSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Events that one session writes to one room's log in a minute, five times as many at once; what a command writes counts once more for each 256 bytes, and the key of a command that changes nothing counts as an event; more are answered rate_limited. 0: any number. [BACKLINE_MAX_EVENTS_PER_ROOM; default: 12000]",
+            "Events that one session writes to one room's log in a minute, five times as many at once; what a command writes counts once more for each 256 bytes; more are answered rate_limited. 0: any number. [BACKLINE_MAX_EVENTS_PER_ROOM; default: 12000]",
             valueName: "n"))
     var maxEventsPerRoom: String?
 

@@ -110,25 +110,9 @@ import Testing
             }
             // Three events made the room and its members.
             #expect(try await node.tell(.rename(name: "Somebody else"), in: room, by: guest).seq == 9)
-            // What changes nothing and has no key costs nothing.
+            // What changes nothing costs nothing.
             #expect(try await node.tell(.pause, in: room, by: owner).seq == 9)
             try await expectFoldOfLog(of: room, on: [node])
-        }
-    }
-
-    @Test func `a key is charged where its command changes nothing`() async throws {
-        try await withNode(settings: { $0.maximumEventsPerRoom = 1 }) { node in
-            let (room, owner) = try await node.makeRoom()
-            // Five at once, and each further one takes a minute to be earned.
-            var refused = 0
-            for number in 1...15 {
-                let outcome = try await node.tell(.pause, in: room, by: owner, key: "key \(number)")
-                if case .failed(.refused(.rateLimited)) = outcome { refused += 1 }
-                #expect(number > 1 || outcome.seq == 2)
-            }
-            #expect(refused > 0)
-            // A retry is answered as before, and costs nothing.
-            #expect(try await node.tell(.pause, in: room, by: owner, key: "key 1").seq == 2)
         }
     }
 

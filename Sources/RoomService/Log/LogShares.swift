@@ -5,8 +5,8 @@ import RoomDomain
 /// How much of the event log a session may fill in one room, a session in all rooms, and an address, over all event loops.
 ///
 /// What a command writes is charged when it is decided and before anything is appended: each event counts once, and once
-/// more for each 256 bytes that all of them have, as about as ``RecordedEvent/weight`` knows them. The key of a command
-/// without events counts as one. The last command may overdraw a share, so that a long one is not refused for ever.
+/// more for each 256 bytes that all of them have, as about as ``RecordedEvent/weight`` knows them. The last command may
+/// overdraw a share, so that a long one is not refused for ever.
 final class LogShares: Sendable {
     private struct Participant: Hashable {
         var session: SessionID

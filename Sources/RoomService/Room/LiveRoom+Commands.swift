@@ -140,16 +140,14 @@ extension LiveRoom {
         try dependencies.shares.look(session, in: id, from: request.network, at: loop.now)
     }
 
-    /// Charges a session for what its command writes, a key that is kept alone among it; the server's own commands cost
-    /// nothing.
+    /// Charges a session for what its command writes; a command that writes nothing and the server's own cost nothing.
     private func charge(
         _ request: CommandRequest, for recorded: [RecordedEvent]
     ) throws(RoomRefusal) -> CommandRequest {
-        guard case .session(let session, _) = request.actor else { return request }
+        guard !recorded.isEmpty, case .session(let session, _) = request.actor else { return request }
         var charged = request
-        let rows = max(LogShares.cost(of: recorded), request.key == nil ? 0 : 1)
         // Decided anew after another server was faster: only what it writes now beyond what was charged before.
-        let cost = max(0, rows - request.charged)
+        let cost = max(0, LogShares.cost(of: recorded) - request.charged)
         guard cost > 0 else { return request }
         try dependencies.shares.charge(cost, to: session, in: id, from: request.network, at: loop.now)
         charged.charged += cost
