@@ -51,8 +51,8 @@ let package = Package(
         target("RoomWire", ["GeoSearch", "RoomDomain"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         target("WebSocketCodec", ["CZlib", nioCore]),
-        target("EventStorage", []),
-        target("RoomLog", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"]),
+        target("EventStorage", ["GeoSearch"]),
+        target("RoomLog", ["RoomDomain", "RoomWire", "EventStorage"]),
         .target(
             name: "SchemaFiles", path: "Schema",
             resources: [.embedInCode("postgres"), .embedInCode("sqlite")], swiftSettings: settings),

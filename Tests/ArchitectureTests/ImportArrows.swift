@@ -28,8 +28,8 @@ let importArrows: [ImportArrow] = {
         arrow("RoomDomain", ["GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
         arrow("RoomWire", ["GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
         arrow("WebSocketCodec", ["CZlib"], ["NIOCore"]),
-        arrow("EventStorage", [], ["FoundationEssentials"]),
-        arrow("RoomLog", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
+        arrow("EventStorage", ["GeoSearch"], ["FoundationEssentials"]),
+        arrow("RoomLog", ["RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
         arrow("SchemaFiles"),
 
         // Storage.

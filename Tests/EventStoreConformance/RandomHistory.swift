@@ -161,9 +161,9 @@ struct RandomHistory {
         let closedAt = closed.contains(n) ? noon + Int64(pick(1_000_000_000)) : nil
         return DirectoryEntry(
             code: code(sharesCodes ? n / 2 : n), name: "Room \(pick(100))", isPublic: !chance(4),
-            latitude: isSomewhere ? 1.5 : nil, longitude: isSomewhere ? -1.5 : nil, createdAt: clock,
-            closedAt: closedAt,
-            owner: chance(3) ? nil : Self.sessions[pick(5)], djName: chance(2) ? "dj" : nil)
+            createdAt: clock, closedAt: closedAt, owner: chance(3) ? nil : Self.sessions[pick(5)],
+            djName: chance(2) ? "dj" : nil
+        ).withStored(latitude: isSomewhere ? 1.5 : nil, longitude: isSomewhere ? -1.5 : nil)
     }
 
     private mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
