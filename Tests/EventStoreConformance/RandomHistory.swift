@@ -1,5 +1,6 @@
 import EventStorage
 import FoundationEssentials
+import RandomTestSupport
 
 /// One call of a store, with what it answered made comparable.
 enum StoreOperation {
@@ -60,7 +61,7 @@ struct RandomHistory {
     /// Sessions that join and leave.
     static let sessions = (810..<815).map(id)
 
-    private var random: SplitMix
+    private var random: SeededRandom
     /// How many streams there may be.
     private let streams: Int
     /// What is believed of each stream.
@@ -76,7 +77,7 @@ struct RandomHistory {
     ///   - streams: How many streams there may be.
     ///   - sharesCodes: Whether every two streams want one code.
     init(seed: UInt64, streams: Int, sharesCodes: Bool) {
-        random = SplitMix(seed: seed)
+        random = SeededRandom(seed: seed)
         self.streams = streams
         self.sharesCodes = sharesCodes
     }
