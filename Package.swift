@@ -46,41 +46,47 @@ let package = Package(
     ],
     targets: [
         // Pure: no I/O, no clock, no randomness.
-        target("GeoSearch", []),
-        target("RoomDomain", ["GeoSearch"]),
-        target("RoomWire", ["GeoSearch", "RoomDomain"]),
+        target("ByteText", []),
+        target("GeoSearch", ["ByteText"]),
+        target("RoomDomain", ["ByteText", "GeoSearch"]),
+        target("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        target("WebSocketCodec", ["CZlib", nioCore]),
-        target("EventStorage", []),
-        target("RoomLog", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"]),
+        target("WebSocketCodec", ["ByteText", "CZlib", nioCore]),
+        target("EventStorage", ["ByteText", "GeoSearch"]),
+        target("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"]),
         .target(
             name: "SchemaFiles", path: "Schema",
             resources: [.embedInCode("postgres"), .embedInCode("sqlite")], swiftSettings: settings),
 
         // Storage.
+        target("SystemErrors", []),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        target("PostgresEventStore", ["EventStorage", "SchemaFiles", "CPostgres"]),
+        target(
+            "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemErrors", "CPostgres"]),
         target(
             "SQLiteEventStore", ["EventStorage", "SchemaFiles", .product(name: "GRDB", package: "GRDB.swift")]),
 
         // Shells.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CMalloc"),
-        target("TLSTransport", ["COpenSSL", nioCore]),
+        target("TLSTransport", ["COpenSSL", "SystemErrors", nioCore]),
         target(
             "HTTPTransport",
             ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
         target(
             "RoomService",
-            ["GeoSearch", "RoomDomain", "RoomLog", "RoomWire", "EventStorage", coreMetrics, nioCore, logging]),
+            [
+                "ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomWire", "EventStorage", coreMetrics, nioCore,
+                logging,
+            ]),
         target("LogMaintenance", ["RoomDomain", "RoomLog", "RoomWire", "EventStorage"]),
         target("PrometheusMetrics", [coreMetrics]),
         target("LogOutput", [nioPosix]),
-        target("IdentityTokens", ["RoomWire", .product(name: "JWTKit", package: "jwt-kit")]),
+        target("IdentityTokens", ["ByteText", "RoomWire", .product(name: "JWTKit", package: "jwt-kit")]),
         target(
             "PushServer",
             [
-                "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "HTTPTransport", "TLSTransport",
+                "ByteText", "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "HTTPTransport", "TLSTransport",
                 "PrometheusMetrics", "CMalloc", "IdentityTokens", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -148,6 +154,7 @@ let package = Package(
             name: "LogFiller", dependencies: ["LogTestSupport", "SQLiteEventStore", argumentParser],
             path: "Tests/LogFiller", swiftSettings: settings),
         tests("ArchitectureTests", []),
+        tests("ByteTextTests", ["ByteText", "RandomTestSupport"]),
         tests("LogOutputTests", ["LogOutput"]),
         tests("EventStorageTests", ["EventStorage", "EventStoreConformance"]),
         tests(
@@ -166,7 +173,8 @@ let package = Package(
         target(
             "FuzzProperties",
             [
-                "HTTPTransport", "RoomDomain", "RoomWire", "WebSocketCodec", nioCore, nioEmbedded,
+                "ByteText", "HTTPTransport", "RandomTestSupport", "RoomDomain", "RoomWire", "WebSocketCodec", nioCore,
+                nioEmbedded,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Tests/FuzzProperties"),
@@ -219,7 +227,8 @@ let package = Package(
                 "EventStorage", "EventStoreConformance", "RandomTestSupport", "SchemaFiles", "SQLiteEventStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        tests("TLSTransportTests", ["RandomTestSupport", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
+        tests(
+            "TLSTransportTests", ["RandomTestSupport", "SystemErrors", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
         tests("WebSocketCodecTests", ["RandomTestSupport", "WebSocketCodec", nioCore]),
     ]
 )

@@ -30,7 +30,7 @@ struct Measure: ParsableCommand {
 
     func run() throws {
         let rooms = try Self.records(of: rooms, size: 32).map { record in
-            (record.load(UUID.self, at: 0), try Self.coordinate(record, at: 16).rounded(toCellsOf: cell))
+            (record.load(UUID.self, at: 0), try Self.coordinate(record, at: 16).rounded(toCellsOf: cell).coordinate)
         }
         let origins = try Self.records(of: queries, size: 16).map { try Self.coordinate($0, at: 0) }
         let radii = radii.split(separator: ",").compactMap { Double($0) }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import GeoSearch
 
 /// What the directory says of a stream: columns kept beside its head and written in the append's transaction.
 package struct DirectoryEntry: Hashable, Sendable {
@@ -8,10 +9,10 @@ package struct DirectoryEntry: Hashable, Sendable {
     package var name: String
     /// Whether listings may show it.
     package var isPublic: Bool
-    /// WGS-84 degrees, already rounded; both or neither.
-    package var latitude: Double?
-    /// WGS-84 degrees, already rounded; both or neither.
-    package var longitude: Double?
+    /// WGS-84 degrees of a ``RoundedLocation``, or what a row has in their place; both or neither.
+    package private(set) var latitude: Double?
+    /// WGS-84 degrees of a ``RoundedLocation``, or what a row has in their place; both or neither.
+    package private(set) var longitude: Double?
     /// Milliseconds since the Unix epoch.
     package var createdAt: Int64
     /// Milliseconds since the Unix epoch; nil while open.
@@ -26,21 +27,35 @@ package struct DirectoryEntry: Hashable, Sendable {
     package var nowPlayingArtist: String?
 
     package init(
-        code: String, name: String, isPublic: Bool, latitude: Double? = nil, longitude: Double? = nil,
+        code: String, name: String, isPublic: Bool, location: RoundedLocation? = nil,
         createdAt: Int64, closedAt: Int64? = nil, owner: UUID? = nil, djName: String? = nil,
         nowPlayingTitle: String? = nil, nowPlayingArtist: String? = nil
     ) {
         self.code = code
         self.name = name
         self.isPublic = isPublic
-        self.latitude = latitude
-        self.longitude = longitude
+        latitude = location?.latitude
+        longitude = location?.longitude
         self.createdAt = createdAt
         self.closedAt = closedAt
         self.owner = owner
         self.djName = djName
         self.nowPlayingTitle = nowPlayingTitle
         self.nowPlayingArtist = nowPlayingArtist
+    }
+
+    /// The entry with the place that a row of a store has, which nobody has checked.
+    package func withStored(latitude: Double?, longitude: Double?) -> DirectoryEntry {
+        var entry = self
+        entry.latitude = latitude
+        entry.longitude = longitude
+        return entry
+    }
+
+    /// Where the room is; nil where it is nowhere, or the numbers are no point.
+    package var location: RoundedLocation? {
+        guard let latitude, let longitude else { return nil }
+        return Coordinate(latitude: latitude, longitude: longitude).map { RoundedLocation(stored: $0) }
     }
 }
 

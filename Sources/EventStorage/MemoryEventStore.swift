@@ -1,3 +1,4 @@
+import ByteText
 package import FoundationEssentials
 
 /// The event store that keeps everything in this process and forgets it at its end.
@@ -146,11 +147,11 @@ package actor MemoryEventStore: EventStore {
     package func openPublicStreams(
         matching: String?, before: UUID?, limit: Int
     ) async throws(StorageFault) -> [DirectoryRecord] {
-        let text = matching.map(foldingASCII)
+        let text = matching.map { $0.utf8.map(\.asciiLowercased) }
         let found = streams.compactMap { stream, stored -> DirectoryRecord? in
             guard stored.entry.isPublic, stored.entry.closedAt == nil else { return nil }
             if let before, stream >= before { return nil }
-            if let text, !foldingASCII(stored.entry.name).contains(text) { return nil }
+            if let text, !stored.entry.name.utf8.map(\.asciiLowercased).contains(text) { return nil }
             return DirectoryRecord(stream: stream, entry: stored.entry)
         }
         return Array(found.sorted { $0.stream > $1.stream }.prefix(max(0, limit)))
@@ -309,9 +310,4 @@ extension MemoryEventStore {
         var fingerprint: Int64
         var at: Int64
     }
-}
-
-/// The UTF-8 of a text with its ASCII letters in lower case.
-private func foldingASCII(_ text: String) -> [UInt8] {
-    text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
 }

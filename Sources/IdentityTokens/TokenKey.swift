@@ -1,3 +1,4 @@
+import ByteText
 import JWTKit
 import RoomWire
 
@@ -105,7 +106,7 @@ package struct TokenKey: Sendable {
                 try collection.add(jwk: .rsa(.rs256, identifier: name, modulus: text("n"), exponent: text("e")))
             }
         case ("oct", "HS256", nil), ("oct", nil, nil):
-            guard let secret = text("k").flatMap({ Base64URL.decode(Array($0.utf8)[...]) }) else { return nil }
+            guard let secret = text("k").flatMap({ Base64.url.decode($0.utf8) }) else { return nil }
             return try await self.secret(secret, id: id)
         case (_, _, _):
             return nil

@@ -1,3 +1,4 @@
+import ByteText
 import RoomWire
 
 /// Who somebody is, as an identity provider says.
@@ -60,7 +61,7 @@ package struct TokenVerifier: Sendable {
         let bytes = Array(token.utf8)
         guard bytes.count <= Self.maximumLength else { throw .tooLong }
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.object(parts[0]), let signature = Base64URL.decode(parts[2])
+        guard parts.count == 3, let header = Self.object(parts[0]), let signature = Base64.url.decode(parts[2])
         else { throw .malformed }
         try check(signature, of: Array(bytes[..<parts[1].endIndex]), header)
         // Nothing of it is read before it is known whose it is.
@@ -101,6 +102,6 @@ package struct TokenVerifier: Sendable {
 
     private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
         // What is no JSON is no object.
-        Base64URL.decode(part).flatMap { try? JSONValue(parsing: $0) }?.object
+        Base64.url.decode(part).flatMap { try? JSONValue(parsing: $0) }?.object
     }
 }

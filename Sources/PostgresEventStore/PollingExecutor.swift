@@ -1,6 +1,7 @@
 import CPostgres
 import Glibc
 import Synchronization
+import SystemErrors
 
 /// What a ``PollingExecutor`` tells its one client, always on the executor's thread.
 protocol PollingHandler: AnyObject, Sendable {
@@ -222,23 +223,5 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
         // Both pointers are used during the calls only.
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
-    }
-}
-
-/// A system call's `errno`.
-struct SystemError: Error, Hashable {
-    /// The `errno`.
-    var code: Int32
-
-    /// The error's name.
-    var name: String {
-        switch code {
-        case EAGAIN: "EAGAIN"
-        case EMFILE: "EMFILE"
-        case ENFILE: "ENFILE"
-        case ENOMEM: "ENOMEM"
-        case ENOSPC: "ENOSPC"
-        default: "errno \(code)"
-        }
     }
 }

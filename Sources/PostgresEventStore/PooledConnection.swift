@@ -1,5 +1,6 @@
 import CPostgres
 import EventStorage
+import SystemErrors
 
 /// What the pool is asked to do on one connection.
 struct Request: Sendable {

@@ -1,3 +1,4 @@
+import ByteText
 package import FoundationEssentials
 
 /// A value that can be bound to a statement, in PostgreSQL's binary format.
@@ -15,8 +16,8 @@ extension UUID: PostgresParameter {
     static var arrayType: UInt32 { 2951 }
 
     func encode(into bytes: inout [UInt8]) -> Bool {
-        // The tuple's 16 bytes are read during the call only.
-        unsafe withUnsafeBytes(of: uuid) { unsafe bytes.append(contentsOf: $0) }
+        let octets = octets
+        for index in octets.indices { bytes.append(octets[index]) }
         return true
     }
 }

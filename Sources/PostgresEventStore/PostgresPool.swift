@@ -1,4 +1,5 @@
 import EventStorage
+import SystemErrors
 
 /// A few connections to one database, and the requests that wait for one.
 ///

@@ -1,3 +1,4 @@
+import ByteText
 package import EventStorage
 import FoundationEssentials
 
@@ -102,19 +103,6 @@ extension [StreamAppend] {
         guard count > 1 else { return self }
         let places = indices.map { (halves: self[$0].stream.halves, index: $0) }
         return places.sorted { $0.halves < $1.halves }.map { self[$0.index] }
-    }
-}
-
-extension UUID {
-    /// Its bytes as two numbers that sort as they do.
-    fileprivate var halves: (UInt64, UInt64) {
-        // The 16 bytes are read during the call only; any bits are numbers.
-        unsafe withUnsafeBytes(of: uuid) { bytes in
-            unsafe (
-                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            )
-        }
     }
 }
 

@@ -57,10 +57,10 @@ extension PostgresStore {
             stream: answer.uuid(row, 0),
             entry: DirectoryEntry(
                 code: answer.text(row, 1), name: answer.text(row, 2), isPublic: answer.bool(row, 3),
-                latitude: answer.optionalDouble(row, 4), longitude: answer.optionalDouble(row, 5),
                 createdAt: Int64(answer.int(row, 6)), closedAt: answer.optionalInt(row, 7).map(Int64.init),
                 owner: answer.optionalUUID(row, 8), djName: answer.optionalText(row, 9),
-                nowPlayingTitle: answer.optionalText(row, 10), nowPlayingArtist: answer.optionalText(row, 11)))
+                nowPlayingTitle: answer.optionalText(row, 10), nowPlayingArtist: answer.optionalText(row, 11)
+            ).withStored(latitude: answer.optionalDouble(row, 4), longitude: answer.optionalDouble(row, 5)))
     }
 
     // MARK: Sessions

@@ -68,10 +68,8 @@ package final class RoomServer: Service, Sendable {
             .serverChannelInitializer { listener in
                 listener.eventLoop.makeCompletedFuture {
                     let feed = self.feeds.first { $0.loop === listener.eventLoop }
-                    try listener.pipeline.syncOperations.addHandlers([
-                        AcceptPause(),
-                        NewcomerGate(self.addresses) { feed?.onLoop { $0.tally.connectionsRefused += 1 } },
-                    ])
+                    let gate = NewcomerGate(self.addresses) { feed?.onLoop { $0.tally.connectionsRefused += 1 } }
+                    try AcceptPause.add(to: listener, before: [gate])
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

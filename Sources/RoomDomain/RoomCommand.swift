@@ -116,7 +116,7 @@ extension RoomCommand {
 /// What an owner wants changed; nil: leave as it is.
 package struct RoomUpdate: Sendable, Equatable {
     package var name: String?
-    /// Already rounded to its cell.
+    /// Where it is to be, as it was sent.
     package var location: Coordinate?
     package var clearLocation = false
     package var visibility: Visibility?
@@ -172,7 +172,7 @@ package struct RoomFounding: Sendable, Equatable {
     package var id: RoomID
     package var code: RoomCode
     package var name: String
-    /// Already rounded to its cell.
+    /// Where it is to be, as it was sent.
     package var location: Coordinate?
     package var visibility: Visibility
     package var settings: SettingsUpdate

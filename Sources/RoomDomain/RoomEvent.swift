@@ -120,12 +120,13 @@ package struct RoomCreated: Sendable, Equatable {
     package var id: RoomID
     package var code: RoomCode
     package var name: String
-    package var location: Coordinate?
+    package var location: RoundedLocation?
     package var visibility: Visibility
     package var settings: RoomSettings
 
     package init(
-        id: RoomID, code: RoomCode, name: String, location: Coordinate?, visibility: Visibility, settings: RoomSettings
+        id: RoomID, code: RoomCode, name: String, location: RoundedLocation?, visibility: Visibility,
+        settings: RoomSettings
     ) {
         self.id = id
         self.code = code
@@ -213,7 +214,7 @@ package struct ChoiceReason: Sendable, Hashable {
 /// What changed of a room; nil: not changed.
 package struct RoomChanges: Sendable, Equatable {
     package var name: String?
-    package var location: Coordinate?
+    package var location: RoundedLocation?
     package var locationCleared = false
     package var visibility: Visibility?
     /// All settings, where one of them changed.

@@ -1,3 +1,5 @@
+import GeoSearch
+
 /// Deciding: what a command causes, or why not.
 extension RoomState {
     /// Returns the events that `command` causes, without applying them; an empty array: what is asked for already holds.
@@ -15,11 +17,13 @@ extension RoomState {
     ///   - lastSeen: When members who are not online last were; one who is in neither was not since it joined. Nil where
     ///     it is not known who is online: then nobody makes room for a newcomer to a full room.
     ///   - budget: How much a pool may hold.
+    ///   - cell: The size in metres of the cells to which locations are rounded; 0: they are not.
     /// - Returns: The events in their order, to be numbered by ``recorded(_:at:)``.
     /// - Throws: Why the answer is no.
     package func decide(
         _ command: RoomCommand, by actor: Actor, at now: Timestamp, online: Set<MemberID> = [],
-        lastSeen: [MemberID: Timestamp]? = nil, within budget: PoolBudget = PoolBudget()
+        lastSeen: [MemberID: Timestamp]? = nil, within budget: PoolBudget = PoolBudget(),
+        cell: Double = RoundedLocation.usualCell
     ) throws(RoomRefusal) -> [RoomEvent] {
         let now = max(now, lastEventAt)
         let events: [RoomEvent]
@@ -28,7 +32,7 @@ extension RoomState {
         } else {
             let asker = try admit(actor, for: command, at: now)
             events = try decide(
-                command, of: asker, actor, at: now, online: online, lastSeen: lastSeen, within: budget)
+                command, of: asker, actor, at: now, online: online, lastSeen: lastSeen, within: budget, cell: cell)
         }
         // Who goes may have been all that kept a song on air.
         guard let onAir, !onAir.skipVoters.isEmpty, events.contains(where: \.endsMembership) else { return events }
@@ -37,13 +41,13 @@ extension RoomState {
 
     private func decide(
         _ command: RoomCommand, of asker: Asker, _ actor: Actor, at now: Timestamp, online: Set<MemberID>,
-        lastSeen: [MemberID: Timestamp]?, within budget: PoolBudget
+        lastSeen: [MemberID: Timestamp]?, within budget: PoolBudget, cell: Double
     ) throws(RoomRefusal) -> [RoomEvent] {
         switch command {
         case .join(let name): return try join(name: name, by: actor, online: online, lastSeen: lastSeen)
         case .leave: return membershipEnd(of: try asker.memberOnly, .left)
         case .rename(let name): return try rename(try asker.memberOnly, to: name)
-        case .updateRoom(let update): return try updateRoom(update, by: asker.member?.id)
+        case .updateRoom(let update): return try updateRoom(update, by: asker.member?.id, cell: cell)
         case .closeRoom(let forget, let note): return try closeRoom(forget: forget, by: asker.member?.id, note)
         case .setRole(let member, let role, let note):
             return try setRole(of: member, to: role, by: asker.member?.id, note)

@@ -1,14 +1,19 @@
+import GeoSearch
+
 /// Making a room, and deciding what its owner changes of it.
 extension RoomState {
     /// Returns the first two events of a new room: its making, and the owner's joining as member 1.
     ///
     /// That the code is unique among open rooms and that the founder has not too many rooms is for the caller to see to.
-    package static func found(_ founding: RoomFounding) throws(RoomRefusal) -> [RoomEvent] {
+    /// The location is rounded to cells of `cell` metres.
+    package static func found(
+        _ founding: RoomFounding, cell: Double = RoundedLocation.usualCell
+    ) throws(RoomRefusal) -> [RoomEvent] {
         let name = try NameRule.require(founding.name, "name", RoomLimits.roomName)
         let founderName = try NameRule.require(founding.founderName, "name", RoomLimits.memberName)
         let settings = try RoomSettings().changed(by: founding.settings)
         let room = RoomCreated(
-            id: founding.id, code: founding.code, name: name, location: founding.location,
+            id: founding.id, code: founding.code, name: name, location: founding.location?.rounded(toCellsOf: cell),
             visibility: founding.visibility, settings: settings)
         let owner = MemberID(rawValue: 1)
         return [
@@ -18,7 +23,7 @@ extension RoomState {
     }
 
     /// Only what differs is an event's business; no event where nothing does.
-    func updateRoom(_ update: RoomUpdate, by: MemberID?) throws(RoomRefusal) -> [RoomEvent] {
+    func updateRoom(_ update: RoomUpdate, by: MemberID?, cell: Double) throws(RoomRefusal) -> [RoomEvent] {
         guard update.location == nil || !update.clearLocation else {
             throw .badRequest("location and clearLocation exclude each other")
         }
@@ -27,7 +32,8 @@ extension RoomState {
             let accepted = try NameRule.require(name, "name", RoomLimits.roomName)
             if accepted != self.name { changes.name = accepted }
         }
-        if let location = update.location, location != self.location { changes.location = location }
+        let cellLocation = update.location?.rounded(toCellsOf: cell)
+        if let cellLocation, cellLocation != location { changes.location = cellLocation }
         changes.locationCleared = update.clearLocation && location != nil
         if let visibility = update.visibility, visibility != self.visibility { changes.visibility = visibility }
         let settings = try self.settings.changed(by: update.settings)

@@ -23,8 +23,8 @@ package struct RoomState: Sendable, Equatable {
     package var isForgotten = false
     /// Who may find it.
     package var visibility: Visibility = .unlisted
-    /// Where it is, already rounded.
-    package var location: Coordinate?
+    /// Where it is.
+    package var location: RoundedLocation?
     /// The last event that cleared the location; nil where none did, and in a room that is forgotten.
     package var clearing: Int?
     /// What its owner has set.

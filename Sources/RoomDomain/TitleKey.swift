@@ -1,4 +1,5 @@
 // The standard library's normalization has no public name; Foundation's is not in FoundationEssentials.
+import ByteText
 @_spi(_Unicode) internal import Swift
 
 /// By what a pool is sorted: a title in NFC, each scalar lower-cased by itself, compared by scalar values.
@@ -16,7 +17,7 @@ struct TitleKey: Comparable, Sendable {
     init(_ title: String) {
         if title.utf8.allSatisfy({ $0 < 0x80 }) {
             // Already in NFC, and only A to Z have another lower case.
-            self.bytes = title.utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+            self.bytes = title.utf8.map(\.asciiLowercased)
         } else {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(title.utf8.count)

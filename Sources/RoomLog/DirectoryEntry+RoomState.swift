@@ -1,5 +1,4 @@
 package import EventStorage
-import GeoSearch
 package import RoomDomain
 
 extension DirectoryEntry {
@@ -9,8 +8,7 @@ extension DirectoryEntry {
         let playing = state.onAir.flatMap { state.tracks[$0.track]?.info }
         self.init(
             code: state.code.description, name: state.name, isPublic: state.visibility == .public,
-            latitude: state.location?.latitude, longitude: state.location?.longitude,
-            createdAt: state.createdAt.milliseconds, closedAt: state.closedAt?.milliseconds,
+            location: state.location, createdAt: state.createdAt.milliseconds, closedAt: state.closedAt?.milliseconds,
             owner: owner?.session.uuid, djName: state.isForgotten ? nil : owner?.name,
             nowPlayingTitle: playing?.title, nowPlayingArtist: playing?.artist)
     }

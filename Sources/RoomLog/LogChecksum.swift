@@ -1,3 +1,4 @@
+import ByteText
 package import FoundationEssentials
 import RoomWire
 
@@ -62,11 +63,7 @@ extension Fingerprint {
     }
 
     fileprivate mutating func combine(_ id: UUID) {
-        let octets = id.uuid
-        let all: [16 of UInt8] = [
-            octets.0, octets.1, octets.2, octets.3, octets.4, octets.5, octets.6, octets.7,
-            octets.8, octets.9, octets.10, octets.11, octets.12, octets.13, octets.14, octets.15,
-        ]
-        for index in all.indices { self.combine(all[index]) }
+        let octets = id.octets
+        for index in octets.indices { self.combine(octets[index]) }
     }
 }

@@ -13,6 +13,13 @@ extension CommandJSON {
         hash.combine(command)
         return Int64(bitPattern: hash.value)
     }
+
+    /// The hash of the command with its location rounded to cells of `cell` metres, as it is stored.
+    package static func fingerprint(_ command: RoomCommand, cell: Double) -> Int64 {
+        guard case .updateRoom(var update) = command else { return fingerprint(command) }
+        update.location = update.location?.rounded(toCellsOf: cell).coordinate
+        return fingerprint(.updateRoom(update))
+    }
 }
 
 extension Fingerprint {

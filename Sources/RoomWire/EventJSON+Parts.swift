@@ -57,8 +57,8 @@ extension JSONFields {
     func roomCreated() throws(FieldViolation) -> RoomCreated {
         RoomCreated(
             id: try self.roomID("id"), code: try self.roomCode("code"), name: try self.string("name"),
-            location: try self.locationIfPresent("location", at: "location"), visibility: try self.choice("visibility"),
-            settings: try self.settings("settings", at: "settings"))
+            location: try self.roundedLocationIfPresent("location", at: "location"),
+            visibility: try self.choice("visibility"), settings: try self.settings("settings", at: "settings"))
     }
 
     func memberLeft() throws(FieldViolation) -> MemberLeft {
@@ -89,7 +89,7 @@ extension JSONFields {
     func roomChanges() throws(FieldViolation) -> RoomChanges {
         var changes = RoomChanges()
         changes.name = try self.stringIfPresent("name")
-        changes.location = try self.locationIfPresent("location", at: "location")
+        changes.location = try self.roundedLocationIfPresent("location", at: "location")
         changes.locationCleared = try self.boolIfPresent("locationCleared") ?? false
         changes.visibility = try self.choiceIfPresent("visibility")
         if self["settings"] != nil { changes.settings = try self.settings("settings", at: "settings") }

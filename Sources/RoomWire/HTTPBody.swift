@@ -2,6 +2,11 @@ package import RoomDomain
 
 /// The JSON bodies of HTTP answers (protocol, sections 1 and 2).
 package enum HTTPBody {
+    /// `{"status":…}`: how the server is.
+    package static func status(_ status: String) -> [UInt8] {
+        Self.object { writer in writer.member("status", status) }
+    }
+
     /// `{"seq","result"?}`: a command was carried out.
     package static func command(seq: Int, result: CommandResult?) -> [UInt8] {
         Self.object { writer in

@@ -22,6 +22,10 @@ extension JSONWriter {
         self.endArray()
     }
 
+    mutating func member(_ name: StaticString, _ location: RoundedLocation?) {
+        self.member(name, location?.coordinate)
+    }
+
     mutating func member(_ name: StaticString, _ location: Coordinate?) {
         guard let location else { return }
         self.name(name)
@@ -124,6 +128,11 @@ extension JSONFields {
                 ? fields.violation("lon", "-180 to 180") : fields.violation("lat", "-90 to 90")
         }
         return location
+    }
+
+    /// The location of an event, a state or a summary; `path` is where the location itself stands.
+    func roundedLocationIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> RoundedLocation? {
+        try locationIfPresent(name, at: path).map { RoundedLocation(stored: $0) }
     }
 
     /// The settings that are there; `path` is where they themselves stand.

@@ -22,8 +22,8 @@ package struct RoomSummary: Sendable, Equatable {
     package var code: RoomCode
     /// Its name.
     package var name: String
-    /// Where it is, rounded.
-    package var location: Coordinate?
+    /// Where it is.
+    package var location: RoundedLocation?
     /// How many members have a live connection that is subscribed to it.
     package var listeners: Int
     /// Who plays: the owner's or DJ's name.
@@ -36,7 +36,7 @@ package struct RoomSummary: Sendable, Equatable {
     package var distanceMeters: Double?
 
     package init(
-        id: RoomID, code: RoomCode, name: String, location: Coordinate?, listeners: Int, djName: String?,
+        id: RoomID, code: RoomCode, name: String, location: RoundedLocation?, listeners: Int, djName: String?,
         nowPlaying: NowPlaying?, createdAt: Timestamp, distanceMeters: Double? = nil
     ) {
         self.id = id
@@ -55,7 +55,7 @@ extension RoomSummary {
     init(_ fields: JSONFields) throws(FieldViolation) {
         self.init(
             id: try fields.roomID("id"), code: try fields.roomCode("code"), name: try fields.string("name"),
-            location: try fields.locationIfPresent("location", at: "location"),
+            location: try fields.roundedLocationIfPresent("location", at: "location"),
             listeners: try fields.count("listeners"), djName: try fields.stringIfPresent("djName"),
             nowPlaying: try fields.objectIfPresent("nowPlaying", NowPlaying.init),
             createdAt: try fields.instant("createdAt"),

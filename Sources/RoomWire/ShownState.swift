@@ -72,7 +72,7 @@ package struct ShownState: Sendable, Equatable {
     /// Who may find it.
     package var visibility: Visibility
     /// Where it is, rounded.
-    package var location: Coordinate?
+    package var location: RoundedLocation?
     /// What its owner has set.
     package var settings: RoomSettings
     /// Its members, ascending by number.
@@ -90,7 +90,7 @@ package struct ShownState: Sendable, Equatable {
 
     package init(
         id: RoomID, code: RoomCode, name: String, createdAt: Timestamp, closedAt: Timestamp? = nil,
-        visibility: Visibility, location: Coordinate? = nil, settings: RoomSettings = RoomSettings()
+        visibility: Visibility, location: RoundedLocation? = nil, settings: RoomSettings = RoomSettings()
     ) {
         self.id = id
         self.code = code

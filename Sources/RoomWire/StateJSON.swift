@@ -54,7 +54,7 @@ private protocol StateSource {
     var createdAt: Timestamp { get }
     var closedAt: Timestamp? { get }
     var visibility: Visibility { get }
-    var location: Coordinate? { get }
+    var location: RoundedLocation? { get }
     var settings: RoomSettings { get }
     var shownMembers: Members { get }
     var shownPool: Pool { get }
@@ -101,7 +101,7 @@ extension ShownState {
             id: try fields.roomID("id"), code: try fields.roomCode("code"), name: try fields.string("name"),
             createdAt: try fields.instant("createdAt"), closedAt: try fields.instantIfPresent("closedAt"),
             visibility: try fields.choice("visibility"),
-            location: try fields.locationIfPresent("location", at: "location"),
+            location: try fields.roundedLocationIfPresent("location", at: "location"),
             settings: try fields.settings("settings", at: "settings"))
         members = try fields.elements("members", Member.init)
         pool = try fields.elements("pool", Track.init)

@@ -144,7 +144,7 @@ extension JSONFields {
         state.closedAt = try self.instantIfPresent("closedAt")
         state.isForgotten = try self.boolIfPresent("isForgotten") ?? false
         state.visibility = try self.choice("visibility")
-        state.location = try self.locationIfPresent("location", at: "location")
+        state.location = try self.roundedLocationIfPresent("location", at: "location")
         state.clearing = try self.countIfPresent("clearing")
         state.settings = try self.settings("settings", at: "settings")
         state.nextMember = try self.count("nextMember")

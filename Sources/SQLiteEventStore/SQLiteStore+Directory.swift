@@ -73,10 +73,10 @@ extension DirectoryRecord {
             stream: try row.decode(atIndex: 0),
             entry: DirectoryEntry(
                 code: try row.decode(atIndex: 1), name: try row.decode(atIndex: 2),
-                isPublic: try row.decode(atIndex: 3), latitude: try row.decode(atIndex: 4),
-                longitude: try row.decode(atIndex: 5), createdAt: try row.decode(atIndex: 6),
+                isPublic: try row.decode(atIndex: 3), createdAt: try row.decode(atIndex: 6),
                 closedAt: try row.decode(atIndex: 7), owner: try row.decode(atIndex: 8),
                 djName: try row.decode(atIndex: 9), nowPlayingTitle: try row.decode(atIndex: 10),
-                nowPlayingArtist: try row.decode(atIndex: 11)))
+                nowPlayingArtist: try row.decode(atIndex: 11)
+            ).withStored(latitude: try row.decode(atIndex: 4), longitude: try row.decode(atIndex: 5)))
     }
 }

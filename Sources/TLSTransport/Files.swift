@@ -1,4 +1,5 @@
 internal import Glibc
+import SystemErrors
 
 /// The few file operations that certificates need, all of which block.
 enum Files {

@@ -1,3 +1,5 @@
+package import SystemErrors
+
 /// Why a TLS context could not be made, or why a connection was given up.
 ///
 /// `description` is one sentence that an operator can act on: it names the file or the reason.

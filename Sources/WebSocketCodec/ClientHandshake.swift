@@ -1,3 +1,4 @@
+import ByteText
 package import NIOCore
 
 /// The opening handshake of a client (RFC 6455 §4.1): makes the request, then checks the response.
@@ -44,7 +45,7 @@ package struct ClientHandshake: Equatable, Sendable {
         self.subprotocols = subprotocols
         self.extensions = extensions
         self.fields = fields
-        self.key = Base64.encode(nonce)
+        self.key = Base64.standard.encode(nonce)
     }
 
     /// Appends the request.

@@ -1,3 +1,5 @@
+import ByteText
+
 /// The fields of an HTTP head in the order they came; names are compared without regard to ASCII case.
 package struct HeaderFields: Equatable, Sendable {
     /// Every field, repeated ones too.
@@ -51,11 +53,7 @@ package struct HeaderFields: Equatable, Sendable {
 /// Whether two texts are equal when ASCII letters lose their case (RFC 9110 §5.1, §7.6.1, §7.8).
 func asciiCaseInsensitiveEqual(_ left: String, _ right: String) -> Bool {
     left.utf8.count == right.utf8.count
-        && zip(left.utf8, right.utf8).allSatisfy { asciiLowercased($0) == asciiLowercased($1) }
-}
-
-private func asciiLowercased(_ byte: UInt8) -> UInt8 {
-    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        && zip(left.utf8, right.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
 }
 
 /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3: OWS).

@@ -1,3 +1,4 @@
+import ByteText
 package import NIOCore
 
 /// A client's opening handshake that a server can accept (RFC 6455 §4.2).
@@ -31,7 +32,7 @@ package struct ServerHandshake: Equatable, Sendable {
             fields.values(of: "Content-Length").allSatisfy({ $0 == "0" })
         else { throw .bodyNotAllowed }
         guard fields.onlyValue(of: "Sec-WebSocket-Version") == "13" else { throw .unsupportedVersion }
-        guard let key = fields.onlyValue(of: "Sec-WebSocket-Key"), Base64.decode(key)?.count == 16 else {
+        guard let key = fields.onlyValue(of: "Sec-WebSocket-Key"), Base64.standard.decode(key.utf8)?.count == 16 else {
             throw .badKey
         }
         self.acceptKey = AcceptKey.accept(for: key)

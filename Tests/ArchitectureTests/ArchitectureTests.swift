@@ -46,7 +46,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["GeoSearch", "RoomDomain", "RoomWire", "WebSocketCodec", "EventStorage", "SchemaFiles"])
+    @Test(arguments: [
+        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "WebSocketCodec", "EventStorage", "SchemaFiles",
+    ])
     func `a pure target knows neither Foundation nor threads, sockets or logs`(name: String) throws {
         let target = try #require(tree.targets.first { $0.name == name })
         #expect(!target.files.isEmpty)

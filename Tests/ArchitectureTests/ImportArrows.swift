@@ -22,37 +22,39 @@ let importArrows: [ImportArrow] = {
         arrow("CMalloc"),
 
         // Pure.
+        arrow("ByteText", [], ["FoundationEssentials"]),
         // The C library for the cosine.
-        arrow("GeoSearch", [], platform.union(["FoundationEssentials"])),
+        arrow("GeoSearch", ["ByteText"], platform.union(["FoundationEssentials"])),
         // The standard library by name for Unicode's normalization; Synchronization for keys that are made once.
-        arrow("RoomDomain", ["GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
-        arrow("RoomWire", ["GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
-        arrow("WebSocketCodec", ["CZlib"], ["NIOCore"]),
-        arrow("EventStorage", [], ["FoundationEssentials"]),
-        arrow("RoomLog", ["GeoSearch", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
+        arrow("RoomDomain", ["ByteText", "GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
+        arrow("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
+        arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
+        arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),
+        arrow("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
         arrow("SchemaFiles"),
 
         // Storage.
+        arrow("SystemErrors", [], platform),
         arrow(
-            "PostgresEventStore", ["EventStorage", "SchemaFiles", "CPostgres"],
+            "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemErrors", "CPostgres"],
             platform.union(["FoundationEssentials", "Synchronization"])),
         arrow("SQLiteEventStore", ["EventStorage", "SchemaFiles"], ["GRDB", "Foundation", "Synchronization"]),
 
         // Shells.
         arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),
-        arrow("TLSTransport", ["COpenSSL"], platform.union(["NIOCore", "Synchronization"])),
+        arrow("TLSTransport", ["COpenSSL", "SystemErrors"], platform.union(["NIOCore", "Synchronization"])),
         arrow(
-            "RoomService", ["GeoSearch", "RoomDomain", "RoomLog", "RoomWire", "EventStorage"],
+            "RoomService", ["ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomWire", "EventStorage"],
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
         arrow(
             "LogMaintenance", ["RoomDomain", "RoomLog", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
-        arrow("IdentityTokens", ["RoomWire"], ["JWTKit"]),
+        arrow("IdentityTokens", ["ByteText", "RoomWire"], ["JWTKit"]),
         arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
         arrow("LogOutput", [], platform.union(["NIOPosix", "Synchronization"])),
         arrow(
             "PushServer",
             [
-                "RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "HTTPTransport", "TLSTransport",
+                "ByteText", "RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "HTTPTransport", "TLSTransport",
                 "PrometheusMetrics", "CMalloc", "IdentityTokens",
             ],
             platform.union([

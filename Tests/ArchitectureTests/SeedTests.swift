@@ -6,7 +6,7 @@ import Testing
     /// What draws numbers that nobody can draw again, or names a seed that is the same whatever seed is given.
     private static let unseeded = [
         #"\.random\(in: (?!.*using:)"#, #"\.(shuffled|shuffle|randomElement)\(\)"#, #"SystemRandomNumberGenerator\(\)"#,
-        #"\b(SeededRandom|SeededGenerator|SplitMix|Dice|Scheduler|LogFiller)\((.*, )?(seed|state): \d"#,
+        #"\b(SeededRandom|Dice|Scheduler|LogFiller)\((.*, )?(seed|state): \d"#,
     ].joined(separator: "|")
 
     /// Files whose random numbers are no sample of a test: tokens, nonces, masks and epochs.
@@ -17,13 +17,22 @@ import Testing
         "ArchitectureTests/SeedTests.swift",
     ]
 
-    @Test func `tests with random input take their seeds from TestSeed`() throws {
+    /// The texts of all files of the tests, by their paths.
+    private func files() throws -> [(path: String, text: String)] {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let files = try #require(FileManager.default.enumerator(atPath: tests.path))
-            .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") && !Self.exempt.contains($0) }
+            .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
         #expect(files.count > 100)
-        for file in files {
-            let text = try String(contentsOf: tests.appending(path: file), encoding: .utf8)
+        return try files.map { ($0, try String(contentsOf: tests.appending(path: $0), encoding: .utf8)) }
+    }
+
+    @Test func `there is one source of random numbers`() throws {
+        let sources = try files().filter { $0.text.contains(": RandomNumberGenerator {") }.map(\.path)
+        #expect(sources.filter { !Self.exempt.contains($0) } == ["RandomTestSupport/SeededRandom.swift"])
+    }
+
+    @Test func `tests with random input take their seeds from TestSeed`() throws {
+        for (file, text) in try files() where !Self.exempt.contains(file) {
             let found = text.range(of: Self.unseeded, options: .regularExpression).map { text[text.lineRange(for: $0)] }
             #expect(found == nil, "in Tests/\(file)")
         }

@@ -52,7 +52,7 @@ extension ConformanceSuite {
             let won = try await withThrowingTaskGroup(of: [Int: Int].self) { group in
                 for writer in 0..<8 {
                     group.addTask {
-                        var mixer = SplitMix(seed: TestSeed.fixed(UInt64(writer)))
+                        var mixer = SeededRandom(seed: TestSeed.fixed(UInt64(writer)))
                         var won: [Int: Int] = [:]
                         for _ in 0..<25 {
                             let picked = Array((0..<rooms).shuffled(using: &mixer).prefix(6))

@@ -6,9 +6,9 @@ extension ConformanceSuite {
     static let creationChecks = [
         EventStoreCheck("a stream is made with its events, keys, entry and memberships") { (test) async throws in
             let full = DirectoryEntry(
-                code: "7ZQ4XK", name: "Ünïcödé '\"\\% 🎧", isPublic: false, latitude: -33.868_81,
-                longitude: 151.209_29, createdAt: noon, closedAt: nil, owner: id(801), djName: "Ana",
-                nowPlayingTitle: "Title", nowPlayingArtist: "Artist")
+                code: "7ZQ4XK", name: "Ünïcödé '\"\\% 🎧", isPublic: false, createdAt: noon, closedAt: nil,
+                owner: id(801), djName: "Ana", nowPlayingTitle: "Title", nowPlayingArtist: "Artist"
+            ).withStored(latitude: -33.868_81, longitude: 151.209_29)
             var wanted = creation(1, creator: id(801), key: "k", entry: full)
             wanted.first.keys = keys(after: 0, count: 2)
             wanted.first.joined = [id(801), id(802)]

@@ -26,8 +26,7 @@ extension ConformanceSuite {
             try await test.store.makeStreams([1])
             let mark = try await test.store.directoryChanges(since: nil).mark
             for turn in 0..<3 {
-                var moved = entry(1, owner: id(800))
-                (moved.latitude, moved.longitude) = (Double(turn), -180)
+                let moved = entry(1, owner: id(800)).withStored(latitude: Double(turn), longitude: -180)
                 let part = StreamAppend(
                     stream: id(1), expected: StreamVersion(seq: 2 + turn, keyed: 0),
                     events: events(after: 2 + turn, count: 1), directory: moved)

@@ -24,8 +24,7 @@ let directoryWrites = [
     DirectoryWrite("create", changes: [3]) { try await $0.makeStreams([3]) },
     DirectoryWrite("append") { try await $0.appendEvent(to: 3) },
     DirectoryWrite("append, with an entry", changes: [3]) { store in
-        var entry = entry(3, owner: id(800), name: "New")
-        (entry.latitude, entry.longitude) = (1, 2)
+        let entry = entry(3, owner: id(800), name: "New").withStored(latitude: 1, longitude: 2)
         try await store.appendEvent(to: 3, entry)
     },
     DirectoryWrite("append, with an entry beside other streams", changes: [1]) { store in

@@ -1,5 +1,6 @@
 import EventStorage
 import FoundationEssentials
+import RandomTestSupport
 
 /// One call of a store, with what it answered made comparable.
 enum StoreOperation {
@@ -60,7 +61,7 @@ struct RandomHistory {
     /// Sessions that join and leave.
     static let sessions = (810..<815).map(id)
 
-    private var random: SplitMix
+    private var random: SeededRandom
     /// How many streams there may be.
     private let streams: Int
     /// What is believed of each stream.
@@ -76,7 +77,7 @@ struct RandomHistory {
     ///   - streams: How many streams there may be.
     ///   - sharesCodes: Whether every two streams want one code.
     init(seed: UInt64, streams: Int, sharesCodes: Bool) {
-        random = SplitMix(seed: seed)
+        random = SeededRandom(seed: seed)
         self.streams = streams
         self.sharesCodes = sharesCodes
     }
@@ -161,9 +162,9 @@ struct RandomHistory {
         let closedAt = closed.contains(n) ? noon + Int64(pick(1_000_000_000)) : nil
         return DirectoryEntry(
             code: code(sharesCodes ? n / 2 : n), name: "Room \(pick(100))", isPublic: !chance(4),
-            latitude: isSomewhere ? 1.5 : nil, longitude: isSomewhere ? -1.5 : nil, createdAt: clock,
-            closedAt: closedAt,
-            owner: chance(3) ? nil : Self.sessions[pick(5)], djName: chance(2) ? "dj" : nil)
+            createdAt: clock, closedAt: closedAt, owner: chance(3) ? nil : Self.sessions[pick(5)],
+            djName: chance(2) ? "dj" : nil
+        ).withStored(latitude: isSomewhere ? 1.5 : nil, longitude: isSomewhere ? -1.5 : nil)
     }
 
     private mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }

@@ -1,10 +1,11 @@
 import EventStorage
 import FoundationEssentials
+import RandomTestSupport
 
 /// The `n`th of a row of ascending UUIDv7s that differ in their first bytes.
 func id(_ n: Int) -> UUID {
     let time = UInt64(0x0197_0000_0000) + UInt64(n) * 0x0000_4733_1F05
-    var mixer = SplitMix(seed: UInt64(n))
+    var mixer = SeededRandom(seed: UInt64(n))
     let random = mixer.next()
     var bytes = (0..<8).map { UInt8(truncatingIfNeeded: time >> UInt64(40 - min(40, 8 * $0))) }
     bytes += (0..<8).map { UInt8(truncatingIfNeeded: random >> UInt64(56 - 8 * $0)) }
@@ -15,21 +16,6 @@ func id(_ n: Int) -> UUID {
             bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
             bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
         ))
-}
-
-/// A seeded source of random numbers (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
 }
 
 /// An instant in 2026, milliseconds since the Unix epoch.

@@ -1,5 +1,6 @@
 import EventStorage
 import FoundationEssentials
+import RandomTestSupport
 import Testing
 
 extension ConformanceSuite {
@@ -106,7 +107,7 @@ extension ConformanceSuite {
 
     /// The `n`th session; the `n`th to expire.
     private static func session(_ n: Int, name: String = "Ana") -> SessionRecord {
-        var mixer = SplitMix(seed: UInt64(n))
+        var mixer = SeededRandom(seed: UInt64(n))
         return SessionRecord(
             id: id(n), tokenHash: (0..<32).map { _ in UInt8.random(in: 0...255, using: &mixer) }, name: name,
             createdAt: noon, expiresAt: noon + Int64(n) * 1_000)

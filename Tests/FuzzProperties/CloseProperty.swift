@@ -1,10 +1,11 @@
+import RandomTestSupport
 import WebSocketCodec
 
 /// The close handshake, told what a reader read and what happens besides, sends at most one Close frame, sends nothing
 /// else after it, and says once how the connection ended.
 enum CloseProperty {
     static func check(_ reading: MessageReading, role: WebSocketRole, seed: UInt64) throws(BrokenProperty) {
-        var random = SplitMix64(state: ~seed)
+        var random = SeededRandom(seed: ~seed)
         var drive = Drive(role: role)
         for step in reading.steps {
             try drive.somethingElse(&random)
@@ -30,7 +31,7 @@ enum CloseProperty {
         }
 
         /// Something that is not the peer's doing, or nothing.
-        mutating func somethingElse(_ random: inout SplitMix64) throws(BrokenProperty) {
+        mutating func somethingElse(_ random: inout SeededRandom) throws(BrokenProperty) {
             switch random.next() & 15 {
             case 0: try self.take { $0.close(CloseReason(.goingAway, "away")) }
             case 1: try self.take { $0.close(nil) }

@@ -1,4 +1,5 @@
 import NIOCore
+import RandomTestSupport
 import WebSocketCodec
 
 /// Bytes of a peer are read as messages or refused, the same way however they are cut, in bounded memory; what was read
@@ -62,7 +63,7 @@ enum FramesProperty {
     private static func written(
         _ steps: [MessageReader.Step], by sender: WebSocketRole, seed: UInt64
     ) -> ArraySlice<UInt8> {
-        var random = SplitMix64(state: seed)
+        var random = SeededRandom(seed: seed)
         var wire = ByteBuffer()
         for step in steps {
             let mask = sender == .client ? MaskKey(using: &random) : nil

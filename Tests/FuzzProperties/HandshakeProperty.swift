@@ -1,3 +1,4 @@
+import ByteText
 import NIOCore
 import WebSocketCodec
 
@@ -18,7 +19,7 @@ enum HandshakeProperty {
         }
         try require(head.asksForWebSocket, "accepted without asking for WebSocket")
         let offered = head.fields.elements(of: "Sec-WebSocket-Protocol")
-        guard let nonce = Base64.decode(head.fields["Sec-WebSocket-Key"] ?? "") else {
+        guard let nonce = Base64.standard.decode((head.fields["Sec-WebSocket-Key"] ?? "").utf8) else {
             throw BrokenProperty("accepted without a key: \(head)")
         }
         let target = String(head.path) + (head.query.map { "?" + $0 } ?? "")

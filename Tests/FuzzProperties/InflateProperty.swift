@@ -1,4 +1,5 @@
 import NIOCore
+import RandomTestSupport
 import WebSocketCodec
 
 /// Payloads of compressed messages become messages within the limit or are refused, the same way whether they come in
@@ -103,7 +104,7 @@ enum InflateProperty {
 
     /// A client's compressed messages with these payloads, in fragments.
     private static func fragments(of payloads: [[UInt8]], _ seed: UInt64) -> ArraySlice<UInt8> {
-        var random = SplitMix64(state: ~seed)
+        var random = SeededRandom(seed: ~seed)
         var wire = ByteBuffer()
         for payload in payloads {
             var fragments = Pieces.cut(payload[...], seed: random.next())
@@ -125,7 +126,7 @@ enum InflateProperty {
         _ messages: [[UInt8]], by sender: WebSocketRole, _ setup: Setup
     ) throws(BrokenProperty) {
         let deflater = Deflater(setup.parameters, sender: sender, level: setup.level, threshold: setup.threshold)
-        var random = SplitMix64(state: setup.seed)
+        var random = SeededRandom(seed: setup.seed)
         var wire = ByteBuffer()
         for message in messages {
             let mask = sender == .client ? MaskKey(using: &random) : nil

@@ -1,3 +1,5 @@
+import RandomTestSupport
+
 /// Ways to cut bytes into the pieces in which they arrive.
 enum Pieces {
     /// All bytes at once.
@@ -8,7 +10,7 @@ enum Pieces {
 
     /// Pieces whose lengths follow from `seed`, some of them empty.
     static func cut(_ bytes: ArraySlice<UInt8>, seed: UInt64) -> [ArraySlice<UInt8>] {
-        var random = SplitMix64(state: seed)
+        var random = SeededRandom(seed: seed)
         let longest = [2, 9, 70, 1_000][Int(random.next() & 3)]
         var pieces: [ArraySlice<UInt8>] = []
         var rest = bytes

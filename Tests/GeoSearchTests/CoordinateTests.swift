@@ -34,13 +34,13 @@ import Testing
     @Test(arguments: [0, -1, .nan, -.infinity, 0.000_1, 1e-300] as [Double])
     func `a size of nothing turns rounding off`(meters: Double) throws {
         let point = try #require(Coordinate(latitude: 48.20849, longitude: 16.37208))
-        #expect(point.rounded(toCellsOf: meters) == point)
+        #expect(point.rounded(toCellsOf: meters).coordinate == point)
     }
 
     @Test(arguments: [1e9, .infinity, .greatestFiniteMagnitude] as [Double])
     func `a cell larger than the Earth is the Earth`(meters: Double) throws {
         let point = try #require(Coordinate(latitude: 48.20849, longitude: 16.37208))
-        #expect(point.rounded(toCellsOf: meters) == Coordinate(latitude: 0, longitude: 0))
+        #expect(point.rounded(toCellsOf: meters).coordinate == Coordinate(latitude: 0, longitude: 0))
     }
 
     @Test func `both sides of the antimeridian share its cell's neighbours and one point has one cell`() throws {
@@ -55,7 +55,7 @@ import Testing
             let pole = try #require(Coordinate(latitude: latitude, longitude: 0))
             let rounded = pole.rounded(toCellsOf: 1_000)
             #expect(abs(rounded.latitude - latitude) < 0.005)
-            #expect(rounded.rounded(toCellsOf: 1_000) == rounded)
+            #expect(rounded.coordinate.rounded(toCellsOf: 1_000) == rounded)
         }
     }
 
@@ -69,9 +69,9 @@ import Testing
             let scatter = try #require(Scatter.allCases.randomElement(using: &random))
             let point = scatter.point(using: &random)
             let rounded = point.rounded(toCellsOf: meters)
-            #expect(rounded.rounded(toCellsOf: meters) == rounded, "\(point) \(meters)")
+            #expect(rounded.coordinate.rounded(toCellsOf: meters) == rounded, "\(point) \(meters)")
             let again = Coordinate(latitude: rounded.latitude, longitude: rounded.longitude)
-            #expect(again == rounded, "\(point) \(meters)")
+            #expect(again.map { RoundedLocation(stored: $0) } == rounded, "\(point) \(meters)")
             // Half a cell, which is at most half as large again as asked for, and the rounding of floating point.
             let reach = meters / 111_195.08 * 0.75 + 1e-12
             #expect(abs(rounded.latitude - point.latitude) <= reach, "\(point) \(meters)")

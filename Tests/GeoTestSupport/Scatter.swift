@@ -41,6 +41,7 @@ package enum Scatter: CaseIterable, Sendable {
             return Self.valid(self == .northPole ? latitude : -latitude, .random(in: -180...180, using: &random))
         case .rounded:
             return Self.near(Self.valid(48.2, 16.4), within: 20_000, using: &random).rounded(toCellsOf: 5_000)
+                .coordinate
         }
     }
 

@@ -88,14 +88,4 @@ private enum Example {
             try await TokenKey.secret(Array(repeating: 0, count: 31))
         }
     }
-
-    private static let encodings: [(String, [UInt8]?)] = [
-        ("", []), ("Zg", [0x66]), ("Zm8", [0x66, 0x6F]), ("Zm9v", [0x66, 0x6F, 0x6F]), ("-_-_", [0xFB, 0xFF, 0xBF]),
-        ("Z", nil), ("Zg==", nil), ("+/+/", nil), ("Zm9\n", nil), ("Zm9vY", nil),
-    ]
-
-    @Test(arguments: encodings)
-    func `base 64 is that of the URL without padding`(text: String, bytes: [UInt8]?) {
-        #expect(Base64URL.decode(Array(text.utf8)[...]) == bytes)
-    }
 }

@@ -89,8 +89,7 @@ struct InjectionTests {
         let store = try await TestDatabase.migrated().store()
         for (latitude, longitude) in [(90.5, 0.0), (.nan, 0), (0, -180.5), (0, .infinity)] {
             var creation = creation()
-            creation.first.directory?.latitude = latitude
-            creation.first.directory?.longitude = longitude
+            creation.first.directory = creation.first.directory?.withStored(latitude: latitude, longitude: longitude)
             #expect(await fault { () throws(StorageFault) in try await store.create(creation) }?.cause?.code == "23514")
         }
     }

@@ -43,7 +43,7 @@ struct PostgresConfigurationTests {
     }
 
     @Test func `delays are drawn evenly below a bound that doubles up to the limit`() {
-        var generator = SplitMix(seed: TestSeed.fixed(1))
+        var generator = SeededRandom(seed: TestSeed.fixed(1))
         let draws = (0..<1_000).map { _ in
             var backoff = Backoff(base: .milliseconds(50), limit: .seconds(2))
             return (0..<8).map { _ in backoff.next(using: &generator) }
@@ -56,7 +56,7 @@ struct PostgresConfigurationTests {
     }
 
     @Test func `after a success the delays begin again`() {
-        var generator = SplitMix(seed: TestSeed.fixed(2))
+        var generator = SeededRandom(seed: TestSeed.fixed(2))
         var backoff = Backoff(base: .milliseconds(50), limit: .seconds(2))
         for _ in 0..<100 {
             _ = backoff.next(using: &generator)
@@ -64,20 +64,5 @@ struct PostgresConfigurationTests {
             #expect(backoff.next(using: &generator) <= .milliseconds(50))
             backoff.reset()
         }
-    }
-}
-
-/// A seeded source of random numbers (SplitMix64).
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

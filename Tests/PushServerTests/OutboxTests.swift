@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: TestSeed.fixed(1...40))
     func `bytes leave in their order, and only whole deltas are dropped`(seed: UInt64) {
-        var generator = SplitMix(state: seed)
+        var generator = SeededRandom(seed: seed)
         var outbox = Outbox()
         let rooms = Self.makeRooms()
         var model: [Item] = []

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `an element is due at its deadline, at most one interval later`() {
-        var generator = SplitMix(state: TestSeed.fixed(7))
+        var generator = SeededRandom(seed: TestSeed.fixed(7))
         for _ in 0..<200 {
             var wheel = TimerWheel(start: Self.start)
             let (id, element) = (ConnectionID(rawValue: 1), Element())
@@ -66,18 +66,5 @@ import Testing
         _ = Self.due(&wheel, [:], at: Self.start + .seconds(10))
         wheel.schedule(element, id, at: Self.start + .seconds(3))
         #expect(Self.due(&wheel, [id: element], at: Self.start + .milliseconds(10_100)) == [1])
-    }
-}
-
-/// A small seeded generator, the same everywhere.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

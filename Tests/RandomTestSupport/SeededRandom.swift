@@ -1,4 +1,4 @@
-/// A small, repeatable source of randomness (SplitMix64).
+/// The one source of random numbers of all tests: SplitMix64, which gives the same numbers for the same seed.
 package struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 
@@ -10,6 +10,11 @@ package struct SeededRandom: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
+    }
+
+    /// So many bytes.
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: self.next()) }
     }
 
     /// True once in `times`.

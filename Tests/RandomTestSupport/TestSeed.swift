@@ -15,6 +15,12 @@ package enum TestSeed {
         return seed
     }
 
+    /// Seeds for a random test: some that are the same in every run, and a new one, which is printed; the given one alone
+    /// where there is one.
+    package static func several(_ count: Int = 4, _ test: String = #fileID) -> [UInt64] {
+        (given == nil ? Array(1..<UInt64(count)) : []) + [fresh((test))]
+    }
+
     /// The seed that a test names, which is the same in every run; with each given one it is another.
     package static func fixed(_ seed: UInt64) -> UInt64 {
         seed &+ (given ?? 0) &* 1_000_000

@@ -37,7 +37,7 @@ struct ClientView: Equatable {
 
     var seq = 0
     var name = ""
-    var location: Coordinate?
+    var location: RoundedLocation?
     var visibility = Visibility.public
     var settings = RoomSettings()
     var closedAt: Timestamp?

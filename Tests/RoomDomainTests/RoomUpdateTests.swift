@@ -60,11 +60,14 @@ import Testing
         people.changesNothing(update { _ in })
     }
 
-    @Test func `a location is set, and taken away`() {
+    @Test func `a location is rounded, set, and taken away`() {
+        let cell = here?.rounded(toCellsOf: RoundedLocation.usualCell)
+        #expect(cell != nil && cell?.coordinate != here)
         let room =
             people
-            .when(update { $0.location = here }, then: changed { $0.location = here })
+            .when(update { $0.location = here }, then: changed { $0.location = cell })
             .changesNothing(update { $0.location = here })
+            .changesNothing(update { $0.location = cell?.coordinate })
             .when(update { $0.clearLocation = true }, then: changed { $0.locationCleared = true })
             .changesNothing(update { $0.clearLocation = true }).room
         #expect(room.location == nil)

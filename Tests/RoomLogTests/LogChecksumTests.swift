@@ -95,14 +95,14 @@ import Testing
         let founding = RoomFounding(
             id: Self.room, code: .zero, name: "Café \"Ω\"", location: Coordinate(latitude: 1.25, longitude: -0.5),
             visibility: .public, settings: SettingsUpdate(), founder: sessions[0], founderName: "Ana")
-        var events = try RoomState.found(founding)
+        var events = try RoomState.found(founding, cell: 0)
         var state = RoomState(id: Self.room)
         let now = Timestamp(milliseconds: 1)
         for event in state.recorded(events, at: now) { state.evolve(event) }
         var commands = RandomCommands(random: SeededRandom(seed: random.next()), sessions: sessions)
         while events.count < 100, state.isOpen {
             let (command, actor) = (commands.command(for: state), commands.actor(in: state))
-            guard let decided = try? state.decide(command, by: actor, at: now) else { continue }
+            guard let decided = try? state.decide(command, by: actor, at: now, cell: 0) else { continue }
             for event in state.recorded(decided, at: now) { state.evolve(event) }
             events += decided
         }

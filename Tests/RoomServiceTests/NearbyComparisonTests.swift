@@ -21,7 +21,7 @@ import Testing
             let pages = [2_000, 1_000, 0]
             for page in pages {
                 try await store.write(page + 100) { $0.name = "renamed" }
-                try await store.write(page + 200) { $0.latitude = 85 }
+                try await store.write(page + 200) { $0 = $0.withStored(latitude: 85, longitude: 0) }
                 try await store.write(page + 300) { $0.closedAt = 1 }
                 try await store.write(page + 400) { $0.closedAt = 1 }
                 try await store.write(page + 450) { $0.isPublic = false }
@@ -68,7 +68,8 @@ extension FaultyEventStore {
     fileprivate func make(_ n: Int, isBetween: Bool = false) async throws {
         let id = numbered(n, isBetween: isBetween).uuid
         let entry = DirectoryEntry(
-            code: "\(id)", name: "Room \(n)", isPublic: true, latitude: Double(n) / 100, longitude: 0, createdAt: 1)
+            code: "\(id)", name: "Room \(n)", isPublic: true, createdAt: 1
+        ).withStored(latitude: Double(n) / 100, longitude: 0)
         let creation = StreamCreation(
             first: StreamAppend(stream: id, expected: .start, events: [], directory: entry), epoch: "epoch",
             creator: id, key: nil, fingerprint: 1, at: 1, keysSince: 0, ownerLimit: 1)

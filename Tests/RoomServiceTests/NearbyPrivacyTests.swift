@@ -21,12 +21,12 @@ import Testing
         var random = SeededRandom(seed: seed)
         try await withNearby { node in
             let cell = node.host.settings.locationPrecisionMeters
-            let centre = truth.rounded(toCellsOf: cell)
+            let centre = truth.rounded(toCellsOf: cell).coordinate
             // Those of many in the cell that are farthest from its middle.
             let others = (0..<200).map { _ in
                 Vector(centre).moved(
                     east: .random(in: -cell...cell, using: &random), north: .random(in: -cell...cell, using: &random))
-            }.map(\.coordinate).filter { $0.rounded(toCellsOf: cell) == centre }
+            }.map(\.coordinate).filter { $0.rounded(toCellsOf: cell).coordinate == centre }
                 .sorted { greatCircleDistance(from: centre, to: $0) > greatCircleDistance(from: centre, to: $1) }
             let places = [truth] + others.prefix(3)
             try #require(places.count == 4)
@@ -73,7 +73,7 @@ import Testing
         try await withNearby { node in
             let cell = node.host.settings.locationPrecisionMeters
             let truth = Self.truths[0]
-            let centre = truth.rounded(toCellsOf: cell)
+            let centre = truth.rounded(toCellsOf: cell).coordinate
             let corner = Vector(centre).moved(east: cell * 0.4, north: cell * 0.4).coordinate
             let (room, owner) = try await node.makeRoom(at: truth)
             #expect(await node.host.nearby.refresh())
@@ -125,7 +125,7 @@ private struct Attack {
         var own: [(room: RoomID, place: Vector)] = []
         for corner in corners {
             let room = try await node.makeRoom(at: corner).room
-            let shown = try await list(corner, 1_000).first { $0.id == room }?.location
+            let shown = try await list(corner, 1_000).first { $0.id == room }?.location?.coordinate
             own.append((room, Vector(try #require(shown))))
         }
         let probes = own

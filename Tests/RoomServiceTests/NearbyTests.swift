@@ -68,9 +68,8 @@ import Testing
     /// Who is not concerned is not even looked at.
     @Test func `a full list reaches as far as its last room, any other as far as was asked`() throws {
         let records = (0..<3).map { step in
-            let entry = DirectoryEntry(
-                code: "", name: "", isPublic: true, latitude: 52.52 + Double(step) / 1_000, longitude: 13.405,
-                createdAt: 0)
+            let entry = DirectoryEntry(code: "", name: "", isPublic: true, createdAt: 0)
+                .withStored(latitude: 52.52 + Double(step) / 1_000, longitude: 13.405)
             return DirectoryRecord(stream: UUID(), entry: entry)
         }
         let rooms = try records.map { try #require(PlacedRoom($0)) }

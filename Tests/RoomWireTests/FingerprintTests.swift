@@ -1,3 +1,4 @@
+import GeoSearch
 import RoomDomain
 import RoomWire
 import Testing
@@ -78,6 +79,18 @@ import Testing
         #expect(fingerprints[0] == fingerprints[1])
         let one = try CommandJSON.parse(JSONValue(parsing: Array(#"{"type":"kick","members":[2]}"#.utf8)))
         #expect(CommandJSON.fingerprint(one) == fingerprints[0])
+    }
+
+    @Test func `a location counts as its cell`() {
+        func fingerprint(_ longitude: Double, cell: Double) -> Int64 {
+            var update = RoomUpdate()
+            update.location = Coordinate(latitude: 48.2, longitude: longitude)
+            return CommandJSON.fingerprint(.updateRoom(update), cell: cell)
+        }
+        #expect(fingerprint(16.4, cell: 100) == fingerprint(16.400_01, cell: 100))
+        #expect(fingerprint(16.4, cell: 100) != fingerprint(16.41, cell: 100))
+        #expect(fingerprint(16.4, cell: 0) != fingerprint(16.400_01, cell: 0))
+        #expect(CommandJSON.fingerprint(.leave, cell: 100) == CommandJSON.fingerprint(.leave))
     }
 
     @Test func `requests for rooms that differ have fingerprints that differ`() throws {

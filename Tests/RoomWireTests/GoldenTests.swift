@@ -210,7 +210,7 @@ import Testing
     ]
 
     private static let nearbyMessages: [(name: String, message: ClientMessage)] =
-        Sample.location.map { place in
+        Sample.point.map { place in
             [
                 ("nearby", .nearby(id: 5, query: NearbyQuery(origin: place, radiusMeters: 20_037_508, limit: 200))),
                 ("nearby-usual", .nearby(id: 5, query: NearbyQuery(origin: place))),
@@ -295,7 +295,7 @@ import Testing
         try expect(CommandJSON.encode(body: .skip), is: "request-command")
         let room = try CreateRoomRequest.parse(Fixture.bytes("request-room"))
         #expect(room.name == "Kitchen")
-        #expect(room.location == Sample.location)
+        #expect(room.location == Sample.point)
         #expect(room.visibility == .unlisted)
         var settings = SettingsUpdate()
         settings.skipRatio = 0.25

@@ -9,7 +9,7 @@ extension RandomValues {
         case .roomCreated:
             .roomCreated(
                 RoomCreated(
-                    id: room(), code: code(), name: text(), location: location(), visibility: choice(),
+                    id: room(), code: code(), name: text(), location: rounded(), visibility: choice(),
                     settings: settings()))
         case .memberJoined: .memberJoined(member: id(), name: text(), role: choice(), session: session())
         case .memberLeft: .memberLeft(leaving())
@@ -58,7 +58,7 @@ extension RandomValues {
     private mutating func changes() -> RoomChanges {
         var changes = RoomChanges()
         changes.name = maybe { $0.text() }
-        changes.location = location()
+        changes.location = rounded()
         changes.locationCleared = bool()
         changes.visibility = maybe { $0.choice() }
         changes.settings = maybe { $0.settings() }

@@ -74,6 +74,8 @@ struct RandomValues {
         }.flatMap { Coordinate(latitude: $0.0, longitude: $0.1) }
     }
 
+    mutating func rounded() -> RoundedLocation? { location().map { RoundedLocation(stored: $0) } }
+
     // MARK: Parts of rooms
 
     mutating func settings() -> RoomSettings {
@@ -137,7 +139,7 @@ struct RandomValues {
 
     mutating func summary() -> RoomSummary {
         RoomSummary(
-            id: room(), code: code(), name: text(), location: location(), listeners: count(),
+            id: room(), code: code(), name: text(), location: rounded(), listeners: count(),
             djName: maybe { $0.text() },
             nowPlaying: maybe { values in .init(title: values.text(), artist: values.maybe { $0.text() }) },
             createdAt: instant(), distanceMeters: maybe { $0.number() })
@@ -146,7 +148,7 @@ struct RandomValues {
     mutating func state() -> ShownState {
         var state = ShownState(
             id: room(), code: code(), name: text(), createdAt: instant(), closedAt: maybe { $0.instant() },
-            visibility: choice(), location: location(), settings: settings())
+            visibility: choice(), location: rounded(), settings: settings())
         state.members = several { .init(id: $0.id(), name: $0.text(), role: $0.choice(), joinedAt: $0.instant()) }
         state.pool = several { $0.track() }
         state.requests = several { $0.id() }

@@ -39,7 +39,7 @@ import Testing
                 random: SeededRandom(seed: seed), sessions: (1...8).map(Sample.session))
             self.clients = [1, 2, 3, 200].map { Client(session: Sample.session($0)) }
             let founding = RoomFounding(
-                id: Sample.room, code: Sample.code, name: "Kitchen", location: Sample.location, visibility: .public,
+                id: Sample.room, code: Sample.code, name: "Kitchen", location: Sample.point, visibility: .public,
                 settings: SettingsUpdate(), founder: Sample.session(1), founderName: "Ana")
             try self.append(RoomState.found(founding), at: Sample.time(0))
         }

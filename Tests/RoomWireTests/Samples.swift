@@ -10,7 +10,8 @@ enum Sample {
     static let room = RoomID(
         UUID(uuid: (1, 0x93, 0x50, 0x3F, 0x12, 0x34, 0x7A, 0xBC, 0x8D, 0xEF, 1, 0x23, 0x45, 0x67, 0x89, 0xAB)))
     static let code = RoomCode("7K3M9Q") ?? .zero
-    static let location = Coordinate(latitude: 41.38, longitude: -2.175)
+    static let point = Coordinate(latitude: 41.38, longitude: -2.175)
+    static let location = point.map { RoundedLocation(stored: $0) }
 
     static func session(_ number: UInt8) -> SessionID {
         SessionID(UUID(uuid: (1, 0x93, 0x50, 0x3F, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, number)))
@@ -43,7 +44,7 @@ enum Sample {
     static func track(_ number: Int) -> TrackID { TrackID(rawValue: number) }
     static func entry(_ number: Int) -> EntryID { EntryID(rawValue: number) }
 
-    static func created(_ name: String, location: Coordinate?, _ visibility: Visibility) -> RoomEvent {
+    static func created(_ name: String, location: RoundedLocation?, _ visibility: Visibility) -> RoomEvent {
         .roomCreated(
             RoomCreated(
                 id: self.room, code: self.code, name: name, location: location, visibility: visibility,
@@ -150,7 +151,7 @@ enum Sample {
     private static var manyChanges: RoomChanges {
         var changes = RoomChanges()
         changes.name = "Cellar"
-        changes.location = Coordinate(latitude: -90, longitude: 0)
+        changes.location = Coordinate(latitude: -90, longitude: 0).map { RoundedLocation(stored: $0) }
         changes.visibility = .unlisted
         changes.settings = self.settings(skipRatio: 0.25, maxWaitingPerMember: 3, repeatAfterPlays: 10)
         return changes
@@ -296,7 +297,7 @@ enum Sample {
     private static var manyUpdates: RoomUpdate {
         var update = RoomUpdate()
         update.name = "Cellar"
-        update.location = self.location
+        update.location = self.point
         update.visibility = .unlisted
         update.settings.queueMode = .fair
         update.settings.skipRatio = 0.25

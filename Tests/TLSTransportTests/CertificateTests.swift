@@ -1,4 +1,5 @@
 import Foundation
+import SystemErrors
 import Testing
 
 @testable import TLSTransport

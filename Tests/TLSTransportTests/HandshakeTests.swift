@@ -153,7 +153,7 @@ import Testing
 
     @Test func `random bytes never crash a server`() throws {
         let seed = TestSeed.fresh()
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let identity = try Identity.shared.get()
         let resources = try TLSEventLoopResources()
         for _ in 0..<500 {
@@ -173,7 +173,7 @@ import Testing
 
     @Test func `a handshake with one byte changed never delivers data`() throws {
         let seed = TestSeed.fresh()
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<200 {
             let pair = try EmbeddedPair()
             pair.client.writeAndFlush("secret")

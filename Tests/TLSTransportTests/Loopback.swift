@@ -78,7 +78,7 @@ struct Loopback: Sendable {
 
 /// When steps of handshakes are taken: half of them at once, the others some time later, or behind what comes next.
 private final class RandomTurns: Sendable {
-    private let random = Mutex(SeededGenerator(seed: TestSeed.fresh()))
+    private let random = Mutex(SeededRandom(seed: TestSeed.fresh()))
 
     /// How long the next step waits; nil: not at all.
     func next() -> TimeAmount? {
@@ -101,7 +101,7 @@ struct SeededBytes {
     private var position = 0
 
     init(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var block = ByteBuffer()
         while block.readableBytes < Self.period { block.writeInteger(generator.next()) }
         self.block = block
@@ -129,7 +129,7 @@ final class StreamHandler: ChannelInboundHandler {
 
     private var outgoing: SeededBytes
     private var incoming: SeededBytes
-    private var sizes: SeededGenerator
+    private var sizes: SeededRandom
     private var toSend: Int
     private var toReceive: Int
     private let count: Int
@@ -139,7 +139,7 @@ final class StreamHandler: ChannelInboundHandler {
     init(sending: UInt64, expecting: UInt64, count: Int, _ tls: TLSHandler, done: EventLoopPromise<Void>) {
         outgoing = SeededBytes(seed: sending)
         incoming = SeededBytes(seed: expecting)
-        sizes = SeededGenerator(seed: sending ^ 0x5555)
+        sizes = SeededRandom(seed: sending ^ 0x5555)
         toSend = count
         toReceive = count
         self.count = count
@@ -198,10 +198,10 @@ final class StreamHandler: ChannelInboundHandler {
 /// Cuts what the transport reads into pieces of random size.
 final class Cutter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
-    private var sizes: SeededGenerator
+    private var sizes: SeededRandom
 
     init(seed: UInt64) {
-        sizes = SeededGenerator(seed: seed)
+        sizes = SeededRandom(seed: seed)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

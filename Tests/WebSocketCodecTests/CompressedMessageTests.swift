@@ -153,7 +153,7 @@ struct CompressedMessageTests {
     }
 
     @Test func `what compressing adds to a message of the longest length is allowed`() {
-        var generator = SeededGenerator(seed: TestSeed.fixed(1))
+        var generator = SeededRandom(seed: TestSeed.fixed(1))
         let noise = generator.bytes(10_000)
         let payload = storedPayload(noise, length: 50)
         #expect(payload.count == 11_001)

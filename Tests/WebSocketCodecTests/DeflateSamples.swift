@@ -1,4 +1,5 @@
 import NIOCore
+import RandomTestSupport
 import WebSocketCodec
 
 /// `bytes` as blocks without compression (RFC 1951 §3.2.4), at a byte's start.
@@ -38,7 +39,7 @@ extension Inflater {
 }
 
 /// A message of this server's kind: JSON of about `length` bytes that tells of events.
-func deltaJSON(_ length: Int, using generator: inout SeededGenerator) -> [UInt8] {
+func deltaJSON(_ length: Int, using generator: inout SeededRandom) -> [UInt8] {
     var text = #"{"type":"delta","room":"r_7Q4ZK2M9XH","epoch":3,"seq":10482,"events":["#
     while text.utf8.count < length - 2 {
         let number = UInt32(truncatingIfNeeded: generator.next())

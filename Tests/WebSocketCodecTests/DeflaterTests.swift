@@ -18,7 +18,7 @@ struct DeflaterTests {
     }
 
     @Test func `a deflater that keeps its context refers to earlier messages`() throws {
-        var generator = SeededGenerator(seed: TestSeed.fixed(1))
+        var generator = SeededRandom(seed: TestSeed.fixed(1))
         let message = deltaJSON(400, using: &generator)
         let deflater = Deflater(keepsContext: true)
         let inflater = Inflater()
@@ -30,7 +30,7 @@ struct DeflaterTests {
     }
 
     @Test func `short messages and those that do not become shorter are left as they are`() {
-        var generator = SeededGenerator(seed: TestSeed.fixed(2))
+        var generator = SeededRandom(seed: TestSeed.fixed(2))
         let deflater = Deflater(threshold: 100)
         var buffer = ByteBuffer(string: "before")
         let before = buffer
@@ -45,7 +45,7 @@ struct DeflaterTests {
     }
 
     @Test func `a message that was left as it is, is not referred to`() throws {
-        var generator = SeededGenerator(seed: TestSeed.fixed(3))
+        var generator = SeededRandom(seed: TestSeed.fixed(3))
         let deflater = Deflater(keepsContext: true)
         let inflater = Inflater()
         let first = try #require(deflater.payload(of: Self.text))
@@ -59,7 +59,7 @@ struct DeflaterTests {
     }
 
     @Test func `typical deltas become shorter from the default threshold on`() throws {
-        var generator = SeededGenerator(seed: TestSeed.fixed(4))
+        var generator = SeededRandom(seed: TestSeed.fixed(4))
         let deflater = Deflater()
         for (length, atMost) in [(200, 90), (400, 75), (2_000, 50)] {
             let message = deltaJSON(length, using: &generator)
@@ -74,7 +74,7 @@ struct DeflaterTests {
 
     @Test(arguments: 9...15)
     func `a deflater does not refer further back than its window`(_ bits: Int) throws {
-        var generator = SeededGenerator(seed: TestSeed.fixed(UInt64(bits)))
+        var generator = SeededRandom(seed: TestSeed.fixed(UInt64(bits)))
         // what comes twice lies one window and a half apart
         let noise = generator.bytes((1 << bits) + (1 << (bits - 1)))
         let parameters = DeflateParameters(serverMaxWindowBits: bits)

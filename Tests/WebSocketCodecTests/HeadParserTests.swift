@@ -1,4 +1,5 @@
 import NIOCore
+import RandomTestSupport
 import Testing
 import WebSocketCodec
 
@@ -144,9 +145,9 @@ struct HeadParserTests {
         #expect(original == ByteBuffer(string: Self.request))
     }
 
-    @Test(arguments: SeededGenerator.seeds())
+    @Test(arguments: TestSeed.several())
     func `damaged requests are read or refused, the same way however they are cut`(_ seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var refused = 0
         for _ in 0..<500 {
             var bytes = Array(Self.request.utf8)

@@ -1,4 +1,5 @@
 import NIOCore
+import RandomTestSupport
 import Testing
 import WebSocketCodec
 
@@ -33,8 +34,8 @@ struct MaskKeyTests {
     }
 
     @Test func `a key is drawn from the generator`() {
-        var one = SeededGenerator(seed: 7)
-        var same = SeededGenerator(seed: 7)
+        var one = SeededRandom(seed: 7)
+        var same = SeededRandom(seed: 7)
         let first = MaskKey(using: &one)
         #expect(first == MaskKey(using: &same))
         #expect(first != MaskKey(using: &one))

@@ -1,4 +1,5 @@
 import NIOCore
+import RandomTestSupport
 import Testing
 import WebSocketCodec
 
@@ -14,7 +15,7 @@ struct RandomDeflateTests {
 
     /// Random messages, most of them compressed, in random fragments with pings between them, and the steps they make.
     private func conversation(
-        _ generator: inout SeededGenerator, sender: WebSocketRole, _ parameters: DeflateParameters
+        _ generator: inout SeededRandom, sender: WebSocketRole, _ parameters: DeflateParameters
     ) -> (bytes: [UInt8], steps: [MessageReader.Step]) {
         let deflater = Deflater(
             parameters, sender: sender, level: Int.random(in: 1...9, using: &generator),
@@ -63,11 +64,11 @@ struct RandomDeflateTests {
         return (Array(wire.readableBytesView), steps)
     }
 
-    @Test(arguments: SeededGenerator.seeds(3), [WebSocketRole.client, .server])
+    @Test(arguments: TestSeed.several(3), [WebSocketRole.client, .server])
     func `random compressed messages arrive as they were sent, however they are cut`(
         _ seed: UInt64, _ sender: WebSocketRole
     ) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let shared = Inflater()
         for parameters in Self.parameters {
             let (bytes, steps) = conversation(&generator, sender: sender, parameters)
@@ -83,9 +84,9 @@ struct RandomDeflateTests {
         }
     }
 
-    @Test(arguments: SeededGenerator.seeds(3))
+    @Test(arguments: TestSeed.several(3))
     func `damaged compressed conversations give the same steps and violation however they are cut`(_ seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var violations: Set<String> = []
         // Not every damage breaks the compression: conversations are damaged until one does, long before the last.
         for round in 0..<100 where round < 4 || !violations.contains("invalidDeflate") {
@@ -108,9 +109,9 @@ struct RandomDeflateTests {
         #expect(violations.contains("invalidDeflate"))
     }
 
-    @Test(arguments: SeededGenerator.seeds())
+    @Test(arguments: TestSeed.several())
     func `random and damaged payloads are inflated or refused within the limit`(_ seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let deflater = Deflater(threshold: 0)
         var refused = 0
         for round in 0..<3_000 {

@@ -1,11 +1,12 @@
 import NIOCore
+import RandomTestSupport
 import Testing
 import WebSocketCodec
 
 struct RandomFrameTests {
     /// Random messages as frames, cut into fragments with control frames between them, and the steps they make.
     private func conversation(
-        _ generator: inout SeededGenerator, sender: WebSocketRole
+        _ generator: inout SeededRandom, sender: WebSocketRole
     ) -> (bytes: [UInt8], steps: [MessageReader.Step]) {
         var wire = ByteBuffer()
         var steps: [MessageReader.Step] = []
@@ -41,9 +42,9 @@ struct RandomFrameTests {
         return (Array(wire.readableBytesView), steps)
     }
 
-    @Test(arguments: SeededGenerator.seeds(), [WebSocketRole.client, .server])
+    @Test(arguments: TestSeed.several(), [WebSocketRole.client, .server])
     func `random messages arrive as they were sent, however they are cut`(_ seed: UInt64, _ sender: WebSocketRole) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         for round in 0..<10 {
             let (bytes, steps) = conversation(&generator, sender: sender)
             #expect(Transcript(bytes, role: sender.peer).steps == steps, "seed \(seed), round \(round)")
@@ -54,11 +55,11 @@ struct RandomFrameTests {
         }
     }
 
-    @Test(arguments: SeededGenerator.seeds(), [WebSocketRole.client, .server])
+    @Test(arguments: TestSeed.several(), [WebSocketRole.client, .server])
     func `damaged conversations give the same steps and the same violation however they are cut`(
         _ seed: UInt64, _ sender: WebSocketRole
     ) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var violations = 0
         for round in 0..<60 {
             var (bytes, _) = conversation(&generator, sender: sender)
@@ -80,9 +81,9 @@ struct RandomFrameTests {
         #expect(violations > 10)
     }
 
-    @Test(arguments: SeededGenerator.seeds(), [WebSocketRole.client, .server])
+    @Test(arguments: TestSeed.several(), [WebSocketRole.client, .server])
     func `random bytes are read or refused, the same way however they are cut`(_ seed: UInt64, _ role: WebSocketRole) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         for round in 0..<3_000 {
             var bytes = generator.bytes(Int.random(in: 0...60, using: &generator))
             // most random first bytes are refused at once: let every other round begin like a frame

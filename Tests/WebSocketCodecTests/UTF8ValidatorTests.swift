@@ -1,3 +1,4 @@
+import RandomTestSupport
 import Testing
 import WebSocketCodec
 
@@ -66,9 +67,9 @@ struct UTF8ValidatorTests {
         #expect(judgedOtherwise == [])
     }
 
-    @Test(arguments: SeededGenerator.seeds())
+    @Test(arguments: TestSeed.several())
     func `damaged random text is judged as the standard library does`(_ seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var refused = 0
         for _ in 0..<2_000 {
             var bytes = Array(generator.text(longest: 40).utf8)

@@ -1,3 +1,4 @@
+import ByteText
 import TLSTransport
 
 /// How a request says whose it is: a bearer token or the session's cookie (protocol, section 1).
@@ -14,7 +15,7 @@ enum Authentication {
     static func makeToken() -> String {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<32).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
-        return prefix + Base64URL.encode(bytes)
+        return prefix + Base64.url.encode(bytes)
     }
 
     /// The token's SHA-256: all that is stored of it.
@@ -56,21 +57,5 @@ enum Authentication {
         let token = String(text.drop { $0 == " " })
         guard token.hasPrefix(prefix), token.utf8.count == prefix.utf8.count + randomCharacters else { return nil }
         return token
-    }
-}
-
-/// Base 64 with the URL's alphabet and no padding (RFC 4648 §5).
-enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-
-    /// The text of `bytes`.
-    static func encode(_ bytes: [UInt8]) -> String {
-        var text = ""
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << (8 * UInt32(3 - group.count))
-            for digit in 0...group.count { text.append(alphabet[Int(bits >> (18 - 6 * UInt32(digit)) & 63)]) }
-        }
-        return text
     }
 }

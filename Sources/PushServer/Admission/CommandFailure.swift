@@ -19,6 +19,15 @@ struct CommandFailure: Error {
         self.retryAfterMs = retryAfterMs ?? (code == .unavailable || code == .rateLimited ? 1_000 : nil)
     }
 
+    /// The fields that an HTTP answer has because of it (RFC 9110 §10.2.3, §11.6.1).
+    var fields: [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = []
+        if code == .unauthorized { fields.append(("WWW-Authenticate", "Bearer")) }
+        // Rounded up: a client that waits as long as it is told is let in.
+        if let retryAfterMs { fields.append(("Retry-After", "\((retryAfterMs + 999) / 1_000)")) }
+        return fields
+    }
+
     /// What is told of an outcome that is no acknowledgement.
     init(_ outcome: CommandOutcome) {
         switch outcome {

@@ -14,11 +14,9 @@ final class AcceptPause: ChannelInboundHandler {
 
     private var isPausing = false
 
-    /// Puts one into a listener's pipeline.
-    static func add(to listener: any Channel) -> EventLoopFuture<Void> {
-        listener.eventLoop.makeCompletedFuture {
-            try listener.pipeline.syncOperations.addHandler(AcceptPause())
-        }
+    /// Puts one into a listener's pipeline, with handlers of connections behind it; call on the listener's loop.
+    static func add(to listener: any Channel, before others: [any ChannelHandler] = []) throws {
+        try listener.pipeline.syncOperations.addHandlers([AcceptPause()] + others)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -185,23 +185,28 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         if let session = authenticator.rememberedSession(authorization: authorization, cookies: cookies) {
             return admit(session, to: place, handshake, context)
         }
-        let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let done = resume(handshake, context) { session in self.admit(session, to: place, handshake, context) }
         surroundings.start {
-            let result: Result<Session, CommandFailure>
             do throws(CommandFailure) {
-                result = .success(
-                    try await authenticator.session(authorization: authorization, cookies: cookies))
+                done(.success(try await authenticator.session(authorization: authorization, cookies: cookies)))
             } catch {
-                result = .failure(error)
-            }
-            this.eventLoop.execute {
-                let (handler, context) = this.value
-                switch result {
-                case .success(let session): handler.admit(session, to: place, handshake, context)
-                case .failure(let failure): handler.decided(.failure(failure), handshake, context)
-                }
+                done(.failure(error))
             }
         }
+    }
+
+    /// What takes a result from any thread back to the connection's loop: `next` goes on with it, a failure is answered.
+    private func resume<Success: Sendable>(
+        _ handshake: ServerHandshake, _ context: ChannelHandlerContext, _ next: @escaping (Success) -> Void
+    ) -> @Sendable (Result<Success, CommandFailure>) -> Void {
+        let take = { (result: Result<Success, CommandFailure>) in
+            switch result {
+            case .success(let value): next(value)
+            case .failure(let failure): self.decided(.failure(failure), handshake, context)
+            }
+        }
+        let bound = NIOLoopBound(take, eventLoop: context.eventLoop)
+        return { result in bound.eventLoop.runSoon { bound.value(result) } }
     }
 
     /// Finds the room that the socket is for, if it is for one, and whether the session may look at it.
@@ -228,30 +233,18 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         } catch {
             return decided(.failure(error), handshake, context)
         }
-        let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        lookup.find(reference, for: seeker) { result in
-            this.eventLoop.runSoon {
-                let (handler, context) = this.value
-                switch result {
-                case .success(let room): handler.admit(session, to: room, handshake, context)
-                case .failure(let failure): handler.decided(.failure(failure), handshake, context)
-                }
-            }
-        }
+        let done = resume(handshake, context) { (room: RoomID) in self.admit(session, to: room, handshake, context) }
+        lookup.find(reference, for: seeker, done)
     }
 
     private func admit(
         _ session: Session, to room: RoomID, _ handshake: ServerHandshake, _ context: ChannelHandlerContext
     ) {
-        let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let done = resume(handshake, context) { (_: Void) in
+            self.decided(.success((session, room)), handshake, context)
+        }
         surroundings.hub.rooms.registry.admit(session.id, to: room) { result in
-            this.eventLoop.runSoon {
-                let (handler, context) = this.value
-                switch result {
-                case .success: handler.decided(.success((session, room)), handshake, context)
-                case .failure(let failure): handler.decided(.failure(CommandFailure(failure)), handshake, context)
-                }
-            }
+            done(result.mapError { CommandFailure($0) })
         }
     }
 
@@ -312,15 +305,10 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     }
 
     private func refuse(_ failure: CommandFailure, _ context: ChannelHandlerContext) {
-        var fields: [HeaderField] = []
-        if failure.code == .unauthorized, let field = HeaderField("WWW-Authenticate", "Bearer") { fields.append(field) }
-        if let wait = failure.retryAfterMs, let field = HeaderField("Retry-After", "\((wait + 999) / 1_000)") {
-            fields.append(field)
-        }
         respond(
             status: failure.code.httpStatus,
-            HTTPBody.problem(code: failure.code, detail: failure.detail, retryAfterMs: failure.retryAfterMs), fields,
-            context)
+            HTTPBody.problem(code: failure.code, detail: failure.detail, retryAfterMs: failure.retryAfterMs),
+            failure.fields.compactMap { HeaderField($0.name, $0.value) }, context)
     }
 
     private func respond(status: Int, _ body: [UInt8], _ extra: [HeaderField], _ context: ChannelHandlerContext) {

@@ -52,8 +52,9 @@ struct ProblemMiddleware: RouterMiddleware {
             HTTPResponse.Status(code: failure.code.httpStatus),
             HTTPBody.problem(code: failure.code, detail: failure.detail, retryAfterMs: failure.retryAfterMs),
             type: "application/problem+json")
-        if let wait = failure.retryAfterMs { response.headers[.retryAfter] = "\((wait + 999) / 1_000)" }
-        if failure.code == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
+        for field in failure.fields {
+            if let name = HTTPField.Name(field.name) { response.headers[name] = field.value }
+        }
         return response
     }
 }

@@ -12,9 +12,4 @@ extension Response {
     }
 
     static func json(_ body: [UInt8]) -> Response { json(.ok, body) }
-
-    static func json(_ members: KeyValuePairs<String, String>) -> Response {
-        let text = members.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",")
-        return json(Array("{\(text)}".utf8))
-    }
 }

@@ -11,7 +11,7 @@ struct ServerRoutes: Sendable {
     /// Everything that was measured, in Prometheus' text format 0.0.4.
     let metrics: @Sendable () async -> [UInt8]
 
-    func health() -> Response { Response.json(["status": "ok"]) }
+    func health() -> Response { Response.json(HTTPBody.status("ok")) }
 
     func readiness() async throws -> Response {
         guard !isStopping() else { throw CommandFailure(ErrorCode.unavailable, "the server is stopping") }
@@ -20,7 +20,7 @@ struct ServerRoutes: Sendable {
         } catch {
             throw CommandFailure(ErrorCode.unavailable, "the event log is out of reach")
         }
-        return Response.json(["status": "ready"])
+        return Response.json(HTTPBody.status("ready"))
     }
 
     func measured() async -> Response {

@@ -35,7 +35,9 @@ final class MetricsListener: Sendable {
     func bind(_ address: RoomServerSettings.MetricsAddress, on group: any EventLoopGroup) async throws -> any Channel {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelInitializer { AcceptPause.add(to: $0) }
+            .serverChannelInitializer { listener in
+                listener.eventLoop.makeCompletedFuture { try AcceptPause.add(to: listener) }
+            }
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try self.prepare(channel) }
             }

@@ -135,7 +135,7 @@ final class ClusterBus: Sendable {
     private func messages(_ moved: [RoomID: Int], _ queue: [Outgoing]) -> [NodeMessage] {
         var outgoing = queue
         // Some forty bytes each.
-        for part in Array(moved).chunks(of: Self.messageSize / 64) {
+        for part in Array(moved).parts(of: Self.messageSize / 64) {
             let notice = NodeNotice.moved(Dictionary(uniqueKeysWithValues: part.map { ($0.key, $0.value) }))
             outgoing.append(Outgoing(recipient: nil, notice: notice.encoded()))
         }
@@ -171,12 +171,5 @@ final class ClusterBus: Sendable {
                 for notice in envelope.notices { hear(.notice(notice, from: envelope.sender)) }
             }
         }
-    }
-}
-
-extension Array {
-    /// The elements in order, at most `size` at a time.
-    fileprivate func chunks(of size: Int) -> [ArraySlice<Element>] {
-        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
     }
 }

@@ -318,7 +318,7 @@ package final class NearbyRooms: Sendable {
             state.rounds += 1
             return Array(state.due)
         }
-        for part in due.sorted(by: { $0.value < $1.value }).split(every: Self.watchesAtOnce) {
+        for part in due.sorted(by: { $0.value < $1.value }).parts(of: Self.watchesAtOnce) {
             let told = state.withLock { state in part.compactMap { state.change(for: $0.key) } }
             for (watch, change) in told { watch.deliver(message(of: change, for: watch)) }
             await Task.yield()
@@ -329,12 +329,5 @@ package final class NearbyRooms: Sendable {
         ServerMessage.nearbyDelta(
             sub: watch.sub, entered: summaries(of: change.entered), changed: summaries(of: change.changed),
             left: change.left.map { RoomID($0) })
-    }
-}
-
-extension Array {
-    /// Its parts of so many elements each, but for the last one.
-    fileprivate func split(every count: Int) -> [ArraySlice<Element>] {
-        stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
     }
 }

@@ -12,9 +12,7 @@ final class PlacedRoom: Sendable {
     /// Nil where nearby searches do not show the room.
     init?(_ record: DirectoryRecord) {
         var entry = record.entry
-        guard entry.isPublic, entry.closedAt == nil, let latitude = entry.latitude, let longitude = entry.longitude,
-            let place = Coordinate(latitude: latitude, longitude: longitude)
-        else { return nil }
+        guard entry.isPublic, entry.closedAt == nil, let place = entry.location?.coordinate else { return nil }
         id = record.stream
         // No summary shows it: who owns the room is no news.
         entry.owner = nil

@@ -1,3 +1,4 @@
+import ByteText
 import EventStorage
 import FoundationEssentials
 package import RoomDomain
@@ -95,14 +96,6 @@ extension DirectoryEntry {
     fileprivate func isListed(matching text: String?) -> Bool {
         guard isPublic, closedAt == nil else { return false }
         guard let text, !text.isEmpty else { return true }
-        return name.asciiLowercased().contains(text.asciiLowercased())
-    }
-}
-
-extension String {
-    fileprivate func asciiLowercased() -> String {
-        String(
-            String.UnicodeScalarView(
-                unicodeScalars.map { ("A"..."Z").contains($0) ? Unicode.Scalar($0.value + 32) ?? $0 : $0 }))
+        return name.asciiLowercased.contains(text.asciiLowercased)
     }
 }

@@ -349,10 +349,3 @@ struct PresenceTable {
         if !room.isEmpty { rooms[id] = room }
     }
 }
-
-extension Array {
-    /// The elements in order, at most `size` at a time.
-    fileprivate func parts(of size: Int) -> [ArraySlice<Element>] {
-        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
-    }
-}

@@ -1,6 +1,5 @@
 import EventStorage
 import FoundationEssentials
-import GeoSearch
 import NIOCore
 import RoomDomain
 import RoomLog
@@ -43,8 +42,7 @@ package struct RoomCreation: Sendable {
             let visibility = wanted.visibility ?? .public
             let founding = RoomFounding(
                 id: id, code: RoomCode(random: randomness.next(), length: visibility.codeLength), name: wanted.name,
-                location: wanted.location?.rounded(toCellsOf: settings.locationPrecisionMeters),
-                visibility: visibility, settings: wanted.settings,
+                location: wanted.location, visibility: visibility, settings: wanted.settings,
                 founder: session.id, founderName: session.name)
             let (creation, state) = try creation(of: founding, fingerprint: wanted.fingerprint, key: key, at: now)
             let outcome: CreationOutcome
@@ -83,7 +81,8 @@ package struct RoomCreation: Sendable {
         var state = RoomState(id: founding.id)
         let events: [RecordedEvent]
         do {
-            events = state.recorded(try RoomState.found(founding), at: now)
+            events = state.recorded(
+                try RoomState.found(founding, cell: settings.locationPrecisionMeters), at: now)
         } catch {
             throw .failed(.refused(error))
         }

@@ -1,3 +1,4 @@
+import GeoSearch
 package import NIOCore
 package import RoomDomain
 
@@ -5,8 +6,8 @@ package import RoomDomain
 package struct RoomHostSettings: Sendable {
     /// Whether other processes may write the same log: then answers to questions are checked against its head.
     package var logIsShared = false
-    /// Locations are rounded to cells of about this size before anything else happens to them; 0: not rounded.
-    package var locationPrecisionMeters: Double = 100
+    /// Locations are rounded to cells of about this size before they are stored or shown; 0: not rounded.
+    package var locationPrecisionMeters = RoundedLocation.usualCell
     /// Transactions side by side; one where the store has a single writer.
     package var flushesSideBySide = 1
     /// A room that nobody follows and nobody asks for leaves memory after this.

@@ -1,4 +1,3 @@
-import GeoSearch
 import NIOCore
 package import RoomDomain
 package import RoomWire
@@ -26,7 +25,6 @@ extension RoomRegistry {
     /// Requests from one event loop to one room keep their order.
     package func submit(_ request: CommandRequest, to room: RoomID) {
         var request = request
-        request.command = rounded(request.command)
         let (start, metrics) = (NIODeadline.now(), dependencies.metrics)
         let (kind, reply) = (request.command.kind, request.reply)
         request.reply = { outcome in
@@ -39,13 +37,6 @@ extension RoomRegistry {
             case .failure(let failure): request.reply(.failed(failure))
             }
         }
-    }
-
-    /// A location is rounded to its cell before anything else sees it.
-    private func rounded(_ command: RoomCommand) -> RoomCommand {
-        guard case .updateRoom(var update) = command else { return command }
-        update.location = update.location?.rounded(toCellsOf: dependencies.settings.locationPrecisionMeters)
-        return .updateRoom(update)
     }
 
     // MARK: Looking

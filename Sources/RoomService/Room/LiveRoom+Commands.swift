@@ -68,7 +68,8 @@ extension LiveRoom {
             return
         }
         let name = IdempotencyWindow.Name(session: session.uuid, key: key)
-        let fingerprint = CommandJSON.fingerprint(request.command)
+        let fingerprint = CommandJSON.fingerprint(
+            request.command, cell: dependencies.settings.locationPrecisionMeters)
         if let first = keys.command(name) {
             // Durable already: nothing to wait for.
             request.reply(Self.outcome(of: first, fingerprint: fingerprint))
@@ -97,7 +98,7 @@ extension LiveRoom {
             events = try projected.decide(
                 request.command, by: request.actor, at: now, online: online(for: request.command),
                 lastSeen: dependencies.presence.knowsWhoIsOffline ? lastSeen : nil,
-                within: dependencies.settings.poolBudget)
+                within: dependencies.settings.poolBudget, cell: dependencies.settings.locationPrecisionMeters)
         } catch {
             pend(request, answer: .failed(.refused(error)))
             return

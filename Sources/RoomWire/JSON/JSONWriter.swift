@@ -1,3 +1,4 @@
+import ByteText
 package import FoundationEssentials
 
 /// Appends JSON text to an array of bytes, without white space.
@@ -133,11 +134,7 @@ package struct JSONWriter: Sendable {
     package mutating func uuid(_ value: UUID) {
         self.separate()
         self.bytes.append(UInt8(ascii: "\""))
-        let uuid = value.uuid
-        let octets: [16 of UInt8] = [
-            uuid.0, uuid.1, uuid.2, uuid.3, uuid.4, uuid.5, uuid.6, uuid.7,
-            uuid.8, uuid.9, uuid.10, uuid.11, uuid.12, uuid.13, uuid.14, uuid.15,
-        ]
+        let octets = value.octets
         for index in octets.indices {
             // RFC 9562 §4: 8-4-4-4-12
             if index == 4 || index == 6 || index == 8 || index == 10 { self.bytes.append(UInt8(ascii: "-")) }

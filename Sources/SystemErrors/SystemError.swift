@@ -20,6 +20,18 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         return text.isEmpty ? "error \(code)" : String(decoding: text.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// The error's name where a process out of resources meets it, such as `EMFILE`; otherwise its number.
+    package var name: String {
+        switch code {
+        case EAGAIN: "EAGAIN"
+        case EMFILE: "EMFILE"
+        case ENFILE: "ENFILE"
+        case ENOMEM: "ENOMEM"
+        case ENOSPC: "ENOSPC"
+        default: "errno \(code)"
+        }
+    }
+
     /// The error of the system call that has just failed on this thread.
-    static var current: Self { Self(code: errno) }
+    package static var current: Self { Self(code: errno) }
 }

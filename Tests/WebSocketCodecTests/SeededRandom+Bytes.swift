@@ -1,31 +1,6 @@
 import RandomTestSupport
 
-/// SplitMix64: the same seed gives the same numbers.
-struct SeededGenerator: RandomNumberGenerator {
-    /// Seeds for a random test: some that are the same in every run, and a new one, which is printed; the given one alone
-    /// where there is one.
-    static func seeds(_ count: Int = 4, _ test: String = #fileID) -> [UInt64] {
-        (TestSeed.given == nil ? Array(1..<UInt64(count)) : []) + [TestSeed.fresh((test))]
-    }
-
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        self.state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var value = self.state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    mutating func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in UInt8(truncatingIfNeeded: self.next()) }
-    }
-
+extension SeededRandom {
     /// `bytes` in pieces of random length, some of them empty.
     mutating func pieces(of bytes: [UInt8], longest: Int) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
