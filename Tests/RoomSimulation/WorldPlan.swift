@@ -53,7 +53,6 @@ package struct WorldPlan: Sendable {
         losesHintsOnceIn = dice.once(in: 2) ? 0 : dice.number(in: 1...20)
         var settings = RoomHostSettings()
         settings.logIsShared = nodes > 1 || dice.once(in: 2)
-        settings.locationPrecisionMeters = 0
         settings.keepsNearby = false
         settings.flushesSideBySide = dice.number(in: 1...3)
         settings.comparisonInterval = .milliseconds(Int64(dice.number(in: 20...1_000)))
