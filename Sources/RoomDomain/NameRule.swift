@@ -1,17 +1,18 @@
-/// What a name of a person or a room must be like, beside what ``TextRule`` asks of every text.
+/// The rule for names of people and rooms, in addition to ``TextRule``, which holds for every text.
 ///
-/// A name stands among other people's text. One that cannot be seen, that looks like another though it differs, or that
-/// turns the order of what stands behind it would let its bearer pass for somebody else, or nobody. So a name has at
-/// least one visible character, and no character that only directs how others are shown, except where names need one:
+/// A name stands among other people's text. A name that cannot be seen, that looks like a different name, or that
+/// reverses the direction of the text after it would let its bearer pass for somebody else, or for nobody. A name
+/// therefore has at least one visible character, and no character that only controls how others are displayed, except
+/// where names need one:
 /// - U+200C and U+200D between letters (Persian, Indic scripts) and after a virama; U+200D also between emoji;
 /// - U+200E and U+200F (Hebrew, Arabic);
-/// - variation selectors behind what has variants: U+FE0E and U+FE0F behind an emoji, those of ideographs and of
-///   Mongolian letters behind these.
+/// - variation selectors after a character that has variants: U+FE0E and U+FE0F after an emoji, the ideographic and the
+///   Mongolian ones after ideographs and Mongolian letters.
 ///
-/// Tag characters are refused everywhere, so flags of subdivisions (England, Scotland, Wales) are too. The fold knows
-/// none of this: names that a log has from before stay as they are.
+/// Tag characters are refused everywhere, and with them the flags of subdivisions (England, Scotland, Wales). The fold
+/// does not apply this rule: names that a log already holds stay as they are.
 package enum NameRule {
-    /// The name without white space at its ends, or nil where it breaks the rule.
+    /// The name without white space at its ends, or nil if it breaks the rule.
     ///
     /// O(length of `text`).
     package static func accepted(_ text: String, length: ClosedRange<Int>) -> String? {
@@ -21,14 +22,14 @@ package enum NameRule {
         for (index, scalar) in scalars.enumerated() where directs(scalar) {
             let before = index > 0 ? scalars[index - 1] : nil
             let after = index + 1 < scalars.count ? scalars[index + 1] : nil
-            // An emoji that is shown in colour has a selector between itself and a joiner.
+            // An emoji shown in colour has a variation selector between itself and a joiner.
             let behind = index > 1 && before == Self.emojiStyle ? scalars[index - 2] : before
             guard isAllowed(scalar, before: before, behind: behind, after: after) else { return nil }
         }
         return name
     }
 
-    /// The accepted name; refuses with the field's name and what it must have.
+    /// Returns the accepted name; refuses with the field's name and the requirement.
     static func require(_ text: String, _ field: String, _ length: ClosedRange<Int>) throws(RoomRefusal) -> String {
         guard let accepted = accepted(text, length: length) else {
             throw .badRequest("\(field) must have \(requirement(length))")
@@ -36,7 +37,7 @@ package enum NameRule {
         return accepted
     }
 
-    /// What a name must have, as the rest of a sentence.
+    /// The requirement for a name, worded as the end of a sentence ("… must have …").
     package static func requirement(_ length: ClosedRange<Int>) -> String {
         "\(length.lowerBound) to \(length.upperBound) characters, one of them visible, "
             + "and no control, invisible or direction characters"
@@ -49,16 +50,16 @@ package enum NameRule {
     private static let emojiStyle: Unicode.Scalar = "\u{FE0F}"
     private static let keycap: Unicode.Scalar = "\u{20E3}"
 
-    /// Signs of category Cf that are seen: they stand around or before digits (Prepended_Concatenation_Mark).
+    /// Visible characters of category Cf: they stand around or before digits (Prepended_Concatenation_Mark).
     private static let seenSigns: [ClosedRange<UInt32>] = [
         0x0600...0x0605, 0x06DD...0x06DD, 0x070F...0x070F, 0x0890...0x0891, 0x08E2...0x08E2, 0x110BD...0x110BD,
         0x110CD...0x110CD,
     ]
 
-    /// Characters of visible categories that show nothing: the braille pattern and the note head without ink.
+    /// Characters of visible categories that show nothing: the blank braille pattern and the null note head.
     private static let blanks: Set<UInt32> = [0x2800, 0x1D159]
 
-    /// Whether it is nothing by itself: it directs how others are shown, or is not shown at all.
+    /// Whether the character shows nothing by itself: it controls how others are displayed, or is not displayed at all.
     private static func directs(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         if properties.isDefaultIgnorableCodePoint || properties.isBidiControl || properties.isVariationSelector {
@@ -67,7 +68,7 @@ package enum NameRule {
         return properties.generalCategory == .format && !seenSigns.contains { $0.contains(scalar.value) }
     }
 
-    /// Whether somebody who reads the name sees it: no white space, no mark that needs a base, nothing blank.
+    /// Whether a reader of the name sees the character: no white space, no mark that needs a base, nothing blank.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         guard !properties.isWhitespace, !isMark(scalar), !blanks.contains(scalar.value) else { return false }
@@ -86,7 +87,7 @@ package enum NameRule {
             return isPicture(behind) && isPicture(after)
         case 0xFE0E, 0xFE0F:
             guard let before, before.properties.isEmoji else { return false }
-            // Digits are emoji only with their keycap.
+            // Digits are emoji only with a keycap.
             return !before.isASCII || after == keycap
         case 0xFE00...0xFE02, 0xE0100...0xE01EF: return before?.properties.isUnifiedIdeograph == true
         case 0x180B...0x180D, 0x180F: return before.map { (0x1820...0x18AA).contains($0.value) } == true

@@ -1,13 +1,13 @@
-/// How much a pool may hold, in bytes: a setting of the server that decides, unknown to the fold of a room's events.
+/// The most bytes a pool may hold: a setting of the server that decides; folding a room's events does not use it.
 package struct PoolBudget: Sendable, Equatable {
     /// The default: 8 MiB.
     ///
     /// 10,000 tracks in Devanagari with artwork take 5.1 MB.
     package static let defaultBytes = 8 << 20
 
-    /// The most that a pool's tracks are charged together (``Track/charge``) when one is added.
+    /// The limit of the sum of the tracks' charges (``Track/charge``), checked when tracks are added.
     ///
-    /// A pool that is larger already stays, and cannot grow.
+    /// A pool that is already larger stays as it is and cannot grow.
     package var bytes: Int
 
     package init(bytes: Int = PoolBudget.defaultBytes) {
@@ -16,13 +16,14 @@ package struct PoolBudget: Sendable, Equatable {
 }
 
 extension Track {
-    /// What is charged for the name of a waveform, which a track may get later.
+    /// The charge for the name of a waveform, which a track may get later.
     package static let waveformCharge = 40
 
-    /// What the track is charged, in bytes: its JSON as the protocol has it in `State.pool` while it has no vote, and
-    /// ``waveformCharge``.
+    /// The track's charge in bytes: the size of its JSON as the protocol has it in `State.pool` while it has no vote,
+    /// plus ``waveformCharge``.
     ///
-    /// Votes change nothing: with `votes` and `requestedSeq` a track's JSON is at most 36 bytes longer. O(its texts).
+    /// Votes do not change the charge: `votes` and `requestedSeq` make a track's JSON at most 36 bytes longer. O(length
+    /// of its texts).
     package var charge: Int {
         var bytes = #"{"track":,"source":"","sourceId":"","title":"","addedBy":,"votes":0}"#.utf8.count
         bytes += Self.digits(id.rawValue) + Self.digits(addedBy.rawValue)
@@ -43,7 +44,7 @@ extension Track {
         return count
     }
 
-    /// The bytes of a text in JSON, with the escapes that RFC 8259 §7 requires.
+    /// The size in bytes of a text in JSON, with the escapes that RFC 8259 §7 requires.
     private static func escaped(_ text: String) -> Int {
         let utf8 = text.utf8.span
         var bytes = utf8.count

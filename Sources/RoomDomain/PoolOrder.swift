@@ -1,8 +1,8 @@
-/// Keeping the pool in its order.
+/// Keeps the pool sorted.
 extension RoomState {
-    /// Puts tracks that are already in ``tracks`` into their places.
+    /// Inserts tracks that are already in ``tracks`` into the pool's order.
     ///
-    /// A few cost a search and a move of the places after each; many are merged in, in one pass.
+    /// A few tracks cost a binary search and a shift of the array each; many are merged in one pass.
     mutating func addToPoolOrder(_ ids: [TrackID]) {
         let new = Self.keyed(ids.compactMap { tracks[$0] })
         if new.count <= 16 {
@@ -12,7 +12,7 @@ extension RoomState {
         }
     }
 
-    /// Takes tracks out of their places.
+    /// Removes tracks from the pool's order.
     mutating func removeFromPoolOrder(_ ids: Set<TrackID>) {
         poolOrder.removeAll(where: ids.contains)
     }

@@ -1,27 +1,27 @@
-/// In which order a pool is read.
+/// The order in which a pool is read.
 package enum PoolSort: String, Sendable, Hashable, CaseIterable {
-    /// The pool's own: by title, then by number.
+    /// The pool's own order: by title, then by number.
     case title
-    /// Most votes first, then who was asked for first; those without votes as in the pool.
+    /// Most votes first, then the earliest request; tracks without votes follow in the pool's own order.
     case votes
-    /// By number: as they were added.
+    /// By number: the order in which tracks were added.
     case added
 }
 
-/// A place in a pool, behind one of its tracks.
+/// A position in a sorted pool, just after one of its tracks.
 ///
-/// It holds what the track was sorted by, and so stays where it is whatever is added or removed.
+/// It holds the values that the track was sorted by, so it stays valid whatever is added or removed.
 package enum PoolPlace: Sendable, Hashable {
     /// By title: the track's sort key in UTF-8, and its number.
     case title([UInt8], TrackID)
-    /// By votes, among the tracks that have some.
+    /// By votes, among the tracks that have votes.
     case votes(Int, requestedSeq: Int, TrackID)
-    /// By votes, among the tracks that have none.
+    /// By votes, among the tracks that have no votes.
     case noVotes([UInt8], TrackID)
     /// By number.
     case added(TrackID)
 
-    /// The order that it is a place of.
+    /// The order that the position belongs to.
     package var sort: PoolSort {
         switch self {
         case .title: .title
@@ -31,23 +31,23 @@ package enum PoolPlace: Sendable, Hashable {
     }
 }
 
-/// What is wanted of a pool.
+/// A request for one page of a pool.
 package struct PoolQuery: Sendable, Hashable {
-    /// The order, and where in it the page begins.
+    /// The order, and the position in it where the page begins.
     package enum Start: Sendable, Hashable {
-        /// With the first track.
+        /// At the first track.
         case first(PoolSort)
-        /// Behind a track of the page before.
+        /// After the last track of the previous page.
         case after(PoolPlace)
     }
 
-    /// Where the page begins.
+    /// The start of the page.
     package var start: Start
-    /// What a track's title, artist or album must contain; empty: anything.
+    /// The text that a track's title, artist or album must contain; an empty text matches every track.
     ///
-    /// All of them are compared as titles are sorted: in NFC, each scalar lower-cased by itself.
+    /// Texts are compared in the form by which titles are sorted: in NFC, each scalar lower-cased by itself.
     package var text: String
-    /// How many tracks the page has at most; it ends before where ``PoolWork`` says so.
+    /// The most tracks that the page may have; ``PoolWork`` may end it earlier.
     package var limit: Int
 
     package init(start: Start, text: String = "", limit: Int) {
@@ -57,11 +57,11 @@ package struct PoolQuery: Sendable, Hashable {
     }
 }
 
-/// A part of a pool.
+/// One page of a pool.
 package struct PoolPage: Sendable, Hashable {
-    /// Tracks, in the order that was asked for; there may be none although there is a next page.
+    /// Tracks in the requested order; it may be empty although there is a next page.
     package var tracks: [Track]
-    /// Where the next page begins; nil where there are no more.
+    /// The start of the next page; nil on the last page.
     package var next: PoolPlace?
 
     package init(tracks: [Track] = [], next: PoolPlace? = nil) {
@@ -71,7 +71,7 @@ package struct PoolPage: Sendable, Hashable {
 }
 
 extension PoolQuery.Start {
-    /// The order that is asked for.
+    /// The requested order.
     package var sort: PoolSort {
         switch self {
         case .first(let sort): sort

@@ -1,26 +1,27 @@
-/// How much is done for one page of a pool.
+/// Bounds on the work that is done for one page of a pool.
 package struct PoolWork: Sendable, Hashable {
-    /// Bytes that are looked through for a text, with ``track`` for each track beside its keys.
+    /// Bytes that are searched for a text: the keys of each track, and ``track`` bytes for each track.
     package var examined = 2 << 20
-    /// Bytes of the page's texts.
+    /// Bytes of the texts on the page.
     package var page = 512 << 10
 
-    /// What it costs to look at a track, in bytes.
+    /// The cost of looking at one track, in bytes.
     static let track = 64
 
-    /// Enough for 10,000 usual tracks to be searched at once.
+    /// The defaults let 10,000 ordinary tracks be searched in one page.
     package init() {}
 }
 
-/// A pool at one position: a value that others may read while the room goes on.
+/// A pool at one position: an immutable copy that can be read on another thread while the room goes on.
 package struct PoolView: Sendable {
     let tracks: TrackTable
     let order: [TrackID]
 
-    /// The tracks that are asked for, in their order, at most so many.
+    /// Returns the page of tracks that `query` asks for.
     ///
-    /// What a page costs is bounded by `work`; where that ends it, the page has its ``PoolPage/next`` all the same. By
-    /// title it costs a search for the place and what is read; by votes, the tracks that have some are sorted first.
+    /// `work` bounds the cost of a page; a page that this bound ends early has its ``PoolPage/next`` as any other. By
+    /// title, a page costs a binary search for its start and the tracks that are read; by votes, the tracks that have
+    /// votes are sorted first.
     package func page(_ query: PoolQuery, work: PoolWork = PoolWork()) -> PoolPage {
         switch query.start {
         case .first(.title): page(of: order[...], query, work)
@@ -40,7 +41,7 @@ package struct PoolView: Sendable {
         let search = TextSearch(query.text)
         var page = PoolPage()
         var (examined, bytes) = (0, 0)
-        /// The last track that was looked at and need not be looked at again.
+        /// The last track that has been examined and need not be examined again.
         var last: Track?
         func end() -> PoolPage {
             page.next = last.map { place(of: $0, by: query.start.sort) }
@@ -77,7 +78,7 @@ package struct PoolView: Sendable {
         return order[place...]
     }
 
-    /// The first place, not before `start`, whose track does not come before the given one.
+    /// The first index, not before `start`, whose track does not sort before the given one.
     func place(of key: TitleKey, _ id: TrackID, from start: Int) -> Int {
         var low = start
         var high = order.count
@@ -94,13 +95,13 @@ package struct PoolView: Sendable {
         var seq: Int
         var track: TrackID
 
-        /// Most votes first, then who asked first.
+        /// Most votes first, then the earliest request.
         static func < (left: Self, right: Self) -> Bool {
             (right.votes, left.seq, left.track) < (left.votes, right.seq, right.track)
         }
     }
 
-    /// The tracks with votes after a place, as ``RoomState/requestOrder()`` has them.
+    /// The tracks with votes after a position, in the order of ``RoomState/requestOrder()``.
     private func requests(after place: Request?) -> [TrackID] {
         tracks.values.lazy.filter { $0.votes > 0 }
             .map { Request(votes: $0.votes, seq: $0.requestedSeq ?? 0, track: $0.id) }
@@ -114,15 +115,17 @@ package struct PoolView: Sendable {
 }
 
 extension RoomState {
-    /// The pool as it is; it costs nothing, and little what the room changes while somebody has it.
+    /// The pool as it is now.
+    ///
+    /// Taking the view costs nothing; while it is held, changing the room copies small pieces.
     package var pool: PoolView { PoolView(tracks: tracks, order: poolOrder) }
 
-    /// The tracks that are asked for; see ``PoolView/page(_:work:)``.
+    /// The page of tracks that `query` asks for; see ``PoolView/page(_:work:)``.
     package func poolPage(_ query: PoolQuery) -> PoolPage { pool.page(query) }
 }
 
 extension TrackInfo {
-    /// How many bytes its texts have.
+    /// The size of the track's texts in bytes.
     fileprivate var length: Int {
         var length = source.utf8.count + sourceID.utf8.count + title.utf8.count
         for text in [artist, album, artworkURL] { length += text?.utf8.count ?? 0 }

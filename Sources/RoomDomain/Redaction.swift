@@ -1,12 +1,12 @@
-/// What nobody is shown any more of a room, although its log may still hold it.
+/// The part of a room's past that must no longer be shown, although its log may still hold it.
 ///
-/// A room that is forgotten shows no location and no names; one whose location was cleared shows none of before that.
-/// The fold of redacted events is the redacted fold of the events as they were: so a log may be rewritten, at once or
-/// little by little, and stays the log of the same room.
+/// A forgotten room shows no location and no names. A room whose location was cleared shows no location from before the
+/// clearing. Folding redacted events gives the same state as folding the original events and redacting the result. A
+/// log may therefore be rewritten, at once or bit by bit, and remains the log of the same room.
 package struct Redaction: Sendable, Hashable {
     /// Whether the room is forgotten.
     package var isForgotten: Bool
-    /// The last event that cleared the location; nil where none did.
+    /// The number of the last event that cleared the location; nil if none did.
     package var clearing: Int?
 
     package init(isForgotten: Bool = false, clearing: Int? = nil) {
@@ -14,14 +14,14 @@ package struct Redaction: Sendable, Hashable {
         self.clearing = clearing
     }
 
-    /// What is taken away by `events` themselves, from those among them.
+    /// The redaction that `events` cause, computed from these events alone.
     package init(by events: [RecordedEvent]) {
         self.init(
             isForgotten: events.contains(where: \.event.forgetsRoom),
             clearing: events.last(where: \.event.clearsLocation)?.seq)
     }
 
-    /// Whether everything is shown.
+    /// Whether nothing is redacted.
     package var isEmpty: Bool { !isForgotten && clearing == nil }
 
     /// The event as it may be shown.
@@ -36,7 +36,7 @@ package struct Redaction: Sendable, Hashable {
         isEmpty ? events : events.map { shown($0) }
     }
 
-    /// Takes out of the room as it was at some position what may not be shown of it.
+    /// Removes from `state`, the room at some position, everything that must no longer be shown.
     package func redact(_ state: inout RoomState) {
         if isForgotten { state.dropPersonalData() }
         if let clearing, state.seq < clearing { state.location = nil }
@@ -44,12 +44,12 @@ package struct Redaction: Sendable, Hashable {
 }
 
 extension RoomState {
-    /// What nobody is shown any more of the room.
+    /// The room's redaction: what must no longer be shown of it.
     package var redaction: Redaction { Redaction(isForgotten: isForgotten, clearing: clearing) }
 }
 
 extension RoomEvent {
-    /// Whether the room has no location from then on, and shows none of before.
+    /// Whether the event removes the room's location, now and from everything shown of its past.
     package var clearsLocation: Bool {
         if case .roomUpdated(let changes) = self { changes.locationCleared } else { false }
     }

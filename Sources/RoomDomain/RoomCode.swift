@@ -1,30 +1,30 @@
 /// A room's code: six or eight characters of Crockford's base 32, to be read aloud and typed.
 ///
-/// Unique among open rooms, which the caller that makes a room sees to. Six characters are 30 bits, about a thousand
-/// million codes; eight are 40 bits, about a million million, for rooms that only those who were told shall find. Codes
-/// of different lengths are different codes, whatever their numbers are.
+/// Codes are unique among open rooms; the caller that makes a room ensures it. Six characters are 30 bits, about 10^9
+/// codes. Eight are 40 bits, about 10^12 codes, for rooms that only people who were told the code shall find. Codes of
+/// different lengths are different codes, even if their numbers are equal.
 package struct RoomCode: Hashable, Sendable, CustomStringConvertible {
-    /// How many characters a code has.
+    /// The number of characters in a code.
     package enum Length: Int, Sendable, CaseIterable {
         case six = 6
         case eight = 8
 
-        /// How many bits its characters hold.
+        /// The number of bits that the characters hold.
         package var bits: Int { rawValue * 5 }
     }
 
-    /// How many characters it has.
+    /// The number of characters.
     package let length: Length
-    /// The code's number, below two to the power of its bits; its first character stands for the five highest of them.
+    /// The code's number, less than two to the power of its bits; the first character stands for the five highest bits.
     package let value: UInt64
 
-    /// The code of no room: `000000`.
+    /// The code `000000`, which stands for no room.
     package static let zero = RoomCode(random: 0)
 
-    /// The code that no room gets: `/v1/rooms/nearby` is a search, and so no room's path.
+    /// The code that is never given to a room: the path `/v1/rooms/nearby` is a search and not a room.
     private static let search = RoomCode("NEARBY")
 
-    /// Takes the lowest of 64 random bits, as many as the code has; where they spell `NEARBY`, the code behind it.
+    /// Takes as many of the lowest bits of `random` as the code has; if they spell `NEARBY`, takes the next code.
     package init(random: UInt64, length: Length = .six) {
         let value = random & (1 << UInt64(length.bits) - 1)
         self.length = length
@@ -33,7 +33,7 @@ package struct RoomCode: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a code as people type it: case does not matter, O is read as 0, I and L as 1.
     ///
-    /// Nil where the text is not exactly six or eight such characters.
+    /// Nil if the text is not exactly six or eight such characters.
     package init?(_ text: String) {
         guard let length = Length(rawValue: text.utf8.count) else { return nil }
         var value: UInt64 = 0
@@ -68,7 +68,7 @@ package struct RoomCode: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Visibility {
-    /// How long the code of a new room is: what no listing shows must not be found by guessing either.
+    /// The code length for a new room: rooms that no listing shows get a code too long to be found by guessing.
     package var codeLength: RoomCode.Length {
         switch self {
         case .public: .six

@@ -1,32 +1,32 @@
 package import GeoSearch
 
-/// What somebody asks of a room.
+/// A request to change a room.
 ///
-/// Values are as the peer gave them: ``RoomState/decide(_:by:at:)`` checks them. A `note` is the reason that somebody
-/// gives for what it does.
+/// Values are as the peer sent them: ``RoomState/decide(_:by:at:)`` checks them. A `note` is the reason that the sender
+/// gives.
 package enum RoomCommand: Sendable, Equatable {
-    /// The name is the session's where it is left out.
+    /// If the name is left out, the session's name is used.
     case join(name: String?)
     case leave
     case rename(name: String)
     case updateRoom(RoomUpdate)
-    /// Where `forget` is true, the room's location and its members' names go from the log as well; that may be asked of
-    /// a room that is closed already.
+    /// If `forget` is true, the room's location and its members' names are removed from the log too; this is also
+    /// allowed in a room that is already closed.
     case closeRoom(forget: Bool, note: String? = nil)
     case setRole(member: MemberID, role: Role, note: String? = nil)
     case transferOwnership(member: MemberID, note: String? = nil)
-    /// All of them or none; bans end after `durationMs` where that is given.
+    /// Kicks all of the members or none; with `durationMs`, bans end after that time.
     case kick(members: [MemberID], ban: Bool, durationMs: Int64? = nil, note: String?)
     case unban(member: MemberID, note: String? = nil)
     case addTracks([TrackInfo])
     case removeTracks([TrackID])
     case vote(track: TrackID)
     case unvote(track: TrackID)
-    /// The index is the queue's length where it is left out.
+    /// If the index is left out, it is the queue's length.
     case enqueue(track: TrackID, index: Int?)
     case dequeue(entry: EntryID)
     case move(entry: EntryID, index: Int)
-    /// The head of the queue where no entry is named.
+    /// If no entry is named, plays the head of the queue.
     case play(entry: EntryID?)
     case pause
     case resume
@@ -34,19 +34,19 @@ package enum RoomCommand: Sendable, Equatable {
     case skip
     case finish(entry: EntryID)
     case voteSkip(entry: EntryID)
-    /// Who plays is the authority on its own deck, which may have been offline.
+    /// Replaces queue and playback with those of the DJ's device, which may have been offline and decides alone.
     case syncDeck(Deck)
-    /// Who is online has changed: whether that skips what is on air. Only the server asks for this.
+    /// Skips the entry on air if a change in who is online has made the votes sufficient. Only the server sends this.
     case countSkipVotes
-    /// This member owns the room and has been away for as long as the room allows. Only the server asks for this.
+    /// Replaces this owner, who has been away for as long as the room allows. Only the server sends this.
     case replaceOwner(MemberID)
-    /// The session is over: only the server asks for this.
+    /// Ends the membership of a session that is over. Only the server sends this.
     case endMembership(session: SessionID, reason: LeaveReason)
 
-    /// Closing alone.
+    /// A `closeRoom` that does not forget the room.
     package static var closeRoom: RoomCommand { .closeRoom(forget: false) }
 
-    /// Kicking one member.
+    /// A `kick` of one member.
     package static func kick(
         member: MemberID, ban: Bool, durationMs: Int64? = nil, note: String?
     ) -> RoomCommand {
@@ -55,13 +55,13 @@ package enum RoomCommand: Sendable, Equatable {
 }
 
 extension RoomCommand {
-    /// A command without its values; the raw value is its name wherever it is written: in messages, in fingerprints of
-    /// keyed commands, and in labels of metrics.
+    /// A command without its values; the raw value is its name in messages, in fingerprints of keyed commands, and in
+    /// labels of metrics.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case join, leave, rename, updateRoom, closeRoom, setRole, transferOwnership, kick, unban, addTracks
         case removeTracks, vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish, voteSkip
         case syncDeck
-        // The server's own: no message asks for them.
+        // The server's own commands: no message can ask for them.
         case countSkipVotes, replaceOwner, endMembership
     }
 
@@ -98,7 +98,7 @@ extension RoomCommand {
         }
     }
 
-    /// How many tracks, entries or members it names: what deciding it takes grows with them.
+    /// The number of tracks, entries or members that the command names; the cost of deciding it grows with this number.
     package var itemCount: Int {
         switch self {
         case .addTracks(let tracks): tracks.count
@@ -113,21 +113,21 @@ extension RoomCommand {
     }
 }
 
-/// What an owner wants changed; nil: leave as it is.
+/// The changes that an owner asks for; nil leaves a value as it is.
 package struct RoomUpdate: Sendable, Equatable {
     package var name: String?
-    /// Where it is to be, as it was sent.
+    /// The new location, exactly as it was sent.
     package var location: Coordinate?
     package var clearLocation = false
     package var visibility: Visibility?
     package var settings = SettingsUpdate()
-    /// The reason that is given for it.
+    /// The reason that the owner gives.
     package var note: String?
 
     package init() {}
 }
 
-/// Settings to change; nil: leave as it is.
+/// Changes to settings; nil leaves a setting as it is.
 package struct SettingsUpdate: Sendable, Equatable {
     package var queueMode: QueueMode?
     package var skipRatio: Double?
@@ -141,23 +141,23 @@ package struct SettingsUpdate: Sendable, Equatable {
     package init() {}
 }
 
-/// Queue and playback as a DJ's device has them.
+/// Queue and playback of a DJ's device.
 package struct Deck: Sendable, Equatable {
-    /// Something to play.
+    /// An item to play.
     package enum Item: Sendable, Hashable {
-        /// A track of the pool; a waiting entry of it counts as this item where no other item names that entry.
+        /// A track of the pool; it matches a waiting entry of that track, unless another item names the entry.
         case track(TrackID)
         case entry(EntryID)
     }
 
-    /// What is on air.
+    /// The playback on the device.
     package enum Playback: Sendable, Equatable {
         case stopped
-        /// It was at `positionMs` at the instant `at`.
+        /// The item was at `positionMs` at the instant `at`.
         case onAir(Item, isPaused: Bool, positionMs: Int64, at: Timestamp)
     }
 
-    /// What waits, in play order.
+    /// The waiting items, in play order.
     package var queue: [Item]
     package var playback: Playback
 
@@ -167,16 +167,16 @@ package struct Deck: Sendable, Equatable {
     }
 }
 
-/// A room to be made.
+/// The values from which a room is made.
 package struct RoomFounding: Sendable, Equatable {
     package var id: RoomID
     package var code: RoomCode
     package var name: String
-    /// Where it is to be, as it was sent.
+    /// The location, exactly as it was sent.
     package var location: Coordinate?
     package var visibility: Visibility
     package var settings: SettingsUpdate
-    /// Becomes the owner.
+    /// The session that becomes the owner.
     package var founder: SessionID
     package var founderName: String
 
@@ -195,7 +195,7 @@ package struct RoomFounding: Sendable, Equatable {
     }
 }
 
-/// Who asks.
+/// The sender of a command.
 package enum Actor: Sendable, Equatable {
     /// A session, with its display name.
     case session(SessionID, name: String)
@@ -203,7 +203,7 @@ package enum Actor: Sendable, Equatable {
     case server
 }
 
-/// What a command gives back beside its position.
+/// The result of a command, in addition to its position.
 package enum CommandResult: Sendable, Equatable {
     case member(MemberID)
     case tracks([TrackID])

@@ -2,8 +2,8 @@ package import GeoSearch
 
 /// Something that happened in a room.
 ///
-/// Fields carry absolute results, so that folding needs no rule of the domain. `by` is nil where the server acted by
-/// itself; `note` is the reason that was given.
+/// Fields carry absolute results, so that folding needs no rule of the domain. `by` is nil if the server acted by
+/// itself; `note` is the reason that the sender of the command gave.
 package enum RoomEvent: Sendable, Equatable {
     case roomCreated(RoomCreated)
     /// The session is kept in the log and never shown to clients.
@@ -11,26 +11,26 @@ package enum RoomEvent: Sendable, Equatable {
     case memberLeft(MemberLeft)
     case memberRenamed(member: MemberID, name: String)
     case roomUpdated(RoomChanges)
-    /// Where `forget` is true, the room has dropped its location and its members' names; of a room that was closed
-    /// before, that is all it says.
+    /// If `forget` is true, the room has dropped its location and its members' names. A room that was already closed
+    /// records such an event only to be forgotten.
     case roomClosed(forget: Bool, by: MemberID? = nil, note: String? = nil)
-    /// Where the server acted by itself, the note is ``RoomState/ownerLeft`` or ``RoomState/ownerAway``.
+    /// If the server acted by itself, the note is ``RoomState/ownerLeft`` or ``RoomState/ownerAway``.
     case roleChanged(member: MemberID, role: Role, by: MemberID? = nil, note: String? = nil)
-    /// The session is kept in the log and never shown to clients; it may come back from `until` on. The role is the one
-    /// that the member had.
+    /// The session is kept in the log and never shown to clients; it may come back at `until`. The role is the member's
+    /// role when it was banned.
     case memberBanned(
         member: MemberID, by: MemberID?, session: SessionID, until: Timestamp? = nil, note: String? = nil,
         role: Role = .guest)
-    /// Of a ban that has ended by itself it tells when the session comes back.
+    /// Also recorded for a ban that has ended by itself, when the session comes back.
     case memberUnbanned(member: MemberID, by: MemberID?, note: String? = nil)
     case tracksAdded(tracks: [NumberedTrack], by: MemberID)
     case tracksRemoved(tracks: [TrackID], by: MemberID)
     case voteCast(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int)
     case voteWithdrawn(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int?)
     case votesCleared(track: TrackID)
-    /// Where the room itself chose the track, it says why.
+    /// `why` is set if the room itself chose the track.
     case entryEnqueued(entry: EntryID, track: TrackID, index: Int, by: MemberID?, why: ChoiceReason? = nil)
-    /// Where the room itself passed the entry over, it says why.
+    /// `why` is set if the room itself passed the entry over.
     case entryRemoved(entry: EntryID, by: MemberID?, why: ChoiceReason? = nil)
     case entryMoved(entry: EntryID, index: Int, by: MemberID?)
     case playbackStarted(entry: EntryID, track: TrackID, positionMs: Int64, at: Timestamp, by: MemberID?)
@@ -39,18 +39,18 @@ package enum RoomEvent: Sendable, Equatable {
     case playbackSeeked(positionMs: Int64, at: Timestamp, by: MemberID?)
     case playbackStopped(by: MemberID?)
     case skipVoteCast(entry: EntryID, by: MemberID, skipVotes: Int)
-    /// It ended at the instant the event was recorded; enough votes to skip are the server's own doing.
+    /// The entry ended at the instant the event was recorded. `by` is nil if enough members voted to skip it.
     case entryFinished(
         entry: EntryID, track: TrackID, reason: FinishReason, startedAt: Timestamp, playedMs: Int64,
         by: MemberID? = nil)
 
-    /// Closing alone, by the server itself.
+    /// A closing by the server itself, without forgetting the room.
     package static var roomClosed: RoomEvent { .roomClosed(forget: false) }
 
-    /// The end of playback, by the server itself.
+    /// An end of playback by the server itself.
     package static var playbackStopped: RoomEvent { .playbackStopped(by: nil) }
 
-    /// Whether the room is to be forgotten.
+    /// Whether the event causes the room to be forgotten.
     package var forgetsRoom: Bool {
         if case .roomClosed(let forget, _, _) = self { forget } else { false }
     }
@@ -64,7 +64,7 @@ extension RoomEvent {
         case entryRemoved, entryMoved, playbackStarted, playbackPaused, playbackResumed, playbackSeeked
         case playbackStopped, skipVoteCast, entryFinished
 
-        /// Whether an event of this kind may have a location.
+        /// Whether an event of this kind can contain a location.
         package var mayHaveLocation: Bool { self == .roomCreated || self == .roomUpdated }
     }
 
@@ -99,13 +99,13 @@ extension RoomEvent {
     }
 }
 
-/// An event in its place in the room's log.
+/// An event with its number and time in the room's log.
 package struct RecordedEvent: Sendable, Equatable {
-    /// Its number, from 1 without gaps.
+    /// Its number, counted from 1 without gaps.
     package var seq: Int
-    /// When it was recorded.
+    /// The time when it was recorded.
     package var at: Timestamp
-    /// What happened.
+    /// The event itself.
     package var event: RoomEvent
 
     package init(seq: Int, at: Timestamp, event: RoomEvent) {
@@ -137,7 +137,7 @@ package struct RoomCreated: Sendable, Equatable {
     }
 }
 
-/// Why a membership ended.
+/// The reason why a membership ended.
 package enum LeaveReason: String, Sendable, Hashable, CaseIterable {
     case left
     case expired
@@ -163,13 +163,13 @@ package struct MemberLeft: Sendable, Equatable {
 
     package var member: MemberID
     package var reason: LeaveReason
-    /// Who kicked or banned.
+    /// The member who kicked or banned.
     package var by: MemberID?
-    /// What who kicked or banned says about it.
+    /// The reason given by the member who kicked or banned.
     package var note: String?
-    /// The leaver's votes are withdrawn; ascending by track.
+    /// The new counts of the tracks that the leaver voted for; ascending by track.
     package var votes: [Withdrawal]
-    /// How many want what is on air skipped, where the leaver was one of them.
+    /// The remaining number of votes to skip the entry on air, if the leaver's was one of them.
     package var skipVotes: Int?
 
     package init(
@@ -185,23 +185,24 @@ package struct MemberLeft: Sendable, Equatable {
     }
 }
 
-/// Why the room itself chose a track, or passed an entry over.
+/// The reason why the room itself chose a track or passed an entry over.
 package struct ChoiceReason: Sendable, Hashable {
-    /// What decides.
+    /// The rule that decided.
     package enum Rule: String, Sendable, Hashable, CaseIterable {
-        /// The top request: its votes, and its `requestedSeq`.
+        /// The top request; the rank is its votes and its `requestedSeq`.
         case votes
-        /// Rounds among those who ask: the round, the turns of the member whose turn it is, and `requestedSeq`; the
-        /// least comes first.
+        /// Rounds among the members who request tracks; the rank is the round, the turns of the member whose turn it
+        /// is, and `requestedSeq`; the least comes first.
         case fair
-        /// The track was on air too short a while ago: how many other plays have been since, and how many must be.
+        /// The track was on air too recently; the rank is the number of other plays since then, and the number
+        /// required.
         case repeatAfterPlays
     }
 
     package var rule: Rule
-    /// The numbers that decided, as ``Rule`` has them.
+    /// The numbers that decided, in the order that ``Rule`` gives.
     package var rank: [Int]
-    /// Whose turn it is, where the rule knows turns.
+    /// The member whose turn it is, if the rule has turns.
     package var turnOf: MemberID?
 
     package init(rule: Rule, rank: [Int], turnOf: MemberID? = nil) {
@@ -211,17 +212,17 @@ package struct ChoiceReason: Sendable, Hashable {
     }
 }
 
-/// What changed of a room; nil: not changed.
+/// The changes of a room's properties; nil means that a value has not changed.
 package struct RoomChanges: Sendable, Equatable {
     package var name: String?
     package var location: RoundedLocation?
     package var locationCleared = false
     package var visibility: Visibility?
-    /// All settings, where one of them changed.
+    /// All settings, if one of them changed.
     package var settings: RoomSettings?
-    /// Who changed it.
+    /// The member who made the change.
     package var by: MemberID?
-    /// The reason that was given.
+    /// The reason that the member gave.
     package var note: String?
 
     package init() {}
@@ -230,10 +231,10 @@ package struct RoomChanges: Sendable, Equatable {
 /// A track as it enters the pool.
 package struct NumberedTrack: Sendable, Equatable {
     package var id: TrackID
-    /// What is known of it, for all copies of the room.
+    /// The track's metadata, shared by all copies of the room.
     let shared: SharedTrackInfo
 
-    /// What is known of it.
+    /// The track's metadata.
     package var info: TrackInfo { shared.info }
 
     package init(id: TrackID, info: TrackInfo) {

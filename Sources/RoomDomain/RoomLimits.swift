@@ -1,4 +1,4 @@
-/// How large things may become, as the protocol has it.
+/// Upper bounds and ranges of a room's contents, as the protocol states them.
 package enum RoomLimits {
     /// Tracks in a pool.
     package static let tracks = 10_000
@@ -10,13 +10,13 @@ package enum RoomLimits {
     package static let members = 10_000
     /// Members in one `kick`.
     package static let membersPerCommand = 500
-    /// Votes that the members of a `kick` of several may have together, since its events tell what is left of each.
+    /// Total votes of the members in one `kick` of several: its events list the remaining votes of each track.
     package static let votesPerKick = 50_000
-    /// Sessions that may not come back.
+    /// Sessions that are banned at the same time.
     package static let bans = 10_000
-    /// Entries of the history that are kept.
+    /// Entries that the history keeps.
     package static let history = 50
-    /// Open rooms one session may own.
+    /// Open rooms that one session may own.
     package static let openRoomsPerSession = 100
     /// Unicode scalars of a room's name, after trimming.
     package static let roomName = 1...80

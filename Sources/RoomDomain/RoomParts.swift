@@ -1,14 +1,14 @@
-/// Who may find a room without knowing it.
+/// Whether a room can be found without knowing its id or code.
 package enum Visibility: String, Sendable, Hashable, CaseIterable {
     /// Listings and nearby searches show it.
     case `public`
-    /// Only who knows its id or code finds it.
+    /// The room is found only by its id or code.
     case unlisted
 }
 
-/// What a member may do.
+/// The rights of a member.
 package enum Role: String, Sendable, Hashable, CaseIterable {
-    /// Everything; an open room has exactly one.
+    /// All rights; an open room has exactly one owner.
     case owner
     /// Pool, queue and playback, and kicking guests.
     case dj
@@ -16,7 +16,7 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
     case guest
 }
 
-/// How the queue is filled.
+/// The way in which the queue is filled.
 package enum QueueMode: String, Sendable, Hashable, CaseIterable {
     /// By the DJ alone.
     case dj
@@ -26,29 +26,29 @@ package enum QueueMode: String, Sendable, Hashable, CaseIterable {
     case fair
 }
 
-/// What an owner may set.
+/// The settings of a room, which its owner may change.
 package struct RoomSettings: Sendable, Hashable {
-    /// How the queue is filled.
+    /// The way in which the queue is filled.
     package var queueMode: QueueMode = .dj
-    /// The part of the online members, 0 to 1, whose votes skip what is on air.
+    /// The fraction of the online members, 0 to 1, whose votes skip the entry on air.
     package var skipRatio: Double = 0.5
-    /// How many waiting entries a member may have; 0: any number.
+    /// The most waiting entries of one member; 0: no limit.
     package var maxWaitingPerMember: Int = 0
-    /// How many other plays must lie between two of the same track; 0: none.
+    /// The number of other plays required between two plays of the same track; 0: none.
     package var repeatAfterPlays: Int = 0
     /// Whether guests may add tracks to the pool.
     package var guestsMayAdd = false
-    /// Whether guests may add nothing, whatever ``guestsMayAdd`` says, and the room chooses nothing by itself.
+    /// Whether guests may add no tracks, whatever ``guestsMayAdd`` says, and the room chooses no track by itself.
     package var queueLocked = false
-    /// How long a guest waits between two additions to the pool, in milliseconds; 0: not at all.
+    /// The time a guest must wait between two additions to the pool, in milliseconds; 0: no wait.
     package var slowModeMs = 0
-    /// For how long the owner may be away before somebody else who is there becomes it, in milliseconds; 0: for ever.
+    /// The time after which an absent owner is replaced by another member, in milliseconds; 0: never.
     package var ownerAwayMs = 0
 
     package init() {}
 }
 
-/// Somebody in the room.
+/// A member of the room.
 package struct Member: Sendable, Hashable {
     /// The number by which others know the member.
     package var id: MemberID
@@ -56,7 +56,7 @@ package struct Member: Sendable, Hashable {
     package var session: SessionID
     /// Display name.
     package var name: String
-    /// What the member may do.
+    /// The member's rights.
     package var role: Role
     /// When the membership began.
     package var joinedAt: Timestamp
@@ -70,13 +70,13 @@ package struct Member: Sendable, Hashable {
     }
 }
 
-/// A session that may not come back.
+/// A ban of a session.
 package struct Ban: Sendable, Hashable {
-    /// The number of the member that it was when it was banned.
+    /// The session's member number when it was banned.
     package var member: MemberID
-    /// When it may come back; nil: when it is unbanned.
+    /// The instant when the ban ends; nil: it ends only when it is lifted.
     package var until: Timestamp?
-    /// The role that the member had; a guest where the log does not say.
+    /// The member's role when it was banned; a guest if the log does not say.
     package var role: Role
 
     package init(member: MemberID, until: Timestamp? = nil, role: Role = .guest) {
@@ -85,30 +85,30 @@ package struct Ban: Sendable, Hashable {
         self.role = role
     }
 
-    /// Whether it may not come back yet.
+    /// Whether the ban is still in force.
     package func holds(at now: Timestamp) -> Bool { until.map { now < $0 } ?? true }
 
-    /// Why it is refused, with the time after which it is not any more.
+    /// The refusal for a banned session, with the time left until the ban ends.
     func refusal(at now: Timestamp) -> RoomRefusal {
         .banned(retryAfterMs: until.map { $0.milliseconds &- now.milliseconds })
     }
 }
 
-/// What is known of a song: metadata only.
+/// Metadata of a song.
 package struct TrackInfo: Sendable, Hashable {
     /// The catalogue it comes from.
     package var source: String
-    /// Its identity there.
+    /// Its identifier in that catalogue.
     package var sourceID: String
     /// Its title.
     package var title: String
-    /// Who performs it.
+    /// The performer.
     package var artist: String?
     /// The album it is from.
     package var album: String?
     /// Its length in milliseconds.
     package var durationMs: Int64?
-    /// Where a picture of it can be had.
+    /// The web address of a picture of it.
     package var artworkURL: String?
 
     package init(
@@ -129,15 +129,15 @@ package struct TrackInfo: Sendable, Hashable {
 package struct Track: Sendable, Hashable {
     /// Its number in the room.
     package var id: TrackID
-    /// What is known of it, the same for all copies of the room.
+    /// The track's metadata, shared by all copies of the room.
     let shared: SharedTrackInfo
-    /// Who added it.
+    /// The member who added it.
     package var addedBy: MemberID
-    /// How many members vote for it.
+    /// The number of members who vote for it.
     package var votes: Int = 0
-    /// The event at which it last went from no vote to one; nil at no votes.
+    /// The number of the event at which its votes last rose from 0 to 1; nil while it has no votes.
     package var requestedSeq: Int?
-    /// The number of the play, from 1, in which it was last on air; nil where it never was.
+    /// The number of the play, from 1, in which it was last on air; nil if it has never been on air.
     package var lastPlay: Int?
 
     package init(
@@ -161,25 +161,25 @@ package struct Track: Sendable, Hashable {
         self.lastPlay = lastPlay
     }
 
-    /// What is known of it.
+    /// The track's metadata.
     package var info: TrackInfo { shared.info }
 
-    /// By what it is sorted.
+    /// The key by which it is sorted.
     var titleKey: TitleKey { shared.keys.title }
 }
 
-/// A place in the queue.
+/// An entry of the queue.
 package struct QueueEntry: Sendable, Hashable {
     /// Its number in the room.
     package var id: EntryID
-    /// What is to be played.
+    /// The track to play.
     package var track: TrackID
-    /// Who enqueued it; nil where the server did.
+    /// The member who enqueued it; nil if the server did.
     package var addedBy: MemberID?
-    /// Whose turn it is when it is played; nil where it is nobody's.
+    /// The member whose turn playing it uses up; nil if it is nobody's turn.
     package var turnOf: MemberID?
 
-    /// It is the turn of who enqueued it, unless somebody else is named.
+    /// Playing the entry is the turn of the member who enqueued it, unless `turnOf` names another.
     package init(id: EntryID, track: TrackID, addedBy: MemberID?, turnOf: MemberID? = nil) {
         self.id = id
         self.track = track
@@ -188,11 +188,11 @@ package struct QueueEntry: Sendable, Hashable {
     }
 }
 
-/// How often a member had a turn, and in which round last.
+/// The number of turns that a member has had, and the round of the last one.
 package struct Turns: Sendable, Hashable {
     /// How many turns there were.
     package var taken = 0
-    /// The round of the last one; who missed rounds takes the next turn in the last full round.
+    /// The round of the last turn; a member who missed rounds takes the next turn in the last complete round.
     package var round = 0
 
     package init(taken: Int = 0, round: Int = 0) {
@@ -200,37 +200,37 @@ package struct Turns: Sendable, Hashable {
         self.round = round
     }
 
-    /// With one more turn, where all before the round after `floor` are over.
+    /// The turns after one more, given that all rounds up to `floor` are complete.
     func next(above floor: Int) -> Turns {
         Turns(taken: taken &+ 1, round: max(round, floor) &+ 1)
     }
 }
 
-/// What is on air.
+/// The entry on air.
 package struct OnAir: Sendable, Hashable {
-    /// The entry, which has left the queue.
+    /// The entry's number; the entry has left the queue.
     package var entry: EntryID
-    /// What is played.
+    /// The track that is played.
     package var track: TrackID
-    /// Who started it; nil where the server did.
+    /// The member who started it; nil if the server did.
     package var startedBy: MemberID?
-    /// When it started.
+    /// The time when it started.
     package var startedAt: Timestamp
-    /// The event that started it.
+    /// The number of the event that started it.
     package var startedSeq: Int
     /// Whether it is paused.
     package var isPaused: Bool
-    /// Where in the song it was at `at`, in milliseconds.
+    /// The position in the song at the instant `at`, in milliseconds.
     package var positionMs: Int64
-    /// The instant that `positionMs` speaks of.
+    /// The instant at which `positionMs` and `heardMs` hold.
     package var at: Timestamp
-    /// For how long it had been heard at `at`, pauses and jumps left out, in milliseconds.
+    /// The time for which it had been heard at `at`, without pauses and jumps, in milliseconds.
     package var heardMs: Int64
     /// Members who want it skipped.
     package var skipVoters: Set<MemberID> = []
-    /// Whose turn it is; nil where it is nobody's.
+    /// The member whose turn it is; nil if it is nobody's.
     package var turnOf: MemberID?
-    /// The turns of that member before this one; nil where there were none.
+    /// That member's turns before this one; nil if there were none.
     package var turnsBefore: Turns?
 
     package init(
@@ -251,33 +251,33 @@ package struct OnAir: Sendable, Hashable {
     }
 }
 
-/// Why an entry left the air.
+/// The reason why an entry left the air.
 package enum FinishReason: String, Sendable, Hashable, CaseIterable {
-    /// The song was over.
+    /// The song ended.
     case ended
-    /// Somebody did not want it.
+    /// A member skipped it, or enough members voted to.
     case skipped
-    /// Another entry was started over it.
+    /// Another entry was started in its place.
     case replaced
 }
 
-/// Something that was on air.
+/// An entry that was on air.
 package struct HistoryEntry: Sendable, Hashable {
-    /// Its entry's number.
+    /// The entry's number.
     package var entry: EntryID
-    /// What was played.
+    /// The track that was played.
     package var track: TrackID
-    /// The track's title then.
+    /// The track's title at that time.
     package var title: String
-    /// The track's artist then.
+    /// The track's artist at that time.
     package var artist: String?
-    /// When it started.
+    /// The time when it started.
     package var startedAt: Timestamp
-    /// When it left the air.
+    /// The time when it left the air.
     package var endedAt: Timestamp
-    /// Why it left the air.
+    /// The reason why it left the air.
     package var reason: FinishReason
-    /// For how long it was heard, in milliseconds.
+    /// The time for which it was heard, in milliseconds.
     package var playedMs: Int64
 
     package init(

@@ -1,22 +1,22 @@
-/// Why the answer is no: nobody is at fault, nothing has changed.
+/// The reason why a command is refused: nobody is at fault, and nothing has changed.
 package enum RoomRefusal: Error, Sendable, Equatable {
     /// A value is out of its range; the text names the field and the range.
     case badRequest(String)
     /// The member's role does not allow it.
     case forbidden(String)
-    /// The session was banned from the room: for so long where a time is given, else until it is unbanned.
+    /// The session was banned from the room: for the given time, or without one until the ban is lifted.
     case banned(retryAfterMs: Int64?)
     /// No such member, track or entry; the text says which.
     case notFound(String)
     /// The session is not in the room.
     case notMember
-    /// What is asked contradicts the room's state.
+    /// The command contradicts the room's state.
     case conflict(String)
-    /// The room takes no commands any more.
+    /// The room takes no more commands.
     case roomClosed
     /// A limit of the room is reached; the text names it.
     case limitReached(String)
-    /// It is too early for once more; the text says for what.
+    /// The command comes too soon after an earlier one; the text says which.
     case rateLimited(String, retryAfterMs: Int64)
 
     /// A ban without an end.

@@ -1,6 +1,6 @@
-/// What the room chooses by itself, and what it lets rest.
+/// The tracks that the room chooses by itself, and the pause between two plays of a track.
 extension RoomState {
-    /// The track that the queue mode chooses; nil where nobody asks for one, the DJ alone fills the queue, or the queue
+    /// The track that the queue mode chooses; nil if there is no request, if only DJs fill the queue, or if the queue
     /// is locked.
     func choice() -> (track: TrackID, why: ChoiceReason)? {
         guard !settings.queueLocked else { return nil }
@@ -11,7 +11,7 @@ extension RoomState {
         }
     }
 
-    /// The top request among those that have rested.
+    /// The top request among the tracks that have rested.
     private func topRequest() -> (track: TrackID, why: ChoiceReason)? {
         let requests = voters.lazy.filter { isRested($0.key) }.map { id, row in
             (votes: row.count, seq: tracks[id]?.requestedSeq ?? 0, track: id)
@@ -21,10 +21,10 @@ extension RoomState {
         return (top.track, ChoiceReason(rule: .votes, rank: [top.votes, top.seq]))
     }
 
-    /// The first request of the member who is next: rounds among those who ask.
+    /// The first request of the member whose turn is next: members who request tracks take turns in rounds.
     ///
-    /// Nobody is further behind than one round: who comes late cannot claim the rounds that were before. In the same
-    /// round goes first who had fewer turns, then who asked first.
+    /// A member counts as at most one round behind, so that a member who comes late cannot claim the rounds before.
+    /// Within a round, the member with fewer turns goes first, then the one with the earliest request.
     private func fairChoice() -> (track: TrackID, why: ChoiceReason)? {
         var best: (rank: [Int], track: TrackID, member: MemberID)?
         let floor = turnFloor
@@ -39,12 +39,12 @@ extension RoomState {
         return best.map { ($0.track, ChoiceReason(rule: .fair, rank: $0.rank, turnOf: $0.member)) }
     }
 
-    /// A member's turns with one more.
+    /// The member's turns after one more.
     func nextTurn(of member: MemberID) -> Turns {
         (turns[member] ?? Turns()).next(above: turnFloor)
     }
 
-    /// The last round that is over for everybody.
+    /// The last round that is complete for everybody.
     private var turnFloor: Int { max(0, (turns.values.lazy.map(\.round).max() ?? 0) - 1) }
 
     private static func goes(
@@ -62,17 +62,17 @@ extension RoomState {
         playsSince(track).map { $0 >= settings.repeatAfterPlays } ?? true
     }
 
-    /// Why a track that has not rested is passed over.
+    /// The reason why a track that has not rested is passed over.
     func restReason(of track: TrackID) -> ChoiceReason {
         ChoiceReason(rule: .repeatAfterPlays, rank: [playsSince(track) ?? 0, settings.repeatAfterPlays])
     }
 
-    /// The same in words.
+    /// The same reason in words.
     func restRule(of track: TrackID) -> String {
         "track \(track.rawValue) is played again after \(settings.repeatAfterPlays) other plays"
     }
 
-    /// Refuses an entry between which and another play of its track there would be too few others.
+    /// Refuses an entry with too few other plays between it and another play of its track.
     func requireNoRepeat(of track: TrackID, at index: Int) throws(RoomRefusal) {
         let least = settings.repeatAfterPlays
         guard least > 0 else { return }
@@ -83,7 +83,7 @@ extension RoomState {
         if let after, after < least { throw .conflict(restRule(of: track)) }
     }
 
-    /// How many other plays have been since the track was on air; nil where it never was.
+    /// The number of other plays since the track was on air; nil if it has never been on air.
     private func playsSince(_ track: TrackID) -> Int? {
         tracks[track]?.lastPlay.map { plays - $0 }
     }

@@ -1,23 +1,24 @@
 import GeoSearch
 
-/// Deciding: what a command causes, or why not.
+/// Decides the events that a command causes, or refuses it.
 extension RoomState {
-    /// Returns the events that `command` causes, without applying them; an empty array: what is asked for already holds.
+    /// Returns the events that `command` causes, without applying them; empty if the requested state already holds.
     ///
-    /// The checks come in one order: a banned session, a closed room, no membership, the role, the command's values,
-    /// the existence of what it names, and then the room's state. The server acts with the owner's rights and without
-    /// a membership: what only a member can do (joining, leaving, renaming oneself, adding and removing tracks, voting)
-    /// is refused it as `notMember`.
+    /// The checks come in this order: a banned session, a closed room, no membership, the role, the command's values,
+    /// the existence of what it names, and then the room's state. The server acts with the owner's rights and without a
+    /// membership: commands that only a member can give (joining, leaving, renaming oneself, adding and removing
+    /// tracks, voting) are refused to it as `notMember`.
     ///
     /// - Parameters:
-    ///   - command: What is asked for; nothing of it has been checked.
-    ///   - actor: Who asks.
-    ///   - now: The server's clock; where it is behind ``lastEventAt``, that counts instead.
-    ///   - online: The members who are online: the electorate of who wants to skip.
-    ///   - lastSeen: When members who are not online last were; one who is in neither was not since it joined. Nil where
-    ///     it is not known who is online: then nobody makes room for a newcomer to a full room.
-    ///   - budget: How much a pool may hold.
-    ///   - cell: The size in metres of the cells to which locations are rounded; 0: they are not.
+    /// - Parameters:
+    ///   - command: The request; none of its values has been checked.
+    ///   - actor: The sender of the command.
+    ///   - now: The server's clock; if it is behind ``lastEventAt``, that counts instead.
+    ///   - online: The members who are online: the votes to skip are counted against their number.
+    ///   - lastSeen: The time when each offline member was last online; a member in neither has not been online since
+    ///     it joined. Nil if it is not known who is online: then no guest is removed from a full room for a newcomer.
+    ///   - budget: The most bytes a pool may hold.
+    ///   - cell: The size in metres of the cells to which locations are rounded; 0: no rounding.
     /// - Returns: The events in their order, to be numbered by ``recorded(_:at:)``.
     /// - Throws: Why the answer is no.
     package func decide(
@@ -34,7 +35,7 @@ extension RoomState {
             events = try decide(
                 command, of: asker, actor, at: now, online: online, lastSeen: lastSeen, within: budget, cell: cell)
         }
-        // Who goes may have been all that kept a song on air.
+        // The votes to skip may suffice without the member who goes.
         guard let onAir, !onAir.skipVoters.isEmpty, events.contains(where: \.endsMembership) else { return events }
         return events + folding(events, at: now).countSkipVotes(online: online, at: now)
     }
@@ -84,7 +85,7 @@ extension RoomState {
         }
     }
 
-    /// What a command gives back beside its position; nil for a command without a result.
+    /// The result of a command, in addition to its position; nil for a command without a result.
     ///
     /// `events` are those that ``decide(_:by:at:)`` returned for it. The room may be the one before or after them.
     package func result(
@@ -108,7 +109,7 @@ extension RoomState {
         }
     }
 
-    /// Gives `events` their places in the log: the numbers after ``seq`` and one instant, never before ``lastEventAt``.
+    /// Gives `events` their numbers, which follow ``seq``, and one time, never before ``lastEventAt``.
     package func recorded(_ events: [RoomEvent], at now: Timestamp) -> [RecordedEvent] {
         let at = max(now, lastEventAt)
         var next = nextSeq
@@ -121,12 +122,12 @@ extension RoomState {
     /// The number of the next event.
     var nextSeq: Int { seq &+ 1 }
 
-    /// Who asks, once let in.
+    /// The sender of a command, after it has been admitted.
     struct Asker {
         /// The member; nil for the server, and for a session that is joining.
         var member: Member?
 
-        /// The member; refuses who is none.
+        /// The member; refuses a sender without a membership.
         var memberOnly: Member {
             get throws(RoomRefusal) {
                 guard let member else { throw .notMember }
@@ -134,7 +135,7 @@ extension RoomState {
             }
         }
 
-        /// Whether it has at least the rights of `role`.
+        /// Whether the sender has at least the rights of `role`.
         func hasRights(of role: Role) -> Bool {
             switch (member?.role ?? .owner, role) {
             case (.owner, _), (.dj, .dj), (.dj, .guest), (.guest, .guest): true
@@ -143,11 +144,11 @@ extension RoomState {
         }
     }
 
-    /// Refuses the banned, a closed room, who is no member, and the wrong role, in this order.
+    /// Refuses a banned session, a closed room, a sender who is not a member, and an insufficient role, in this order.
     private func admit(_ actor: Actor, for command: RoomCommand, at now: Timestamp) throws(RoomRefusal) -> Asker {
         var asker = Asker()
         var isOpen = isOpen
-        // Only a room that was made and is closed is neither open nor new.
+        // A room that is neither open nor new has been made and closed.
         if case .closeRoom(forget: true, _) = command, seq > 0 { isOpen = true }
         switch actor {
         case .server:
@@ -166,7 +167,7 @@ extension RoomState {
         return asker
     }
 
-    /// The least role whose rights a command needs.
+    /// The lowest role that may give a command.
     private func roleNeeded(for command: RoomCommand) -> Role {
         switch command {
         case .addTracks where settings.guestsMayAdd && !settings.queueLocked: .guest
@@ -178,7 +179,7 @@ extension RoomState {
         }
     }
 
-    /// What is said to who has not the rights of `role`.
+    /// The refusal's text for a sender without the rights of `role`.
     private func refusalText(of command: RoomCommand, for role: Role) -> String {
         if case .addTracks = command, settings.queueLocked {
             return "the queue is locked: only the owner or a DJ may add tracks"

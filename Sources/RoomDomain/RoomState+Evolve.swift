@@ -1,13 +1,14 @@
-/// Folding: how an event changes the room.
+/// Folds events: applies their changes to the room.
 extension RoomState {
-    /// Applies one recorded event; total: nothing that a log may hold makes it throw or trap.
+    /// Applies one recorded event; total: no contents of a log make it throw or trap.
     ///
-    /// An event whose number is not the next one changes nothing at all, so that an event applied twice does no harm.
-    /// One in its place always moves ``seq`` and ``lastEventAt`` on; where it does not fit the room (it names a member,
+    /// An event whose number is not the next one changes nothing at all, so that applying an event twice does no harm.
+    /// An event with the right number always advances ``seq`` and ``lastEventAt``; if it does not fit the room (it
+    /// names a member, track or entry that does not exist, or a number already given out), it changes nothing else.
     /// track or entry that is not there, or a number already given out) it changes nothing else.
     ///
-    /// The cost is the event's, not the room's, while no copy of the room shares its storage; after a copy the first
-    /// change copies the collections it touches, of the pool's tracks a small piece.
+    /// The cost grows with the event and not with the room, as long as no copy of the room shares its storage. After a
+    /// copy, the first change copies the collections that it touches, but only a small piece of the pool's tracks.
     package mutating func evolve(_ recorded: RecordedEvent) {
         guard recorded.seq == nextSeq else { return }
         seq = recorded.seq
@@ -50,10 +51,10 @@ extension RoomState {
         }
     }
 
-    /// The largest number a room gives out, which every JSON number can hold: 2^53 − 1.
+    /// The largest number that a room gives out, which every JSON number can hold: 2^53 − 1.
     private static let largestNumber = 9_007_199_254_740_991
 
-    /// Whether `number` may be given out next; if so, `next` moves past it.
+    /// Whether `number` can be given out next; if so, `next` moves past it.
     private static func give(_ number: Int, _ next: inout Int) -> Bool {
         guard number >= next, number <= largestNumber else { return false }
         next = number + 1
@@ -125,7 +126,7 @@ extension RoomState {
         noteAddition(by: by)
     }
 
-    /// Keeps when a guest added, and drops what is so long ago that no room asks for it.
+    /// Records when a guest added tracks, and drops times too old for any slow mode.
     private mutating func noteAddition(by id: MemberID) {
         guard let member = members[id], member.role == .guest else { return }
         let now = lastEventAt.milliseconds
@@ -133,7 +134,7 @@ extension RoomState {
         additions[member.session] = lastEventAt
     }
 
-    /// What is on air stays: the room refuses to remove it.
+    /// The track on air stays: the room refuses to remove it.
     private mutating func foldTracksRemoved(_ removed: [TrackID]) {
         let gone = Set(removed.filter { tracks[$0] != nil && onAir?.track != $0 })
         guard !gone.isEmpty else { return }
@@ -169,7 +170,7 @@ extension RoomState {
         }
     }
 
-    /// Adds a row of ``voters``, and counts the track's rows.
+    /// Adds a row of ``voters``, and returns the number of the track's rows.
     private static func insert(_ member: MemberID, into row: inout Set<MemberID>) -> Int {
         row.insert(member)
         return row.count
@@ -227,7 +228,7 @@ extension RoomState {
         onAir?.skipVoters.insert(member)
     }
 
-    /// Goes on from a position at an instant; nil: paused as before.
+    /// Continues from a position at an instant; `isPaused` nil: paused or playing as before.
     private mutating func foldPlaybackJumped(to positionMs: Int64, at instant: Timestamp, isPaused: Bool?) {
         guard var playing = onAir else { return }
         playing.heardMs = playing.heard(at: instant)
@@ -242,7 +243,7 @@ extension RoomState {
     ) {
         guard let finished = onAir, finished.entry == entry, let track = tracks[finished.track] else { return }
         onAir = nil
-        // What was skipped was no turn.
+        // A skipped entry does not count as a turn.
         if reason == .skipped, let member = finished.turnOf, members[member] != nil {
             turns[member] = finished.turnsBefore
         }

@@ -1,12 +1,12 @@
-/// Forgetting: what a room says of people's names and whereabouts, taken out of it and of its events.
+/// Removes personal data from a room and from its events: names, locations and reasons.
 ///
-/// The fold of events without personal data is the fold of the events as they were, without personal data: so a log may
-/// be rewritten, at once or little by little, and stays the log of the same room.
+/// Folding events without personal data gives the same state as folding the original events and then removing the data.
+/// A log may therefore be rewritten, at once or bit by bit, and remains the log of the same room.
 extension RoomState {
-    /// What stands for every member's name in a room that is forgotten.
+    /// The text that replaces every member's name in a forgotten room.
     package static let forgottenName = "-"
 
-    /// Drops the location, with all that is known of it, and all names of members.
+    /// Removes the location, with everything derived from it, and all names of members.
     package mutating func dropPersonalData() {
         location = nil
         clearing = nil
@@ -15,9 +15,9 @@ extension RoomState {
 }
 
 extension RoomEvent {
-    /// The event without a location, members' names, and the reasons that people gave for what they did.
+    /// The event without a location, members' names, and the reasons that people gave.
     ///
-    /// Sessions stay: they are random, and know nobody once they are deleted.
+    /// Sessions stay: they are random numbers and identify nobody once the session is deleted.
     package var withoutPersonalData: RoomEvent {
         switch self {
         case .roomCreated(var room):
@@ -52,7 +52,7 @@ extension RoomEvent {
 }
 
 extension RecordedEvent {
-    /// The event in its place, as ``RoomEvent/withoutPersonalData`` has it.
+    /// The recorded event with its event as ``RoomEvent/withoutPersonalData`` returns it.
     package var withoutPersonalData: RecordedEvent {
         RecordedEvent(seq: seq, at: at, event: event.withoutPersonalData)
     }

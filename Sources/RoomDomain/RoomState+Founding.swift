@@ -1,10 +1,10 @@
 import GeoSearch
 
-/// Making a room, and deciding what its owner changes of it.
+/// Makes a room, and decides the changes that its owner asks for.
 extension RoomState {
-    /// Returns the first two events of a new room: its making, and the owner's joining as member 1.
+    /// Returns the first two events of a new room: its creation, and the owner's joining as member 1.
     ///
-    /// That the code is unique among open rooms and that the founder has not too many rooms is for the caller to see to.
+    /// The caller ensures that the code is unique among open rooms and that the founder does not own too many rooms.
     /// The location is rounded to cells of `cell` metres.
     package static func found(
         _ founding: RoomFounding, cell: Double = RoundedLocation.usualCell
@@ -22,7 +22,7 @@ extension RoomState {
         ]
     }
 
-    /// Only what differs is an event's business; no event where nothing does.
+    /// The event contains only the values that differ; there is no event if none does.
     func updateRoom(_ update: RoomUpdate, by: MemberID?, cell: Double) throws(RoomRefusal) -> [RoomEvent] {
         guard update.location == nil || !update.clearLocation else {
             throw .badRequest("location and clearLocation exclude each other")
@@ -50,7 +50,7 @@ extension RoomState {
         return isForgotten ? [] : [.roomClosed(forget: forget, by: by, note: note)]
     }
 
-    /// The reason that somebody gives, trimmed; refuses one that breaks the rule.
+    /// Returns the note, trimmed; refuses a note that breaks the rule.
     static func accepted(note: String?) throws(RoomRefusal) -> String? {
         guard let note else { return nil }
         return try TextRule.require(note, "reason", RoomLimits.note)
@@ -58,7 +58,7 @@ extension RoomState {
 }
 
 extension RoomSettings {
-    /// The settings with `update` applied; refuses values out of range.
+    /// Returns the settings with `update` applied; refuses values out of range.
     func changed(by update: SettingsUpdate) throws(RoomRefusal) -> RoomSettings {
         var settings = self
         if let mode = update.queueMode { settings.queueMode = mode }

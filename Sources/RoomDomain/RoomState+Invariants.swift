@@ -1,11 +1,11 @@
-/// What must hold of every room after every event.
+/// The invariants of a room, which hold after every event.
 extension RoomState {
-    /// Looks at everything that must hold: meant for tests, and for a room whose log is in doubt.
+    /// Checks every invariant: meant for tests, and for a room whose log is in doubt.
     ///
     /// - Parameter atCommandBoundary: Whether the last event was the last of its command. Between the two events of a
     ///   transfer or of an owner's leaving there are two owners, and between the last member's leaving and the closing
-    ///   of the room there is none; elsewhere an open room has exactly one.
-    /// - Returns: What does not hold, one sentence each; empty where all is well.
+    ///   of the room there is none; at all other positions an open room has exactly one.
+    /// - Returns: One sentence for each invariant that does not hold; empty if all hold.
     package func invariantViolations(atCommandBoundary: Bool) -> [String] {
         memberViolations(atCommandBoundary: atCommandBoundary) + voteViolations() + poolViolations()
             + queueViolations()

@@ -1,4 +1,4 @@
-/// Deciding who is in the room and what each may do.
+/// Decides memberships and roles.
 extension RoomState {
     func join(
         name: String?, by actor: Actor, online: Set<MemberID>, lastSeen: [MemberID: Timestamp]?
@@ -9,12 +9,12 @@ extension RoomState {
         let expired = try roomForMember(online: online, lastSeen: lastSeen)
         let joined = RoomEvent.memberJoined(
             member: MemberID(rawValue: nextMember), name: name, role: .guest, session: session)
-        // Who was let in has been banned for long enough.
+        // A banned session that was admitted has served its ban.
         return expired + (bans[session].map { [.memberUnbanned(member: $0.member, by: nil)] } ?? []) + [joined]
     }
 
-    /// What makes room for one more member where there are as many as may be: the guest expires who has been offline for
-    /// longest.
+    /// The event that makes room for one more member when the room is full: the guest who has been offline longest
+    /// expires.
     private func roomForMember(
         online: Set<MemberID>, lastSeen: [MemberID: Timestamp]?
     ) throws(RoomRefusal) -> [RoomEvent] {
@@ -25,14 +25,14 @@ extension RoomState {
         return membershipEnd(of: guest, .expired)
     }
 
-    /// The guest who has been offline for longest; nil where all guests are online.
+    /// The guest who has been offline longest; nil if all guests are online.
     ///
-    /// It counts from its joining where it was not seen online since; of several it is the first to join. Looks at each
-    /// member once.
+    /// The time counts from the guest's joining if it has not been seen online since; of several guests, the first to
+    /// join is chosen. Looks at each member once.
     private func longestOffline(online: Set<MemberID>, lastSeen: [MemberID: Timestamp]) -> Member? {
         var longest: (since: Timestamp, guest: Member)?
         for guest in members.values where guest.role == .guest {
-            // Nobody was offline before it joined.
+            // No member was offline before it joined.
             if let longest, (longest.since, longest.guest.id) < (guest.joinedAt, guest.id) { continue }
             guard !online.contains(guest.id) else { continue }
             let since = lastSeen[guest.id].map { max($0, guest.joinedAt) } ?? guest.joinedAt
@@ -47,7 +47,8 @@ extension RoomState {
         return name == member.name ? [] : [.memberRenamed(member: member.id, name: name)]
     }
 
-    /// A session that is over; one that is not in the room, or a closed room, is already as asked.
+    /// Ends the membership of a session that is over; no events if the session is not in the room or the room is
+    /// closed.
     func endMembership(of session: SessionID, _ reason: LeaveReason) throws(RoomRefusal) -> [RoomEvent] {
         switch reason {
         case .expired, .sessionEnded: break
@@ -80,13 +81,15 @@ extension RoomState {
         return events
     }
 
-    /// What is said of a change of roles where the owner's membership has ended.
+    /// The note of a change of roles after the owner's membership ended.
     package static let ownerLeft = "ownerLeft"
-    /// What is said of a change of roles where the owner was away for too long.
+    /// The note of a change of roles because the owner was away for too long.
     package static let ownerAway = "ownerAway"
 
-    /// Ownership passes to the longest-standing DJ who is online, else member, where `owner` has it, is not online, and
-    /// the room's settings give a time for which an owner may be away: that it is over is for who asks to know.
+    /// Passes ownership to the longest-standing DJ who is online, else to the longest-standing member who is.
+    ///
+    /// No events unless `owner` is the owner and not online, and the room's settings limit an owner's absence; the
+    /// caller ensures that the absence has lasted that long.
     func replaceOwner(_ owner: MemberID, online: Set<MemberID>) -> [RoomEvent] {
         guard settings.ownerAwayMs > 0, members[owner]?.role == .owner, !online.contains(owner),
             let heir = heir(among: members.values.lazy.filter { online.contains($0.id) })
@@ -94,9 +97,9 @@ extension RoomState {
         return changeOfOwner(to: heir, by: nil, Self.ownerAway)
     }
 
-    /// The end of a membership, with what must come just before and just after it.
+    /// Ends a membership, with the events that must come just before and just after.
     ///
-    /// An owner's place is taken first; the last to go closes the room.
+    /// An owner is first replaced; when the last member goes, the room is closed.
     func membershipEnd(
         of member: Member, _ reason: LeaveReason, by: MemberID? = nil, note: String? = nil
     ) -> [RoomEvent] {
@@ -112,7 +115,8 @@ extension RoomState {
         return events
     }
 
-    /// Who of some members becomes the owner: the longest-standing DJ, else member; nil where there is nobody.
+    /// The member who becomes the owner: the longest-standing DJ, else the longest-standing member; nil if there is
+    /// none.
     private func heir(among members: some Sequence<Member>) -> MemberID? {
         func standsBefore(_ left: Member, _ right: Member) -> Bool {
             (left.role == .dj ? 0 : 1, left.joinedAt, left.id) < (right.role == .dj ? 0 : 1, right.joinedAt, right.id)
@@ -129,7 +133,7 @@ extension RoomState {
 }
 
 extension RoomEvent {
-    /// Whether somebody is no member from then on.
+    /// Whether the event ends somebody's membership.
     var endsMembership: Bool {
         if case .memberLeft = self { true } else { false }
     }

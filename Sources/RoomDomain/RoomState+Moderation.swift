@@ -1,6 +1,6 @@
-/// Deciding who is put out of the room, and who may come back.
+/// Decides kicks, bans, and the lifting of bans.
 extension RoomState {
-    /// All of `ids` or none: what refuses one of them refuses the whole.
+    /// Kicks all of `ids` or none: one refused member refuses the whole command.
     func kick(
         _ ids: [MemberID], ban: Bool, durationMs: Int64?, _ note: String?, by asker: Asker, at now: Timestamp
     ) throws(RoomRefusal) -> [RoomEvent] {
@@ -41,18 +41,18 @@ extension RoomState {
                         role: member.role))
             }
             events += own
-            // What the next one leaves behind counts from here.
+            // The next member's leaving is decided on the room without this one.
             if leaving.count > 1 { for event in room.recorded(own, at: now) { room.evolve(event) } }
         }
         return events
     }
 
-    /// How many votes some members have together.
+    /// The total number of votes of some members.
     private func votes(of ids: [MemberID]) -> Int {
         ids.reduce(0) { $0 + (votesOfMember[$1]?.count ?? 0) }
     }
 
-    /// What makes room for one more ban where there are as many as may be: the oldest of those that are over is lifted.
+    /// The event that makes room for one more ban when the list is full: it lifts the oldest ban that has ended.
     private func roomForBan(at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
         guard bans.count >= RoomLimits.bans else { return [] }
         guard let ended = bans.values.lazy.filter({ !$0.holds(at: now) }).map(\.member).min() else {
@@ -61,13 +61,13 @@ extension RoomState {
         return [.memberUnbanned(member: ended, by: nil)]
     }
 
-    /// Lifts a ban, also one that has ended by itself; a DJ lifts those that a DJ may impose.
+    /// Lifts a ban, even one that has ended by itself; a DJ lifts those that a DJ may impose.
     ///
-    /// A number that was never given out is nobody's; any other member who is not banned stays so.
+    /// Refuses a number that was never given out; causes nothing for any other member who is not banned.
     func unban(_ id: MemberID, by asker: Asker, _ note: String?) throws(RoomRefusal) -> [RoomEvent] {
         let ban = bans.values.first { $0.member == id }
         guard ban?.role ?? .guest == .guest || asker.hasRights(of: .owner) else {
-            throw .forbidden("only the owner lifts the ban of who was a DJ")
+            throw .forbidden("only the owner lifts the ban of a former DJ")
         }
         let note = try Self.accepted(note: note)
         guard id.rawValue >= 1, id.rawValue < nextMember else { throw Self.noMember(id) }

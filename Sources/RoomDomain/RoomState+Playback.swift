@@ -1,8 +1,8 @@
-/// Deciding what is on air.
+/// Decides playback.
 extension RoomState {
-    /// Starts a waiting entry, the head of the queue where none is named, over whatever is on air.
+    /// Starts a waiting entry, or the head of the queue if none is named, in place of the entry on air.
     ///
-    /// Named while it is on air itself, an entry goes on playing.
+    /// Naming the entry that is on air changes nothing: it goes on playing.
     func play(_ named: EntryID?, by: MemberID?, at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
         if let onAir, onAir.entry == named { return resume(by: by, at: now) }
         let next: QueueEntry
@@ -37,15 +37,15 @@ extension RoomState {
         return [.playbackSeeked(positionMs: positionMs, at: now, by: by)]
     }
 
-    /// Takes off the air what is on it, and starts the head of the queue, or stops.
+    /// Takes the current entry off the air, and starts the next one or stops.
     func finish(_ reason: FinishReason, by: MemberID?, at now: Timestamp) -> [RoomEvent] {
         guard let onAir else { return [] }
         let finished = onAir.finished(reason, by: by, at: now)
         return [finished] + folding([finished], at: now).succession(by: by, at: now)
     }
 
-    /// What comes on the air, on which nothing is: the first waiting entry that may be played, else the room's own
-    /// choice, else nothing.
+    /// The events that put the next entry on the air, which is free: the first waiting entry that may be played, else
+    /// the room's own choice, else none.
     private func succession(by: MemberID?, at now: Timestamp) -> [RoomEvent] {
         var events: [RoomEvent] = []
         for next in queue {
@@ -65,7 +65,7 @@ extension RoomState {
         ]
     }
 
-    /// The room once `events` have happened to it.
+    /// Returns the room after `events`.
     func folding(_ events: [RoomEvent], at now: Timestamp) -> RoomState {
         var room = self
         for event in recorded(events, at: now) { room.evolve(event) }
@@ -74,10 +74,10 @@ extension RoomState {
 }
 
 extension OnAir {
-    /// Where in the song it is at `now`, in milliseconds; the song's length, often unknown, does not bound it.
+    /// The position in the song at `now`, in milliseconds; not bounded by the song's length, which is often unknown.
     package func position(at now: Timestamp) -> Int64 { Self.sum(positionMs, running(until: now)) }
 
-    /// For how long it has been heard at `now`, pauses and jumps left out, in milliseconds.
+    /// The time for which it has been heard at `now`, without pauses and jumps, in milliseconds.
     package func heard(at now: Timestamp) -> Int64 { Self.sum(heardMs, running(until: now)) }
 
     /// Milliseconds it has been playing since ``at``: 0 while paused, never negative.
@@ -87,13 +87,13 @@ extension OnAir {
         return overflow ? .max : elapsed
     }
 
-    /// The sum, or the largest number: a log's contents must not be able to stop the process.
+    /// The sum, or the largest number if it overflows: the contents of a log must not be able to stop the process.
     private static func sum(_ some: Int64, _ more: Int64) -> Int64 {
         let (sum, overflow) = some.addingReportingOverflow(more)
         return overflow ? .max : sum
     }
 
-    /// The event of its leaving the air.
+    /// The event that takes the entry off the air.
     func finished(_ reason: FinishReason, by: MemberID?, at now: Timestamp) -> RoomEvent {
         .entryFinished(
             entry: entry, track: track, reason: reason, startedAt: startedAt, playedMs: heard(at: now),

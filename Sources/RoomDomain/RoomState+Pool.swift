@@ -1,4 +1,4 @@
-/// Deciding what is in the pool.
+/// Decides changes of the pool.
 extension RoomState {
     func addTracks(
         _ tracks: [TrackInfo], by member: Member, at now: Timestamp, within budget: PoolBudget
@@ -21,7 +21,7 @@ extension RoomState {
         return [.tracksAdded(tracks: numbered, by: member.id)]
     }
 
-    /// Refuses a guest who adds again before the room's slow mode lets it.
+    /// Refuses a guest who adds tracks again before the room's slow mode allows it.
     private func requireSlowness(of member: Member, at now: Timestamp) throws(RoomRefusal) {
         guard member.role == .guest, let last = additions[member.session] else { return }
         let wait = Int64(settings.slowModeMs) &- (now.milliseconds &- last.milliseconds)
@@ -39,7 +39,7 @@ extension RoomState {
         return [.tracksRemoved(tracks: distinct, by: by)]
     }
 
-    /// The track; refuses one that is not in the pool.
+    /// Returns the track; refuses a number that is not in the pool.
     @discardableResult
     func existing(_ id: TrackID) throws(RoomRefusal) -> Track {
         guard let track = tracks[id] else { throw .notFound("no track \(id.rawValue)") }
@@ -55,7 +55,7 @@ extension RoomState {
 }
 
 extension TrackInfo {
-    /// The same with trimmed texts; refuses what is out of range.
+    /// The same metadata with trimmed texts; refuses values that are out of range.
     fileprivate func accepted() throws(RoomRefusal) -> TrackInfo {
         var info = self
         info.source = try TextRule.require(source, "source", RoomLimits.source)

@@ -1,4 +1,4 @@
-/// Deciding what waits to be played.
+/// Decides changes of the queue.
 extension RoomState {
     func enqueue(_ track: TrackID, at index: Int?, by: MemberID?) throws(RoomRefusal) -> [RoomEvent] {
         let index = index ?? queue.count
@@ -19,7 +19,7 @@ extension RoomState {
         return [.entryRemoved(entry: entry, by: by)]
     }
 
-    /// The queue's length as an index means its end, like one less; the event names the place that the entry gets.
+    /// An index equal to the queue's length means the end, as one less does; the event names the resulting index.
     func move(_ entry: EntryID, to index: Int, by: MemberID?) throws(RoomRefusal) -> [RoomEvent] {
         try requireIndex(index)
         let place = try place(of: entry)
@@ -27,7 +27,7 @@ extension RoomState {
         return index == place ? [] : [.entryMoved(entry: entry, index: index, by: by)]
     }
 
-    /// Where an entry waits; refuses one that does not.
+    /// The index of an entry in the queue; refuses an entry that is not waiting.
     func place(of entry: EntryID) throws(RoomRefusal) -> Int {
         guard let place = queue.firstIndex(where: { $0.id == entry }) else {
             throw .notFound("no entry \(entry.rawValue) in the queue")
@@ -35,7 +35,7 @@ extension RoomState {
         return place
     }
 
-    /// Refuses who has as many waiting entries as the room allows.
+    /// Refuses a member who has as many waiting entries as the room allows.
     private func requireShare(of member: MemberID?) throws(RoomRefusal) {
         let limit = settings.maxWaitingPerMember
         guard let member, limit > 0, queue.count(where: { $0.addedBy == member }) >= limit else { return }

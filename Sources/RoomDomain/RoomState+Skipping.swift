@@ -1,6 +1,6 @@
-/// Deciding whether the members skip what is on air.
+/// Decides whether the members' votes skip the entry on air.
 extension RoomState {
-    /// A vote for skipping an entry that is on air; of one that is not, nothing is asked.
+    /// A vote to skip the entry on air; a vote for any other entry causes nothing.
     func voteSkip(_ entry: EntryID, by member: MemberID, online: Set<MemberID>, at now: Timestamp) -> [RoomEvent] {
         guard let onAir, onAir.entry == entry else { return [] }
         guard !onAir.skipVoters.contains(member) else { return countSkipVotes(online: online, at: now) }
@@ -8,21 +8,21 @@ extension RoomState {
         return [cast] + folding([cast], at: now).countSkipVotes(online: online, at: now)
     }
 
-    /// Skips what is on air where enough members want it.
+    /// Skips the entry on air if enough members vote for it.
     func countSkipVotes(online: Set<MemberID>, at now: Timestamp) -> [RoomEvent] {
         isVotedOut(online: online) ? finish(.skipped, by: nil, at: now) : []
     }
 
-    /// Whether enough members want what is on air skipped, of those who are online.
+    /// Whether enough of the online members vote to skip the entry on air.
     package func isVotedOut(online: Set<MemberID>) -> Bool {
         guard isOpen, let onAir, !onAir.skipVoters.isEmpty else { return false }
         return onAir.skipVoters.count >= skipVotesNeeded(online: online)
     }
 
-    /// How many votes skip: the set part of the members who are online, rounded up, at least one.
+    /// The number of votes that skips: the set fraction of the online members, rounded up, at least one.
     private func skipVotesNeeded(online: Set<MemberID>) -> Int {
         let present = online.count { members[$0] != nil }
-        // A product that is whole but for the error of its factors counts as whole.
+        // A product that is a whole number except for rounding errors of its factors counts as whole.
         return max(1, Int((settings.skipRatio * Double(present) - 1e-9).rounded(.up)))
     }
 }

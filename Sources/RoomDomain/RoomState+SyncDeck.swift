@@ -1,4 +1,4 @@
-/// Deciding what turns queue and playback into those of a DJ's device.
+/// Decides the events that make queue and playback equal to those of a DJ's device.
 extension RoomState {
     func syncDeck(_ deck: Deck, by member: MemberID?, at now: Timestamp) throws(RoomRefusal) -> [RoomEvent] {
         guard deck.queue.count <= RoomLimits.queue else {
@@ -12,7 +12,7 @@ extension RoomState {
     }
 }
 
-/// Events that turn one deck into another, each decided on the room as those before it leave it.
+/// Computes events that turn one deck into another; each is decided on the room that the earlier ones leave.
 private struct DeckSync {
     private(set) var room: RoomState
     private(set) var events: [RoomEvent] = []
@@ -27,11 +27,11 @@ private struct DeckSync {
 
     private mutating func add(_ event: RoomEvent) {
         events.append(event)
-        // In place: a copy for each event would copy the pool for each.
+        // The room changes in place: a copy for each event would copy the pool each time.
         for recorded in room.recorded([event], at: now) { room.evolve(recorded) }
     }
 
-    /// Refuses what is not there, or is there twice.
+    /// Refuses items that do not exist or that are named twice.
     func require(_ deck: Deck) throws(RoomRefusal) {
         var named: Set<EntryID> = []
         var items = deck.queue
@@ -82,7 +82,7 @@ private struct DeckSync {
         }
     }
 
-    /// Where a song that was somewhere at an instant, not later than now, is now.
+    /// The position now of a song that was at `positionMs` at an instant not later than now.
     private func position(_ positionMs: Int64, at instant: Timestamp, isPaused: Bool) -> Int64 {
         guard !isPaused, instant < now else { return positionMs }
         let elapsed = min(now.milliseconds - instant.milliseconds, RoomLimits.durationMs.upperBound)
@@ -98,7 +98,7 @@ private struct DeckSync {
         }
     }
 
-    /// The waiting entry that goes on air; a track without one is enqueued for it.
+    /// The waiting entry that goes on air; a track without a waiting entry is enqueued for it.
     private mutating func entry(for item: Deck.Item, keeping queue: [Deck.Item]) throws(RoomRefusal) -> QueueEntry {
         switch item {
         case .entry(let entry): return room.queue[try room.place(of: entry)]
@@ -123,7 +123,7 @@ private struct DeckSync {
 
     // MARK: Queue
 
-    /// Removes what is not wanted, then brings each item to its place, the first first.
+    /// Removes the entries that the deck does not have, then moves each item to its index, from first to last.
     mutating func arrange(_ items: [Deck.Item]) {
         var spare = room.queue
         spare.removeAll { entry in items.contains(.entry(entry.id)) }

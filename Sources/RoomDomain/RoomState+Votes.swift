@@ -1,8 +1,8 @@
-/// Deciding votes, and what follows from them.
+/// Decides votes, and counts them.
 extension RoomState {
-    /// Tracks with votes in the order of their requests: most votes first, then who asked first.
+    /// Tracks with votes in the order of their requests: most votes first, then the earliest request.
     ///
-    /// Sorts the tracks that have votes, at each call.
+    /// Sorts the tracks that have votes on each call.
     package func requestOrder() -> [TrackID] {
         var requests: [(votes: Int, seq: Int, track: TrackID)] = []
         requests.reserveCapacity(voters.count)
@@ -25,16 +25,16 @@ extension RoomState {
         return [.voteWithdrawn(track: id, by: member, votes: left.votes, requestedSeq: left.requestedSeq)]
     }
 
-    /// How many rows a track has.
+    /// The number of votes for a track.
     func voteCount(of track: TrackID) -> Int { voters[track]?.count ?? 0 }
 
-    /// The new counts of the tracks that `member` votes for, once these votes are gone; ascending by track.
+    /// The new vote counts of the tracks that `member` votes for, after these votes are withdrawn; ascending by track.
     func withdrawals(of member: MemberID) -> [MemberLeft.Withdrawal] {
         guard let voted = votesOfMember[member] else { return [] }
         return voted.sorted().compactMap { tracks[$0] }.map(withdrawal(from:))
     }
 
-    /// What is left of a track's votes when one of them goes.
+    /// The vote count of a track after one of its votes is withdrawn.
     private func withdrawal(from track: Track) -> MemberLeft.Withdrawal {
         let votes = voteCount(of: track.id) - 1
         return .init(track: track.id, votes: votes, requestedSeq: votes > 0 ? track.requestedSeq : nil)

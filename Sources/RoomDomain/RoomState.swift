@@ -1,6 +1,6 @@
 package import GeoSearch
 
-/// A room: the fold of its events.
+/// The state of a room: the fold of its events.
 ///
 /// ``init(id:)`` is the room before its first event; ``evolve(_:)`` is the only way it changes.
 package struct RoomState: Sendable, Equatable {
@@ -8,59 +8,61 @@ package struct RoomState: Sendable, Equatable {
     package let id: RoomID
     /// The number of the last event folded in; 0 before the first.
     package var seq: Int = 0
-    /// When the last event was recorded; events of a room never go back in time.
+    /// The time when the last event was recorded; times of a room's events never decrease.
     package var lastEventAt = Timestamp(milliseconds: 0)
 
     /// Its short code.
     package var code: RoomCode = .zero
     /// Its name.
     package var name: String = ""
-    /// When it was made.
+    /// The time when it was made.
     package var createdAt = Timestamp(milliseconds: 0)
-    /// When it was closed; nil while open.
+    /// The time when it was closed; nil while it is open.
     package var closedAt: Timestamp?
-    /// Whether its owner closed it to be forgotten: then it knows no location and nobody's name.
+    /// Whether its owner closed it to be forgotten: then it holds no location and no names.
     package var isForgotten = false
-    /// Who may find it.
+    /// Whether the room can be found without its id or code.
     package var visibility: Visibility = .unlisted
-    /// Where it is.
+    /// The room's location, rounded.
     package var location: RoundedLocation?
-    /// The last event that cleared the location; nil where none did, and in a room that is forgotten.
+    /// The number of the last event that cleared the location; nil if none did, and in a forgotten room.
     package var clearing: Int?
-    /// What its owner has set.
+    /// The settings made by its owner.
     package var settings = RoomSettings()
 
     /// Present members by number.
     package var members: [MemberID: Member] = [:]
-    /// The same by session.
+    /// Present members' numbers by session.
     package var memberOfSession: [SessionID: MemberID] = [:]
-    /// Sessions that may not come back, or that were not seen since they may.
+    /// Bans by session, including bans that have ended if the session has not come back since.
     package var bans: [SessionID: Ban] = [:]
-    /// When guests last added tracks to the pool, as far as ``RoomSettings/slowModeMs`` may ask for it: those who have
-    /// left are among them, so that nobody is let sooner by coming back.
+    /// The times at which guests last added tracks to the pool, kept as long as ``RoomSettings/slowModeMs`` may need
+    /// them.
+    ///
+    /// Guests who have left are included, so that coming back does not shorten the wait.
     package var additions: [SessionID: Timestamp] = [:]
 
     /// The pool's tracks by number.
     package var tracks = TrackTable()
-    /// What the pool's tracks are charged together: the sum of ``Track/charge`` over ``tracks``.
+    /// The sum of ``Track/charge`` over ``tracks``.
     package var poolCharge = 0
-    /// The pool in its order: by title as the protocol has it, then by number.
+    /// The pool's order: by title as the protocol defines it, then by number.
     package var poolOrder: [TrackID] = []
-    /// Who votes for what: the rows from which ``Track/votes`` is counted, by track.
+    /// The votes, by track: the rows from which ``Track/votes`` is counted.
     package var voters: [TrackID: Set<MemberID>] = [:]
     /// The same rows by member.
     package var votesOfMember: [MemberID: Set<TrackID>] = [:]
 
     /// Waiting entries in play order.
     package var queue: [QueueEntry] = []
-    /// What is on air; nil when stopped.
+    /// The entry on air; nil when playback is stopped.
     package var onAir: OnAir?
-    /// What was on air, newest first, at most ``RoomLimits/history``.
+    /// The entries that were on air, newest first, at most ``RoomLimits/history``.
     package var history: [HistoryEntry] = []
 
-    /// How many entries have been on air.
+    /// The number of entries that have been on air.
     package var plays = 0
-    /// The turns of each present member who had any: entries that were played or are on air, not those skipped.
+    /// The turns of each present member who has had any: entries that were played or are on air, except skipped ones.
     package var turns: [MemberID: Turns] = [:]
 
     /// The number the next member gets.
@@ -78,20 +80,21 @@ package struct RoomState: Sendable, Equatable {
     /// Whether it takes commands.
     package var isOpen: Bool { seq > 0 && closedAt == nil }
 
-    /// Its owner; nil where nobody is in it.
+    /// Its owner; nil if it has no members.
     package var owner: MemberID? { members.values.first { $0.role == .owner }?.id }
 
-    /// Why a session may not look at the room or do anything in it; nil where it may.
+    /// The refusal for a banned session, which may neither watch the room nor send it commands; nil for any other
+    /// session.
     ///
-    /// Where the server's clock, `now`, is behind ``lastEventAt``, that counts instead.
+    /// If the server's clock, `now`, is behind ``lastEventAt``, that counts instead.
     package func refusal(of session: SessionID, at now: Timestamp) -> RoomRefusal? {
         let now = max(now, lastEventAt)
         return bans[session].flatMap { $0.holds(at: now) ? $0.refusal(at: now) : nil }
     }
 
-    /// Makes again what follows from the rest: ``memberOfSession``, ``votesOfMember``, ``poolCharge`` and ``poolOrder``.
+    /// Computes the derived values again: ``memberOfSession``, ``votesOfMember``, ``poolCharge`` and ``poolOrder``.
     ///
-    /// For who restores a room from its members, tracks and ``voters``.
+    /// For code that restores a room from its members, tracks and ``voters``.
     package mutating func rebuildIndexes() {
         memberOfSession = [:]
         for member in members.values { memberOfSession[member.session] = member.id }
@@ -103,7 +106,7 @@ package struct RoomState: Sendable, Equatable {
         rebuildPoolOrder()
     }
 
-    /// Makes ``poolCharge`` again from ``tracks``.
+    /// Computes ``poolCharge`` again from ``tracks``.
     package mutating func rebuildPoolCharge() {
         poolCharge = tracks.values.reduce(0) { $0 + $1.charge }
     }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What is known of a track, kept once for all copies of its room, with the keys by which it is sorted and found.
+/// A track's metadata and the keys for sorting and finding it, kept once for all copies of its room.
 ///
-/// Two of them are equal where what is known is.
+/// Two instances are equal if their metadata is.
 package final class SharedTrackInfo: Sendable, Hashable {
-    /// What is known of the track.
+    /// The track's metadata.
     package let info: TrackInfo
-    /// Made when they are first asked for, by whoever asks first.
+    /// The keys, made on first use by the first thread that needs them.
     private let made = AtomicLazyReference<TrackKeys>()
 
     package init(_ info: TrackInfo) {
@@ -25,14 +25,14 @@ package final class SharedTrackInfo: Sendable, Hashable {
     }
 }
 
-/// By what a track is sorted and found.
+/// The keys by which a track is sorted and found.
 final class TrackKeys: Sendable {
     /// The title's key.
     let title: TitleKey
-    /// The keys of artist and album with ``separator`` between them; empty where there is neither.
+    /// The keys of artist and album with ``separator`` between them; empty if the track has neither.
     let rest: [UInt8]
 
-    /// A byte that no text in UTF-8 has.
+    /// A byte that never occurs in UTF-8.
     static let separator: UInt8 = 0xFF
 
     fileprivate init(_ info: TrackInfo) {
@@ -45,6 +45,6 @@ final class TrackKeys: Sendable {
         self.rest = rest
     }
 
-    /// How many bytes are looked at to find a text in them.
+    /// The number of bytes that are examined to find a text in them.
     var count: Int { title.bytes.count + rest.count }
 }

@@ -1,6 +1,6 @@
-/// What every text that people see must be like: titles, reasons, and names, of which ``NameRule`` asks more.
+/// The rule for every text that people see: titles, reasons, and names, for which ``NameRule`` requires more.
 package enum TextRule {
-    /// The text without white space at its ends, or nil where it breaks the rule.
+    /// The text without white space at its ends, or nil if it breaks the rule.
     ///
     /// Trimmed, it must have `length` Unicode scalars, none of them a control character (general category Cc) or a
     /// line or paragraph separator (U+2028, U+2029): each would let one name look like several lines.
@@ -18,7 +18,7 @@ package enum TextRule {
         return length.contains(count) ? String(scalars) : nil
     }
 
-    /// The accepted text; refuses with the field's name and its range.
+    /// Returns the accepted text; refuses with the field's name and its range.
     static func require(_ text: String, _ field: String, _ length: ClosedRange<Int>) throws(RoomRefusal) -> String {
         guard let accepted = accepted(text, length: length) else {
             throw .badRequest(

@@ -1,9 +1,9 @@
-/// Finds a text in others, all of them in the form by which titles are sorted.
+/// Searches texts for a text, all of them in the form by which titles are sorted.
 ///
-/// A search takes time in proportion to what is searched, whatever the text is (Knuth, Morris, Pratt 1977).
+/// A search is linear in the length of the searched text, whatever the wanted text is (Knuth, Morris, Pratt 1977).
 struct TextSearch {
     private let wanted: [UInt8]
-    /// For each length of a part that was found, how much of it may begin another find.
+    /// For each length of a matched prefix, the length of the longest part of it that may begin another match.
     private let fallback: [Int]
 
     init(_ text: String) {
@@ -18,7 +18,7 @@ struct TextSearch {
         self.fallback = fallback
     }
 
-    /// Whether it finds everything.
+    /// Whether the wanted text is empty, and so is found everywhere.
     var isEmpty: Bool { wanted.isEmpty }
 
     /// Whether the title, the artist or the album contains the text.
@@ -28,7 +28,7 @@ struct TextSearch {
         return isIn(keys.title.bytes) || isIn(keys.rest)
     }
 
-    /// Whether the bytes contain the text, which is not empty.
+    /// Whether the bytes contain the wanted text, which must not be empty.
     func isIn(_ bytes: [UInt8]) -> Bool {
         var length = 0
         for byte in bytes {

@@ -2,21 +2,21 @@
 import ByteText
 @_spi(_Unicode) internal import Swift
 
-/// By what a pool is sorted: a title in NFC, each scalar lower-cased by itself, compared by scalar values.
+/// The key by which a pool is sorted: a title in NFC, each scalar lower-cased by itself, compared by scalar values.
 ///
-/// Making one takes time in proportion to the title, whatever it is made of.
+/// Making a key is linear in the title's length, whatever characters it has.
 struct TitleKey: Comparable, Sendable {
-    /// The key in UTF-8, whose bytes sort as the scalars do.
+    /// The key in UTF-8; its bytes sort as the scalars do.
     let bytes: [UInt8]
 
-    /// The key that has these bytes.
+    /// Makes a key of these bytes, which are used as they are.
     init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
     init(_ title: String) {
         if title.utf8.allSatisfy({ $0 < 0x80 }) {
-            // Already in NFC, and only A to Z have another lower case.
+            // The title is already in NFC, and only A to Z have a different lower case.
             self.bytes = title.utf8.map(\.asciiLowercased)
         } else {
             var bytes: [UInt8] = []
@@ -32,11 +32,11 @@ struct TitleKey: Comparable, Sendable {
 
     static func < (left: Self, right: Self) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 
-    /// Whether a text of such scalars alone is in NFC (UAX #15 §9): none of them is changed by it, or joins one before
-    /// it.
+    /// Whether a text that has only such scalars is in NFC (UAX #15 §9): normalization changes none of them, and none
+    /// combines with the one before it.
     private static func isAlwaysNormal(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        // Latin; Cyrillic but its combining marks; kana but theirs; ideographs; Hangul syllables.
+        // Latin; Cyrillic except combining marks; kana except combining marks; ideographs; Hangul syllables.
         case 0..<0x300, 0x400..<0x483, 0x48A..<0x530, 0x3041..<0x3097, 0x30A1..<0x30FB, 0x4E00..<0xA000,
             0xAC00..<0xD7A4:
             true
@@ -55,7 +55,7 @@ struct TitleKey: Comparable, Sendable {
         }
     }
 
-    /// False for scripts and marks that have no case at all, so that nothing needs to be looked up for them.
+    /// Whether a scalar may have a case: false for scripts and marks without one, so that they need no look-up.
     private static func hasCase(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         // Combining marks, Hebrew to Tibetan, kana and ideographs, Hangul syllables.

@@ -1,18 +1,18 @@
-/// The tracks of a pool by number, in small pieces.
+/// The tracks of a pool by number, stored in small pieces.
 ///
-/// A copy costs nothing, and what is changed while there is one costs a piece: the table of pieces and 64 tracks at most.
-/// So whoever reads a pool beside the room's event loop holds up nobody.
+/// Copying the table costs nothing. A change while a copy exists copies the dictionary of pieces and one piece of at
+/// most 64 tracks. A reader of a copy therefore never delays the room's event loop.
 package struct TrackTable: Sendable, Equatable {
-    /// Tracks whose numbers have the same upper bits, by number.
+    /// Tracks grouped by the upper bits of their numbers; each piece is sorted by number.
     private var pieces: [Int: [Track]] = [:]
-    /// How many tracks there are.
+    /// The number of tracks.
     package private(set) var count = 0
 
     package init() {}
 
     package var isEmpty: Bool { count == 0 }
 
-    /// The track with this number; it must have it.
+    /// The track with this number; a track that is assigned must have the same number.
     package subscript(id: TrackID) -> Track? {
         get {
             guard let piece = pieces[Self.piece(of: id)] else { return nil }
@@ -22,7 +22,7 @@ package struct TrackTable: Sendable, Equatable {
         set { _ = updateValue(newValue, forKey: id) }
     }
 
-    /// Puts a track in, or takes it out; returns what was there.
+    /// Sets the track with a number, or removes it if `track` is nil; returns the track that was there.
     @discardableResult
     package mutating func updateValue(_ track: Track?, forKey id: TrackID) -> Track? {
         let number = Self.piece(of: id)
@@ -43,7 +43,7 @@ package struct TrackTable: Sendable, Equatable {
         return old
     }
 
-    /// Changes a track where it stands; false where there is none.
+    /// Changes a track in place; false if there is none with this number.
     @discardableResult
     package mutating func update(_ id: TrackID, _ body: (inout Track) -> Void) -> Bool {
         guard let index = pieces.index(forKey: Self.piece(of: id)) else { return false }
@@ -53,13 +53,13 @@ package struct TrackTable: Sendable, Equatable {
         return true
     }
 
-    /// The tracks, in no order.
+    /// The tracks, in no particular order.
     package var values: some Sequence<Track> { pieces.values.joined() }
 
-    /// Their numbers, in no order.
+    /// Their numbers, in no particular order.
     package var keys: some Sequence<TrackID> { values.lazy.map(\.id) }
 
-    /// The numbers after the given one, ascending; nil: all.
+    /// The numbers greater than the given one, ascending; nil: all numbers.
     package func ids(after id: TrackID?) -> some Sequence<TrackID> {
         let last = id ?? TrackID(rawValue: .min)
         let pieces = pieces
@@ -69,7 +69,7 @@ package struct TrackTable: Sendable, Equatable {
 
     private static func piece(of id: TrackID) -> Int { id.rawValue >> 6 }
 
-    /// The first place in a piece whose number is not below the given one.
+    /// The first index in a piece whose number is not less than the given one.
     private static func place(of id: TrackID, in piece: [Track]) -> Int {
         // Tracks mostly come with growing numbers.
         guard let last = piece.last, id <= last.id else { return piece.count }

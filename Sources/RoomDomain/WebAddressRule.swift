@@ -1,12 +1,13 @@
-/// What an address must be like that clients load from the web, such as a track's artwork.
+/// The rule for addresses that clients load from the web, such as a track's artwork.
 ///
-/// Clients put it into pages and image views as it is. Only `http` and `https` are safe there: `javascript`, `data` and
-/// `file` would run or reveal something at whoever opens the room.
+/// Clients put the address into pages and image views unchanged. Only `http` and `https` are safe there: `javascript`,
+/// `data` and `file` could run code or reveal data on the device of anybody who opens the room.
 package enum WebAddressRule {
-    /// The address without white space at its ends, or nil where it breaks the rule.
+    /// The address without white space at its ends, or nil if it breaks the rule.
     ///
-    /// O(length of `text`). Trimmed, it has `length` Unicode scalars, none of them white space, a control character or a backslash, which
-    /// browsers read as a slash. It is absolute: `http` or `https` in any case, `://`, and a host, perhaps with a port.
+    /// O(length of `text`). Trimmed, it has `length` Unicode scalars, none of them white space, a control character or
+    /// a backslash, which browsers read as a slash. It is absolute: `http` or `https` in any case, `://`, and a host,
+    /// optionally with a port.
     package static func accepted(_ text: String, length: ClosedRange<Int>) -> String? {
         guard let address = TextRule.accepted(text, length: length) else { return nil }
         let scalars = address.unicodeScalars
@@ -15,12 +16,12 @@ package enum WebAddressRule {
         let rest = scalars[scalars.index(after: colon)...]
         guard rest.starts(with: "//".unicodeScalars) else { return nil }
         let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        // Whoever it names stands before the last sign: `user@host`.
+        // User information stands before the last at sign: `user@host`.
         let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
         return isHost(host) ? address : nil
     }
 
-    /// The accepted address; refuses with the field's name.
+    /// Returns the accepted address; refuses with the field's name.
     static func require(_ text: String, _ field: String, _ length: ClosedRange<Int>) throws(RoomRefusal) -> String {
         guard let accepted = accepted(text, length: length) else {
             throw .badRequest(
@@ -34,7 +35,7 @@ package enum WebAddressRule {
         return name == "http" || name == "https"
     }
 
-    /// Whether it is a name or an IP address that is not empty, with a port of digits or without one.
+    /// Whether the text is a non-empty name or IP address, optionally with a port of digits.
     private static func isHost(_ scalars: Substring.UnicodeScalarView) -> Bool {
         var port = scalars
         if scalars.first == "[" {
