@@ -1,22 +1,22 @@
 package import RoomDomain
 
-/// What a client says on a socket (protocol, section 3).
+/// A message from a client on a socket (protocol, section 3).
 package enum ClientMessage: Sendable, Equatable {
-    /// Wants to follow a room, from a position where one is given; answered with a snapshot or by resuming.
+    /// Starts to follow a room, from a position if one is given; answered with a snapshot or by resuming.
     case subscribe(id: Int64?, room: RoomReference, position: Position?)
-    /// Wants to follow a room no longer.
+    /// Stops following a room.
     case unsubscribe(id: Int64?, room: RoomReference)
-    /// Asks something of a room; with a `key` a retry gets the first outcome again.
+    /// Sends a command to a room; a retry with the same `key` gets the first outcome again.
     case command(id: Int64?, room: RoomReference, key: String?, command: RoomCommand)
-    /// Shows everybody in a room one grapheme.
+    /// Shows one grapheme to everybody in a room.
     case react(id: Int64?, room: RoomReference, emoji: String)
-    /// Says something to one member of a room alone.
+    /// Sends data to one member of a room only.
     case signal(id: Int64?, room: RoomReference, to: MemberID, data: RelayedJSON)
-    /// Asks for the server's clock; `t1` is the client's, in fractional milliseconds, and is given back as it came.
+    /// Asks for the server's clock; `t1` is the client's, in fractional milliseconds, and is returned unchanged.
     case time(id: Int64?, t1: Double)
-    /// Wants to be shown the rooms near a point from now on; `id` names this from then on.
+    /// Starts to watch the rooms near a point; the messages that follow refer to the watch by this `id`.
     case nearby(id: Int64, query: NearbyQuery)
-    /// Wants the rooms near a point no longer: `sub` is the `id` with which it asked.
+    /// Stops watching the rooms near a point; `sub` is the `id` of the message that started the watch.
     case nearbyStop(id: Int64?, sub: Int64)
 
     /// The type of a message; the raw value is its name.
@@ -38,7 +38,7 @@ package enum ClientMessage: Sendable, Equatable {
         }
     }
 
-    /// The number by which the client will know the answer, where it gave one.
+    /// The number by which the client recognizes the answer; nil if it gave none.
     package var id: Int64? {
         switch self {
         case .subscribe(let id, _, _), .unsubscribe(let id, _), .command(let id, _, _, _), .react(let id, _, _),
@@ -50,9 +50,9 @@ package enum ClientMessage: Sendable, Equatable {
 
     /// Reads one message.
     ///
-    /// Fields that the protocol does not name are ignored, and `null` is as good as absent. The size of the message is
-    /// for the transport to bound. A violation carries the message's `id` where that could be read, whatever else is
-    /// wrong; what is not JSON or has no `type` is answered without one.
+    /// Fields that the protocol does not name are ignored, and `null` counts as absent. The transport bounds the size
+    /// of the message. A violation carries the message's `id` whenever it could be read; a text that is not JSON or has
+    /// no `type` is answered without one.
     package static func parse(_ text: Span<UInt8>) throws(MessageViolation) -> ClientMessage {
         let fields = try JSONFields(message: text)
         guard let type = fields["type"]?.string else {
@@ -76,7 +76,7 @@ package enum ClientMessage: Sendable, Equatable {
         try Self.parse(text.span)
     }
 
-    /// Whether `text` may be the key of a command or of an `Idempotency-Key` header: 1 to 128 Unicode scalars, none of
+    /// Whether `text` can be the key of a command or of an `Idempotency-Key` header: 1 to 128 Unicode scalars, none of
     /// them a control character.
     package static func isKey(_ text: String) -> Bool {
         // Cc, the control characters, is C0, DEL and C1.
@@ -86,7 +86,7 @@ package enum ClientMessage: Sendable, Equatable {
 
     /// The message as a client sends it.
     ///
-    /// - Precondition: the numbers in it are finite: JSON has no others.
+    /// - Precondition: the numbers in the message are finite; JSON has no others.
     package func encoded() -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -153,7 +153,7 @@ package enum ClientMessage: Sendable, Equatable {
 }
 
 extension JSONFields {
-    /// The room a message is about; a text that no room can have is `not_found`, like one that no room has.
+    /// The room that a message names; a text that no room can have is `not_found`, like an id that no room has.
     fileprivate func room() throws(MessageViolation) -> RoomReference {
         guard let text = self["room"]?.string else {
             throw MessageViolation(self.violation("room", "a room's id or code"))
@@ -174,7 +174,7 @@ extension JSONFields {
 
     /// One grapheme, and no control character: a face, a flag, a family, or a letter.
     fileprivate func emoji() throws(MessageViolation) -> String {
-        // Of what a person sees as one, the longest has some ten scalars; without a bound it could have any number.
+        // The longest common graphemes have some ten scalars; a grapheme could otherwise have any number.
         guard let emoji = self["emoji"]?.string.flatMap({ TextRule.accepted($0, length: 1...32) }), emoji.count == 1
         else { throw MessageViolation(self.violation("emoji", "one character")) }
         return emoji
@@ -188,7 +188,7 @@ extension JSONFields {
         }
     }
 
-    /// The member `name` of the message that is `text`, as it is written there; `null` is a value like any other.
+    /// The text of the value of the member `name` in the message `text`, unchanged; `null` counts as a value.
     fileprivate func relayed(_ name: String, in text: Span<UInt8>) throws(MessageViolation) -> RelayedJSON {
         let place: Range<Int>?
         do throws(JSONViolation) {

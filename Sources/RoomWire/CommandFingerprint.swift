@@ -2,19 +2,19 @@ import GeoSearch
 package import RoomDomain
 
 extension CommandJSON {
-    /// A hash of the command that is the same in every process and release: it tells a retry from another command that
-    /// came with the same key.
+    /// Returns a hash of the command, equal in every process and release; it tells a retry from another command with
+    /// the same key.
     ///
     /// FNV-1a over the command's name and fields. Commands that differ only in how they were written (order, white
-    /// space, `null` for absent, fields the protocol does not name) have the same fingerprint. It is stored, so what it
-    /// gives for a command never changes.
+    /// space, `null` for absent, fields the protocol does not name) have the same fingerprint. Fingerprints are stored,
+    /// so a command's fingerprint must never change.
     package static func fingerprint(_ command: RoomCommand) -> Int64 {
         var hash = Fingerprint()
         hash.combine(command)
         return Int64(bitPattern: hash.value)
     }
 
-    /// The hash of the command with its location rounded to cells of `cell` metres, as it is stored.
+    /// Returns the hash of the command with its location rounded to cells of `cell` metres, as it is stored.
     package static func fingerprint(_ command: RoomCommand, cell: Double) -> Int64 {
         guard case .updateRoom(var update) = command else { return fingerprint(command) }
         update.location = update.location?.rounded(toCellsOf: cell).coordinate
@@ -28,7 +28,8 @@ extension Fingerprint {
         if let text { self.combine(text) }
     }
 
-    /// A field that commands have not always had: without it, the hash is what it was before there was the field.
+    /// Hashes a field that was added to a command later: without a value, the hash is the same as before the field
+    /// existed.
     private mutating func combine(later value: String?, _ name: String) {
         guard let value else { return }
         self.combine(name)
@@ -56,7 +57,7 @@ extension Fingerprint {
         case .rename(let name): self.combine(name)
         case .updateRoom(let update): self.combine(update)
         case .closeRoom(let forget, let note):
-            // A closing alone keeps the hash that it has had since before there was the field.
+            // A closing without `forget` keeps the hash from before the field existed.
             if forget { self.combine(isPresent: true) }
             self.combine(later: note, "reason")
         case .setRole(let member, let role, let note):
@@ -71,7 +72,7 @@ extension Fingerprint {
                 self.combine("members")
                 self.combine(Int64(members.count))
             }
-            // One alone keeps the hash that it has had since before there could be several.
+            // A single member keeps the hash from before a command could name several.
             for member in members { self.combine(member) }
             self.combine(isPresent: ban)
             self.combine(note)
@@ -147,7 +148,7 @@ extension Fingerprint {
         self.combine(settings.skipRatio)
         self.combine(settings.maxWaitingPerMember.map(Int64.init))
         self.combine(settings.repeatAfterPlays.map(Int64.init))
-        // Without the field, the hash is what it was before there was the field.
+        // Without the field, the hash is the same as before the field existed.
         if let guestsMayAdd = settings.guestsMayAdd {
             self.combine("guestsMayAdd")
             self.combine(isPresent: guestsMayAdd)

@@ -2,18 +2,18 @@ package import RoomDomain
 
 /// The JSON of commands (protocol, section 5).
 package enum CommandJSON {
-    /// The command's object: `type` and the type's fields.
+    /// Writes the command's object: `type` and the type's fields.
     ///
-    /// Commands that only the server asks for are written too, and no server reads them.
+    /// Commands that only the server sends are written too, but never read.
     ///
-    /// - Precondition: the numbers in it are finite: JSON has no others.
+    /// - Precondition: the numbers in the command are finite; JSON has no others.
     package static func encode(_ command: RoomCommand) -> [UInt8] {
         var writer = JSONWriter(capacity: 96 + command.itemCount * 96)
         writer.value(command)
         return writer.bytes
     }
 
-    /// The body of an HTTP request: `{"command":Command}`; see ``encode(_:)``.
+    /// Writes the body of an HTTP request: `{"command":Command}`; see ``encode(_:)``.
     package static func encode(body command: RoomCommand) -> [UInt8] {
         var writer = JSONWriter(capacity: 128 + command.itemCount * 96)
         writer.beginObject()
@@ -24,8 +24,8 @@ package enum CommandJSON {
 
     /// Reads a command: an object with a `type` and the type's fields.
     ///
-    /// Checks types and names, not values: what a room allows is for the room to say. Fields that the protocol does not
-    /// name are ignored, and `null` is as good as absent. A violation names the field, as in `command.track`.
+    /// Checks types and names, not values: the room checks the values. Fields that the protocol does not name are
+    /// ignored, and `null` counts as absent. A violation names the field, as in `command.track`.
     package static func parse(_ value: JSONValue) throws(MessageViolation) -> RoomCommand {
         do throws(FieldViolation) {
             let fields = try JSONFields(value, at: "command")
@@ -57,7 +57,7 @@ package enum CommandJSON {
         return try Self.parse(command)
     }
 
-    /// The command of this kind; nil where only the server asks for it.
+    /// Reads the command of this kind; nil for a kind that only the server sends.
     private static func command(
         _ kind: RoomCommand.Kind, _ fields: JSONFields
     ) throws(FieldViolation) -> RoomCommand? {
@@ -94,12 +94,12 @@ package enum CommandJSON {
         }
     }
 
-    /// Who is to be kicked: `member` or `members`.
+    /// The members to kick: `member` or `members`.
     private static func kicked(_ fields: JSONFields) throws(FieldViolation) -> [MemberID] {
         switch (fields["member"], fields["members"]) {
         case (_, nil): [try fields.id("member")]
         case (nil, .some): try fields.ids("members")
-        case (.some, .some): throw fields.violation("members", "absent where there is a member")
+        case (.some, .some): throw fields.violation("members", "absent if member is given")
         }
     }
 
@@ -141,11 +141,11 @@ package enum CommandJSON {
         switch (fields["track"], fields["entry"]) {
         case (.some, nil): .track(try fields.id("track"))
         case (nil, .some): .entry(try fields.id("entry"))
-        case (nil, nil), (.some, .some): throw fields.violation("track", "there, or entry, and not both")
+        case (nil, nil), (.some, .some): throw fields.violation("track", "given if and only if entry is not")
         }
     }
 
-    /// Ownership is not given by this command.
+    /// The role to give; `owner` is not among them.
     private static func role(_ fields: JSONFields) throws(FieldViolation) -> Role {
         guard let role = fields["role"]?.string.flatMap(Role.init(rawValue:)), role != .owner else {
             throw fields.violation("role", "dj or guest")
@@ -179,7 +179,7 @@ extension JSONWriter {
         self.endObject()
     }
 
-    /// The fields that belong to the command's kind.
+    /// Writes the fields that belong to the command's kind.
     private mutating func members(of command: RoomCommand) {
         switch command {
         case .join(let name): self.member("name", name)

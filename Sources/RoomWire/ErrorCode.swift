@@ -1,6 +1,6 @@
 package import RoomDomain
 
-/// What an error answer says, on a socket and over HTTP (protocol, section 6).
+/// The code of an error answer, on a socket and over HTTP (protocol, section 6).
 package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case badRequest = "bad_request"
     case methodNotAllowed = "method_not_allowed"
@@ -54,7 +54,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The status's phrase, which RFC 9457 §4.2.1 asks for where a problem's type is `about:blank`.
+    /// The status's reason phrase, which RFC 9457 §4.2.1 requires if a problem's type is `about:blank`.
     package var title: String {
         switch self {
         case .badRequest: "Bad Request"
@@ -75,12 +75,12 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The name of an error as a server gave it: one of ``ErrorCode``, or one that only a later release knows.
+/// The name of an error as a server sent it: one of ``ErrorCode``, or a name that a later release added.
 package struct ErrorName: Sendable, Hashable {
     /// The name.
     package let text: String
 
-    /// The code; nil where this program does not know it.
+    /// The code; nil if this program does not know it.
     package var code: ErrorCode? { ErrorCode(rawValue: text) }
 
     package init(_ code: ErrorCode) {
@@ -94,7 +94,7 @@ package struct ErrorName: Sendable, Hashable {
 }
 
 extension RoomRefusal {
-    /// The sentence that goes with the refusal's code.
+    /// The sentence that explains the refusal.
     package var detail: String {
         switch self {
         case .badRequest(let text), .forbidden(let text), .notFound(let text), .conflict(let text),
@@ -107,7 +107,7 @@ extension RoomRefusal {
         }
     }
 
-    /// When asking again may help, where the room knows.
+    /// The time after which a retry may succeed, in milliseconds; nil if the room does not know it.
     package var retryAfterMs: Int? {
         switch self {
         case .banned(let wait): wait.map { Int($0) }

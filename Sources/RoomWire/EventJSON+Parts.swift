@@ -1,6 +1,6 @@
 import RoomDomain
 
-/// The parts of events that have parts of their own.
+/// Writes and reads the nested parts of events.
 extension JSONWriter {
     mutating func members(of room: RoomCreated) {
         self.member("id", room.id.uuid)

@@ -2,11 +2,11 @@ package import RoomDomain
 
 /// The JSON of events (protocol, section 5), for clients and for the log.
 package enum EventJSON {
-    /// Who reads an event.
+    /// The reader for whom an event is written.
     package enum Audience: Sendable, Hashable {
-        /// Members and those who watch: `seq`, `at` and `type` are in the object; nothing private is.
+        /// Members and watching clients: `seq`, `at` and `type` are in the object, private fields are not.
         case clients
-        /// The log, which keeps `seq`, `at` and `type` beside the object; private fields are in it.
+        /// The log, which stores `seq`, `at` and `type` beside the object; private fields are in the object.
         case log
     }
 
@@ -21,7 +21,7 @@ package enum EventJSON {
         writer.endObject()
     }
 
-    /// Writes one event as clients are shown it; of one that is not known only what every event has.
+    /// Writes one event as clients are shown it; an event of an unknown type has only the fields that all events have.
     package static func write(_ shown: ShownEvent, to writer: inout JSONWriter) {
         switch shown {
         case .known(let recorded): Self.write(recorded, for: .clients, to: &writer)
@@ -32,19 +32,19 @@ package enum EventJSON {
         }
     }
 
-    /// Reads one event as clients are shown it.
+    /// Reads one event as a client receives it.
     package static func decodeShown(_ text: [UInt8]) throws(ServerViolation) -> ShownEvent {
         try JSONFields.answer(text.span, Self.read)
     }
 
-    /// Reads one event as clients are shown it; its sessions are ``RoomDomain/SessionID/hidden``.
+    /// Reads one event as a client receives it; its sessions are ``RoomDomain/SessionID/hidden``.
     static func read(_ fields: JSONFields) throws(FieldViolation) -> ShownEvent {
         let (seq, at, type) = (try fields.count("seq"), try fields.instant("at"), try fields.string("type"))
         guard let kind = RoomEvent.Kind(rawValue: type) else { return .unknown(type: type, seq: seq, at: at) }
         return .known(RecordedEvent(seq: seq, at: at, event: try fields.event(kind, for: .clients)))
     }
 
-    /// The event's object as the log keeps it.
+    /// Writes the event's object as the log stores it.
     package static func encodeLog(_ event: RoomEvent) -> [UInt8] {
         var writer = JSONWriter(capacity: 96)
         writer.beginObject()
@@ -53,10 +53,10 @@ package enum EventJSON {
         return writer.bytes
     }
 
-    /// Reads an event that the log has kept.
+    /// Reads an event from the log.
     ///
-    /// Fields that are not known are ignored, so that a later release's events can be read where their meaning is the
-    /// same. `at` is in milliseconds since the Unix epoch.
+    /// Unknown fields are ignored, so that a later release's events can be read if their meaning is the same. `at` is
+    /// in milliseconds since the Unix epoch.
     package static func decodeLog(
         type: String, seq: Int, at: Int64, payload: [UInt8]
     ) throws(StoredEventFault) -> RecordedEvent {
@@ -70,14 +70,14 @@ package enum EventJSON {
         }
     }
 
-    /// Whether an event of this type may have a location.
+    /// Whether an event of this type can contain a location.
     package static func mayHaveLocation(type: String) -> Bool {
         RoomEvent.Kind(rawValue: type)?.mayHaveLocation ?? false
     }
 }
 
 extension JSONWriter {
-    /// Events as clients see them.
+    /// Writes an array of events as clients are shown them.
     mutating func member(_ name: StaticString, _ events: some Sequence<RecordedEvent>) {
         self.name(name)
         self.beginArray()
@@ -92,7 +92,7 @@ extension JSONWriter {
         self.endArray()
     }
 
-    /// The fields that belong to the event's type.
+    /// Writes the fields that belong to the event's type.
     fileprivate mutating func members(of event: RoomEvent, for audience: EventJSON.Audience) {
         switch event {
         case .roomCreated(let room): self.members(of: room)
@@ -184,7 +184,7 @@ extension JSONWriter {
         }
     }
 
-    /// The members that every event has where clients are shown it.
+    /// Writes the fields that all events have when clients are shown them.
     fileprivate mutating func members(seq: Int, at: Timestamp, type: String) {
         self.member("seq", seq)
         self.member("at", at)
@@ -198,7 +198,7 @@ extension JSONWriter {
         }
     }
 
-    /// Who did it, and the reason that was given.
+    /// Writes the member who caused the event, and the reason that was given.
     mutating func members(by: MemberID?, note: String?) {
         self.member("by", id: by)
         self.member("reason", note)
@@ -212,7 +212,7 @@ extension JSONWriter {
 }
 
 extension JSONFields {
-    /// What stands where clients are shown no session.
+    /// Reads the session; in events for clients, which have none, it is ``RoomDomain/SessionID/hidden``.
     private func session(for audience: EventJSON.Audience) throws(FieldViolation) -> SessionID {
         switch audience {
         case .clients: .hidden
@@ -220,7 +220,7 @@ extension JSONFields {
         }
     }
 
-    /// The event of a kind.
+    /// Reads the event of a kind.
     fileprivate func event(
         _ kind: RoomEvent.Kind, for audience: EventJSON.Audience
     ) throws(FieldViolation) -> RoomEvent {

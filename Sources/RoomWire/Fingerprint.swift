@@ -1,6 +1,6 @@
-/// A 64-bit FNV-1a hash (draft-eastlake-fnv §2), over values that each say where they end.
+/// A 64-bit FNV-1a hash (draft-eastlake-fnv §2) over values, each with an explicit end.
 ///
-/// What it gives is stored (with commands' keys, and as checksums of the log's rows), so it never changes.
+/// Hashes are stored (with commands' keys, and as checksums of the log's rows), so they must never change.
 package struct Fingerprint {
     package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -25,7 +25,7 @@ package struct Fingerprint {
         for byte in text.utf8 { self.combine(byte) }
     }
 
-    /// Marks whether an optional value follows.
+    /// Records whether an optional value follows.
     package mutating func combine(isPresent: Bool) {
         self.combine(isPresent ? 1 as UInt8 : 0)
     }

@@ -1,11 +1,11 @@
 package import RoomDomain
 
-/// A room, its log and its pool.
+/// Bodies with a room, a part of its log, or a part of its pool.
 extension HTTPBody {
-    /// `{"room":Snapshot,"you":You?}`.
+    /// Writes `{"room":Snapshot,"you":You?}`.
     ///
-    /// `state` and `you` are what ``StateJSON/encode(_:)`` and ``YouJSON/encode(_:_:)`` gave for the room at `seq`;
-    /// `presence` is nil where that is not the room's current position.
+    /// `state` and `you` are the results of ``StateJSON/encode(_:)`` and ``YouJSON/encode(_:_:)`` for the room at
+    /// `seq`; `presence` is nil if that is not the room's current position.
     package static func room(
         epoch: String, seq: Int, time: Timestamp, state: [UInt8], presence: Presence?, you: [UInt8]?
     ) -> [UInt8] {
@@ -13,7 +13,7 @@ extension HTTPBody {
         return parts.head + state + parts.tail
     }
 
-    /// What stands before and behind `state` in ``room(epoch:seq:time:state:presence:you:)``.
+    /// The bytes before and after `state` in ``room(epoch:seq:time:state:presence:you:)``.
     package static func roomParts(
         epoch: String, seq: Int, time: Timestamp, presence: Presence?, you: [UInt8]?
     ) -> (head: [UInt8], tail: [UInt8]) {
@@ -34,7 +34,8 @@ extension HTTPBody {
         return (head, Array(writer.bytes[head.count...]))
     }
 
-    /// `{"epoch","events":[Event],"seq"}`: part of a room's log, which may be empty, and the room's current position.
+    /// Writes `{"epoch","events":[Event],"seq"}`: a part of a room's log, perhaps empty, and the room's current
+    /// position.
     package static func events(epoch: String, events: some Collection<RecordedEvent>, seq: Int) -> [UInt8] {
         Self.object(capacity: 128 + events.count * 160) { writer in
             writer.member("epoch", epoch)
@@ -43,11 +44,11 @@ extension HTTPBody {
         }
     }
 
-    /// The same with as many of the events as fit into so many bytes, and one where there is any.
+    /// Writes the same body with as many events as fit into `bytes` bytes, but at least one if there are any.
     package static func events(
         epoch: String, events: some Collection<RecordedEvent>, seq: Int, atMost bytes: Int
     ) -> [UInt8] {
-        // What stands around the events: names, the epoch, numbers.
+        // The size of everything around the events: names, the epoch, numbers.
         var size = 128 + epoch.utf8.count
         var fitting: [[UInt8]] = []
         for event in events {
@@ -67,7 +68,7 @@ extension HTTPBody {
         }
     }
 
-    /// `{"epoch","seq","tracks":[Track],"next"?}`: part of a room's pool; `next` is nil on the last page.
+    /// Writes `{"epoch","seq","tracks":[Track],"next"?}`: a part of a room's pool; `next` is nil on the last page.
     package static func pool(_ page: PoolPage, at position: Position) -> [UInt8] {
         PoolAnswer(position: position, tracks: page.tracks, next: page.next?.cursor).encoded()
     }
@@ -76,17 +77,17 @@ extension HTTPBody {
 // MARK: Reading
 
 extension HTTPBody {
-    /// A room.
+    /// The answer to a request for a room.
     package struct RoomAnswer: Sendable, Equatable {
-        /// The position that the state is of.
+        /// The position of the state.
         package var position: Position
         /// The server's clock.
         package var time: Timestamp
         /// The room.
         package var state: ShownState
-        /// Who is online; nil where the position is not the room's current one.
+        /// Online members; nil if the position is not the room's current one.
         package var presence: Presence?
-        /// What the room is to the client's session; nil where that is no member.
+        /// The client's membership; nil if its session is not a member.
         package var you: You?
 
         package init(position: Position, time: Timestamp, state: ShownState, presence: Presence?, you: You?) {
@@ -110,7 +111,7 @@ extension HTTPBody {
             }
         }
 
-        /// The body.
+        /// Writes the body.
         package func encoded() -> [UInt8] {
             HTTPBody.room(
                 epoch: position.epoch, seq: position.seq, time: time, state: StateJSON.encode(state),
@@ -118,11 +119,11 @@ extension HTTPBody {
         }
     }
 
-    /// Part of a room's log.
+    /// The answer to a request for a part of a room's log.
     package struct EventsAnswer: Sendable, Equatable {
-        /// The room's epoch and current position: there are more events where the last one here is not at it.
+        /// The room's epoch and current position; more events follow if the last one here has a smaller number.
         package var position: Position
-        /// The events, ascending; there may be none.
+        /// The events, ascending by number; may be empty.
         package var events: [ShownEvent]
 
         package init(position: Position, events: [ShownEvent]) {
@@ -137,7 +138,7 @@ extension HTTPBody {
             }
         }
 
-        /// The body: of events that are not known only what every event has.
+        /// Writes the body; an event of an unknown type has only the fields that all events have.
         package func encoded() -> [UInt8] {
             HTTPBody.object(capacity: 128 + events.count * 160) { writer in
                 writer.member("epoch", position.epoch)
@@ -147,13 +148,13 @@ extension HTTPBody {
         }
     }
 
-    /// Part of a room's pool.
+    /// The answer to a request for a part of a room's pool.
     package struct PoolAnswer: Sendable, Equatable {
-        /// The position that the pool is of.
+        /// The position of the pool.
         package var position: Position
-        /// The tracks, in the order that was asked for.
+        /// The tracks, in the requested order.
         package var tracks: [Track]
-        /// The cursor of the next page; nil on the last one.
+        /// The cursor of the next page; nil on the last page.
         package var next: String?
 
         package init(position: Position, tracks: [Track], next: String? = nil) {
@@ -171,7 +172,7 @@ extension HTTPBody {
             }
         }
 
-        /// The body.
+        /// Writes the body.
         package func encoded() -> [UInt8] {
             HTTPBody.object(capacity: 128 + tracks.count * 192) { writer in
                 writer.members(of: position)

@@ -2,12 +2,12 @@ package import RoomDomain
 
 /// The JSON bodies of HTTP answers (protocol, sections 1 and 2).
 package enum HTTPBody {
-    /// `{"status":…}`: how the server is.
+    /// Writes `{"status":…}`: the condition of the server.
     package static func status(_ status: String) -> [UInt8] {
         Self.object { writer in writer.member("status", status) }
     }
 
-    /// `{"seq","result"?}`: a command was carried out.
+    /// Writes `{"seq","result"?}`: the answer to a command that was carried out.
     package static func command(seq: Int, result: CommandResult?) -> [UInt8] {
         Self.object { writer in
             writer.member("seq", seq)
@@ -15,7 +15,7 @@ package enum HTTPBody {
         }
     }
 
-    /// `{"rooms":[RoomSummary],"next"?}`: a listing or a nearby search; `next` is nil on the last page.
+    /// Writes `{"rooms":[RoomSummary],"next"?}`: a listing or a nearby search; `next` is nil on the last page.
     package static func rooms(_ rooms: [RoomSummary], next: String? = nil) -> [UInt8] {
         Self.object(capacity: 64 + rooms.count * 256) { writer in
             writer.member("rooms", rooms)
@@ -23,7 +23,7 @@ package enum HTTPBody {
         }
     }
 
-    /// `{"session":{"id","name","createdAt","expiresAt"}}`.
+    /// Writes `{"session":{"id","name","createdAt","expiresAt"}}`.
     package static func session(
         id: SessionID, name: String, createdAt: Timestamp, expiresAt: Timestamp
     ) -> [UInt8] {
@@ -32,7 +32,7 @@ package enum HTTPBody {
         }
     }
 
-    /// The same with `"token"`: the only time it is shown.
+    /// Writes the same body with `"token"`, which only the answer that makes a session shows.
     package static func sessionWithToken(
         id: SessionID, name: String, createdAt: Timestamp, expiresAt: Timestamp, token: String
     ) -> [UInt8] {
@@ -42,10 +42,10 @@ package enum HTTPBody {
         }
     }
 
-    /// A problem (RFC 9457), of media type `application/problem+json`.
+    /// Writes a problem (RFC 9457), of media type `application/problem+json`.
     ///
-    /// `status` and `title` are the code's own where they are left out; `detail` is a sentence on what is wrong with this
-    /// request; `retryAfterMs` says when trying again may help.
+    /// If `status` and `title` are left out, the code's own are used. `detail` is a sentence about the fault in this
+    /// request; `retryAfterMs` is the time after which a retry may succeed.
     package static func problem(
         status: Int? = nil, code: ErrorCode, title: String? = nil, detail: String, retryAfterMs: Int? = nil
     ) -> [UInt8] {
@@ -55,7 +55,7 @@ package enum HTTPBody {
         return problem.encoded()
     }
 
-    /// An object: its members are those that `writeMembers` writes.
+    /// Writes an object with the members that `writeMembers` writes.
     static func object(capacity: Int = 256, _ writeMembers: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter(capacity: capacity)
         writer.beginObject()
@@ -84,9 +84,9 @@ extension JSONWriter {
 extension HTTPBody {
     /// The answer to a command.
     package struct CommandAnswer: Sendable, Equatable {
-        /// The last event that the command caused; the room's position where it changed nothing.
+        /// The number of the last event that the command caused; the room's position if it changed nothing.
         package var seq: Int
-        /// What the command gives back.
+        /// The command's result.
         package var result: CommandResult?
 
         package init(seq: Int, result: CommandResult? = nil) {
@@ -101,7 +101,7 @@ extension HTTPBody {
             }
         }
 
-        /// The body.
+        /// Writes the body.
         package func encoded() -> [UInt8] { HTTPBody.command(seq: seq, result: result) }
     }
 
@@ -109,7 +109,7 @@ extension HTTPBody {
     package struct RoomsAnswer: Sendable, Equatable {
         /// The rooms, in the answer's order.
         package var rooms: [RoomSummary]
-        /// The cursor of the next page; nil on the last one.
+        /// The cursor of the next page; nil on the last page.
         package var next: String?
 
         package init(rooms: [RoomSummary], next: String? = nil) {
@@ -125,21 +125,21 @@ extension HTTPBody {
             }
         }
 
-        /// The body.
+        /// Writes the body.
         package func encoded() -> [UInt8] { HTTPBody.rooms(rooms, next: next) }
     }
 
     /// A session.
     package struct SessionAnswer: Sendable, Equatable {
-        /// The session's identity.
+        /// The session's identifier.
         package var id: SessionID
         /// The session's name.
         package var name: String
-        /// When it was made.
+        /// The time when it was made.
         package var createdAt: Timestamp
-        /// When it ends where it is not used.
+        /// The time when it ends if it is not used.
         package var expiresAt: Timestamp
-        /// The bearer secret; nil where the session was not made by this request.
+        /// The bearer secret; nil unless this request made the session.
         package var token: String?
 
         package init(id: SessionID, name: String, createdAt: Timestamp, expiresAt: Timestamp, token: String? = nil) {
@@ -163,7 +163,7 @@ extension HTTPBody {
             }
         }
 
-        /// The body.
+        /// Writes the body.
         package func encoded() -> [UInt8] {
             if let token {
                 HTTPBody.sessionWithToken(
@@ -176,15 +176,15 @@ extension HTTPBody {
 
     /// A refused request (RFC 9457).
     package struct Problem: Sendable, Equatable {
-        /// The status's phrase.
+        /// The status's reason phrase.
         package var title: String
         /// The status of the answer.
         package var status: Int
-        /// What is wrong, for programs.
+        /// The error's code, for programs.
         package var code: ErrorName
-        /// What is wrong with this request, for people.
+        /// A sentence about the fault in this request, for people.
         package var detail: String
-        /// After how many milliseconds trying again may help; nil where that is not known.
+        /// The time in milliseconds after which a retry may succeed; nil if that is not known.
         package var retryAfterMs: Int?
 
         package init(title: String, status: Int, code: ErrorName, detail: String, retryAfterMs: Int? = nil) {
@@ -204,7 +204,7 @@ extension HTTPBody {
             }
         }
 
-        /// The body.
+        /// Writes the body.
         package func encoded() -> [UInt8] {
             HTTPBody.object { writer in
                 writer.member("type", "about:blank")

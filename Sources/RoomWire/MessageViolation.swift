@@ -1,10 +1,10 @@
-/// What is wrong with a message or a request body, as it is answered.
+/// The fault in a message or a request body, as the answer reports it.
 package struct MessageViolation: Error, Sendable, Equatable {
-    /// The message's `id`, where one could be read.
+    /// The message's `id`; nil if none could be read.
     package var re: Int64?
     /// The code of the answer.
     package var code: ErrorCode
-    /// A sentence that names the field and what it must be.
+    /// A sentence that names the field and the requirement.
     package var message: String
 
     package init(re: Int64? = nil, code: ErrorCode = .badRequest, message: String) {
@@ -18,7 +18,7 @@ package struct MessageViolation: Error, Sendable, Equatable {
         self.init(message: violation.message)
     }
 
-    /// The answer to what is not JSON.
+    /// The answer to a text that is not JSON.
     init(_ violation: JSONViolation) {
         self.init(message: "not JSON: \(violation)")
     }

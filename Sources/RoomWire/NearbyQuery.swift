@@ -1,21 +1,21 @@
 package import GeoSearch
 
-/// What a nearby search asks for (protocol, section 7): never clamped, never wrapped.
+/// The parameters of a nearby search (protocol, section 7); values out of range are refused, never clamped or wrapped.
 package struct NearbyQuery: Sendable, Equatable {
-    /// Metres: up to half of WGS-84's equator, farther than any two points are apart.
+    /// The allowed radii in metres: up to half of WGS-84's equator, more than the distance between any two points.
     package static let radii = 1.0...20_037_508.0
-    /// How many rooms may be asked for.
+    /// The allowed numbers of rooms.
     package static let limits = 1...200
-    /// The radius where none is given, in metres.
+    /// The default radius, in metres.
     package static let usualRadius = 5_000.0
-    /// The limit where none is given.
+    /// The default limit.
     package static let usualLimit = 50
 
-    /// The point asked about: neither kept longer than the search lasts nor logged.
+    /// The search's centre: never logged, and kept only while the search lasts.
     package var origin: Coordinate
-    /// Rooms farther away, in metres, are left out.
+    /// The radius in metres; rooms farther away are left out.
     package var radiusMeters: Double
-    /// At most so many rooms are told.
+    /// The most rooms in an answer.
     package var limit: Int
 
     package init(origin: Coordinate, radiusMeters: Double = usualRadius, limit: Int = usualLimit) {
@@ -24,9 +24,9 @@ package struct NearbyQuery: Sendable, Equatable {
         self.limit = limit
     }
 
-    /// Reads `lat`, `lon`, `radiusMeters` and `limit` of a request's query: `texts` gives all that a name stands for.
+    /// Reads `lat`, `lon`, `radiusMeters` and `limit` of a request's query: `texts` gives all values of a name.
     ///
-    /// Numbers are written as in JSON (RFC 8259 §6), so that a request may say what a message may, and nothing else.
+    /// Numbers are written as in JSON (RFC 8259 §6), so that a request and a message accept the same values.
     package init(texts: (String) -> [String]) throws(MessageViolation) {
         try self.init { (name) throws(MessageViolation) in
             let texts = texts(name)
@@ -40,11 +40,11 @@ package struct NearbyQuery: Sendable, Equatable {
         try self.init { name in fields[name].map { $0.number } }
     }
 
-    /// `given` is nil where a field is absent, and holds nil where it is no number.
+    /// `given` returns nil for an absent field, and a wrapped nil for a field that is not a number.
     private init(given: (String) throws(MessageViolation) -> Double??) throws(MessageViolation) {
         func number(_ name: String, in range: ClosedRange<Double>) throws(MessageViolation) -> Double? {
             guard let given = try given(name) else { return nil }
-            // Comparing with what is not a number is false.
+            // A comparison with NaN is false.
             guard let number = given, range.contains(number) else {
                 throw Self.violation(name, Int(range.lowerBound)...Int(range.upperBound))
             }
@@ -71,7 +71,7 @@ package struct NearbyQuery: Sendable, Equatable {
 }
 
 extension NearbyQuery {
-    /// The names and texts of a request's query, in order.
+    /// The names and texts of a request's query, in this order.
     package var parameters: [(name: String, text: String)] {
         let numbers = [
             ("lat", origin.latitude), ("lon", origin.longitude), ("radiusMeters", radiusMeters),
@@ -86,7 +86,7 @@ extension NearbyQuery {
 }
 
 extension JSONWriter {
-    /// The members of a message; what is usual is left out.
+    /// Writes the members of a message; default values are left out.
     mutating func members(of query: NearbyQuery) {
         self.member("lat", query.origin.latitude)
         self.member("lon", query.origin.longitude)

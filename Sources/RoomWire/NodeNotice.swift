@@ -1,31 +1,32 @@
 package import RoomDomain
 
-/// What one server tells others over the bus between them; no client ever sees it.
+/// A notice from one server to others over the bus between them; clients never see it.
 ///
-/// Notices are hints and relays: they may be lost or come late, and nothing durable rests on them. A kind of notice is
-/// a case here, with its two halves in ``write(into:)`` and ``init(type:_:)``. What one server does not know of another
+/// Notices are hints and relays: they may be lost or late, and nothing durable depends on them. Each kind of notice is
+/// a case here, written in ``write(into:)`` and read in ``init(type:_:)``. A server skips notices that only another
+/// server's version knows.
 /// one's version it skips.
 package enum NodeNotice: Sendable, Equatable {
     /// Rooms have durable events up to these numbers.
     case moved([RoomID: Int])
     /// A session was ended by its owner.
     case sessionEnded(SessionID)
-    /// Members came online at the sender, or went.
+    /// Members came online or went offline at the sender.
     case presenceChanged([MemberChanges])
-    /// Who is online at the sender, in all rooms: one of several parts, counted from 0.
+    /// The members online at the sender, in all rooms: one of several parts, counted from 0.
     case presenceList(part: Int, isLast: Bool, [OnlineMembers])
-    /// The sender lives, and who is online there has this sum; see ``OnlineMembers/sum(_:in:)``.
+    /// The sender is alive; `sum` is the checksum of its online members, see ``OnlineMembers/sum(_:in:)``.
     case presenceBeat(sum: Int64)
-    /// The sender wants to be told who is online at the recipient.
+    /// The sender asks for the list of members who are online at the recipient.
     case presenceWanted
     /// The sender stops: nobody is online there any more.
     case presenceEnded
-    /// A member shows everybody in a room something.
+    /// A member shows something to everybody in a room.
     case reaction(RoomID, from: MemberID, emoji: String)
-    /// A member says something to another one, who is online at the recipient.
+    /// A member sends data to another one, who is online at the recipient.
     case signal(RoomID, from: MemberID, to: MemberID, RelayedJSON)
 
-    /// The JSON object.
+    /// Writes the JSON object.
     package func encoded() -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
         writer.beginObject()
@@ -67,12 +68,13 @@ package enum NodeNotice: Sendable, Equatable {
             writer.member("room", room.uuid)
             writer.member("from", id: member)
             writer.member("to", id: recipient)
-            // As a string: read as part of the notice it would be read as numbers, and nest deeper than it is.
+            // A string, because a nested value would be parsed as part of the notice: its numbers would change, and it
+            // would add to the nesting.
             writer.member("data", String(decoding: data.text, as: UTF8.self))
         }
     }
 
-    /// Reads a notice; nil where this program does not know its type.
+    /// Reads a notice; nil if this program does not know its type.
     fileprivate init?(_ fields: JSONFields) throws(FieldViolation) {
         switch try fields.string("type") {
         case "moved": self = .moved(Dictionary(try fields.seqs("rooms").map { ($0.room, $0.seq) }) { $1 })
@@ -98,14 +100,14 @@ package enum NodeNotice: Sendable, Equatable {
     }
 }
 
-/// One message between servers: who sends it, and its notices in order.
+/// One message between servers: the sender, and its notices in order.
 package struct NodeEnvelope: Sendable, Equatable {
-    /// The version of this format; messages of another one are not read.
+    /// The version of this format; messages of other versions are not read.
     private static let version: Int64 = 1
 
-    /// The server that sends it.
+    /// The server that sends the message.
     package var sender: String
-    /// What it tells.
+    /// The notices, in order.
     package var notices: [NodeNotice]
 
     package init(sender: String, notices: [NodeNotice]) {
@@ -113,7 +115,7 @@ package struct NodeEnvelope: Sendable, Equatable {
         self.notices = notices
     }
 
-    /// The text of a message that holds notices already encoded.
+    /// Writes a message of notices that are already encoded.
     package static func encode(sender: String, notices: some Sequence<[UInt8]>) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -127,9 +129,9 @@ package struct NodeEnvelope: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// Reads a message; nil where it is of another version, or no message at all.
+    /// Reads a message; nil if it has another version, or is not a message at all.
     ///
-    /// Notices of a type that this program does not know, or that lack something, are left out.
+    /// Notices of an unknown type and incomplete notices are left out.
     package init?(parsing text: [UInt8]) {
         guard let object = try? JSONValue(parsing: text).object else { return nil }
         let fields = JSONFields(object)

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import RoomDomain
 
-/// Who is online in one room, as far as one server knows.
+/// The members online in one room, as far as one server knows.
 package struct OnlineMembers: Sendable, Equatable {
     /// The room.
     package var room: RoomID
@@ -18,10 +18,10 @@ package struct OnlineMembers: Sendable, Equatable {
         members = try fields.ids("members")
     }
 
-    /// What one member's being online adds to a sum by which two servers compare what they know.
+    /// A member's contribution to the sum with which two servers compare their lists of online members.
     ///
-    /// The same everywhere, and the sum does not depend on the order: two lists that differ have different sums, but
-    /// for a chance that is not worth a thought.
+    /// The value is the same on every server, and the sum does not depend on the order. Two different lists have
+    /// different sums, except for a negligible chance.
     package static func sum(_ member: MemberID, in room: RoomID) -> Int64 {
         let id = room.uuid.uuid
         let bytes: [16 of UInt8] = [
@@ -45,13 +45,13 @@ package struct OnlineMembers: Sendable, Equatable {
     }
 }
 
-/// Who came online in one room at one server, and who went.
+/// The members who came online or went offline in one room at one server.
 package struct MemberChanges: Sendable, Equatable {
     /// The room.
     package var room: RoomID
-    /// Who came.
+    /// Members who came online.
     package var on: [MemberID]
-    /// Who went.
+    /// Members who went offline.
     package var off: [MemberID]
 
     package init(room: RoomID, on: [MemberID], off: [MemberID]) {

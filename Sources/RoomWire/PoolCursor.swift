@@ -1,8 +1,8 @@
 package import RoomDomain
 
-/// A place in a pool as text for clients: opaque to them, and fit for a query.
+/// The cursor of a position in a pool: opaque text for clients that is safe in a URL's query.
 extension PoolPlace {
-    /// Reads what ``cursor`` gave; nil where it is anything else.
+    /// Reads a ``cursor``; nil for any other text.
     package init?(cursor: String) {
         let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
         guard let kind = parts.first else { return nil }
@@ -18,7 +18,7 @@ extension PoolPlace {
         }
     }
 
-    /// The place as text.
+    /// The position as text.
     package var cursor: String {
         switch self {
         case .added(let track): "a.\(track.rawValue)"
@@ -30,7 +30,7 @@ extension PoolPlace {
 }
 
 extension [UInt8] {
-    /// Reads pairs of digits in lower case; nil where there is anything else.
+    /// Reads pairs of lower-case hexadecimal digits; nil for any other text.
     fileprivate init?(hexadecimal text: Substring) {
         let digits = text.utf8.compactMap { Self.digits.firstIndex(of: $0) }
         guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }

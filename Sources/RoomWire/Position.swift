@@ -1,8 +1,8 @@
-/// How far a client has come in a room; one indivisible value.
+/// A client's position in a room's events; one indivisible value.
 package struct Position: Sendable, Hashable {
-    /// The room's epoch: random text, fixed while the room's log is.
+    /// The room's epoch: random text that stays the same as long as the room's log does.
     package var epoch: String
-    /// The number of the last event the client has; 0 where it has none.
+    /// The number of the last event that the client has; 0 if it has none.
     package var seq: Int
 
     package init(epoch: String, seq: Int) {
@@ -27,7 +27,7 @@ extension JSONWriter {
         self.endObject()
     }
 
-    /// The members `epoch` and `seq`.
+    /// Writes the members `epoch` and `seq`.
     mutating func members(of position: Position) {
         self.member("epoch", position.epoch)
         self.member("seq", position.seq)

@@ -1,10 +1,10 @@
 package import RoomDomain
 
-/// Who has a live connection that is subscribed to a room.
+/// The members with a connection that is subscribed to a room.
 package struct Presence: Sendable, Equatable {
-    /// How many members.
+    /// The number of online members.
     package var online: Int
-    /// Which, ascending; nil in a room where too many are online to be listed.
+    /// The online members, ascending; nil in a room with too many to list.
     package var members: [MemberID]?
 
     package init(online: Int, members: [MemberID]?) {

@@ -1,6 +1,6 @@
-/// A JSON text that is passed on as it came: the server does not look inside.
+/// A JSON text that is passed on unchanged: the server does not interpret it.
 package struct RelayedJSON: Sendable {
-    /// How many bytes it may have: enough for any offer or answer of a peer-to-peer connection.
+    /// The largest size in bytes: enough for any offer or answer of a peer-to-peer connection.
     package static let sizeLimit = 65_536
 
     /// The text, without white space around it.
@@ -11,7 +11,7 @@ package struct RelayedJSON: Sendable {
         self.text = text
     }
 
-    /// Takes the bytes at `place` of a text, which are known to be a JSON text.
+    /// Takes the bytes in the range `place` of a text, which are known to be a JSON text.
     init(known text: Span<UInt8>, at place: Range<Int>) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(place.count)
@@ -19,7 +19,7 @@ package struct RelayedJSON: Sendable {
         self.text = bytes
     }
 
-    /// Takes a text; nil where it is no JSON, or too long.
+    /// Takes a text; nil if it is not JSON, or is too long.
     package init?(_ text: [UInt8]) {
         guard text.count <= Self.sizeLimit, (try? JSONValue(parsing: text)) != nil else { return nil }
         self.text = text
@@ -27,7 +27,7 @@ package struct RelayedJSON: Sendable {
 }
 
 extension RelayedJSON: Equatable {
-    /// Whether both mean the same, however they are written.
+    /// Whether both have the same meaning, however they are written.
     package static func == (left: Self, right: Self) -> Bool {
         left.text == right.text || (try? JSONValue(parsing: left.text)) == (try? JSONValue(parsing: right.text))
     }

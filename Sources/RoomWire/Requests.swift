@@ -10,7 +10,7 @@ package struct SessionRequest: Sendable, Equatable {
         self.name = name
     }
 
-    /// The body: `{"name":…}`.
+    /// Writes the body: `{"name":…}`.
     package func encoded() -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -39,11 +39,11 @@ package struct SessionRequest: Sendable, Equatable {
 package struct CreateRoomRequest: Sendable, Equatable {
     /// The name as it was sent: neither trimmed nor checked.
     package var name: String
-    /// Where the room is to be, not yet rounded.
+    /// The room's location, not yet rounded.
     package var location: Coordinate?
-    /// Who may find it; the server's choice where it is left out.
+    /// The room's visibility; if it is left out, the server chooses.
     package var visibility: Visibility?
-    /// What differs from the usual settings.
+    /// The settings that differ from the defaults.
     package var settings: SettingsUpdate
 
     package init(
@@ -56,9 +56,9 @@ package struct CreateRoomRequest: Sendable, Equatable {
         self.settings = settings
     }
 
-    /// The body: `{"name","location"?,"visibility"?,"settings"?}`.
+    /// Writes the body: `{"name","location"?,"visibility"?,"settings"?}`.
     ///
-    /// - Precondition: the numbers in it are finite: JSON has no others.
+    /// - Precondition: the numbers in the request are finite; JSON has no others.
     package func encoded() -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -89,7 +89,7 @@ package struct CreateRoomRequest: Sendable, Equatable {
         try Self.parse(body.span)
     }
 
-    /// A hash of the request, stable like ``CommandJSON/fingerprint(_:)``, kept beside its idempotency key.
+    /// A hash of the request, as stable as ``CommandJSON/fingerprint(_:)``, stored with its idempotency key.
     package var fingerprint: Int64 {
         var update = RoomUpdate()
         update.name = self.name

@@ -1,8 +1,8 @@
 package import RoomDomain
 
-/// The JSON of what a command gives back: `{"member":3}`, `{"tracks":[7,8]}` or `{"entry":9}`.
+/// The JSON of a command's result: `{"member":3}`, `{"tracks":[7,8]}` or `{"entry":9}`.
 package enum ResultJSON {
-    /// The result's text, for an answer and for the log.
+    /// Writes the result's text, for an answer and for the log.
     package static func encode(_ result: CommandResult) -> [UInt8] {
         var writer = JSONWriter(capacity: 32)
         writer.beginObject()
@@ -15,7 +15,7 @@ package enum ResultJSON {
         return writer.bytes
     }
 
-    /// Reads a result that the log has kept.
+    /// Reads a result from the log.
     package static func decode(_ text: [UInt8]) throws(StoredEventFault) -> CommandResult {
         let fields = try JSONFields(stored: text)
         do throws(FieldViolation) {
@@ -26,7 +26,7 @@ package enum ResultJSON {
         }
     }
 
-    /// Reads a result; nil where it has none of the members that are known, as one of a later release may.
+    /// Reads a result; nil if it has no known member, as a later release's result may.
     static func read(_ fields: JSONFields) throws(FieldViolation) -> CommandResult? {
         if let member = try fields.idIfPresent("member", as: MemberID.self) { return .member(member) }
         if let entry = try fields.idIfPresent("entry", as: EntryID.self) { return .entry(entry) }
@@ -35,7 +35,7 @@ package enum ResultJSON {
 }
 
 extension JSONFields {
-    /// The `result` of an answer.
+    /// Reads the `result` of an answer.
     func resultIfPresent() throws(FieldViolation) -> CommandResult? {
         try self.objectIfPresent("result", ResultJSON.read) ?? nil
     }

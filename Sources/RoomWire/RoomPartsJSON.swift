@@ -1,7 +1,7 @@
 import GeoSearch
 internal import RoomDomain
 
-/// How the parts of a room are written, wherever they appear.
+/// Writes the parts of a room, wherever they appear.
 extension JSONWriter {
     mutating func member<ID: RawRepresentable<Int>>(_ name: StaticString, id: ID?) {
         self.member(name, id?.rawValue)
@@ -50,7 +50,7 @@ extension JSONWriter {
         self.endObject()
     }
 
-    /// The settings to change; nothing where there are none.
+    /// Writes the settings to change, or nothing if there are none.
     mutating func member(_ name: StaticString, _ update: SettingsUpdate) {
         guard update != SettingsUpdate() else { return }
         self.name(name)
@@ -66,7 +66,7 @@ extension JSONWriter {
         self.endObject()
     }
 
-    /// The members of a track that its catalogue gives.
+    /// Writes the members of a track that its catalogue provides.
     mutating func members(of info: TrackInfo) {
         self.member("source", info.source)
         self.member("sourceId", info.sourceID)
@@ -77,7 +77,7 @@ extension JSONWriter {
         self.member("artworkUrl", info.artworkURL)
     }
 
-    /// The members of something that was on air.
+    /// Writes the members of an entry of the history.
     mutating func members(of entry: HistoryEntry) {
         self.member("entry", id: entry.entry)
         self.member("track", id: entry.track)
@@ -90,7 +90,7 @@ extension JSONWriter {
     }
 }
 
-/// How the parts of a room are read, wherever they appear.
+/// Reads the parts of a room, wherever they appear.
 extension JSONFields {
     func instant(_ name: String) throws(FieldViolation) -> Timestamp {
         Timestamp(milliseconds: try self.integer(name))
@@ -117,7 +117,7 @@ extension JSONFields {
         return code
     }
 
-    /// A valid point; `path` is where the location itself stands.
+    /// Reads a valid point; `path` is the location's own path.
     func locationIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> Coordinate? {
         guard let value = self[name] else { return nil }
         let fields = try JSONFields(value, at: path)
@@ -130,14 +130,15 @@ extension JSONFields {
         return location
     }
 
-    /// The location of an event, a state or a summary; `path` is where the location itself stands.
+    /// Reads the location of an event, a state or a summary; `path` is the location's own path.
     func roundedLocationIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> RoundedLocation? {
         try locationIfPresent(name, at: path).map { RoundedLocation(stored: $0) }
     }
 
-    /// The settings that are there; `path` is where they themselves stand.
+    /// Reads the settings that are given; `path` is the settings' own path.
     ///
-    /// A name that no setting has is a violation: a mistyped setting would be acknowledged and change nothing.
+    /// A name that no setting has is a violation: a mistyped setting would otherwise be acknowledged and change
+    /// nothing.
     func settingsUpdate(_ name: String, at path: StaticString) throws(FieldViolation) -> SettingsUpdate {
         var update = SettingsUpdate()
         guard let value = self[name] else { return update }
@@ -160,9 +161,9 @@ extension JSONFields {
         "slowModeMs", "ownerAwayMs",
     ]
 
-    /// All settings; `path` is where they themselves stand.
+    /// Reads all settings; `path` is the settings' own path.
     ///
-    /// Other names are ignored: stored events may be those of a later release.
+    /// Other names are ignored, because stored events may be those of a later release.
     func settings(_ name: String, at path: StaticString) throws(FieldViolation) -> RoomSettings {
         let fields = try JSONFields(self[name] ?? .null, at: path)
         var settings = RoomSettings()
@@ -177,10 +178,10 @@ extension JSONFields {
         return settings
     }
 
-    /// The reason that is given for an act, in a command and in an event.
+    /// Reads the reason for an act, in a command or an event.
     func note() throws(FieldViolation) -> String? { try self.stringIfPresent("reason") }
 
-    /// What a catalogue says of a track.
+    /// Reads the metadata of a track that its catalogue provides.
     func trackInfo() throws(FieldViolation) -> TrackInfo {
         TrackInfo(
             source: try self.string("source"), sourceID: try self.string("sourceId"), title: try self.string("title"),
@@ -190,7 +191,7 @@ extension JSONFields {
 }
 
 extension HistoryEntry {
-    /// Reads something that was on air.
+    /// Reads an entry of the history.
     init(_ fields: JSONFields) throws(FieldViolation) {
         self.init(
             entry: try fields.id("entry"), track: try fields.id("track"), title: try fields.string("title"),

@@ -1,11 +1,11 @@
 package import RoomDomain
 
-/// How a client names a room: by its id or by its code, wherever the protocol has `{room}` or `"room"`.
+/// A client's reference to a room: its id or its code, wherever the protocol has `{room}` or `"room"`.
 package enum RoomReference: Sendable, Hashable {
     case id(RoomID)
     case code(RoomCode)
 
-    /// Reads a UUID or the characters of a code; nil for what can be neither, so that no room has it.
+    /// Reads a UUID or the characters of a code; nil for any other text, which no room can have.
     package init?(_ text: String) {
         if let id = RoomID(text) {
             self = .id(id)

@@ -1,6 +1,6 @@
 import RoomDomain
 
-/// How far rooms are: an object whose names are rooms and whose values are the numbers of their last events.
+/// The positions of rooms: an object whose names are rooms' ids and whose values are the numbers of their last events.
 extension JSONWriter {
     mutating func member(_ name: StaticString, seqs: some Sequence<(room: RoomID, seq: Int)>) {
         self.name(name)
@@ -20,7 +20,7 @@ extension JSONFields {
         seqs.reserveCapacity(members.count)
         for member in members {
             guard let room = RoomID(member.name), let seq = member.value.integer else {
-                throw self.violation(name, "numbers of events by room")
+                throw self.violation(name, "an object of event numbers by room id")
             }
             seqs.append((room, Int(seq)))
         }

@@ -3,7 +3,7 @@ package import RoomDomain
 
 /// A room as listings show it (protocol, section 2).
 package struct RoomSummary: Sendable, Equatable {
-    /// What is on air.
+    /// The song on air.
     package struct NowPlaying: Sendable, Equatable {
         /// The track's title.
         package var title: String
@@ -16,23 +16,23 @@ package struct RoomSummary: Sendable, Equatable {
         }
     }
 
-    /// The room's identity.
+    /// The room's identifier.
     package var id: RoomID
     /// Its code.
     package var code: RoomCode
     /// Its name.
     package var name: String
-    /// Where it is.
+    /// Its location, rounded.
     package var location: RoundedLocation?
-    /// How many members have a live connection that is subscribed to it.
+    /// The number of members with a connection that is subscribed to it.
     package var listeners: Int
-    /// Who plays: the owner's or DJ's name.
+    /// The name of the member who plays: the owner or a DJ.
     package var djName: String?
-    /// What is on air; nil when stopped.
+    /// The song on air; nil when playback is stopped.
     package var nowPlaying: NowPlaying?
-    /// When it was made.
+    /// The time when it was made.
     package var createdAt: Timestamp
-    /// How far it is from the point asked about, in metres; nil outside nearby searches.
+    /// Its distance from the search's centre, in metres; nil outside nearby searches.
     package var distanceMeters: Double?
 
     package init(

@@ -1,8 +1,9 @@
 package import RoomDomain
 
-/// The beginning and the end of a connection, and answers to one message.
+/// Messages about the connection itself, and answers to single messages.
 extension ServerMessage {
-    /// The first message on every socket: who the client is, and which server process (`node`) it speaks to.
+    /// The first message on every socket: the client's session, and the server process (`node`) that it is connected
+    /// to.
     ///
     /// `beatMs` is the time between two beats.
     package static func welcome(
@@ -24,7 +25,7 @@ extension ServerMessage {
         }
     }
 
-    /// The server is about to stop: connect again after `reconnectInMs`.
+    /// The server is about to stop; the client should connect again after `reconnectInMs`.
     package static func goaway(reason: String, reconnectInMs: Int) -> [UInt8] {
         Self.message(.goaway) { writer in
             writer.member("reason", reason)
@@ -37,9 +38,9 @@ extension ServerMessage {
         Self.message(.ok) { writer in writer.member("re", re) }
     }
 
-    /// A command was carried out, and what it caused is durable.
+    /// The answer to a command that was carried out and whose events are durable.
     ///
-    /// `seq` is that of the last event the command caused; the room's current one where it changed nothing.
+    /// `seq` is the number of the last event that the command caused, or the room's current one if it changed nothing.
     package static func ack(re: Int64?, seq: Int, result: CommandResult?) -> [UInt8] {
         Self.message(.ack) { writer in
             writer.member("re", re)
@@ -48,12 +49,12 @@ extension ServerMessage {
         }
     }
 
-    /// A message was refused; `retryAfterMs` says when trying again may help.
+    /// The answer to a message that was refused; `retryAfterMs` is the time after which a retry may succeed.
     package static func error(re: Int64?, code: ErrorCode, message: String, retryAfterMs: Int? = nil) -> [UInt8] {
         Self.error(re: re, code: ErrorName(code), message: message, retryAfterMs: retryAfterMs)
     }
 
-    /// The same with an error that only a later release may know.
+    /// The same answer with an error name that this release may not know.
     static func error(re: Int64?, code: ErrorName, message: String, retryAfterMs: Int?) -> [UInt8] {
         Self.message(.error) { writer in
             writer.member("re", re)
@@ -63,14 +64,14 @@ extension ServerMessage {
         }
     }
 
-    /// A message could not be read.
+    /// The answer to a message that could not be read.
     package static func error(_ violation: MessageViolation) -> [UInt8] {
         Self.error(re: violation.re, code: violation.code, message: violation.message)
     }
 
     /// One exchange of clocks, in fractional milliseconds since the Unix epoch.
     ///
-    /// `t1` is what the client sent, `t2` when that arrived, `t3` when this answer leaves.
+    /// `t1` is the client's value, `t2` the time when the message arrived, `t3` the time when this answer leaves.
     package static func time(re: Int64?, t1: Double, t2: Double, t3: Double) -> [UInt8] {
         Self.message(.time) { writer in
             writer.member("re", re)

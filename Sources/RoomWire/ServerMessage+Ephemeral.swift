@@ -1,10 +1,10 @@
 package import RoomDomain
 
-/// What is shown and not kept.
+/// Messages that are shown to clients and never stored.
 extension ServerMessage {
-    /// Who is online has changed.
+    /// The set of online members has changed.
     ///
-    /// `change` names who came and who went, ascending; nil in a room where too many are online to be listed.
+    /// `change` lists the members who came and went, ascending; nil in a room with too many online members to list.
     package static func presence(
         room: RoomID, online: Int, change: (on: [MemberID], off: [MemberID])?
     ) -> [UInt8] {
@@ -18,7 +18,7 @@ extension ServerMessage {
         }
     }
 
-    /// A member shows everybody one grapheme.
+    /// A member shows one grapheme to everybody.
     package static func reaction(room: RoomID, from member: MemberID, emoji: String) -> [UInt8] {
         Self.message(.reaction) { writer in
             writer.member("room", room.uuid)
@@ -27,7 +27,7 @@ extension ServerMessage {
         }
     }
 
-    /// A member says something to the one who gets this.
+    /// A member sends data to the member who receives this message.
     package static func signal(room: RoomID, from member: MemberID, data: RelayedJSON) -> [UInt8] {
         Self.message(.signal, capacity: 128 + data.text.count) { writer in
             writer.member("room", room.uuid)
@@ -40,11 +40,11 @@ extension ServerMessage {
 // MARK: Reading
 
 extension ServerMessage.Received {
-    /// Members who came online, and members who went; both ascend.
+    /// Members who came online, and members who went offline; both ascending.
     package struct PresenceChange: Sendable, Equatable {
-        /// Who came.
+        /// Members who came online.
         package var on: [MemberID]
-        /// Who went.
+        /// Members who went offline.
         package var off: [MemberID]
 
         package init(on: [MemberID], off: [MemberID]) {
@@ -64,7 +64,7 @@ extension ServerMessage.Received {
         .reaction(room: try fields.roomID("room"), from: try fields.id("from"), emoji: try fields.string("emoji"))
     }
 
-    /// `text` is the message itself: what a member says is kept as it is written there.
+    /// `text` is the message itself: the member's data is copied from it unchanged.
     static func signal(_ fields: JSONFields, _ text: Span<UInt8>) throws(FieldViolation) -> Self {
         guard let place = try? JSONParser.place(of: "data", in: text) else {
             throw fields.violation("data", "any JSON")

@@ -1,6 +1,6 @@
 package import RoomDomain
 
-/// Rooms near a point.
+/// Messages about the rooms near a point.
 extension ServerMessage {
     /// The rooms near a point, nearest first: the answer to `nearby`.
     package static func nearby(re: Int64, rooms: [RoomSummary]) -> [UInt8] {
@@ -10,9 +10,9 @@ extension ServerMessage {
         }
     }
 
-    /// What has changed near a point since the list that the client has.
+    /// The changes near a point since the list that the client has.
     ///
-    /// `sub` is the `id` of the message with which it asked for the list.
+    /// `sub` is the `id` of the message that asked for the list.
     package static func nearbyDelta(
         sub: Int64, entered: [RoomSummary], changed: [RoomSummary], left: [RoomID]
     ) -> [UInt8] {

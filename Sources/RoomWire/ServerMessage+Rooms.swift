@@ -1,11 +1,11 @@
 package import RoomDomain
 
-/// A room and what happens in it.
+/// Messages about a room's state and events.
 extension ServerMessage {
-    /// A whole room: the answer to `subscribe`, and what a client gets in place of deltas that it was too slow for.
+    /// A whole room: the answer to `subscribe`, and the replacement for deltas that a slow client has not received.
     ///
-    /// `state` and `you` are what ``StateJSON/encode(_:)`` and ``YouJSON/encode(_:_:)`` gave for the room at `seq`;
-    /// `collapsed` names the events whose deltas this snapshot stands for.
+    /// `state` and `you` are the results of ``StateJSON/encode(_:)`` and ``YouJSON/encode(_:_:)`` for the room at
+    /// `seq`; `collapsed` names the events whose deltas this snapshot replaces.
     package static func snapshot(
         re: Int64?, room: RoomID, epoch: String, seq: Int, time: Timestamp, state: [UInt8], you: [UInt8]?,
         presence: Presence, collapsed: ClosedRange<Int>? = nil
@@ -15,7 +15,7 @@ extension ServerMessage {
         return parts.head + state + parts.tail
     }
 
-    /// What stands before and behind `state` in ``snapshot(re:room:epoch:seq:time:state:you:presence:collapsed:)``.
+    /// The bytes before and after `state` in ``snapshot(re:room:epoch:seq:time:state:you:presence:collapsed:)``.
     package static func snapshotParts(
         re: Int64?, room: RoomID, epoch: String, seq: Int, time: Timestamp, you: [UInt8]?, presence: Presence,
         collapsed: ClosedRange<Int>? = nil
@@ -46,7 +46,7 @@ extension ServerMessage {
 
     /// The answer to a `subscribe` whose position can be resumed; the deltas after that position follow.
     ///
-    /// `seq` is the room's current position, the last that those deltas reach.
+    /// `seq` is the room's current position, which those deltas reach.
     package static func resumed(
         re: Int64?, room: RoomID, epoch: String, seq: Int, you: [UInt8]?, presence: Presence
     ) -> [UInt8] {
@@ -60,9 +60,9 @@ extension ServerMessage {
         }
     }
 
-    /// Events that happened in a room.
+    /// Events of a room.
     ///
-    /// - Precondition: `events` is not empty, and its numbers ascend without a hole.
+    /// - Precondition: `events` is not empty, and its numbers ascend without a gap.
     package static func delta(room: RoomID, events: some BidirectionalCollection<RecordedEvent>) -> [UInt8] {
         guard let first = events.first, let last = events.last, last.seq - first.seq == events.count - 1 else {
             preconditionFailure("a delta of \(events.map(\.seq))")
@@ -70,7 +70,7 @@ extension ServerMessage {
         return Self.delta(room: room, first.seq...last.seq) { writer in writer.member("events", events) }
     }
 
-    /// The same of events as a client has them.
+    /// The same message from events as a client has them.
     static func delta(room: RoomID, shown events: [ShownEvent]) -> [UInt8] {
         guard let first = events.first, let last = events.last, last.seq - first.seq == events.count - 1 else {
             preconditionFailure("a delta of \(events.map(\.seq))")
@@ -94,7 +94,7 @@ extension ServerMessage {
         Self.ended(room: room, code: ErrorName(code))
     }
 
-    /// The same with an error that only a later release may know.
+    /// The same message with an error name that this release may not know.
     static func ended(room: RoomID, code: ErrorName) -> [UInt8] {
         Self.message(.ended) { writer in
             writer.member("room", room.uuid)
@@ -102,7 +102,7 @@ extension ServerMessage {
         }
     }
 
-    /// A sign of life, with the position of each room that the connection is subscribed to.
+    /// A heartbeat, with the position of each room that the connection is subscribed to.
     package static func beat(time: Timestamp, rooms: [(room: RoomID, seq: Int)]) -> [UInt8] {
         Self.message(.beat, capacity: 64 + rooms.count * 64) { writer in
             writer.member("time", time)
@@ -114,21 +114,21 @@ extension ServerMessage {
 // MARK: Reading
 
 extension ServerMessage.Received {
-    /// The answer to `subscribe`, and what a client gets in place of deltas that it was too slow for.
+    /// The answer to `subscribe`, and the replacement for deltas that a slow client has not received.
     package struct Snapshot: Sendable, Equatable {
-        /// The `id` of the message that it answers; nil where it answers none.
+        /// The `id` of the message that it answers; nil if it is not an answer.
         package var re: Int64?
-        /// The position that the state is of.
+        /// The position of the state.
         package var position: Position
         /// The server's clock.
         package var time: Timestamp
         /// The room.
         package var state: ShownState
-        /// What the room is to the client's session; nil where that is no member.
+        /// The client's membership; nil if its session is not a member.
         package var you: You?
-        /// Who is online.
+        /// The online members.
         package var presence: Presence
-        /// The events whose deltas this snapshot stands for; nil where it stands for none.
+        /// The numbers of the events whose deltas this snapshot replaces; nil if it replaces none.
         package var collapsed: ClosedRange<Int>?
 
         package init(
@@ -149,21 +149,21 @@ extension ServerMessage.Received {
                 re: try fields.integerIfPresent("re"), position: try Position(fields), time: try fields.instant("time"),
                 state: try fields.object("state", ShownState.init), you: try fields.objectIfPresent("you", You.init),
                 presence: try fields.object("presence", Presence.init), collapsed: try fields.collapsed())
-            guard try fields.roomID("room") == state.id else { throw fields.violation("room", "that of the state") }
+            guard try fields.roomID("room") == state.id else { throw fields.violation("room", "the id in state") }
         }
     }
 
     /// The answer to a `subscribe` whose position can be resumed.
     package struct Resumed: Sendable, Equatable {
-        /// The `id` of the message that it answers; nil where that had none.
+        /// The `id` of the message that it answers; nil if that had none.
         package var re: Int64?
         /// The room.
         package var room: RoomID
-        /// The room's position, which the deltas that follow reach.
+        /// The room's position, which the following deltas reach.
         package var position: Position
-        /// What the room is to the client's session; nil where that is no member.
+        /// The client's membership; nil if its session is not a member.
         package var you: You?
-        /// Who is online.
+        /// The online members.
         package var presence: Presence
 
         package init(re: Int64?, room: RoomID, position: Position, you: You?, presence: Presence) {
@@ -182,7 +182,7 @@ extension ServerMessage.Received {
         }
     }
 
-    /// How far a room is.
+    /// The position of one room.
     package struct RoomSeq: Sendable, Hashable {
         /// The room.
         package var room: RoomID

@@ -1,9 +1,10 @@
 package import RoomDomain
 
-/// What the server says on a socket (protocol, section 3): each function gives the JSON of one text message, and
-/// ``Received`` is what a client reads of it.
+/// The messages from a server on a socket (protocol, section 3): each function writes one text message.
 ///
-/// An answer's `re` is the `id` of the message it answers; it is left out where that had none.
+/// A client reads them as ``Received``.
+///
+/// An answer's `re` is the `id` of the message that it answers; it is left out if that message had none.
 package enum ServerMessage {
     /// The type of a message; the raw value is its name.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -17,21 +18,21 @@ package enum ServerMessage {
         case welcome(Welcome)
         /// A whole room.
         case snapshot(Snapshot)
-        /// A subscription goes on from the client's position; the deltas after that follow.
+        /// A subscription continues from the client's position; the deltas after it follow.
         case resumed(Resumed)
-        /// Events that happened in a room: one or more, whose numbers ascend without a hole.
+        /// Events of a room: one or more, whose numbers ascend without a gap.
         case delta(room: RoomID, events: [ShownEvent])
-        /// Who is online has changed; the change is nil in a room where too many are online to be listed.
+        /// The set of online members has changed; the change is nil in a room with too many to list.
         case presence(room: RoomID, online: Int, change: PresenceChange?)
-        /// A member shows everybody one grapheme.
+        /// A member shows one grapheme to everybody.
         case reaction(room: RoomID, from: MemberID, emoji: String)
-        /// A member says something to this client's member alone.
+        /// A member sends data to this client's member only.
         case signal(room: RoomID, from: MemberID, data: RelayedJSON)
-        /// The answer to a message that gives nothing back.
+        /// The answer to a message without a result.
         case ok(re: Int64?)
         /// The answer to a command that was carried out.
         case ack(re: Int64?, seq: Int, result: CommandResult?)
-        /// The answer to a message that was refused; trying again may help after `retryAfterMs`.
+        /// The answer to a message that was refused; a retry may succeed after `retryAfterMs`.
         case error(re: Int64?, code: ErrorName, message: String, retryAfterMs: Int?)
         /// The server ended a subscription.
         case ended(room: RoomID, code: ErrorName)
@@ -39,11 +40,11 @@ package enum ServerMessage {
         case time(re: Int64?, t1: Double, t2: Double, t3: Double)
         /// The rooms near a point, nearest first.
         case nearby(re: Int64, rooms: [RoomSummary])
-        /// What has changed near a point since the list that the client has.
+        /// The changes near a point since the list that the client has.
         case nearbyDelta(sub: Int64, entered: [RoomSummary], changed: [RoomSummary], left: [RoomID])
         /// The server is about to stop.
         case goaway(reason: String, reconnectInMs: Int)
-        /// A sign of life, with the position of each room that the connection is subscribed to.
+        /// A heartbeat, with the position of each room that the connection is subscribed to.
         case beat(time: Timestamp, rooms: [RoomSeq])
     }
 }
@@ -51,9 +52,9 @@ package enum ServerMessage {
 extension ServerMessage.Received {
     /// Reads one message.
     ///
-    /// Fields that the protocol does not name are ignored, and `null` is as good as absent. Events and error codes that
-    /// only a later release knows are kept as such; a message of another type is a violation of its own. The size of
-    /// the message is for the transport to bound.
+    /// Fields that the protocol does not name are ignored, and `null` counts as absent. Events and error codes that
+    /// only a later release knows are kept as unknown; a message of an unknown type is a violation of its own. The
+    /// transport bounds the size of the message.
     package static func parse(_ text: Span<UInt8>) throws(ServerViolation) -> Self {
         let fields = try JSONFields(answer: text)
         guard let type = fields["type"]?.string else { throw .field("type", expected: "a string") }
@@ -93,7 +94,7 @@ extension ServerMessage.Received {
         }
     }
 
-    /// The message as the server writes it: of events that are not known only what every event has.
+    /// Writes the message as the server does; an event of an unknown type has only the fields that all events have.
     package func encoded() -> [UInt8] {
         switch self {
         case .welcome(let welcome):
@@ -131,7 +132,7 @@ extension ServerMessage.Received {
 }
 
 extension ServerMessage {
-    /// A message of a kind: its members are those that `writeMembers` writes.
+    /// Writes a message of a kind with the members that `writeMembers` writes.
     static func message(
         _ kind: Kind, capacity: Int = 256, _ writeMembers: (inout JSONWriter) -> Void
     ) -> [UInt8] {

@@ -1,12 +1,12 @@
-/// What is wrong with what a server sent, as a client finds it.
+/// The fault that a client finds in a server's message or answer.
 package enum ServerViolation: Error, Sendable, Equatable {
     /// A text that is not JSON.
     case notJSON(JSONViolation)
-    /// A text that is JSON and no object.
+    /// A text that is JSON but not an object.
     case notAnObject
-    /// A message of a type that this program does not know: one of a later release.
+    /// A message of a type that this program does not know, as a later release may send.
     case unknownType(String)
-    /// A field that is missing or has the wrong type, with its path (such as `events[3].votes`) and what it must be.
+    /// A field that is missing or has the wrong type, with its path (such as `events[3].votes`) and the requirement.
     case field(String, expected: String)
 
     init(_ violation: FieldViolation) {
@@ -26,7 +26,7 @@ extension ServerViolation: CustomStringConvertible {
 }
 
 extension JSONFields {
-    /// The members of what a server sent, which must be a JSON object.
+    /// The members of a server's message or answer, which must be a JSON object.
     init(answer text: Span<UInt8>) throws(ServerViolation) {
         let value: JSONValue
         do throws(JSONViolation) {
@@ -38,7 +38,7 @@ extension JSONFields {
         self.init(object)
     }
 
-    /// Reads what a server sent, which must be a JSON object, by `read`.
+    /// Reads a server's answer, which must be a JSON object, with `read`.
     static func answer<Value>(
         _ text: Span<UInt8>, _ read: (JSONFields) throws(FieldViolation) -> Value
     ) throws(ServerViolation) -> Value {

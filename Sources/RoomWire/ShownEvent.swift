@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 package import RoomDomain
 
-/// An event as clients are shown it.
+/// An event as a client receives it.
 package enum ShownEvent: Sendable, Equatable {
     /// An event whose private fields are hidden: its sessions are ``RoomDomain/SessionID/hidden``.
     case known(RecordedEvent)
-    /// An event that this program does not know, as a later release has them; it counts, and what it says is not kept.
+    /// An event of a type that only a later release knows; its number counts, but its contents are not kept.
     case unknown(type: String, seq: Int, at: Timestamp)
 
-    /// Its number, from 1 without gaps.
+    /// Its number, counted from 1 without gaps.
     package var seq: Int {
         switch self {
         case .known(let recorded): recorded.seq
@@ -16,7 +16,7 @@ package enum ShownEvent: Sendable, Equatable {
         }
     }
 
-    /// When it was recorded.
+    /// The time when it was recorded.
     package var at: Timestamp {
         switch self {
         case .known(let recorded): recorded.at
@@ -26,7 +26,7 @@ package enum ShownEvent: Sendable, Equatable {
 }
 
 extension SessionID {
-    /// Stands where there is a session that clients are not shown; no session has this id.
+    /// The placeholder for a session that clients are not shown; no session has this id.
     ///
     /// It is the nil UUID of RFC 9562 §5.9.
     package static let hidden = SessionID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))

@@ -1,15 +1,15 @@
 package import GeoSearch
 package import RoomDomain
 
-/// A room as clients see it (protocol, section 4): no sessions, no bans, and of votes only how many there are.
+/// A room as clients see it (protocol, section 4): without sessions and bans, and with votes only as counts.
 package struct ShownState: Sendable, Equatable {
-    /// Somebody in the room.
+    /// A member of the room.
     package struct Member: Sendable, Hashable {
         /// The number by which others know the member.
         package var id: MemberID
         /// Display name.
         package var name: String
-        /// What the member may do.
+        /// The member's rights.
         package var role: Role
         /// When the membership began.
         package var joinedAt: Timestamp
@@ -22,25 +22,25 @@ package struct ShownState: Sendable, Equatable {
         }
     }
 
-    /// What is on air.
+    /// The entry on air.
     package struct Playback: Sendable, Hashable {
-        /// The entry, which has left the queue.
+        /// The entry's number; the entry has left the queue.
         package var entry: EntryID
-        /// What is played.
+        /// The track that is played.
         package var track: TrackID
-        /// Who started it; nil where the server did.
+        /// The member who started it; nil if the server did.
         package var startedBy: MemberID?
-        /// When it started.
+        /// The time when it started.
         package var startedAt: Timestamp
-        /// The event that started it.
+        /// The number of the event that started it.
         package var startedSeq: Int
         /// Whether it is paused.
         package var isPaused: Bool
-        /// Where in the song it was at `at`, in milliseconds.
+        /// The position in the song at the instant `at`, in milliseconds.
         package var positionMs: Int64
-        /// The instant that `positionMs` speaks of.
+        /// The instant at which `positionMs` holds.
         package var at: Timestamp
-        /// How many members want it skipped.
+        /// The number of members who vote to skip it.
         package var skipVotes: Int
 
         package init(
@@ -59,33 +59,33 @@ package struct ShownState: Sendable, Equatable {
         }
     }
 
-    /// The room's identity.
+    /// The room's identifier.
     package var id: RoomID
     /// Its short code.
     package var code: RoomCode
     /// Its name.
     package var name: String
-    /// When it was made.
+    /// The time when it was made.
     package var createdAt: Timestamp
-    /// When it was closed; nil while open.
+    /// The time when it was closed; nil while it is open.
     package var closedAt: Timestamp?
-    /// Who may find it.
+    /// Whether the room can be found without its id or code.
     package var visibility: Visibility
-    /// Where it is, rounded.
+    /// Its location, rounded.
     package var location: RoundedLocation?
-    /// What its owner has set.
+    /// The settings made by its owner.
     package var settings: RoomSettings
     /// Its members, ascending by number.
     package var members: [Member] = []
-    /// The pool in its order; plays are not shown.
+    /// The pool in its order; the tracks' plays are not shown.
     package var pool: [Track] = []
     /// The tracks with votes: most votes first, then the smallest ``RoomDomain/Track/requestedSeq``.
     package var requests: [TrackID] = []
-    /// Waiting entries in play order; each is the turn of who added it, as far as is shown.
+    /// Waiting entries in play order; as shown, each is the turn of the member who added it.
     package var queue: [QueueEntry] = []
-    /// What is on air; nil when stopped.
+    /// The entry on air; nil when playback is stopped.
     package var playback: Playback?
-    /// What was on air, newest first.
+    /// The entries that were on air, newest first.
     package var history: [HistoryEntry] = []
 
     package init(

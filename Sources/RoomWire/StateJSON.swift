@@ -3,14 +3,14 @@ package import RoomDomain
 
 /// The JSON of a room as clients see it (protocol, section 4).
 package enum StateJSON {
-    /// The `State` object; nothing private is in it.
+    /// Writes the `State` object, without private data.
     ///
-    /// O(members + tracks + queue), and a sort of the tracks that have votes.
+    /// O(members + tracks + queue), plus sorting the tracks that have votes.
     package static func encode(_ state: RoomState) -> [UInt8] {
         Self.encode(state, tracks: state.poolOrder.count, members: state.members.count)
     }
 
-    /// The `State` object of what a client has.
+    /// Writes the `State` object of a client's copy.
     package static func encode(_ state: ShownState) -> [UInt8] {
         Self.encode(state, tracks: state.pool.count, members: state.members.count)
     }
@@ -21,7 +21,7 @@ package enum StateJSON {
     }
 
     private static func encode(_ state: some StateSource, tracks: Int, members: Int) -> [UInt8] {
-        // About what a track takes in the pool, so that large rooms are written without growing the array often.
+        // Approximately the size of a track in the pool, so that large rooms are written with few reallocations.
         var writer = JSONWriter(capacity: 1_024 + tracks * 192 + members * 80)
         writer.beginObject()
         writer.member("id", state.id.uuid)
@@ -43,7 +43,7 @@ package enum StateJSON {
     }
 }
 
-/// What clients see of a room: of the server's own, and of a client's copy.
+/// The values of a room that clients see, taken from a server's state or from a client's copy.
 private protocol StateSource {
     associatedtype Members: Sequence<ShownState.Member>
     associatedtype Pool: Sequence<Track>
@@ -129,7 +129,7 @@ extension JSONWriter {
         self.endArray()
     }
 
-    /// Tracks of the pool.
+    /// Writes tracks of the pool.
     mutating func member(_ name: StaticString, _ tracks: some Sequence<Track>) {
         self.name(name)
         self.beginArray()
@@ -141,7 +141,7 @@ extension JSONWriter {
         self.endArray()
     }
 
-    /// The members of a track in the pool.
+    /// Writes the members of a track in the pool.
     mutating func members(of track: Track) {
         self.member("track", id: track.id)
         self.members(of: track.info)
@@ -150,7 +150,7 @@ extension JSONWriter {
         self.member("requestedSeq", track.requestedSeq)
     }
 
-    /// The waiting entries, in play order.
+    /// Writes the waiting entries, in play order.
     mutating func members(ofQueue queue: [QueueEntry], withTurns: Bool = false) {
         self.name("queue")
         self.beginArray()
@@ -184,7 +184,7 @@ extension JSONWriter {
         self.endObject()
     }
 
-    /// What was on air, newest first.
+    /// Writes the entries that were on air, newest first.
     mutating func members(ofHistory history: [HistoryEntry]) {
         self.name("history")
         self.beginArray()
@@ -206,7 +206,7 @@ extension ShownState.Member {
 }
 
 extension ShownState.Playback {
-    /// Reads `playback`; nil where it is stopped.
+    /// Reads `playback`; nil if it is stopped.
     fileprivate static func read(_ fields: JSONFields) throws(FieldViolation) -> Self? {
         let isPaused: Bool
         switch fields["status"]?.string {

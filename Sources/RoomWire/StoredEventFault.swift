@@ -1,4 +1,4 @@
-/// Why what the log has kept cannot be read; the log was written by something else, or damaged.
+/// The reason why a stored text cannot be read: another program wrote it, or it is damaged.
 package enum StoredEventFault: Error, Sendable, Equatable {
     /// An event of a type that this program does not know.
     case unknownType(String)

@@ -1,16 +1,16 @@
 package import RoomDomain
 
-/// The JSON of a whole room, private parts among them, as the log's snapshots keep it.
+/// The JSON of a whole room, including its private parts, as the log's snapshots store it.
 ///
-/// Not shown to anyone. Decoding what was encoded gives an equal room, and the same bytes when encoded again.
+/// It is not shown to anyone. Decoding an encoded room gives an equal room, which encodes to the same bytes.
 package enum StoredStateJSON {
-    /// The version of this form and of the fold that made it.
+    /// The version of this format and of the fold that produced the state.
     ///
-    /// It grows whenever a release would fold the same events into another state or write it otherwise; snapshots of
-    /// other versions are not read but made anew from the events.
+    /// It must grow whenever a release folds the same events into a different state or writes the state differently.
+    /// Snapshots of other versions are not read; they are made again from the events.
     package static let reducerVersion = 4
 
-    /// The whole room.
+    /// Writes the whole room.
     package static func encode(_ state: RoomState) -> [UInt8] {
         var writer = JSONWriter(capacity: 1_024 + state.poolOrder.count * 192 + state.members.count * 160)
         writer.beginObject()
@@ -39,7 +39,7 @@ package enum StoredStateJSON {
         return writer.bytes
     }
 
-    /// Reads what ``encode(_:)`` wrote.
+    /// Reads a text that ``encode(_:)`` wrote.
     package static func decode(_ text: [UInt8]) throws(StoredEventFault) -> RoomState {
         let fields = try JSONFields(stored: text)
         do throws(FieldViolation) {
@@ -89,7 +89,7 @@ extension JSONWriter {
         self.endArray()
     }
 
-    /// The pool in its order, each track with those who vote for it.
+    /// Writes the pool in its order, each track with its voters.
     fileprivate mutating func members(ofTracks state: RoomState) {
         self.name("tracks")
         self.beginArray()
@@ -195,9 +195,9 @@ extension JSONFields {
                 id: id, info: try fields.trackInfo(), addedBy: try fields.id("addedBy"),
                 votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"),
                 lastPlay: try fields.countIfPresent("lastPlay"))
-            // A track that stood twice in the pool's order would be removed once.
+            // A track listed twice in the pool's order would be removed only once.
             guard state.tracks.updateValue(track, forKey: id) == nil else {
-                throw fields.violation("track", "there only once")
+                throw fields.violation("track", "listed only once")
             }
             state.poolOrder.append(id)
             guard fields["voters"] != nil else { continue }

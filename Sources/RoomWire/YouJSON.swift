@@ -1,12 +1,12 @@
 package import RoomDomain
 
-/// What a room is to one session that is a member of it: `You` of the protocol's section 4.
+/// A session's own membership of a room: `You` in the protocol's section 4.
 package struct You: Sendable, Equatable {
     /// The session's member number.
     package var member: MemberID
-    /// What it may do.
+    /// The member's role.
     package var role: Role
-    /// The tracks that it votes for, ascending.
+    /// The tracks that the member votes for, ascending.
     package var votes: [TrackID]
 
     package init(member: MemberID, role: Role, votes: [TrackID]) {
@@ -15,7 +15,7 @@ package struct You: Sendable, Equatable {
         self.votes = votes
     }
 
-    /// What the room is to a session; nil where that is no member.
+    /// The membership of a session; nil if it is not a member.
     package init?(of state: RoomState, for session: SessionID) {
         guard let id = state.memberOfSession[session], let member = state.members[id] else { return nil }
         self.init(member: id, role: member.role, votes: (state.votesOfMember[id] ?? []).sorted())
@@ -29,12 +29,12 @@ package struct You: Sendable, Equatable {
 
 /// The JSON of ``You``.
 package enum YouJSON {
-    /// What the room is to a session; nil where that is no member.
+    /// Writes the membership of a session; nil if it is not a member.
     package static func encode(_ state: RoomState, _ session: SessionID) -> [UInt8]? {
         You(of: state, for: session).map { Self.encode($0) }
     }
 
-    /// The `You` object.
+    /// Writes the `You` object.
     package static func encode(_ you: You) -> [UInt8] {
         var writer = JSONWriter(capacity: 96)
         writer.beginObject()

@@ -112,7 +112,7 @@ import Testing
     @Test func `a track that stands twice in a stored pool is a fault`() throws {
         let text = String(decoding: try Fixture.bytes("stored-state"), as: UTF8.self)
         let twice = text.replacing(#"{"track":3,"#, with: #"{"track":1,"#, maxReplacements: 1)
-        #expect(throws: StoredEventFault.field("tracks[1].track must be there only once")) {
+        #expect(throws: StoredEventFault.field("tracks[1].track must be listed only once")) {
             try StoredStateJSON.decode(Array(twice.utf8))
         }
     }

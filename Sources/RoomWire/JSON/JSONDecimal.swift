@@ -1,8 +1,8 @@
-/// The digits of a number while they are read: (−1)^sign × significand × 10^exponent.
+/// The digits of a number that is being read: (−1)^sign × significand × 10^exponent.
 ///
-/// Trailing zeros are held back, so that `1.000` and `1e3` have few digits and are exact.
+/// Trailing zeros are held back until another digit follows, so that `1.000` and `1e3` have few digits and are exact.
 struct JSONDecimal {
-    /// Where exponents stop growing: far beyond any that matters, far from overflow.
+    /// The limit at which exponents stop growing: far larger than any that changes the result, far from overflow.
     static let greatestExponent = 1_000_000_000
 
     var isNegative = false
@@ -11,7 +11,7 @@ struct JSONDecimal {
     private var heldZeros = 0
     private var isTooLong = false
 
-    /// Takes a digit before the point.
+    /// Adds a digit before the point.
     @inline(__always)
     mutating func append(_ digit: UInt8) {
         guard digit != 0 else {
@@ -25,7 +25,7 @@ struct JSONDecimal {
         self.shift(in: digit)
     }
 
-    /// Takes a digit after the point.
+    /// Adds a digit after the point.
     @inline(__always)
     mutating func append(fraction digit: UInt8) {
         self.append(digit)
@@ -41,7 +41,7 @@ struct JSONDecimal {
         }
     }
 
-    /// The value where it can be told without rounding twice: an integer that fits, or few digits and a small exponent.
+    /// The value if it is exact without rounding twice: an integer that fits, or few digits and a small exponent.
     var exactValue: JSONValue? {
         guard !self.isTooLong else { return nil }
         guard self.significand != 0 else { return self.isNegative ? .number(-0.0) : .integer(0) }

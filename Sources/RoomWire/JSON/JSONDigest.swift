@@ -1,15 +1,15 @@
-/// A 64-bit hash of what a JSON text says, whatever way it is written.
+/// A 64-bit hash of the meaning of a JSON text, independent of how it is written.
 ///
-/// White space, the order of members, escapes and the notation of numbers do not matter: databases change them. Any
-/// other change of one byte gives another hash. It finds damage; it is no protection against who wants two texts to have
-/// the same one. It is stored, so what it gives for a text never changes.
+/// White space, the order of members, escapes and the notation of numbers do not matter, because databases change them.
+/// Any other change of one byte gives a different hash. The hash detects damage; it does not protect against somebody
+/// who constructs two texts with the same hash. It is stored, so the hash of a text must never change.
 package struct JSONDigest {
     private var index = 0
     private var depth = 0
 
-    /// The hash of a text; nil where it is no JSON, or nested deeper than ``JSONValue/usualMaximumDepth``.
+    /// Returns the hash of a text; nil if it is not JSON, or is nested deeper than ``JSONValue/usualMaximumDepth``.
     ///
-    /// Linear in time; strings without escapes and integers of at most 18 digits need no memory.
+    /// Takes linear time; strings without escapes and integers of at most 18 digits allocate no memory.
     package static func of(_ text: Span<UInt8>) -> UInt64? {
         var digest = JSONDigest()
         digest.skipWhiteSpace(text)
@@ -44,7 +44,7 @@ package struct JSONDigest {
 
     // MARK: Structure
 
-    /// The members' hashes are added up, so that their order does not matter.
+    /// The members' hashes are added, so that their order does not matter.
     private mutating func object(_ text: Span<UInt8>) -> UInt64? {
         var sum: UInt64 = 0
         var count: UInt64 = 0
@@ -97,9 +97,9 @@ package struct JSONDigest {
         return nil
     }
 
-    /// A string with escapes in it, which begins at `start`.
+    /// Hashes a string with escapes, which begins at `start`.
     private mutating func escapedString(_ text: Span<UInt8>, from start: Int) -> UInt64? {
-        // What follows the backslash that was found.
+        // The character after the backslash.
         index += 1
         while index < text.count, text[index] != UInt8(ascii: "\"") {
             index += text[index] == UInt8(ascii: "\\") ? 2 : 1
@@ -128,10 +128,10 @@ package struct JSONDigest {
         return Self.number(text.extracting(start..<index), isPlain: isPlain)
     }
 
-    /// A number; `isPlain`: it has nothing but digits, and perhaps a sign before them.
+    /// Hashes a number; `isPlain` means that it has only digits, perhaps after a sign.
     private static func number(_ token: Span<UInt8>, isPlain: Bool) -> UInt64? {
         let digits = token.count > 0 && token[0] == UInt8(ascii: "-") ? 1 : 0
-        // 18 digits fit into an Int64 whatever they are; −0 and leading zeros are the parser's.
+        // Any 18 digits fit into an Int64; the parser handles −0 and leading zeros.
         if isPlain, token.count > digits, token.count <= 18, token[digits] != UInt8(ascii: "0") {
             var magnitude: Int64 = 0
             for place in digits..<token.count { magnitude = magnitude * 10 + Int64(token[place] - UInt8(ascii: "0")) }
@@ -139,7 +139,7 @@ package struct JSONDigest {
         }
         switch try? JSONValue(parsing: token) {
         case .integer(let value): return integer(value)
-        // −0 is what some databases make 0 of.
+        // Some databases turn 0 into −0.
         case .number(let value): return value == 0 ? integer(0) : tagged(UInt8(ascii: "."), value.bitPattern)
         case .null, .bool, .string, .array, .object, nil: return nil
         }
@@ -179,13 +179,13 @@ package struct JSONDigest {
         return true
     }
 
-    /// The hash of a value of a kind; values of one kind that differ have different ones.
+    /// Returns the hash of a value of a kind; different values of one kind have different hashes.
     private static func tagged(_ kind: UInt8, _ value: UInt64) -> UInt64 {
         // 2^64 over the golden ratio: an odd number, so that kinds are far apart.
         mixed(value &+ UInt64(kind) &* 0x9E37_79B9_7F4A_7C15)
     }
 
-    /// Spreads a number's bits, one to one, so that sums of hashes are as good as the hashes (MurmurHash3's finalizer).
+    /// Mixes a number's bits, one to one, so that sums of hashes are as good as the hashes (MurmurHash3's finalizer).
     private static func mixed(_ value: UInt64) -> UInt64 {
         var value = value
         value = (value ^ (value >> 33)) &* 0xFF51_AFD7_ED55_8CCD

@@ -1,26 +1,26 @@
-/// A field that is missing or has the wrong type.
+/// A field that is missing or has the wrong type or value.
 struct FieldViolation: Error, Equatable {
     /// The field with its path, such as `command.tracks[3].title`.
     let field: String
-    /// What it must be, such as `a string`.
+    /// The requirement, such as `a string`, worded to follow "must be".
     let expected: String
 
-    /// The sentence for whoever sent it.
+    /// The sentence for the sender.
     var message: String { "\(self.field) must be \(self.expected)" }
 }
 
-/// The members of an object, read by name and type; a member that is `null` counts as absent.
+/// The members of an object, read by name and type; a member whose value is `null` counts as absent.
 ///
-/// Where the object stands is kept so that a violation can name the field; the text is made only then.
+/// The object's position in the message is kept so that a violation can name the field; the text is made only then.
 struct JSONFields {
     private let object: JSONObject
     private let path: StaticString
     private let element: Int?
 
     /// - Parameters:
-    ///   - object: What is read.
-    ///   - path: Where it stands in the message; empty for the message itself.
-    ///   - element: Its index, where `path` names an array.
+    ///   - object: The object to read.
+    ///   - path: Its position in the message; empty for the message itself.
+    ///   - element: Its index, if `path` names an array.
     init(_ object: JSONObject, at path: StaticString = "", element: Int? = nil) {
         self.object = object
         self.path = path
@@ -35,13 +35,13 @@ struct JSONFields {
         self.init(object, at: path, element: element)
     }
 
-    /// The violation of `name`.
+    /// The violation of the member `name`.
     func violation(_ name: String, _ expected: String) -> FieldViolation {
         let path = Self.text(self.path, self.element)
         return FieldViolation(field: path.isEmpty ? name : "\(path).\(name)", expected: expected)
     }
 
-    /// The violation that was found in the object or array element `name`.
+    /// The violation found within the object or array element `name`, with the full path.
     private func violation(_ name: String, within violation: FieldViolation) -> FieldViolation {
         self.violation(violation.field.isEmpty ? name : "\(name).\(violation.field)", violation.expected)
     }
@@ -50,25 +50,25 @@ struct JSONFields {
         element.map { "\(path)[\($0)]" } ?? "\(path)"
     }
 
-    /// The member's value; nil where it is absent or `null`.
+    /// The member's value; nil if it is absent or `null`.
     subscript(name: String) -> JSONValue? {
         guard let value = self.object[name] else { return nil }
         if case .null = value { return nil }
         return value
     }
 
-    /// Refuses a member with a name that is not among `names`; one that is `null` counts as absent.
+    /// Refuses a member whose name is not among `names`; a member whose value is `null` counts as absent.
     func requireNames(among names: Set<String>) throws(FieldViolation) {
         for name in self.object.members.lazy.map(\.name) where !names.contains(name) && self[name] != nil {
             let shown = name.unicodeScalars.prefix(Self.shownNameLength)
-            throw self.violation(String(shown), "absent: nothing of this name is known")
+            throw self.violation(String(shown), "absent: no field here has this name")
         }
     }
 
-    /// How much of an unknown name is said: a violation is a sentence, whatever was sent.
+    /// The number of characters of an unknown name that a violation shows: it must stay a sentence, whatever was sent.
     private static let shownNameLength = 80
 
-    // MARK: Where it may be absent
+    // MARK: Optional members
 
     func stringIfPresent(_ name: String) throws(FieldViolation) -> String? {
         guard let value = self[name] else { return nil }
@@ -104,7 +104,7 @@ struct JSONFields {
         return array
     }
 
-    /// An object that `read` reads; its violations name where it stands.
+    /// Reads an object with `read`; violations name its position.
     func objectIfPresent<Value>(
         _ name: String, _ read: (JSONFields) throws(FieldViolation) -> Value
     ) throws(FieldViolation) -> Value? {
@@ -116,7 +116,7 @@ struct JSONFields {
         }
     }
 
-    /// One of an enumeration's names.
+    /// Reads a value that must be one of an enumeration's names.
     func choiceIfPresent<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, of type: Choice.Type = Choice.self
     ) throws(FieldViolation) -> Choice? {
@@ -127,7 +127,7 @@ struct JSONFields {
         return choice
     }
 
-    /// The number of a member, track or entry.
+    /// Reads the number of a member, track or entry.
     func idIfPresent<ID: RawRepresentable<Int>>(
         _ name: String, as type: ID.Type = ID.self
     ) throws(FieldViolation) -> ID? {
@@ -136,7 +136,7 @@ struct JSONFields {
         return id
     }
 
-    // MARK: Where it must be present
+    // MARK: Required members
 
     func string(_ name: String) throws(FieldViolation) -> String {
         guard let string = self[name]?.string else { throw self.violation(name, "a string") }
@@ -167,7 +167,7 @@ struct JSONFields {
         return array
     }
 
-    /// An object that `read` reads; its violations name where it stands.
+    /// Reads an object with `read`; violations name its position.
     func object<Value>(
         _ name: String, _ read: (JSONFields) throws(FieldViolation) -> Value
     ) throws(FieldViolation) -> Value {
@@ -175,7 +175,7 @@ struct JSONFields {
         return value
     }
 
-    /// An array of objects that `read` reads; its violations name the element.
+    /// Reads an array of objects with `read`; violations name the element.
     func elements<Element>(
         _ name: String, _ read: (JSONFields) throws(FieldViolation) -> Element
     ) throws(FieldViolation) -> [Element] {
@@ -208,7 +208,7 @@ struct JSONFields {
         return id
     }
 
-    /// An array of the numbers of members, tracks or entries.
+    /// Reads an array of the numbers of members, tracks or entries.
     func ids<ID: RawRepresentable<Int>>(_ name: String, as type: ID.Type = ID.self) throws(FieldViolation) -> [ID] {
         let array = try self.array(name)
         var ids: [ID] = []

@@ -1,10 +1,10 @@
-/// Reads JSON text (RFC 8259), strictly: what the grammar does not have is refused.
+/// Reads JSON text (RFC 8259) strictly: anything outside the grammar is refused.
 ///
-/// Recursion is bounded by the depth it is given; every byte is looked at a constant number of times.
+/// Recursion is bounded by the maximum depth; every byte is examined a constant number of times.
 struct JSONParser {
     /// The offset of the next byte.
     private var index = 0
-    /// How many arrays and objects are open.
+    /// The number of open arrays and objects.
     private var depth = 0
     private let maximumDepth: Int
 
@@ -21,15 +21,16 @@ struct JSONParser {
         return value
     }
 
-    /// The number that is the whole of `text`, without white space; nil where that is anything else, or out of range.
+    /// The number that fills the whole of `text`, without white space; nil if it is anything else, or out of range.
     static func number(in text: Span<UInt8>) -> Double? {
         var parser = JSONParser(maximumDepth: 0)
         guard let value = try? parser.number(text), parser.index == text.count else { return nil }
         return value.number
     }
 
-    /// Where the value of an object's member stands in `text`, without the white space around it; the last of several
-    /// of that name counts, and nil means that there is none.
+    /// The range in `text` of the value of an object's member, without the white space around it; nil if there is none.
+    ///
+    /// The last of several members with that name counts.
     static func place(of name: String, in text: Span<UInt8>) throws(JSONViolation) -> Range<Int>? {
         var parser = JSONParser(maximumDepth: JSONValue.usualMaximumDepth)
         parser.skipWhiteSpace(text)
@@ -150,7 +151,7 @@ struct JSONParser {
 
     @inline(__always)
     private mutating func skipWhiteSpace(_ text: Span<UInt8>) {
-        // RFC 8259 §2: these four and no others
+        // RFC 8259 §2: only these four characters are white space.
         while self.index < text.count,
             text[self.index] == 0x20 || text[self.index] == 0x0A || text[self.index] == 0x0D
                 || text[self.index] == 0x09
@@ -280,13 +281,13 @@ struct JSONParser {
             decimal.exponent += isNegative ? -exponent : exponent
         }
         if let value = decimal.exactValue { return value }
-        // The rest is rare: more digits or a larger exponent than a Double holds exactly.
+        // Rare: more digits or a larger exponent than a Double holds exactly.
         let digits = try Self.validated(text.extracting(start..<self.index), offset: start)
         guard let value = Double(digits), value.isFinite else { throw .numberOutOfRange(offset: start) }
         return .number(value)
     }
 
-    /// Reads one digit or more.
+    /// Reads one or more digits.
     @inline(__always)
     private mutating func digits(
         _ text: Span<UInt8>, start: Int, _ take: (UInt8) -> Void
@@ -302,7 +303,7 @@ struct JSONParser {
         }
     }
 
-    /// The value of the next byte, where it is a digit.
+    /// The value of the next byte if it is a digit.
     @inline(__always)
     private func digit(_ text: Span<UInt8>) -> UInt8? {
         guard self.index < text.count else { return nil }

@@ -1,4 +1,4 @@
-/// Why bytes are not the JSON that is asked for (RFC 8259); offsets count bytes from 0.
+/// The reason why bytes are not the expected JSON (RFC 8259); offsets count bytes from 0.
 package enum JSONViolation: Error, Sendable, Equatable {
     /// The text ends before the value does.
     case unexpectedEnd
@@ -6,11 +6,11 @@ package enum JSONViolation: Error, Sendable, Equatable {
     case unexpectedByte(offset: Int)
     /// Something other than white space follows the value.
     case trailingBytes(offset: Int)
-    /// A string that is not UTF-8, or starts at `offset` and holds bytes that are not.
+    /// A string that starts at `offset` and contains bytes that are not UTF-8.
     case invalidUTF8(offset: Int)
-    /// A control character that stands in a string unescaped.
+    /// An unescaped control character in a string.
     case controlCharacter(offset: Int)
-    /// A backslash with something behind it that is no escape.
+    /// A backslash that does not begin an escape.
     case invalidEscape(offset: Int)
     /// An escaped surrogate without its other half.
     case loneSurrogate(offset: Int)
@@ -18,7 +18,7 @@ package enum JSONViolation: Error, Sendable, Equatable {
     case invalidNumber(offset: Int)
     /// A number whose magnitude no `Double` can hold.
     case numberOutOfRange(offset: Int)
-    /// More arrays and objects within one another than `limit`.
+    /// Arrays and objects nested deeper than `limit`.
     case tooDeep(limit: Int)
 }
 

@@ -1,5 +1,5 @@
 extension JSONWriter {
-    /// Writes a value that was read; what was written says the same as what was read.
+    /// Writes a value that was read; the text has the same meaning as the one that was read.
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: self.null()

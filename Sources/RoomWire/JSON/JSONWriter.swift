@@ -3,15 +3,15 @@ package import FoundationEssentials
 
 /// Appends JSON text to an array of bytes, without white space.
 ///
-/// It puts the commas; that names and values alternate and that what begins also ends is the caller's part. Members whose
-/// value is `nil` are left out: `null` is never written unless asked for with ``null()``.
+/// The writer places the commas. The caller ensures that names and values alternate and that every object and array is
+/// closed. Members whose value is `nil` are left out: `null` is never written except by ``null()``.
 package struct JSONWriter: Sendable {
-    /// The text written up to here.
+    /// The text written so far.
     package private(set) var bytes: [UInt8] = []
     /// Whether a comma is due before the next value or name.
     private var needsComma = false
 
-    /// An empty writer with room for `capacity` bytes before it allocates again.
+    /// Makes an empty writer with room for `capacity` bytes before it allocates again.
     package init(capacity: Int = 256) {
         self.bytes.reserveCapacity(capacity)
     }
@@ -46,7 +46,7 @@ package struct JSONWriter: Sendable {
 
     /// Writes a member's name; its value comes next.
     ///
-    /// - Parameter name: written as it is, so it holds nothing that needs an escape.
+    /// - Parameter name: Written unchanged, so it must not contain anything that needs an escape.
     package mutating func name(_ name: StaticString) {
         self.separate()
         self.bytes.append(UInt8(ascii: "\""))
@@ -100,12 +100,12 @@ package struct JSONWriter: Sendable {
         self.integer(Int64(value))
     }
 
-    /// Writes the shortest text that reads back as the same value; without a point where it is an integer.
+    /// Writes the shortest text that reads back as the same value; an integer is written without a point.
     ///
-    /// - Precondition: `value` is finite: JSON has no other numbers.
+    /// - Precondition: `value` is finite; JSON has no other numbers.
     package mutating func number(_ value: Double) {
         precondition(value.isFinite, "JSON has no \(value)")
-        // 2^53: beyond it not every integer is a Double, and the exponent's form is shorter
+        // 2^53: larger integers are not all exact as Double, and the exponent form is shorter.
         if value.magnitude < 9_007_199_254_740_992, let integer = Int64(exactly: value),
             integer != 0 || value.sign == .plus
         {
@@ -117,7 +117,7 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Writes a string, escaping what RFC 8259 §7 requires and nothing else.
+    /// Writes a string; escapes only what RFC 8259 §7 requires.
     package mutating func string(_ value: String) {
         self.separate()
         self.bytes.append(UInt8(ascii: "\""))
@@ -145,7 +145,7 @@ package struct JSONWriter: Sendable {
         self.needsComma = true
     }
 
-    /// Writes a value that is JSON text already.
+    /// Writes a value that is already JSON text.
     package mutating func raw(_ json: [UInt8]) {
         self.separate()
         self.bytes.append(contentsOf: json)
@@ -154,49 +154,49 @@ package struct JSONWriter: Sendable {
 
     // MARK: Members
 
-    /// Writes a member; nothing where the value is `nil`.
+    /// Writes a member, or nothing if the value is `nil`.
     package mutating func member(_ name: StaticString, _ value: String?) {
         guard let value else { return }
         self.name(name)
         self.string(value)
     }
 
-    /// Writes a member; nothing where the value is `nil`.
+    /// Writes a member, or nothing if the value is `nil`.
     package mutating func member(_ name: StaticString, _ value: Int?) {
         guard let value else { return }
         self.name(name)
         self.integer(value)
     }
 
-    /// Writes a member; nothing where the value is `nil`.
+    /// Writes a member, or nothing if the value is `nil`.
     package mutating func member(_ name: StaticString, _ value: Int64?) {
         guard let value else { return }
         self.name(name)
         self.integer(value)
     }
 
-    /// Writes a member; nothing where the value is `nil`.
+    /// Writes a member, or nothing if the value is `nil`.
     package mutating func member(_ name: StaticString, _ value: Double?) {
         guard let value else { return }
         self.name(name)
         self.number(value)
     }
 
-    /// Writes a member; nothing where the value is `nil`.
+    /// Writes a member, or nothing if the value is `nil`.
     package mutating func member(_ name: StaticString, _ value: Bool?) {
         guard let value else { return }
         self.name(name)
         self.bool(value)
     }
 
-    /// Writes a member; nothing where the value is `nil`.
+    /// Writes a member, or nothing if the value is `nil`.
     package mutating func member(_ name: StaticString, _ value: UUID?) {
         guard let value else { return }
         self.name(name)
         self.uuid(value)
     }
 
-    /// Writes a member whose value is JSON text already; nothing where it is `nil`.
+    /// Writes a member whose value is already JSON text, or nothing if it is `nil`.
     package mutating func member(_ name: StaticString, raw json: [UInt8]?) {
         guard let json else { return }
         self.name(name)
@@ -211,7 +211,7 @@ package struct JSONWriter: Sendable {
     }
 
     private mutating func append(decimal value: UInt64) {
-        // 20 digits: UInt64.max has as many
+        // 20 digits, as many as UInt64.max has.
         var digits = InlineArray<20, UInt8>(repeating: 0)
         var first = 20
         var rest = value
