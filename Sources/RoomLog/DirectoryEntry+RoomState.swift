@@ -2,7 +2,7 @@ package import EventStorage
 package import RoomDomain
 
 extension DirectoryEntry {
-    /// What the directory says of a room.
+    /// The directory's entry for a room.
     package init(of state: RoomState) {
         let owner = state.members.values.first { $0.role == .owner }
         let playing = state.onAir.flatMap { state.tracks[$0.track]?.info }

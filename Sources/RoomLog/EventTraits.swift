@@ -1,13 +1,13 @@
 package import RoomDomain
 
-/// What an event does to memberships.
+/// The effect of an event on memberships.
 package enum MembershipChange {
     case began(SessionID)
     case ended(MemberID)
 }
 
 extension RoomEvent {
-    /// What it does to memberships, where it does anything.
+    /// The event's effect on memberships; nil if it has none.
     package var membershipChange: MembershipChange? {
         switch self {
         case .memberJoined(_, _, _, let session):
@@ -22,7 +22,7 @@ extension RoomEvent {
         }
     }
 
-    /// Whether the directory's entry may be another after it.
+    /// Whether the event can change the directory's entry.
     package var concernsDirectory: Bool {
         switch self {
         case .roomCreated, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged, .playbackStarted, .playbackStopped,

@@ -2,13 +2,13 @@ import ByteText
 package import FoundationEssentials
 import RoomWire
 
-/// What is kept beside each row of the log, so that a change of one byte in it is found.
+/// Checksums of the log's rows, stored beside each row, so that a change of one byte in it is detected.
 ///
-/// A checksum covers the values, not how a database writes them: JSON by what it says (``JSONDigest``). Whoever makes a
-/// row computes it, stores keep it, `backline verify` compares it. It finds damage, not forgery. It is stored, so what
-/// it gives for a row never changes.
+/// A checksum covers the values and not how a database writes them; JSON is hashed by its meaning (``JSONDigest``). The
+/// writer of a row computes the checksum, stores keep it, and `backline verify` compares it. A checksum detects damage,
+/// not forgery. It is stored, so the checksum of a row must never change.
 package enum LogChecksum {
-    /// Of an event; nil where `payload` is no JSON text.
+    /// The checksum of an event; nil if `payload` is not JSON text.
     package static func event(room: UUID, seq: Int, at: Int64, type: String, payload: [UInt8]) -> Int64? {
         guard let payload = JSONDigest.of(payload.span) else { return nil }
         var hash = Fingerprint(of: "event", room)
@@ -19,14 +19,14 @@ package enum LogChecksum {
         return Int64(bitPattern: hash.value)
     }
 
-    /// Of what the events cannot prove of a room's head.
+    /// The checksum of the values in a room's head that the events cannot prove.
     package static func head(room: UUID, epoch: String) -> Int64 {
         var hash = Fingerprint(of: "head", room)
         hash.combine(epoch)
         return Int64(bitPattern: hash.value)
     }
 
-    /// Of a remembered keyed command; nil where `result` is no JSON text.
+    /// The checksum of a remembered keyed command; nil if `result` is not JSON text.
     package static func key(
         room: UUID, ordinal: Int, session: UUID, key: String, fingerprint: Int64, seq: Int, result: [UInt8]?
     ) -> Int64? {
@@ -44,7 +44,7 @@ package enum LogChecksum {
         return Int64(bitPattern: hash.value)
     }
 
-    /// Of a snapshot.
+    /// The checksum of a snapshot.
     package static func snapshot(room: UUID, seq: Int, reducerVersion: Int, state: [UInt8]) -> Int64 {
         var hash = Fingerprint(of: "snapshot", room)
         hash.combine(Int64(seq))
@@ -55,7 +55,7 @@ package enum LogChecksum {
 }
 
 extension Fingerprint {
-    /// The beginning of a row's checksum.
+    /// Begins a row's checksum with the kind of row and the room.
     fileprivate init(of kind: String, _ room: UUID) {
         self.init()
         self.combine(kind)

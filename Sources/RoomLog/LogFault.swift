@@ -2,19 +2,18 @@ package import EventStorage
 package import RoomDomain
 package import RoomWire
 
-/// Why a room's log cannot be folded: it was written by something else, or damaged.
+/// The reason why a room's log cannot be folded: another program wrote it, or it is damaged.
 package enum LogFault: Error, Equatable {
     /// An event or a snapshot that cannot be read.
     case unreadable(StoredEventFault)
-    /// The event with this number is not where it belongs.
+    /// The event with this number is missing or out of order.
     case hole(at: Int)
 }
 
 extension [StoredEvent] {
-    /// The events as they happened; throws unless they are all those after `seq` up to `last`.
+    /// Returns the decoded events; throws unless they are exactly those after `seq` up to `last`.
     ///
-    /// A log with a hole in it must not get further than this: who numbers events, or sends them, relies on there being
-    /// none.
+    /// A log with a gap must be stopped here: the code that numbers or sends events relies on there being no gap.
     package func recorded(after seq: Int, through last: Int) throws(LogFault) -> [RecordedEvent] {
         var events: [RecordedEvent] = []
         events.reserveCapacity(count)
@@ -32,9 +31,9 @@ extension [StoredEvent] {
 }
 
 extension StoredSnapshot {
-    /// The room as it was; throws where the snapshot is not what was kept.
+    /// Returns the room at the snapshot's position; throws if the snapshot is damaged.
     ///
-    /// A reader replays the log from its beginning then: nothing is lost but time.
+    /// The reader then replays the log from its beginning, which costs only time.
     package func state(of room: RoomID) throws(LogFault) -> RoomState {
         if let checksum {
             let computed = LogChecksum.snapshot(

@@ -2,10 +2,10 @@ package import EventStorage
 package import RoomDomain
 package import RoomWire
 
-// Rows of the log with their checksums: every row of a room is made here.
+// Rows of the log with their checksums. All rows of a room are made here.
 
 extension CommandKey {
-    /// The same with its checksum.
+    /// The same key with its checksum.
     package func sealed(in room: RoomID) -> CommandKey {
         var sealed = self
         sealed.checksum = LogChecksum.key(
@@ -16,7 +16,7 @@ extension CommandKey {
 }
 
 extension StoredSnapshot {
-    /// The snapshot of a room as it is.
+    /// Makes the snapshot of a room's current state.
     package init(of state: RoomState) {
         let (version, bytes) = (StoredStateJSON.reducerVersion, StoredStateJSON.encode(state))
         self.init(
@@ -27,7 +27,7 @@ extension StoredSnapshot {
 }
 
 extension EpochRenewal {
-    /// Gives a room the epoch that `random` is in hexadecimal: one that it never had, nobody else may foresee it.
+    /// Gives a room the epoch that is `random` in hexadecimal: the room never had it before, and nobody can predict it.
     package init(of room: RoomID, random: UInt64) {
         let digits = String(random, radix: 16)
         let epoch = String(repeating: "0", count: 16 - digits.count) + digits
@@ -36,7 +36,7 @@ extension EpochRenewal {
 }
 
 extension EventJSON {
-    /// An event as the log keeps it.
+    /// Returns the row of an event.
     package static func stored(_ recorded: RecordedEvent, in room: RoomID) -> StoredEvent {
         let (type, payload) = (recorded.event.kind.rawValue, encodeLog(recorded.event))
         return StoredEvent(
@@ -45,7 +45,7 @@ extension EventJSON {
                 room: room.uuid, seq: recorded.seq, at: recorded.at.milliseconds, type: type, payload: payload))
     }
 
-    /// An event as the log kept it.
+    /// Returns the event of a row.
     package static func recorded(_ stored: StoredEvent) throws(StoredEventFault) -> RecordedEvent {
         try decodeLog(type: stored.type, seq: stored.seq, at: stored.at, payload: stored.payload)
     }
