@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import GeoSearch
 
-/// What the directory says of a stream: columns kept beside its head and written in the append's transaction.
+/// A stream's row in the directory: columns stored with its head and written in the append's transaction.
 package struct DirectoryEntry: Hashable, Sendable {
     /// Short code, unique among open streams.
     package var code: String
@@ -9,21 +9,21 @@ package struct DirectoryEntry: Hashable, Sendable {
     package var name: String
     /// Whether listings may show it.
     package var isPublic: Bool
-    /// WGS-84 degrees of a ``RoundedLocation``, or what a row has in their place; both or neither.
+    /// WGS-84 degrees of a ``RoundedLocation``, or the values that a row has instead; both are nil or neither is.
     package private(set) var latitude: Double?
-    /// WGS-84 degrees of a ``RoundedLocation``, or what a row has in their place; both or neither.
+    /// WGS-84 degrees of a ``RoundedLocation``, or the values that a row has instead; both are nil or neither is.
     package private(set) var longitude: Double?
     /// Milliseconds since the Unix epoch.
     package var createdAt: Int64
     /// Milliseconds since the Unix epoch; nil while open.
     package var closedAt: Int64?
-    /// The owner's session; nil where nobody is left.
+    /// The owner's session; nil if the room has no members.
     package var owner: UUID?
     /// Display name of the DJ.
     package var djName: String?
-    /// What is on air.
+    /// The title on air.
     package var nowPlayingTitle: String?
-    /// Who performs what is on air.
+    /// The performer of the song on air.
     package var nowPlayingArtist: String?
 
     package init(
@@ -44,7 +44,7 @@ package struct DirectoryEntry: Hashable, Sendable {
         self.nowPlayingArtist = nowPlayingArtist
     }
 
-    /// The entry with the place that a row of a store has, which nobody has checked.
+    /// The entry with the coordinates from a row of a store, which have not been checked.
     package func withStored(latitude: Double?, longitude: Double?) -> DirectoryEntry {
         var entry = self
         entry.latitude = latitude
@@ -52,7 +52,7 @@ package struct DirectoryEntry: Hashable, Sendable {
         return entry
     }
 
-    /// Where the room is; nil where it is nowhere, or the numbers are no point.
+    /// The room's location; nil if it has none, or if the numbers are not a valid point.
     package var location: RoundedLocation? {
         guard let latitude, let longitude else { return nil }
         return Coordinate(latitude: latitude, longitude: longitude).map { RoundedLocation(stored: $0) }
@@ -72,22 +72,22 @@ package struct DirectoryRecord: Hashable, Sendable {
     }
 }
 
-/// An instant of a directory, from which a reader asks for changes; only the store that gave it can read it.
+/// A point in a directory's history from which a reader asks for changes; only the store that issued it can read it.
 package struct DirectoryMark: Hashable, Sendable {
-    /// What the store made of the instant.
+    /// The store's own text for the point.
     package var text: String
 
     package init(_ text: String) { self.text = text }
 }
 
-/// What changed in a directory.
+/// Changes in a directory since a mark.
 package struct DirectoryChanges: Sendable {
-    /// The entries as they are, in no order.
+    /// The entries as they are now, in no particular order.
     ///
-    /// Nil where there was no mark, or one that the store knows nothing of: of another log than it has by now (a backup
-    /// was restored), or an old one. Then every entry is to be read after this.
+    /// Nil if there was no mark, or if the store does not know the mark: it is too old, or belongs to a log that a
+    /// restored backup has replaced. The reader must then read every entry.
     package var records: [DirectoryRecord]?
-    /// Where the next changes begin.
+    /// The mark from which to ask for the next changes.
     package var mark: DirectoryMark
 
     package init(records: [DirectoryRecord]?, mark: DirectoryMark) {

@@ -1,52 +1,52 @@
 package import FoundationEssentials
 
-/// A store whose whole log can be read and written: what tools need beside what a server does.
+/// A store whose whole log can be read and written, as tools need beyond the methods for servers.
 ///
-/// Every method reads or writes one page, so that memory is bounded however long the log is; each is one transaction.
-/// They may be called while servers write the log, but for those that import.
+/// Every method reads or writes one page in one transaction, so that memory is bounded however long the log is. All
+/// methods except those that import may be called while servers write the log.
 package protocol LogArchive: EventStore {
     // MARK: Reading
 
-    /// At most `limit` streams with an id above `after` that have anything in `part`, ascending, whether they have a
-    /// head or not; those that were removed are left out, swept or not.
+    /// Returns at most `limit` streams with an id above `after` that have rows in `part`, ascending, even streams
+    /// without a head; removed streams are left out, swept or not.
     func streams(in part: LogPart, after: UUID?, limit: Int) async throws(StorageFault) -> [UUID]
 
-    /// All of a stream but its events and its snapshots' states, as of one instant; nil where it has no head.
+    /// Returns a stream without its events and its snapshots' states, as of one instant; nil if it has no head.
     func archived(_ stream: UUID) async throws(StorageFault) -> ArchivedStream?
 
-    /// Events after `seq` up to `last`, ascending: at most `page.rows`, fewer where their payloads come to `page.bytes`,
-    /// at least one where there is any.
+    /// Returns events after `seq` up to `last`, ascending: at most `page.rows`, fewer if their payloads reach
+    /// `page.bytes`, but at least one if there are any.
     func events(
         of stream: UUID, after seq: Int, through last: Int, page: PageLimit
     ) async throws(StorageFault) -> [StoredEvent]
 
-    /// The snapshot at a position, of whatever reducer's version.
+    /// Returns the snapshot at a position, whatever its reducer's version.
     func snapshot(of stream: UUID, at seq: Int) async throws(StorageFault) -> StoredSnapshot?
 
-    /// At most `limit` creation keys that follow on `after`, in the order of session and key's bytes; those of
-    /// streams that were removed are left out, swept or not.
+    /// Returns at most `limit` creation keys after `after`, ordered by session and then by the key's bytes; keys of
+    /// removed streams are left out, swept or not.
     func creationKeys(after: CreationKey?, limit: Int) async throws(StorageFault) -> [CreationKey]
 
-    /// At most `limit` sessions with an id above `after`, ascending.
+    /// Returns at most `limit` sessions with an id above `after`, ascending.
     func sessions(after: UUID?, limit: Int) async throws(StorageFault) -> [SessionRecord]
 
     // MARK: Epochs
 
-    /// Gives streams other epochs; those that do not exist are left out.
+    /// Gives streams new epochs; streams that do not exist are left out.
     func renewEpochs(_ renewals: [EpochRenewal]) async throws(StorageFault)
 
     // MARK: Importing
 
-    /// Marks the log as one that an import is writing; false, and nothing happens, where it holds anything already.
+    /// Marks the log as being written by an import; returns false, and does nothing, if the log is not empty.
     func beginImport() async throws(StorageFault) -> Bool
 
-    /// Writes a part of what is imported.
+    /// Writes a part of the import.
     func write(_ batch: ImportBatch) async throws(StorageFault)
 
-    /// Takes the mark of ``beginImport()`` away.
+    /// Removes the mark of ``beginImport()``.
     func finishImport() async throws(StorageFault)
 
-    /// Whether an import has begun and not ended: then the log is in part only.
+    /// Whether an import has begun and not ended; the log is then incomplete.
     func hasUnfinishedImport() async throws(StorageFault) -> Bool
 }
 
@@ -61,11 +61,11 @@ package enum LogPart: CaseIterable, Sendable {
     case memberships
 }
 
-/// How much one read gives.
+/// The limits of one read.
 package struct PageLimit: Hashable, Sendable {
     /// Rows.
     package var rows: Int
-    /// Bytes of payload: the row that reaches it is the last.
+    /// Bytes of payload: the row that reaches this number is the last.
     package var bytes: Int
 
     package init(rows: Int, bytes: Int) {
@@ -78,29 +78,29 @@ package struct PageLimit: Hashable, Sendable {
 package struct ArchivedStream: Hashable, Sendable {
     /// The stream.
     package var stream: UUID
-    /// Where it stands.
+    /// The stream's head.
     package var head: StreamHead
-    /// What was computed over its id and epoch.
+    /// The checksum of its id and epoch.
     package var checksum: Int64?
     /// Its directory entry.
     package var entry: DirectoryEntry
-    /// The largest `seq` of its events, whatever its head says; 0 where there is none.
+    /// The largest `seq` of its events, whatever its head says; 0 if it has no events.
     package var lastEvent: Int
     /// Remembered keyed commands, ascending by ordinal.
     package var keys: [ArchivedKey]
-    /// The sessions that are its members, in no order.
+    /// The sessions that are its members, in no particular order.
     package var members: [UUID]
-    /// Where it has snapshots, ascending.
+    /// The positions of its snapshots, ascending.
     package var snapshots: [Int]
-    /// Another open stream with its code, where it is open itself.
+    /// Another open stream with the same code; only for a stream that is itself open.
     package var codeTwin: UUID?
     /// ``StreamAppend/forgetAt``.
     package var forgetAt: Int64?
-    /// Whether its forgetting has ended.
+    /// Whether it has been forgotten completely.
     package var isForgotten: Bool
     /// ``StreamAppend/clearing``.
     package var clearing: Int?
-    /// The last event up to which those before the clearing are cleared.
+    /// The number of the last event that has been cleared, of the events before the clearing.
     package var cleared: Int
 
     package init(
@@ -124,9 +124,9 @@ package struct ArchivedStream: Hashable, Sendable {
     }
 }
 
-/// A remembered keyed command and where it is kept.
+/// A remembered keyed command and the slot that stores it.
 package struct ArchivedKey: Hashable, Sendable {
-    /// Its place in the ring: the ordinal modulo ``CommandKey/window``.
+    /// Its slot in the ring: the ordinal modulo ``CommandKey/window``.
     package var slot: Int
     /// The command.
     package var key: CommandKey
@@ -137,7 +137,7 @@ package struct ArchivedKey: Hashable, Sendable {
     }
 }
 
-/// The key under which a session made a stream.
+/// The idempotency key under which a session made a stream.
 package struct CreationKey: Hashable, Sendable {
     /// The session.
     package var session: UUID
@@ -147,7 +147,7 @@ package struct CreationKey: Hashable, Sendable {
     package var stream: UUID
     /// A hash of the request.
     package var fingerprint: Int64
-    /// When it was made, milliseconds since the Unix epoch.
+    /// The time when it was made, in milliseconds since the Unix epoch.
     package var at: Int64
 
     package init(session: UUID, key: String, stream: UUID, fingerprint: Int64, at: Int64) {
@@ -163,9 +163,9 @@ package struct CreationKey: Hashable, Sendable {
 package struct EpochRenewal: Hashable, Sendable {
     /// The stream.
     package var stream: UUID
-    /// Its epoch from now on.
+    /// The epoch that it gets.
     package var epoch: String
-    /// What was computed over both.
+    /// The checksum of the stream's id and the new epoch.
     package var checksum: Int64
 
     package init(stream: UUID, epoch: String, checksum: Int64) {
@@ -175,11 +175,11 @@ package struct EpochRenewal: Hashable, Sendable {
     }
 }
 
-/// A part of what is imported, written in one transaction.
+/// A part of an import, written in one transaction.
 package struct ImportBatch: Sendable {
     /// Streams, or parts of them.
     package var streams: [ImportedStream] = []
-    /// Creation keys; those of streams that do not exist are left out.
+    /// Creation keys; keys of streams that do not exist are left out.
     package var creationKeys: [CreationKey] = []
     /// Sessions.
     package var sessions: [SessionRecord] = []
@@ -187,25 +187,25 @@ package struct ImportBatch: Sendable {
     package init() {}
 }
 
-/// A stream that is imported, or a part of one.
+/// A stream to import, or a part of one.
 package struct ImportedStream: Sendable {
     /// The stream.
     package var stream: UUID
-    /// Where it stands once all of it is written.
+    /// Its head after all of its parts are written.
     package var head: StreamHead
-    /// What was computed over its id and epoch.
+    /// The checksum of its id and epoch.
     package var checksum: Int64?
-    /// Its directory entry; that of a later part takes its place.
+    /// Its directory entry; the entry of a later part replaces it.
     package var entry: DirectoryEntry
-    /// Events that follow on those of earlier parts.
+    /// Events that follow those of earlier parts.
     package var events: [StoredEvent] = []
     /// Remembered keyed commands.
     package var keys: [CommandKey] = []
     /// Sessions that are its members.
     package var members: [UUID] = []
-    /// ``StreamAppend/forgetAt``; that of a later part takes its place.
+    /// ``StreamAppend/forgetAt``; the value of a later part replaces it.
     package var forgetAt: Int64?
-    /// ``StreamAppend/clearing``; that of a later part takes its place, and nothing of it is done.
+    /// ``StreamAppend/clearing``; the value of a later part replaces it, and nothing has been cleared yet.
     package var clearing: Int?
 
     package init(stream: UUID, head: StreamHead, checksum: Int64?, entry: DirectoryEntry) {

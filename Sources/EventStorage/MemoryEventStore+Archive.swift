@@ -109,7 +109,7 @@ extension MemoryEventStore: LogArchive {
 }
 
 extension CreationKey {
-    /// The order of sessions, then of the keys' bytes.
+    /// Whether this key sorts before the other: by session, then by the key's bytes.
     fileprivate func isOrdered(before other: CreationKey) -> Bool {
         session == other.session ? key.utf8.lexicographicallyPrecedes(other.key.utf8) : session < other.session
     }

@@ -12,7 +12,7 @@ extension MemoryEventStore {
         return removed.map(\.stream)
     }
 
-    /// Nothing is left of what was removed.
+    /// Nothing to sweep: removing a stream removes all of it.
     package func sweep(limit: Int) async throws(StorageFault) -> Bool { false }
 
     package func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
@@ -47,7 +47,7 @@ extension MemoryEventStore {
         }
     }
 
-    /// Drops what would tell a command that somebody guesses.
+    /// Removes the fingerprints that would confirm a guess of a command's contents.
     private func forgetCommands(of stream: UUID, before seq: Int) {
         guard let stored = streams[stream] else { return }
         for place in stored.keys.indices where stored.keys[place].seq < seq {

@@ -1,9 +1,9 @@
 import ByteText
 package import FoundationEssentials
 
-/// The event store that keeps everything in this process and forgets it at its end.
+/// The event store that keeps everything in this process's memory and loses it when the process ends.
 ///
-/// It is the reference for what ``EventStore`` means, and a store to serve from where nothing has to outlive the
+/// It is the reference for the meaning of ``EventStore``, and a store for servers whose rooms need not outlive the
 /// process. Every call takes effect at one instant: none is suspended while it is carried out. The log grows without
 /// limit.
 package actor MemoryEventStore: EventStore {
@@ -14,16 +14,17 @@ package actor MemoryEventStore: EventStore {
     /// The open streams of each owner.
     private var openStreams: [UUID: Set<UUID>] = [:]
     var creations: [CreationName: Creation] = [:]
-    /// The streams of each session that is a member of any.
+    /// The streams that each session is a member of; sessions without memberships are left out.
     var memberships: [UUID: Set<UUID>] = [:]
-    /// The streams whose entries were written last, one after the other.
+    /// The streams whose entries were written, oldest write first.
     private var listed: [UUID] = []
-    /// How many were written before them.
+    /// The number of writes before those in `listed`.
     private var forgottenListings = 0
     var sessions: [UUID: SessionRecord] = [:]
     var sessionsByHash: [[UInt8]: UUID] = [:]
 
-    /// At most twice so many writes of entries are kept: who asks more seldom reads all of them anew.
+    /// At least this many of the latest writes of entries are kept, at most twice as many; a reader with an older mark
+    /// reads all entries.
     package static let keptListings = 10_000
 
     /// Makes an empty store.
@@ -222,7 +223,7 @@ package actor MemoryEventStore: EventStore {
 
     // MARK: Parts
 
-    /// Writes what was checked.
+    /// Writes a part of an append that has been checked.
     private func write(_ part: StreamAppend) {
         streams[part.stream]?.write(part)
         if let entry = part.directory {
@@ -266,7 +267,7 @@ extension MemoryEventStore {
     /// One stream.
     struct Stream {
         var head: StreamHead
-        /// What was computed over its id and epoch.
+        /// The checksum of its id and epoch.
         var checksum: Int64?
         var entry: DirectoryEntry
         /// All events; the one numbered `seq` is at `seq - 1`.
@@ -277,7 +278,7 @@ extension MemoryEventStore {
         var forgetAt: Int64?
         var forgottenAt: Int64?
         var clearing: Int?
-        /// How far the events before it are cleared.
+        /// The number of the last event that has been cleared, of the events before the clearing.
         var cleared = 0
 
         mutating func write(_ part: StreamAppend) {
@@ -301,7 +302,7 @@ extension MemoryEventStore {
 
     struct CreationName: Hashable {
         var session: UUID
-        /// The key's UTF-8: keys are the same only byte for byte.
+        /// The key's UTF-8: two keys are the same only if all their bytes are.
         var key: [UInt8]
     }
 

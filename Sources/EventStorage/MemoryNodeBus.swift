@@ -1,4 +1,4 @@
-/// The bus of servers that live in one process.
+/// A bus between servers in one process.
 package actor MemoryNodeBus: NodeBus {
     private struct Receiver {
         var number: Int

@@ -1,30 +1,29 @@
-/// How the servers on one log tell each other what is too small or too fleeting for the log: which streams moved, who
-/// is present, what is relayed.
+/// Carries messages between the servers on one log that are too small or too short-lived for the log: streams that
+/// moved, members online, relayed data.
 ///
-/// Messages may be lost, come late, or come back to their sender; nobody's correctness may rest on them. Those of one
+/// Messages may be lost, late, or returned to their sender; no server's correctness may depend on them. Messages of one
 /// sender to one recipient keep their order.
 package protocol NodeBus: Sendable {
-    /// Sends messages, in order; they are on their way when this returns.
+    /// Sends messages, in order; when this returns, they are on their way.
     ///
-    /// Throws where the bus is out of reach; then some of them may have been sent.
+    /// Throws if the bus is unreachable; some of the messages may then have been sent.
     func send(_ messages: [NodeMessage]) async throws(StorageFault)
 
-    /// Receives what is sent to everybody and to `node`, until the task is cancelled.
+    /// Receives messages to all servers and to `node`, until the task is cancelled.
     ///
-    /// `receive` is called one event after the other, on any thread, and must not block. A lost connection is replaced
-    /// by itself: ``NodeBusEvent/disconnected`` and ``NodeBusEvent/connected`` say between which moments messages are
-    /// lost.
+    /// `receive` is called with one event after the other, on any thread, and must not block. The bus replaces a lost
+    /// connection by itself; messages are lost between ``NodeBusEvent/disconnected`` and ``NodeBusEvent/connected``.
     func run(as node: String, _ receive: @escaping @Sendable (NodeBusEvent) -> Void) async
 }
 
 /// One message between servers.
 package struct NodeMessage: Hashable, Sendable {
-    /// The server it is for; nil for all of them.
+    /// The server that receives it; nil for all servers.
     package var recipient: String?
     /// UTF-8 text without U+0000, at most ``largestPayload`` bytes.
     package var payload: [UInt8]
 
-    /// How long a payload may be: a signal of 64 KiB, whatever escapes it needs, and what is around it.
+    /// The largest payload in bytes: a signal of 64 KiB with all escapes that it can need, and its envelope.
     package static let largestPayload = 512 * 1_024
 
     package init(to recipient: String? = nil, payload: [UInt8]) {
@@ -33,7 +32,7 @@ package struct NodeMessage: Hashable, Sendable {
     }
 }
 
-/// What a receiver is told.
+/// An event for a receiver on a bus.
 package enum NodeBusEvent: Hashable, Sendable {
     /// From now on messages arrive.
     case connected

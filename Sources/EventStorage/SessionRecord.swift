@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// A session as the store keeps it; the token itself is never stored.
+/// A session as stores keep it; the token itself is never stored.
 package struct SessionRecord: Hashable, Sendable {
-    /// Its identity, never shown to other members.
+    /// Its identifier, never shown to other members.
     package var id: UUID
     /// SHA-256 of the bearer token, 32 bytes, unique.
     package var tokenHash: [UInt8]
@@ -12,7 +12,7 @@ package struct SessionRecord: Hashable, Sendable {
     package var createdAt: Int64
     /// Milliseconds since the Unix epoch.
     package var expiresAt: Int64
-    /// Whether its owner ended it; its token is dead, its row waits for its memberships to end.
+    /// Whether its owner ended it; its token no longer works, and its row remains until its memberships have ended.
     package var hasEnded: Bool
 
     package init(

@@ -1,25 +1,26 @@
-/// Why a store could not do what it was asked to: our surroundings failed, nobody's request was wrong.
+/// The reason why a store failed: the environment is at fault, and nobody's request was wrong.
 package enum StorageFault: Error, Hashable, Sendable {
-    /// The store cannot be reached, or refuses connections, or is shutting down. Nothing was sent.
+    /// The store cannot be reached, refuses connections, or is shutting down. Nothing was sent.
     case unreachable(Cause)
     /// The connection was lost after the request was sent: it was carried out as a whole, or not at all.
     case outcomeUnknown(Cause)
-    /// The store asks to try again: a deadlock, a serialisation failure, a lock that could not be had. Nothing was done.
+    /// The store asks for a retry: a deadlock, a serialisation failure, a lock that was not available. Nothing was
+    /// done.
     case transient(Cause)
     /// The store is out of a resource: disk, memory, connections. Nothing was done.
     case exhausted(Cause)
-    /// The store refuses this request whatever happens: a constraint, a value it cannot hold, a missing table or right.
+    /// The store never accepts this request: a constraint, a value it cannot hold, a missing table or right.
     case rejected(Cause)
-    /// What the store holds cannot be read back as what was written.
+    /// The stored data cannot be read back as it was written.
     case corrupt(Cause)
     /// The store was closed by its owner.
     case closed
 
-    /// What the store said.
+    /// The store's own description of a fault.
     package struct Cause: Hashable, Sendable {
-        /// Five characters of SQLSTATE, an SQLite result code or an errno's name; empty where there is none.
+        /// Five characters of SQLSTATE, an SQLite result code or the name of an errno; empty if there is none.
         package var code: String
-        /// For the operator's log; holds no payload and no secret.
+        /// The text for the operator's log, without payloads and secrets.
         package var message: String
 
         package init(code: String = "", message: String) {
@@ -27,14 +28,14 @@ package enum StorageFault: Error, Hashable, Sendable {
             self.message = message
         }
 
-        /// Why every store rejects a snapshot.
+        /// The cause with which every store rejects a snapshot.
         package static let refusedSnapshot = Cause(
             message:
                 "a snapshot of a stream that does not exist, is to be forgotten, was cleared since, or has another epoch"
         )
     }
 
-    /// Whether the request may have been carried out all the same.
+    /// Whether the request may have been carried out although it failed.
     package var outcomeIsUnknown: Bool {
         if case .outcomeUnknown = self { true } else { false }
     }

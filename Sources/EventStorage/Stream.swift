@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
-/// How far a stream has come: its events and its keyed commands, both counted from 1 without holes.
+/// A stream's position: the numbers of its events and of its keyed commands, both counted from 1 without gaps.
 ///
-/// Keyed commands are counted apart from events because one that changes nothing is remembered without an event.
+/// Keyed commands are counted separately, because one that changes nothing is remembered without an event.
 package struct StreamVersion: Hashable, Sendable {
-    /// The number of the last event; 0 where there is none.
+    /// The number of the last event; 0 if there is none.
     package var seq: Int
-    /// The ordinal of the last keyed command; 0 where there is none.
+    /// The ordinal of the last keyed command; 0 if there is none.
     package var keyed: Int
 
     package init(seq: Int, keyed: Int) {
@@ -18,7 +18,7 @@ package struct StreamVersion: Hashable, Sendable {
     package static let start = StreamVersion(seq: 0, keyed: 0)
 }
 
-/// Where a stream stands.
+/// The head of a stream: its epoch and its version.
 package struct StreamHead: Hashable, Sendable {
     /// Random text fixed when the stream is made; a position is meaningful only together with it.
     package var epoch: String
@@ -31,19 +31,19 @@ package struct StreamHead: Hashable, Sendable {
     }
 }
 
-/// One event as the log keeps it.
+/// One event as the log stores it.
 package struct StoredEvent: Hashable, Sendable {
     /// Its number in the stream, from 1.
     package var seq: Int
-    /// When it was recorded, milliseconds since the Unix epoch.
+    /// The time when it was recorded, in milliseconds since the Unix epoch.
     package var at: Int64
     /// Its type's name.
     package var type: String
     /// A JSON object.
     ///
-    /// A store may change its white space and the order of its members, nothing else.
+    /// A store may change only its white space and the order of its members.
     package var payload: [UInt8]
-    /// What its writer computed over it, kept as it is; nil where it was written without.
+    /// The checksum that its writer computed, stored unchanged; nil if it was written without one.
     package var checksum: Int64?
 
     package init(seq: Int, at: Int64, type: String, payload: [UInt8], checksum: Int64? = nil) {
@@ -57,10 +57,9 @@ package struct StoredEvent: Hashable, Sendable {
 
 /// A keyed command that was carried out, remembered so that a retry gets the first outcome.
 package struct CommandKey: Hashable, Sendable {
-    /// How many keyed commands of a stream are remembered, the newest first; older ones are overwritten.
+    /// The number of a stream's keyed commands that are remembered; newer ones overwrite older ones.
     package static let window = 1_000
-    /// The fingerprint of a command or creation of a stream that was forgotten: a hash would tell who guesses a name
-    /// that the guess is right.
+    /// The fingerprint of a command or creation of a forgotten stream: the real hash would confirm a guess of a name.
     package static let forgotten: Int64 = 0
 
     /// Its number among the stream's keyed commands, from 1.
@@ -69,14 +68,14 @@ package struct CommandKey: Hashable, Sendable {
     package var session: UUID
     /// The key, as the client chose it.
     package var key: String
-    /// A hash of the command, to tell a retry from another command under the same key; ``forgotten`` where the command
-    /// is not known any more.
+    /// A hash of the command, to tell a retry from another command under the same key; ``forgotten`` if the command is
+    /// no longer known.
     package var fingerprint: Int64
     /// The position that was acknowledged.
     package var seq: Int
     /// The result that was acknowledged, JSON text.
     package var result: [UInt8]?
-    /// What its writer computed over it, kept as it is; nil where it was written without.
+    /// The checksum that its writer computed, stored unchanged; nil if it was written without one.
     package var checksum: Int64?
 
     package init(
@@ -93,36 +92,36 @@ package struct CommandKey: Hashable, Sendable {
     }
 }
 
-/// What one stream gets in an append.
+/// One stream's part of an append.
 package struct StreamAppend: Sendable {
     /// The stream.
     package var stream: UUID
-    /// The version the writer decided against.
+    /// The version on which the writer decided.
     package var expected: StreamVersion
-    /// The epoch of the log that the writer decided against; nil where any will do.
+    /// The epoch of the log on which the writer decided; nil accepts any epoch.
     package var epoch: String?
     /// The events, numbered from `expected.seq + 1`; may be empty.
     package var events: [StoredEvent]
     /// The keyed commands, numbered from `expected.keyed + 1`; may be empty.
     package var keys: [CommandKey]
-    /// The stream's new directory entry, where it changed.
+    /// The stream's new directory entry; nil if it has not changed.
     package var directory: DirectoryEntry?
     /// Sessions that became members.
     package var joined: [UUID]
-    /// Sessions that are members no longer.
+    /// Sessions whose memberships ended.
     ///
-    /// A session in both `joined` and `left` of one append ends as `left` says only where it is not a member after the
-    /// last event; the writer gives each session in at most one of the two.
+    /// A writer lists each session in at most one of `joined` and `left`, by whether it is a member after the last
+    /// event.
     package var left: [UUID]
-    /// When it was asked that the stream be forgotten, in milliseconds since the Unix epoch; nil where these events do
-    /// not ask for it.
+    /// The time at which forgetting the stream was requested, in milliseconds since the Unix epoch; nil if these events
+    /// do not request it.
     ///
-    /// The stream is closed by then: it gets no more events.
+    /// The stream is then closed and gets no more events.
     package var forgetAt: Int64?
-    /// The number of the last of these events that takes something out of all events before it; nil where none does.
+    /// The number of the last of these events that clears data from all events before it; nil if none does.
     ///
-    /// From then on the stream has ``StreamErasure/streamsToClear(after:limit:)`` name it until that is done, and no
-    /// snapshot of before is kept. Where the stream is to be forgotten, it has no clearing any more.
+    /// From then on ``StreamErasure/streamsToClear(after:limit:)`` returns the stream until the clearing is done, and
+    /// no snapshot from before is kept. A stream that is to be forgotten has no clearing any more.
     package var clearing: Int?
 
     package init(
@@ -142,39 +141,40 @@ package struct StreamAppend: Sendable {
         self.clearing = clearing
     }
 
-    /// The version the stream has once this is appended.
+    /// The stream's version after this append.
     package var resulting: StreamVersion {
         StreamVersion(seq: expected.seq + events.count, keyed: expected.keyed + keys.count)
     }
 }
 
-/// What became of one stream's part of an append.
+/// The result of one stream's part of an append.
 package enum AppendOutcome: Hashable, Sendable {
     /// It is durable.
     case appended
-    /// The stream's version or epoch was not the expected one, or there is no such stream; nothing of it was written.
+    /// The stream's version or epoch was not the expected one, or there is no such stream; nothing of this part was
+    /// written.
     case conflict
 }
 
-/// A stream to be made.
+/// A request to make a stream.
 package struct StreamCreation: Sendable {
     /// The first append; its expected version is ``StreamVersion/start`` and its directory entry is given.
     package var first: StreamAppend
     /// The stream's epoch.
     package var epoch: String
-    /// What its writer computed over the stream's id and epoch, kept as it is.
+    /// The checksum of the stream's id and epoch, stored unchanged.
     package var checksum: Int64?
     /// The session that makes it.
     package var creator: UUID
-    /// The creator's idempotency key, where it gave one.
+    /// The creator's idempotency key; nil if it gave none.
     package var key: String?
-    /// A hash of the request, kept beside the key.
+    /// A hash of the request, stored with the key.
     package var fingerprint: Int64
-    /// When it is made, milliseconds since the Unix epoch.
+    /// The time when it is made, in milliseconds since the Unix epoch.
     package var at: Int64
     /// Keys of creations before this instant are forgotten.
     package var keysSince: Int64
-    /// How many open streams one session may own.
+    /// The number of open streams that one session may own.
     package var ownerLimit: Int
 
     package init(
@@ -193,7 +193,7 @@ package struct StreamCreation: Sendable {
     }
 }
 
-/// What became of a creation.
+/// The result of a creation.
 package enum CreationOutcome: Hashable, Sendable {
     /// The stream is made and durable.
     case created
@@ -205,13 +205,13 @@ package enum CreationOutcome: Hashable, Sendable {
     case ownerLimitReached
 }
 
-/// A stream as read for bringing it to life.
+/// The rows of a stream that are needed to load it.
 package struct LoadedStream: Sendable {
-    /// Where the stream stands.
+    /// The stream's head.
     package var head: StreamHead
-    /// The snapshot the events follow on, if there is one.
+    /// The snapshot that the events follow, if there is one.
     package var snapshot: StoredSnapshot?
-    /// All events after the snapshot, or after the version asked for, up to the head.
+    /// All events after the snapshot, or after the requested version, up to the head.
     package var events: [StoredEvent]
     /// Remembered keyed commands, ascending by ordinal.
     package var keys: [CommandKey]
@@ -226,13 +226,13 @@ package struct LoadedStream: Sendable {
 
 /// The fold of a stream's events up to a position.
 package struct StoredSnapshot: Hashable, Sendable {
-    /// The last event in it.
+    /// The number of the last event in it.
     package var seq: Int
-    /// The version of the code that made it; a reader asks for its own and never sees another's.
+    /// The version of the code that made it; a reader asks for its own version and never sees others.
     package var reducerVersion: Int
-    /// The state, opaque bytes.
+    /// The state, as opaque bytes.
     package var state: [UInt8]
-    /// What its writer computed over it, kept as it is; nil where it was written without.
+    /// The checksum that its writer computed, stored unchanged; nil if it was written without one.
     package var checksum: Int64?
 
     package init(seq: Int, reducerVersion: Int, state: [UInt8], checksum: Int64? = nil) {
@@ -242,7 +242,7 @@ package struct StoredSnapshot: Hashable, Sendable {
         self.checksum = checksum
     }
 
-    /// The first position of the span that it is in, where spans are so many events long.
+    /// The first position of the span that contains the snapshot, for spans of `span` events.
     package func start(ofSpan span: Int) -> Int {
         seq - seq % max(1, span)
     }

@@ -13,9 +13,9 @@ extension StreamAppend {
 }
 
 extension [StreamAppend] {
-    /// Traps where this is no batch that ``EventStore/append(_:)`` may be given.
+    /// Traps unless this is a valid batch for ``EventStore/append(_:)``.
     ///
-    /// Stores call it first: a batch with a hole in it is a writer's mistake, and a hole in the log is for ever.
+    /// Stores call it first: a batch with a gap is a programming error, and a gap in the log would be permanent.
     package func checkPreconditions() {
         precondition(Set(map(\.stream)).count == count, "a stream appears twice in a batch")
         for part in self {
@@ -25,8 +25,8 @@ extension [StreamAppend] {
 }
 
 extension StreamCreation {
-    /// The directory entry of the first append; traps where this is no creation that ``EventStore/create(_:)`` may be
-    /// given.
+    /// Returns the directory entry of the first append; traps unless this is a valid creation for
+    /// ``EventStore/create(_:)``.
     package func checkedEntry() -> DirectoryEntry {
         precondition(first.expected == .start, "stream \(first.stream): a creation starts at version 0")
         first.checkPreconditions()

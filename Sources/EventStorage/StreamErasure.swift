@@ -1,62 +1,61 @@
 package import FoundationEssentials
 
-/// What takes things out of a log: whole streams, and words out of a stream's events.
+/// Erases parts of a log: whole streams, and personal data in a stream's events.
 ///
-/// Any number of processes may do it to one log at the same time; none of it makes an append wait for longer than one
-/// call takes. What is asked for twice is done once.
+/// Any number of processes may do this to one log at the same time, and an append never waits for longer than one call
+/// takes. Repeated requests are carried out once.
 package protocol StreamErasure: Sendable {
     /// Removes at most `limit` streams that were closed before `instant`, those closed longest ago first, and returns
     /// them.
     ///
-    /// When this returns there are no such streams for any other method: an append to one is a
-    /// ``AppendOutcome/conflict``. Their events, keys and snapshots are left to ``sweep(limit:)``.
+    /// When this returns, these streams no longer exist for any other method: an append to one is a
+    /// ``AppendOutcome/conflict``. ``sweep(limit:)`` deletes their events, keys and snapshots.
     func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID]
 
-    /// Deletes at most `limit` events, and what else is left of streams that were removed; false where nothing was.
+    /// Deletes at most `limit` events of removed streams, and their other remaining rows; false if there were none.
     func sweep(limit: Int) async throws(StorageFault) -> Bool
 
-    /// At most `limit` streams with ``StreamAppend/forgetAt`` whose forgetting has not ended, those asked for longest
-    /// ago first.
+    /// Returns at most `limit` streams with ``StreamAppend/forgetAt`` that have not been forgotten completely, the
+    /// oldest requests first.
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID]
 
-    /// At most `limit` streams with ids after `after`, ascending, some events of which before a
-    /// ``StreamAppend/clearing`` were not cleared yet; those that are to be forgotten, or were, are not among them.
+    /// Returns at most `limit` streams with ids after `after`, ascending, that have uncleared events before a
+    /// ``StreamAppend/clearing``; streams that are to be forgotten, or were, are left out.
     func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing]
 
-    /// Puts these events in the place of those with the same numbers, and notes that all through `seq` that come before
-    /// the stream's clearing are cleared; in the same transaction its snapshots of before the clearing are deleted, and
-    /// the fingerprints of its commands of before and of its creation are ``CommandKey/forgotten``, without checksums.
-    /// Nothing happens where the stream has no clearing.
+    /// Replaces events with the same numbers by these, and records that all events through `seq` that come before the
+    /// stream's clearing are cleared. The same transaction deletes the snapshots from before the clearing, and sets the
+    /// fingerprints of the creation and of earlier commands to ``CommandKey/forgotten``, without checksums. Does
+    /// nothing if the stream has no clearing.
     ///
-    /// The stream's version and epoch stay, and an append waits for no longer than this call takes. Done again, it
-    /// changes nothing.
+    /// The stream's version and epoch stay the same, and an append waits no longer than this call takes. Repeating the
+    /// call changes nothing.
     ///
-    /// - Precondition: The events come before the clearing; their types and times are those of the events in their
-    ///   place.
+    /// - Precondition: The events come before the clearing; their types and times are those of the events that they
+    ///   replace.
     func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault)
 
-    /// Puts these events in the place of those with the same numbers, and deletes the stream's snapshots, which have what
-    /// the events had; nothing happens where the stream is not to be forgotten.
+    /// Replaces events with the same numbers by these, and deletes the stream's snapshots, which contain the same data;
+    /// does nothing if the stream is not to be forgotten.
     ///
-    /// - Precondition: Their types and times are those of the events in their place.
+    /// - Precondition: Their types and times are those of the events that they replace.
     func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault)
 
-    /// Ends a stream's forgetting at `now`, in one transaction: it has another epoch, no snapshots, and the fingerprints
-    /// of its commands and of its creation are ``CommandKey/forgotten``, without checksums; nothing happens where the
-    /// stream is not to be forgotten.
+    /// Completes a stream's forgetting at `now`, in one transaction: it gets a new epoch, its snapshots are deleted,
+    /// and the fingerprints of its commands and of its creation become ``CommandKey/forgotten``, without checksums;
+    /// does nothing if the stream is not to be forgotten.
     ///
-    /// A snapshot of a stream that is to be forgotten, or was, is never kept, whoever saves it: it may have been made
-    /// before.
+    /// A snapshot of a stream that is to be forgotten, or was, is never saved, because it may have been made before.
     func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault)
 }
 
-/// A stream whose events before one of them are to be cleared.
+/// A stream with a clearing: the personal data in events before that number is to be removed.
 package struct StreamClearing: Hashable, Sendable {
     /// The stream.
     package var stream: UUID
-    /// The last event up to which that is done; 0 where it has not begun.
+    /// The number of the last event that has been cleared; 0 if clearing has not begun.
     package var cleared: Int
-    /// The event before which it is to be done.
+    /// The number of the event before which events are to be cleared.
     package var clearing: Int
 
     package init(stream: UUID, cleared: Int, clearing: Int) {
