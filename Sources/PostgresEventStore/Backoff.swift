@@ -1,7 +1,7 @@
-/// How long to wait between attempts to connect: exponential, with full jitter.
+/// The delays between attempts to connect: exponential, with full jitter.
 ///
-/// Each delay is drawn evenly from zero to a bound that doubles with each attempt, so that the processes that lost one
-/// server do not come back to it at one instant.
+/// Each delay is drawn uniformly between zero and a bound that doubles with each attempt, so that processes that lost
+/// the same server do not return to it all at once.
 struct Backoff: Sendable {
     /// The bound of the first delay.
     let base: Duration
@@ -17,13 +17,13 @@ struct Backoff: Sendable {
 
     /// Draws the next delay.
     mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
-        // 2^16 times any base is beyond any sensible limit, and does not overflow.
+        // 2^16 times any base exceeds any sensible limit, and does not overflow.
         let bound = min(limit, base * (1 << min(attempts, 16)))
         attempts += 1
         return bound * Double.random(in: 0...1, using: &generator)
     }
 
-    /// Begins again with the first delay.
+    /// Starts again at the first delay.
     mutating func reset() {
         attempts = 0
     }

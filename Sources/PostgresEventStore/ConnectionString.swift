@@ -1,8 +1,8 @@
 import CPostgres
 
-/// What libpq makes of a connection string.
+/// Checks and describes connection strings with libpq's parser.
 enum ConnectionString {
-    /// Checks a connection string and says where it leads: "host:port/database".
+    /// Checks a connection string and returns its target: "host:port/database".
     static func target(of connectionString: String) throws(PostgresConfigurationError) -> String {
         let given = try parse(connectionString)
         let defaults = readDefaults()
@@ -30,12 +30,12 @@ enum ConnectionString {
         return unsafe collect(options)
     }
 
-    /// The options that have a value; frees `options`.
+    /// Returns the options that have a value; frees `options`.
     @unsafe private static func collect(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
         defer { unsafe PQconninfoFree(options) }
         var values: [String: String] = [:]
         var option = unsafe options
-        // The array ends with an option without a keyword.
+        // An option without a keyword ends the array.
         while let keyword = unsafe option.pointee.keyword {
             if let value = unsafe option.pointee.val {
                 unsafe values[String(cString: keyword)] = String(cString: value)
@@ -45,11 +45,11 @@ enum ConnectionString {
         return values
     }
 
-    /// Keeps what libpq says up to the first quotation mark, behind which it repeats what it was given.
+    /// Returns libpq's message up to the first quotation mark: after it, libpq repeats the input.
     static func explain(_ message: String) -> String {
         let reason = message.prefix { $0 != "\"" && $0 != "\n" }.drop { $0 == " " }
         let summary = "the database URL is neither a postgres:// URL nor keyword=value pairs that libpq understands"
-        // 'missing "=" after …' is what libpq says of any text that is neither.
+        // libpq says 'missing "=" after …' of any text that is neither.
         guard !reason.isEmpty, !reason.hasPrefix("missing ") else { return summary }
         return "\(summary): \(reason.trimmingSuffix(while: { " :".contains($0) }))…"
     }

@@ -2,13 +2,13 @@ import EventStorage
 
 /// A channel of LISTEN and NOTIFY.
 struct NotificationChannel: Hashable, Sendable {
-    /// Its name: small letters, digits, `_` and `-`, so that it can stand between double quotes.
+    /// Its name: lower-case letters, digits, `_` and `-`, so that it can stand in double quotes.
     let name: String
 
     /// The channel of all servers.
     static let everybody = NotificationChannel(name: "backline")
 
-    /// The channel of one server; nil where no server can have this name.
+    /// The channel of one server; nil if the name cannot be a server's.
     ///
     /// An identifier has at most 63 bytes (PostgreSQL documentation, "Identifiers and Key Words").
     static func server(_ node: String) -> NotificationChannel? {
@@ -27,12 +27,12 @@ struct NotificationChannel: Hashable, Sendable {
     }
 }
 
-/// Who is told what the channels bring on a pool's connection; called on the pool's executor.
+/// Receives the notifications of a pool's connection; called on the pool's executor.
 protocol NotificationListener: AnyObject, Sendable {
-    /// The channels are listened to from now on.
+    /// The pool now listens to the channels.
     func listeningBegan()
-    /// They are listened to no longer; the pool connects again by itself.
+    /// The pool no longer listens; it connects again by itself.
     func listeningEnded()
-    /// A notification came; `sender` is the number of the server process that sent it.
+    /// A notification arrived; `sender` is the number of the PostgreSQL process that sent it.
     func notified(_ payload: [UInt8], from sender: Int32)
 }

@@ -1,14 +1,14 @@
 import EventStorage
 
-/// How messages of any length travel in notifications, whose payloads are bounded.
+/// Splits messages of any length into notifications, whose payloads are bounded.
 ///
 /// Each notification holds `number.part.parts|` and a piece of the message's text. The number makes every payload
-/// another one: of equal ones in a transaction PostgreSQL delivers the first only.
+/// different: PostgreSQL delivers only the first of several equal payloads in a transaction.
 enum NotificationText {
-    /// How long a piece may be.
+    /// The most bytes of a piece.
     ///
-    /// A payload must be shorter than 8,000 bytes (PostgreSQL documentation, NOTIFY); the rest is for what stands
-    /// before the piece.
+    /// A payload must be shorter than 8,000 bytes (PostgreSQL documentation, NOTIFY); the rest is for the text before
+    /// the piece.
     static let largestPiece = 7_900
 
     /// The payloads that carry a message, in order.
@@ -17,7 +17,7 @@ enum NotificationText {
         var rest = message[...]
         repeat {
             var piece = rest.prefix(largestPiece)
-            // Each piece is text by itself, so none ends within a scalar: bytes 10xxxxxx go on with one.
+            // Each piece is valid text, so no piece ends within a scalar: bytes 10xxxxxx continue one.
             while piece.endIndex < rest.endIndex, rest[piece.endIndex] & 0xC0 == 0x80, piece.count > largestPiece - 4 {
                 piece = piece.dropLast()
             }
@@ -30,12 +30,12 @@ enum NotificationText {
     }
 }
 
-/// Makes messages of the notifications that carry them.
+/// Joins notifications into the messages that they carry.
 ///
-/// The notifications of one sender come in the order in which they were sent; those of others may come between them.
-/// What is not contiguous is dropped, with all of its message.
+/// Notifications of one sender arrive in the order in which they were sent; those of other senders may come between
+/// them. A message with a missing part is dropped as a whole.
 struct NotificationJoiner {
-    /// A message of which not all has come.
+    /// A message of which some parts have arrived.
     private struct Beginning {
         var number: UInt32
         var next: Int
@@ -43,12 +43,12 @@ struct NotificationJoiner {
         var text: [UInt8]
     }
 
-    /// The message begun by each sender, whose number is its server process's.
+    /// The incomplete message of each sender, by the number of its PostgreSQL process.
     private var beginnings: [Int32: Beginning] = [:]
-    /// How many messages may be incomplete at one time; a sender's notifications come at once, so this is never near.
+    /// The most incomplete messages at one time; a sender's notifications arrive together, so this is never approached.
     private static let limit = 64
 
-    /// The text of a message whose last piece this is.
+    /// Returns the text of a message if this is its last piece.
     mutating func add(_ payload: [UInt8], from sender: Int32) -> [UInt8]? {
         let before = beginnings.removeValue(forKey: sender)
         guard let bar = payload.firstIndex(of: UInt8(ascii: "|")) else { return nil }
@@ -75,7 +75,7 @@ struct NotificationJoiner {
         return nil
     }
 
-    /// Forgets what has begun: the rest of it was lost.
+    /// Drops incomplete messages: their remaining parts were lost.
     mutating func reset() {
         beginnings = [:]
     }

@@ -3,26 +3,27 @@ import Glibc
 import Synchronization
 import SystemErrors
 
-/// What a ``PollingExecutor`` tells its one client, always on the executor's thread.
+/// The client of a ``PollingExecutor``; called only on the executor's thread.
 protocol PollingHandler: AnyObject, Sendable {
-    /// A watched descriptor can be read or written, or has failed; `token` is the one it is watched under.
+    /// A watched descriptor can be read or written, or has failed; `token` identifies it.
     func descriptorIsReady(_ token: UInt64)
 
     /// Ends a turn: all jobs and descriptors that were ready have been served.
     ///
-    /// - Returns: When the next turn begins at the latest; nil where only a job or a descriptor begins it.
+    /// - Returns: The time by which the next turn must begin; nil if it begins only with a job or a ready descriptor.
     func turnEnded(at now: ContinuousClock.Instant) -> ContinuousClock.Instant?
 }
 
-/// One thread that runs an actor's jobs and waits for the sockets of its connections, with `epoll` and an `eventfd`.
+/// A thread that runs an actor's jobs and waits for the sockets of its connections, with `epoll` and an `eventfd`.
 ///
-/// It also runs tasks that prefer it, so that they talk with the actor without a change of threads.
+/// It also runs tasks that prefer it, so that they can call the actor without switching threads.
 ///
 /// It exists because SwiftNIO cannot wait for a descriptor that another library owns, and libpq owns its sockets. The
-/// thread sleeps whenever there is nothing to do. It runs until ``stop()``: the actor it serves stops it in its
-/// `deinit`, when no job of that actor can be left. Who lets tasks run here keeps the actor until they have ended.
+/// thread sleeps whenever there is nothing to do. It runs until ``stop()``: the actor that it serves stops it in its
+/// `deinit`, when no job of that actor can be left. Code that lets tasks run here must keep the actor alive until they
+/// have ended.
 final class PollingExecutor: SerialExecutor, TaskExecutor {
-    /// What wakes a descriptor's handler.
+    /// The condition that calls a descriptor's handler.
     enum Interest {
         case reading
         case writing
@@ -44,12 +45,12 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
 
     /// The token of the descriptor that wakes the thread for jobs.
     private static let wakeToken = UInt64.max
-    /// How often jobs may make further jobs before the sockets have their turn.
+    /// The number of rounds in which jobs may create further jobs before the sockets are served.
     private static let roundsPerTurn = 16
 
     /// Starts the thread.
     ///
-    /// Throws the `errno` of what could not be had: descriptors or a thread.
+    /// Throws the `errno` if descriptors or a thread cannot be created.
     init() throws(SystemError) {
         pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         let pollError = errno
@@ -66,12 +67,12 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
         if wakeDescriptor >= 0 { close(wakeDescriptor) }
     }
 
-    /// Names the one client; it is not kept alive.
+    /// Sets the one client; the executor does not retain it.
     func serve(_ handler: any PollingHandler) {
         shared.withLock { $0.handler = handler }
     }
 
-    /// Lets the thread end once its jobs are done.
+    /// Ends the thread once its jobs are done.
     func stop() {
         shared.withLock { $0.isStopped = true }
         wake()
@@ -84,12 +85,12 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
         try control(EPOLL_CTL_ADD, descriptor, token: token, interest: interest)
     }
 
-    /// Changes what a watched descriptor is watched for.
+    /// Changes the condition for which a descriptor is watched.
     func rewatch(_ descriptor: Int32, token: UInt64, for interest: Interest) throws(SystemError) {
         try control(EPOLL_CTL_MOD, descriptor, token: token, interest: interest)
     }
 
-    /// Watches a descriptor no longer; one that is closed is watched no longer anyway.
+    /// Stops watching a descriptor; a closed descriptor is no longer watched anyway.
     func unwatch(_ descriptor: Int32) {
         // Fails only for a descriptor that is not watched.
         _ = epoll_ctl(pollDescriptor, EPOLL_CTL_DEL, descriptor, nil)
@@ -136,7 +137,7 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
     }
 
     private func wake() {
-        // Fails only where the counter is full, and then the thread is awake.
+        // Fails only if the counter is full, and then the thread is awake.
         _ = eventfd_write(wakeDescriptor, 1)
     }
 
@@ -161,7 +162,7 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
 
     private func run() {
         thread.store(pthread_self(), ordering: .relaxed)
-        // Nobody waits for its end.
+        // Nobody joins the thread.
         pthread_detach(pthread_self())
         blockSignals()
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
@@ -184,11 +185,11 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Runs the jobs that are waiting, and those that they make, and ends the turn.
+    /// Runs the waiting jobs and the jobs that they create, and ends the turn.
     ///
-    /// - Returns: How long to sleep, in milliseconds, -1 without limit; nil where the thread is to end.
+    /// - Returns: The time to sleep in milliseconds, -1 without limit; nil if the thread is to end.
     private func runTurn() -> Int32? {
-        // A call is several jobs, each made by the one before it.
+        // A call is a chain of jobs, each created by the one before it.
         var rounds = 0
         while rounds < Self.roundsPerTurn, runJobs() > 0 { rounds += 1 }
         let now = ContinuousClock.now
@@ -198,20 +199,20 @@ final class PollingExecutor: SerialExecutor, TaskExecutor {
             guard !shared.isStopped else { return nil }
             shared.isAsleep = true
             guard let deadline else { return -1 }
-            // Rounded up, so that a deadline has passed when its turn begins.
+            // Rounded up, so that the deadline has passed when its turn begins.
             let milliseconds = ((deadline - now) / .milliseconds(1)).rounded(.up)
             return Int32(min(max(0, milliseconds), Double(Int32.max)))
         }
     }
 
-    /// Runs the jobs that are waiting, not those that they make; returns how many there were.
+    /// Runs the waiting jobs, but not the jobs that they create; returns their number.
     private func runJobs() -> Int {
         let jobs = shared.withLock { shared in
             defer { shared.jobs = [] }
             return shared.jobs
         }
         for job in jobs {
-            // The thread holds the executor for as long as it runs.
+            // The thread retains the executor for as long as it runs.
             unsafe job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         }
         return jobs.count

@@ -2,9 +2,9 @@ import CPostgres
 import EventStorage
 import SystemErrors
 
-/// What the pool is asked to do on one connection.
+/// A request for the pool to run on one connection.
 struct Request: Sendable {
-    /// What is sent.
+    /// The statements of the request.
     enum Work: Sendable {
         /// Statements, sent together; an error skips those that follow.
         case calls([Call])
@@ -12,20 +12,20 @@ struct Request: Sendable {
         case script(String)
     }
 
-    /// What its sender gets: the answers to its calls, in order.
+    /// The result for the sender: the answers to its calls, in order.
     typealias Outcome = Result<[PostgresResult], StorageFault>
 
-    /// What is sent.
+    /// The statements to send.
     let work: Work
-    /// Whether it may change anything, so that a lost connection leaves its outcome unknown.
+    /// Whether it may change data, so that a lost connection leaves its outcome unknown.
     let isWrite: Bool
-    /// When it was made.
+    /// The time when it was made.
     let madeAt: ContinuousClock.Instant
-    /// Who waits for its outcome.
+    /// The continuation that waits for its outcome.
     let sender: CheckedContinuation<Outcome, Never>
 
-    /// Whether nothing may be sent behind it before it has ended: an error would leave its transaction open, and a
-    /// script is not sent as part of a line.
+    /// Whether nothing may be sent after it until it has ended: an error would leave its transaction open, and a script
+    /// cannot be pipelined.
     var endsLine: Bool {
         switch work {
         case .calls(let calls): calls.contains(where: \.statement.opensTransaction)
@@ -36,23 +36,24 @@ struct Request: Sendable {
 
 /// One of the pool's connections, from its first attempt to its loss.
 ///
-/// It belongs to the pool's executor. All of a request's calls are sent at once, with what is not prepared yet on this
-/// connection prepared before them and a Sync behind them, up to which an error skips what was sent. Further requests
-/// are sent while earlier ones are under way: the server carries them out in order, and none is touched by the failure
-/// of another. Only one whose statements are all prepared follows another, so that none relies on what an error may have
+/// It belongs to the pool's executor. All of a request's calls are sent at once; statements that this connection has
+/// not prepared yet are prepared before them, and a Sync follows them, which bounds what an error skips. Further
+/// requests are sent while earlier ones are under way: the server carries them out in order, and the failure of one
+/// does not affect the others. A request follows another only if its statements are all prepared, so that none relies
+/// on a preparation that an error may have skipped.
 /// skipped.
 final class PooledConnection {
-    /// What the connection is at.
+    /// The phase of the connection.
     enum State {
-        /// Connecting, then fitting the session.
+        /// Connecting, then applying the session's settings.
         case connecting
         /// Serving requests, or waiting for one.
         case ready
-        /// Serving what was sent, and nothing more: it is not worth keeping.
+        /// Finishing the requests that were sent, and taking no more: it is about to be replaced.
         case leaving(StorageFault.Cause)
         /// Rolling back the transaction that a request left open.
         case rollingBack
-        /// Nothing any more.
+        /// Lost: it does nothing any more.
         case lost(StorageFault.Cause)
     }
 
@@ -60,36 +61,36 @@ final class PooledConnection {
     struct Ended {
         /// The request.
         var request: Request
-        /// What its sender is told.
+        /// The outcome for its sender.
         var outcome: Request.Outcome
-        /// Whether the server said so, and not the loss of the connection.
+        /// Whether the outcome is an answer of the server, and not the loss of the connection.
         var wasAnswered: Bool
     }
 
-    /// What the next answers belong to.
+    /// The kind of message that the next answers belong to.
     private enum Expected {
         case preparation(name: String)
         case execution
     }
 
-    /// What was sent up to a Sync, and what was answered of it.
+    /// Messages that were sent up to a Sync, and the answers to them so far.
     private struct Sent {
-        /// The request; nil for what the connection itself has to ask.
+        /// The request; nil for the connection's own statements.
         var request: Request?
         var expected: ArraySlice<Expected>
         var results: [PostgresResult] = []
         var error: StorageFault.Cause?
-        /// Whether something was answered that belongs to the first of `expected`.
+        /// Whether a part of the answer to the first of `expected` has arrived.
         var hasBegun = false
     }
 
-    /// Under what the executor watches its socket.
+    /// The token under which the executor watches its socket.
     let token: UInt64
-    /// What it is at.
+    /// The current phase.
     private(set) var state = State.connecting
-    /// When it is to be given up, unless something happens before.
+    /// The time at which it is given up unless an answer arrives before; nil without a limit.
     private(set) var deadline: ContinuousClock.Instant?
-    /// Whether it has come so far as to serve requests.
+    /// Whether it has ever been ready to serve requests.
     private(set) var wasEstablished = false
 
     private let executor: PollingExecutor
@@ -99,11 +100,11 @@ final class PooledConnection {
     private var watched: (descriptor: Int32, interest: PollingExecutor.Interest)?
     private var isConnected = false
     private var prepared: Set<String> = []
-    /// What was sent and has not ended, in order.
+    /// The requests that were sent and have not ended, in order.
     private var line: [Sent] = []
     private var ended: [Ended] = []
 
-    /// Begins to connect, and to listen to `channels` then; nil where there is no memory for it.
+    /// Begins to connect, and listens to `channels` once connected; nil if there is no memory for it.
     init?(
         token: UInt64, configuration: PostgresConfiguration, channels: [NotificationChannel] = [],
         executor: PollingExecutor, at now: ContinuousClock.Instant
@@ -121,10 +122,10 @@ final class PooledConnection {
         if let watched { executor.unwatch(watched.descriptor) }
     }
 
-    /// Whether it waits for a request.
+    /// Whether it is waiting for a request.
     var isIdle: Bool { isReady && line.isEmpty }
 
-    /// Whether it is connected and not lost.
+    /// Whether it is connected and has not been lost.
     var isEstablished: Bool {
         switch state {
         case .ready, .leaving, .rollingBack: true
@@ -132,14 +133,14 @@ final class PooledConnection {
         }
     }
 
-    /// How many requests are under way.
+    /// The number of requests under way.
     var load: Int { line.count }
 
     private var isReady: Bool {
         if case .ready = state { true } else { false }
     }
 
-    /// Whether a request may be sent, behind those under way.
+    /// Whether a request may be sent after those under way.
     func accepts(_ request: Request) -> Bool {
         guard isReady else { return false }
         guard let last = line.last else { return true }
@@ -155,32 +156,32 @@ final class PooledConnection {
         return ended
     }
 
-    /// Waits for the socket of an attempt that has just begun.
+    /// Starts to watch the socket of an attempt that has just begun.
     func start() {
-        // libpq wants the first call when the socket is writable.
+        // libpq expects the first call when the socket is writable.
         if connection.isLost { lose(connection.cause) } else { watch(.writing) }
     }
 
-    /// Serves the socket, which is ready.
+    /// Handles the socket, which is ready.
     func serve(at now: ContinuousClock.Instant) {
         switch state {
         case .connecting where !isConnected: connect()
         case .connecting, .ready, .leaving, .rollingBack:
             let isAlive = connection.receive()
-            // What was answered before a loss stands.
+            // Answers that arrived before a loss remain valid.
             takeAnswers(at: now)
             if isAlive { flush() } else { lose(connection.cause) }
         case .lost: break
         }
     }
 
-    /// Looks whether the server has ended an idle connection, so that no request is sent into the void.
+    /// Checks whether the server has ended an idle connection, so that no request is sent on a dead connection.
     func probe() {
-        // The first look may find the server's farewell, the second then the end.
+        // The first read may find the server's last message, and the second the end of the stream.
         if !connection.receive() || !connection.receive() { lose(connection.cause) }
     }
 
-    /// Sends a request that it ``accepts(_:)``.
+    /// Sends a request for which ``accepts(_:)`` is true.
     func begin(_ request: Request, at now: ContinuousClock.Instant) {
         let deadline = now + configuration.answerTimeout
         switch request.work {
@@ -191,12 +192,12 @@ final class PooledConnection {
         }
     }
 
-    /// Takes the next notification; nil where there is none, and of a connection that listens no longer.
+    /// Returns the next notification; nil if there is none, or if the connection no longer listens.
     func takeNotification() -> (payload: [UInt8], sender: Int32)? {
         isEstablished ? connection.takeNotification() : nil
     }
 
-    /// Gives the connection up; what was sent may have been carried out or not.
+    /// Gives the connection up; requests that were sent may have been carried out or not.
     func lose(_ cause: StorageFault.Cause) {
         if case .lost = state { return }
         for request in line.compactMap(\.request) {
@@ -261,7 +262,7 @@ final class PooledConnection {
         if isSent, connection.sendSync() { flush() } else { lose(connection.cause) }
     }
 
-    /// Puts what is sent at the line's end; its time begins when it is the first there.
+    /// Appends to the line; its time limit begins when it is the first of the line.
     private func append(_ sent: Sent, until deadline: ContinuousClock.Instant?) {
         if line.isEmpty { self.deadline = deadline }
         line.append(sent)
@@ -291,7 +292,7 @@ final class PooledConnection {
                     end(at: now)
                     continue
                 }
-                // The end of nothing: libpq has no more, while we expect more.
+                // An end without an answer: libpq has no more answers, although more are expected.
                 guard line[0].hasBegun, line[0].expected.popFirst() != nil else { return lose(Self.outOfStep) }
                 line[0].hasBegun = false
             case .result(let result): take(result, at: now)
@@ -311,14 +312,14 @@ final class PooledConnection {
         case PGRES_PIPELINE_ABORTED: break
         case PGRES_FATAL_ERROR:
             guard !result.endsConnection else { return lose(result.cause) }
-            // The errors that follow a request's first are its consequences.
+            // The errors after a request's first one are its consequences.
             line[0].error = line[0].error ?? result.cause
         case PGRES_PIPELINE_SYNC: end(at: now)
         default: lose(Self.outOfStep)
         }
     }
 
-    /// Ends the first of the line.
+    /// Ends the first request of the line.
     private func end(at now: ContinuousClock.Instant) {
         let sent = line.removeFirst()
         deadline = line.isEmpty ? nil : now + configuration.answerTimeout
@@ -345,7 +346,7 @@ final class PooledConnection {
         if meaning.renewsConnection {
             state = .leaving(error)
         } else if line.isEmpty, connection.isInTransaction {
-            // What opens a transaction has nothing behind it.
+            // Nothing was sent after a request that opens a transaction.
             state = .rollingBack
             send([Call(.rollback)], of: nil, until: now + configuration.answerTimeout)
         }

@@ -1,51 +1,53 @@
 import EventStorage
 
-/// How to reach PostgreSQL, and how long to wait for it.
+/// The settings for connecting to PostgreSQL, and the time limits.
 package struct PostgresConfiguration: Sendable {
-    /// What libpq is given: a `postgres://` or `postgresql://` URL, `keyword=value` pairs, or nothing.
+    /// The connection string for libpq: a `postgres://` or `postgresql://` URL, `keyword=value` pairs, or empty.
     let connectionString: String
-    /// Where the server is, "host:port/database", for the operator's log, without a password.
+    /// The server's address, "host:port/database", without a password, for the operator's log.
     package let target: String
 
-    /// How many connections the store keeps.
+    /// The number of connections that the store keeps.
     ///
-    /// Few suffice where appends of many streams are gathered into one batch.
+    /// Few suffice, because appends of many streams are gathered into one batch.
     package var connections = 4
-    /// How many requests are under way on one connection, where none is idle; the server carries them out in turn.
+    /// The most requests under way on one connection, used if none is idle; the server carries them out in turn.
     ///
-    /// Two keep it busy while an answer and the next request travel. A request waits for those before it, so few more.
+    /// Two keep the server busy while an answer and the next request travel. A request waits for those before it, so
+    /// the number should be small.
     package var requestsPerConnection = 4
-    /// How long one attempt to connect may take, over all hosts of the connection string.
+    /// The time limit of one attempt to connect, over all hosts of the connection string.
     ///
-    /// It stands in place of libpq's own `connect_timeout`, which libpq heeds only where it blocks.
+    /// It replaces libpq's own `connect_timeout`, which libpq applies only to blocking calls.
     package var connectTimeout: Duration = .seconds(5)
-    /// How long a request waits for a connection while no attempt has failed.
+    /// The time for which a request waits for a connection while no attempt has failed.
     ///
-    /// That is at the start, and after connections were lost. Once an attempt has failed, requests fail at once until
-    /// one succeeds.
+    /// This applies at the start and after connections were lost. Once an attempt has failed, requests fail at once
+    /// until an attempt succeeds.
     package var connectionWait: Duration = .seconds(1)
-    /// How long the server works on one statement before it gives up (its `statement_timeout`).
+    /// The time after which the server gives up one statement (its `statement_timeout`).
     ///
-    /// The request then fails with ``StorageFault/transient(_:)``, and nothing was done. Zero: without limit.
+    /// The request then fails with ``StorageFault/transient(_:)``, and nothing was done. Zero means no limit.
     package var statementTimeout: Duration = .seconds(4)
-    /// How long a request waits for a free connection, and how long, once sent and the first in its line, for its answer.
+    /// The time limit for a request to get a free connection, and again for its answer once it is the first in its
+    /// line.
     ///
-    /// Longer than ``statementTimeout``, it finds out servers that are frozen or cut off.
+    /// It must be longer than ``statementTimeout``; it detects servers that are frozen or cut off.
     package var answerTimeout: Duration = .seconds(5)
-    /// How many requests may wait for a free connection; one more fails with ``StorageFault/exhausted(_:)``.
+    /// The most requests that may wait for a free connection; one more fails with ``StorageFault/exhausted(_:)``.
     package var waitingLimit = 1_024
-    /// The bound of the first delay before connecting again; it doubles with each failure.
+    /// The upper bound of the first delay before connecting again; it doubles with each failure.
     package var firstBackoff: Duration = .milliseconds(50)
-    /// The largest bound of the delay before connecting again.
+    /// The largest upper bound of the delay before connecting again.
     package var largestBackoff: Duration = .seconds(2)
-    /// Whether lost connections are replaced; not while migrating, since the lock is the connection's.
+    /// Whether lost connections are replaced; false while migrating, because the lock belongs to the session.
     var reconnects = true
 
     /// Takes a connection string.
     ///
-    /// It is `url`; where that is nil or empty, `DATABASE_URL` of `environment`. What it leaves out comes from libpq's
-    /// own sources: the process's `PG…` variables, the service and password files, and defaults. A string that libpq
-    /// does not understand throws.
+    /// The string is `url`, or `DATABASE_URL` of `environment` if `url` is nil or empty. Values that it leaves out come
+    /// from libpq's own sources: the process's `PG…` variables, the service and password files, and defaults. Throws if
+    /// libpq does not understand the string.
     package init(url: String?, environment: [String: String]) throws(PostgresConfigurationError) {
         let given = [url, environment["DATABASE_URL"]].compactMap { $0 }.first { !$0.isEmpty }
         connectionString = given ?? ""
@@ -55,6 +57,6 @@ package struct PostgresConfiguration: Sendable {
 
 /// A connection string that libpq does not understand.
 package struct PostgresConfigurationError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong, in one line that holds nothing of the connection string, in which a password may be.
+    /// The reason, in one line without any part of the connection string, which may contain a password.
     package let description: String
 }

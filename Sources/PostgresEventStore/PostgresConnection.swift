@@ -4,9 +4,9 @@ import EventStorage
 /// One libpq connection, non-blocking throughout.
 ///
 /// It belongs to one thread at a time. Name resolution is the exception to "non-blocking": libpq does it within
-/// ``advance()``, so that a slow name server delays whatever else the calling thread does.
+/// ``advance()``, so that a slow name server delays everything else on the calling thread.
 @safe struct PostgresConnection: ~Copyable {
-    /// What connecting waits for.
+    /// The condition that connecting waits for.
     enum Progress {
         /// The socket to be readable.
         case reading
@@ -18,7 +18,7 @@ import EventStorage
         case failed(StorageFault.Cause)
     }
 
-    /// What an attempt to write left.
+    /// The result of an attempt to write.
     enum Flush {
         /// Everything was handed to the kernel.
         case done
@@ -28,7 +28,7 @@ import EventStorage
         case failed
     }
 
-    /// What can be read off a connection without waiting.
+    /// The next answer of a connection, read without waiting.
     enum Answer {
         /// Nothing yet.
         case nothing
@@ -40,13 +40,13 @@ import EventStorage
 
     private let connection: OpaquePointer
 
-    /// Begins to connect; nil where there is no memory for it.
+    /// Begins to connect; nil if there is no memory for it.
     ///
-    /// What the connection string says of a keyword goes before what is given here, but for the encoding.
+    /// Keywords in the connection string override the ones set here, except the encoding.
     init?(connectionString: String) {
         let settings: [(keyword: String, value: String)] = [
             ("fallback_application_name", "backline"),
-            // A peer that vanished is found out on an idle connection too, within a minute.
+            // Detects within a minute that a peer has vanished, on an idle connection too.
             ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
             ("dbname", connectionString), ("client_encoding", "UTF8"),
         ]
@@ -58,7 +58,7 @@ import EventStorage
         unsafe self.connection = connection
         // Notices would go to standard error.
         _ = unsafe PQsetNoticeReceiver(connection, { _, _ in }, nil)
-        // While connecting, libpq tells the SQLSTATE in its text only.
+        // While connecting, libpq reports the SQLSTATE only in its message text.
         _ = unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
     }
 
@@ -66,7 +66,7 @@ import EventStorage
         unsafe PQfinish(connection)
     }
 
-    /// The socket, which may be another one after each ``advance()``; -1 where there is none.
+    /// The socket, which may change with each ``advance()``; -1 if there is none.
     var descriptor: Int32 {
         unsafe PQsocket(connection)
     }
@@ -81,7 +81,7 @@ import EventStorage
         unsafe PQtransactionStatus(connection) != PQTRANS_IDLE
     }
 
-    /// Why connecting failed, or the connection was lost; without a password.
+    /// The reason why connecting failed, or the connection was lost; without a password.
     var cause: StorageFault.Cause {
         // The string is the connection's own, and copied.
         unsafe ConnectionMessage.cause(in: String(cString: PQerrorMessage(connection)))
@@ -89,7 +89,7 @@ import EventStorage
 
     // MARK: Connecting
 
-    /// Goes on connecting; to be called first when the socket is writable, then as the last progress said.
+    /// Continues connecting; call it first when the socket is writable, then as the last progress requires.
     func advance() -> Progress {
         switch unsafe PQconnectPoll(connection) {
         case PGRES_POLLING_READING: return .reading
@@ -108,7 +108,7 @@ import EventStorage
     /// Queues the preparation of a statement.
     func sendPreparation(_ call: Call) -> Bool {
         let types = call.parameters.values.map(\.type)
-        // libpq copies what it is given into its output buffer before it returns.
+        // libpq copies its arguments into its output buffer before it returns.
         return unsafe types.withUnsafeBufferPointer { types in
             unsafe PQsendPrepare(
                 connection, call.statement.name, call.statement.sql, Int32(types.count), types.baseAddress) == 1
@@ -120,7 +120,7 @@ import EventStorage
         let values = call.parameters.values
         let lengths = values.map { Int32(clamping: $0.range?.count ?? 0) }
         let formats = [Int32](repeating: 1, count: values.count)
-        // libpq copies what it is given into its output buffer before it returns.
+        // libpq copies its arguments into its output buffer before it returns.
         return unsafe call.parameters.bytes.withUnsafeBytes { bytes in
             let pointers = unsafe values.map { value in
                 unsafe value.range.flatMap { range in
@@ -132,12 +132,12 @@ import EventStorage
         }
     }
 
-    /// Queues the end of a request, up to which an error skips everything.
+    /// Queues the end of a request; an error skips everything up to it.
     func sendSync() -> Bool {
         unsafe PQpipelineSync(connection) == 1
     }
 
-    /// Leaves pipeline mode and queues a text of several statements; only where nothing else is under way.
+    /// Leaves pipeline mode and queues a text of several statements; only while nothing else is under way.
     func sendScript(_ sql: String) -> Bool {
         unsafe PQexitPipelineMode(connection) == 1 && PQsendQuery(connection, sql) == 1
     }
@@ -147,7 +147,7 @@ import EventStorage
         unsafe PQenterPipelineMode(connection) == 1
     }
 
-    /// Writes what is queued, as far as the socket takes it.
+    /// Writes the queued bytes as far as the socket accepts them.
     func flush() -> Flush {
         switch unsafe PQflush(connection) {
         case 0: .done
@@ -158,19 +158,19 @@ import EventStorage
 
     // MARK: Receiving
 
-    /// Reads what the socket has; false where the connection is lost.
+    /// Reads the bytes that the socket has; false if the connection is lost.
     func receive() -> Bool {
         unsafe PQconsumeInput(connection) == 1
     }
 
-    /// Takes the next answer, without waiting.
+    /// Returns the next answer, without waiting.
     func takeAnswer() -> Answer {
         guard unsafe PQisBusy(connection) == 0 else { return .nothing }
         guard let result = unsafe PQgetResult(connection) else { return .endOfStatement }
         return unsafe .result(PostgresResult(result))
     }
 
-    /// Takes the next notification that was received: its payload, and the number of the process that sent it.
+    /// Returns the next received notification: its payload, and the number of the process that sent it.
     func takeNotification() -> (payload: [UInt8], sender: Int32)? {
         guard let notification = unsafe PQnotifies(connection) else { return nil }
         defer { unsafe PQfreemem(notification) }
@@ -180,9 +180,9 @@ import EventStorage
     }
 }
 
-/// Reads the messages of libpq that come without fields: of failed attempts to connect.
+/// Parses libpq's messages without fields: those of failed attempts to connect.
 enum ConnectionMessage {
-    /// The SQLSTATE, where the message has one, and the first line without it.
+    /// Returns the SQLSTATE, if the message has one, and the first line without it.
     ///
     /// In verbose form a server's error reads "…: FATAL:  28P01: password authentication failed …", the severity in the
     /// server's language.

@@ -2,31 +2,31 @@ package import EventStorage
 
 /// The bus between servers over PostgreSQL's LISTEN and NOTIFY, on one connection and one thread of its own.
 ///
-/// A NOTIFY takes a lock that all committing NOTIFYs of a cluster share: it never stands in a transaction that writes
-/// anything else, and what comes together goes in one transaction. `PgBouncer` and its like must not stand between:
-/// listening is the session's.
+/// A NOTIFY takes a lock that all committing NOTIFYs of a cluster share: it is never in a transaction that writes
+/// anything else, and notifications that are sent together share a transaction. Poolers such as `PgBouncer` must not
+/// stand between: LISTEN belongs to the session.
 package actor PostgresNodeBus: NodeBus, NotificationListener {
     private nonisolated let pool: PostgresPool
     private var receive: (@Sendable (NodeBusEvent) -> Void)?
     private var isListening = false
     private var joiner = NotificationJoiner()
-    /// Not zero at the start, so that two senders with one number, one after the other, are told apart.
+    /// A random start distinguishes two senders that have the same number one after the other.
     private var lastNumber = UInt32.random(in: .min ... .max)
     private var waitingBytes = 0
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        // The bus holds the pool, which holds its executor.
+        // The bus retains the pool, which retains its executor.
         unsafe pool.executor.asUnownedSerialExecutor()
     }
 
-    /// How many bytes of messages may wait to be sent; more are refused.
+    /// The most bytes of messages that may wait to be sent; more are refused.
     private static let waitingLimit = 16 * 1_024 * 1_024
-    /// How often the connection is tried, so that one that is cut off is found out.
+    /// The interval of probes, which detect a connection that is cut off.
     private static let probeInterval = Duration.seconds(2)
 
-    /// Makes a bus that connects when it is run or sent to.
+    /// Makes a bus that connects when it is run or asked to send.
     ///
-    /// Throws ``StorageFault/exhausted(_:)`` where the process can have no more descriptors or threads.
+    /// Throws ``StorageFault/exhausted(_:)`` if the process can have no more descriptors or threads.
     package init(_ configuration: PostgresConfiguration) throws(StorageFault) {
         var configuration = configuration
         configuration.connections = 1
@@ -61,10 +61,10 @@ package actor PostgresNodeBus: NodeBus, NotificationListener {
 
     // MARK: Receiving
 
-    /// Receives what is sent to everybody and to `node`, until the task is cancelled.
+    /// Receives messages to all servers and to `node`, until the task is cancelled.
     ///
-    /// - Precondition: `node` has 1 to 48 characters of `a`…`z`, `0`…`9`, `-` and `_`, and nobody else receives on this
-    ///   bus.
+    /// - Precondition: `node` has 1 to 48 characters of `a`…`z`, `0`…`9`, `-` and `_`, and this bus has no other
+    ///   receiver.
     package func run(as node: String, _ receive: @escaping @Sendable (NodeBusEvent) -> Void) async {
         guard let own = NotificationChannel.server(node) else {
             preconditionFailure("a server cannot be called '\(node)'")
@@ -73,7 +73,7 @@ package actor PostgresNodeBus: NodeBus, NotificationListener {
         self.receive = receive
         await pool.listen(to: [.everybody, own], self)
         while !Task.isCancelled {
-            // What comes of it the pool tells by itself.
+            // The pool itself reports the outcome.
             _ = try? await pool.run(.calls([Call(.probe)]), isWrite: false)
             try? await Task.sleep(for: Self.probeInterval)
         }
@@ -107,9 +107,10 @@ package actor PostgresNodeBus: NodeBus, NotificationListener {
 }
 
 extension Statement {
-    /// Fits a session to a bus: what it sends need not outlive the server, so nobody waits for a disk.
+    /// Applies the session's settings for a bus: messages need not survive a crash, so commits do not wait for the
+    /// disk.
     ///
-    /// Its name lets operators tell it from the connections of the log.
+    /// The application name distinguishes the bus from the connections of the log.
     static let prepareBus = Statement(
         "prepare_bus",
         """

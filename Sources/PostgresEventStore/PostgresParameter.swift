@@ -3,11 +3,11 @@ package import FoundationEssentials
 
 /// A value that can be bound to a statement, in PostgreSQL's binary format.
 protocol PostgresParameter {
-    /// Its type's object id (`pg_type.dat`).
+    /// The object id of its type (`pg_type.dat`).
     static var type: UInt32 { get }
     /// The object id of arrays of its type.
     static var arrayType: UInt32 { get }
-    /// Appends the value's bytes and returns true; returns false where the value is null.
+    /// Appends the value's bytes and returns true; returns false if the value is null.
     func encode(into bytes: inout [UInt8]) -> Bool
 }
 
@@ -71,7 +71,7 @@ extension String: PostgresParameter {
     }
 }
 
-/// Bytes that the database keeps as they are: `bytea`.
+/// Bytes that the database stores unchanged: `bytea`.
 struct Binary: PostgresParameter {
     let bytes: [UInt8]
 
@@ -96,7 +96,7 @@ struct JSONText: PostgresParameter {
         self.text = text
     }
 
-    /// The version of the binary format, before the text (`jsonb_recv`).
+    /// The version of the binary format, which precedes the text (`jsonb_recv`).
     static let version: UInt8 = 1
 
     static var type: UInt32 { 3802 }
@@ -126,8 +126,8 @@ extension Array: PostgresParameter where Element: PostgresParameter {
     /// PostgreSQL has no type for arrays of arrays: more dimensions are the same type.
     static var arrayType: UInt32 { Element.arrayType }
 
-    /// The layout of `array_recv`: dimensions, whether there are nulls, the elements' type; each dimension's length and
-    /// lower bound; each element's length, -1 for null, and bytes.
+    /// Writes the layout of `array_recv`: dimensions, whether there are nulls, the elements' type; each dimension's
+    /// length and lower bound; each element's length, -1 for null, and bytes.
     func encode(into bytes: inout [UInt8]) -> Bool {
         bytes.append(bigEndian: UInt32(isEmpty ? 0 : 1))
         bytes.append(bigEndian: UInt32(1))
@@ -163,11 +163,11 @@ struct Parameters: Sendable {
     struct Value: Sendable {
         /// Its type's object id.
         var type: UInt32
-        /// Where its bytes are; nil for null.
+        /// The range of its bytes; nil for null.
         var range: Range<Int>?
     }
 
-    /// All values' bytes, behind one that belongs to none: so that the buffer has an address, which is what tells an
+    /// The bytes of all values, after one unused byte: the buffer then always has an address, which distinguishes an
     /// empty value from null.
     private(set) var bytes: [UInt8] = [0]
     /// The values, in order.

@@ -1,18 +1,19 @@
 import EventStorage
 import SystemErrors
 
-/// A few connections to one database, and the requests that wait for one.
+/// A few connections to one database, and the queue of requests for them.
 ///
 /// The pool and its connections are isolated on one ``PollingExecutor``, whose thread also waits for their sockets:
 /// there is no thread per connection and no lock. Lost connections are replaced after a ``Backoff``. While none is left
 /// and the last attempt failed, one connection at a time is tried and requests fail at once; requests made before that
+/// failure is known wait for ``PostgresConfiguration/connectionWait`` at most.
 /// is known wait for ``PostgresConfiguration/connectionWait`` at most.
 actor PostgresPool: PollingHandler {
     nonisolated let executor: PollingExecutor
     private let configuration: PostgresConfiguration
     private(set) var connections: [PooledConnection] = []
     private(set) var waiting: [Request] = []
-    /// Why the last attempt failed; nil before the first one, and where it succeeded.
+    /// The reason why the last attempt failed; nil before the first one, and if it succeeded.
     private var failure: StorageFault.Cause?
     private var nextAttempt = ContinuousClock.now
     private var backoff: Backoff
@@ -25,13 +26,13 @@ actor PostgresPool: PollingHandler {
     private weak var listener: (any NotificationListener)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
-        // The pool holds its executor, and a job of the pool holds the pool.
+        // The pool retains its executor, and a job of the pool retains the pool.
         unsafe executor.asUnownedSerialExecutor()
     }
 
     /// Makes a pool that connects with its first request.
     ///
-    /// Throws ``StorageFault/exhausted(_:)`` where the process can have no more descriptors or threads.
+    /// Throws ``StorageFault/exhausted(_:)`` if the process can have no more descriptors or threads.
     init(_ configuration: PostgresConfiguration) throws(StorageFault) {
         do throws(SystemError) {
             executor = try PollingExecutor()
@@ -49,13 +50,13 @@ actor PostgresPool: PollingHandler {
 
     // MARK: Requests
 
-    /// Sends a request over the connection that has least to do; gives the answers in the order of its calls.
+    /// Sends a request over the connection with the least load; returns the answers in the order of its calls.
     ///
-    /// `isWrite` says whether the request may change anything: then a lost connection throws
-    /// ``StorageFault/outcomeUnknown(_:)``, else ``StorageFault/unreachable(_:)``.
+    /// `isWrite` says whether the request may change data: a lost connection then throws
+    /// ``StorageFault/outcomeUnknown(_:)``, otherwise ``StorageFault/unreachable(_:)``.
     func run(_ work: Request.Work, isWrite: Bool) async throws(StorageFault) -> [PostgresResult] {
         let outcome: Request.Outcome = await withCheckedContinuation { sender in
-            // Looked at here and not before: on the way into the continuation other calls may come in between.
+            // Checked here and not earlier, because other calls may run before the continuation begins.
             guard !isClosing else { return sender.resume(returning: .failure(.closed)) }
             guard waiting.count < configuration.waitingLimit else {
                 let cause = StorageFault.Cause(message: "too many requests wait for a connection")
@@ -75,10 +76,9 @@ actor PostgresPool: PollingHandler {
 
     // MARK: Notifications
 
-    /// Listens to channels, on connections made from here on: those that are there are given up.
+    /// Listens to channels on connections made from now on; existing connections are given up.
     ///
-    /// A pool that listens has one connection, and keeps it without being asked for anything. `listener` is not kept
-    /// alive.
+    /// A pool that listens has one connection, and keeps it open even without requests. `listener` is not retained.
     func listen(to channels: [NotificationChannel], _ listener: (any NotificationListener)?) {
         let now = ContinuousClock.now
         for connection in connections {
@@ -114,7 +114,7 @@ actor PostgresPool: PollingHandler {
         }
     }
 
-    /// Lets a connection do something, and sees to what came of it.
+    /// Lets a connection do something, and handles the results.
     private func tend(
         _ connection: PooledConnection, at now: ContinuousClock.Instant, _ body: (PooledConnection) -> Void
     ) {
@@ -126,7 +126,7 @@ actor PostgresPool: PollingHandler {
             if !channels.isEmpty { listener?.listeningBegan() }
         }
         for ended in connection.takeEnded() {
-            // A server that takes connections and drops them does not come so far.
+            // A server that accepts connections and drops them does not get this far.
             if ended.wasAnswered { backoff.reset() }
             ended.request.sender.resume(returning: ended.outcome)
         }
@@ -143,7 +143,7 @@ actor PostgresPool: PollingHandler {
             guard let deadline = connection.deadline, deadline <= now else { continue }
             let cause = StorageFault.Cause(code: "ETIMEDOUT", message: "the server does not answer")
             tend(connection, at: now) { $0.lose(cause) }
-            // A server that does not answer is not likely to do so on the next connection.
+            // A server that does not answer will probably not answer on the next connection either.
             failure = cause
         }
     }
@@ -165,12 +165,12 @@ actor PostgresPool: PollingHandler {
         }
     }
 
-    /// Whether one more connection is to be tried, now or at ``nextAttempt``.
+    /// Whether one more connection is needed, now or at ``nextAttempt``.
     private var wantsConnection: Bool {
         guard isStarted, !isClosing || !waiting.isEmpty else { return false }
         guard configuration.reconnects else { return connections.isEmpty && failure == nil }
         guard connections.count < configuration.connections else { return false }
-        // One attempt at a time finds out whether a server is back.
+        // One attempt at a time is enough to find out whether a server is back.
         return failure == nil || connections.allSatisfy { $0.isEstablished }
     }
 
@@ -185,9 +185,9 @@ actor PostgresPool: PollingHandler {
         }
     }
 
-    /// An idle connection, else one that takes the request behind others.
+    /// Returns an idle connection, else one that accepts the request after others.
     ///
-    /// Where there is none, the requests behind this one wait too: so its turn comes.
+    /// If there is none, later requests wait too, so that this one's turn comes.
     private func leastLoadedConnection(for request: Request) -> PooledConnection? {
         connections.filter { $0.accepts(request) }.min { $0.load < $1.load }
     }

@@ -2,16 +2,16 @@ import CPostgres
 import EventStorage
 import FoundationEssentials
 
-/// The rows that a statement gave, in PostgreSQL's binary format.
+/// The rows that a statement returned, in PostgreSQL's binary format.
 ///
-/// A value that is not of the expected form throws ``StorageFault/corrupt(_:)``.
+/// Reading a value that does not have the expected form throws ``StorageFault/corrupt(_:)``.
 ///
-/// `@unchecked Sendable`: libpq's results are read only once made, and may be passed between threads (libpq
-/// documentation, "Behavior in Threaded Programs"); the functions that would change one are not called.
+/// `@unchecked Sendable`: libpq's results are only read after they were made, and may be passed between threads (libpq
+/// documentation, "Behavior in Threaded Programs"); the functions that modify a result are not called.
 @safe final class PostgresResult: @unchecked Sendable {
     private let result: OpaquePointer
 
-    /// Takes over a result, which is freed with this object.
+    /// Takes ownership of a result, which is freed with this object.
     @unsafe init(_ result: OpaquePointer) {
         unsafe self.result = result
     }
@@ -20,17 +20,17 @@ import FoundationEssentials
         unsafe PQclear(result)
     }
 
-    /// How the statement ended.
+    /// The status with which the statement ended.
     var status: ExecStatusType {
         unsafe PQresultStatus(result)
     }
 
-    /// The rows' numbers.
+    /// The row numbers.
     var rows: Range<Int> {
         unsafe 0..<Int(PQntuples(result))
     }
 
-    /// How many rows were inserted, updated or deleted.
+    /// The number of rows that were inserted, updated or deleted.
     var affectedRows: Int {
         // The string is the result's own, and copied.
         unsafe Int(String(cString: PQcmdTuples(result))) ?? 0
@@ -38,9 +38,9 @@ import FoundationEssentials
 
     // MARK: Errors
 
-    /// What the server says of its error.
+    /// The server's description of its error.
     ///
-    /// Detail and hint are left out: they repeat values.
+    /// Detail and hint are left out, because they repeat values.
     var cause: StorageFault.Cause {
         let code = errorField("C")
         if let message = errorField("M") {
@@ -124,7 +124,7 @@ import FoundationEssentials
         return unsafe [UInt8](bytes.dropFirst())
     }
 
-    /// A value's bytes, which live as long as this object; nil for null, and where there is no such column.
+    /// A value's bytes, which live as long as this object; nil for null, and if there is no such column.
     @unsafe private func cell(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
         let (row, column) = (Int32(row), Int32(column))
         // libpq answers null for a row or column that the result does not have.
@@ -133,7 +133,7 @@ import FoundationEssentials
             start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column)))
     }
 
-    /// A value of a fixed size, as it stands in memory.
+    /// Reads a value of a fixed size by copying its bytes.
     private func load<Value: BitwiseCopyable>(
         _ row: Int, _ column: Int, as type: Value.Type
     ) throws(StorageFault) -> Value? {

@@ -7,14 +7,14 @@ extension PostgresStore {
         batch.checkPreconditions()
         guard !batch.isEmpty else { return [] }
         let answer = try await execute(Self.appendCall(for: batch))
-        // A stream is in a batch once, and in the answer once where it moved.
+        // Each stream is in a batch once, and in the answer once if it moved.
         guard answer.rows.count < batch.count else { return Array(repeating: .appended, count: batch.count) }
         var moved: Set<UUID> = []
         for row in answer.rows {
             do throws(StorageFault) {
                 moved.insert(try answer.uuid(row, 0))
             } catch {
-                // It is committed: who took this for a failure would append again.
+                // The batch is committed: a caller that took this for a failure would append again.
                 throw .outcomeUnknown(.init(message: "the answer to an append cannot be read"))
             }
         }
@@ -41,13 +41,13 @@ extension PostgresStore {
         return try answer.int(row, 3) < creation.ownerLimit ? .codeTaken : .ownerLimitReached
     }
 
-    /// The statement that appends a batch.
+    /// Makes the statement that appends a batch.
     static func appendCall(for batch: [StreamAppend]) -> Call {
         let parts = AppendParts(of: batch)
         return Call(.append(parts), with: appendParameters(of: batch, parts))
     }
 
-    /// The parameters of ``Statement/append(_:)``: one array per column, in the order of the streams' ids.
+    /// Makes the parameters of ``Statement/append(_:)``: one array per column, in the order of the streams' ids.
     static func appendParameters(of batch: [StreamAppend], _ parts: AppendParts) -> Parameters {
         let batch = batch.sortedByStream
         var parameters = Parameters(
@@ -79,7 +79,7 @@ extension PostgresStore {
         return parameters
     }
 
-    /// The parameters of ``Statement/create``.
+    /// Makes the parameters of ``Statement/create``.
     static func creationParameters(of creation: StreamCreation) -> Parameters {
         let (first, entry) = (creation.first, creation.checkedEntry())
         var parameters = Parameters(
@@ -98,7 +98,7 @@ extension PostgresStore {
 }
 
 extension [StreamAppend] {
-    /// In the order in which the database sorts the streams' ids: by their bytes.
+    /// The appends in the order in which the database sorts the streams' ids: by their bytes.
     fileprivate var sortedByStream: [StreamAppend] {
         guard count > 1 else { return self }
         let places = indices.map { (halves: self[$0].stream.halves, index: $0) }
@@ -107,7 +107,7 @@ extension [StreamAppend] {
 }
 
 extension StreamAppend {
-    /// The keys that are not overwritten by later ones of the same append.
+    /// The keys that later keys of the same append do not overwrite.
     fileprivate var newestKeys: ArraySlice<CommandKey> {
         keys.suffix(CommandKey.window)
     }

@@ -18,7 +18,7 @@ extension PostgresStore: LogArchive {
     }
 
     package func archived(_ stream: UUID) async throws(StorageFault) -> ArchivedStream? {
-        // One snapshot of the database for all of them.
+        // All statements read one snapshot of the database.
         let calls = [
             Call(.beginReading), Call(.archivedHead, stream), Call(.archivedKeys, stream),
             Call(.archivedMembers, stream), Call(.archivedSnapshots, stream), Call(.commit),
@@ -100,7 +100,7 @@ extension PostgresStore: LogArchive {
         return try answer.bool(row, 0)
     }
 
-    /// One statement a table.
+    /// Makes one statement for each table.
     private static func calls(for batch: ImportBatch) -> [Call] {
         let (parts, creations, sessions) = (batch.streams, batch.creationKeys, batch.sessions)
         let entries = parts.map(\.entry)

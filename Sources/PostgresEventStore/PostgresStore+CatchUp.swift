@@ -5,7 +5,7 @@ extension PostgresStore {
     package func catchUp(_ positions: [UUID: StreamVersion]) async throws(StorageFault) -> [UUID: LoadedStream] {
         let streams = Array(positions.keys)
         let versions = streams.map { positions[$0] ?? .start }
-        // One snapshot of the database for all of them.
+        // All statements read one snapshot of the database.
         let calls = [
             Call(.beginReading), Call(.heads, streams), Call(.newEvents, streams, versions.map(\.seq)),
             Call(.newKeys, streams, versions.map(\.keyed)), Call(.commit),
@@ -31,7 +31,7 @@ extension PostgresStore {
         return found
     }
 
-    /// The bus between the servers on this store's database, with a connection of its own.
+    /// Makes the bus between the servers on this store's database, with a connection of its own.
     package func makeNodeBus() throws(StorageFault) -> PostgresNodeBus {
         try PostgresNodeBus(configuration)
     }

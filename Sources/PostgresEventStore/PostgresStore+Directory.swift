@@ -40,7 +40,7 @@ extension PostgresStore {
         return DirectoryChanges(records: records, mark: now)
     }
 
-    /// The mark whose parts are in this column and the next one.
+    /// Reads the mark whose parts are in this column and the next one.
     private static func mark(in answer: PostgresResult, column: Int) throws(StorageFault) -> DirectoryMark {
         guard let row = answer.rows.first else { throw .corrupt(.init(message: "the directory has no mark")) }
         return try DirectoryMark(snapshot: answer.text(row, column), history: answer.text(row, column + 1))
@@ -122,7 +122,7 @@ extension DirectoryMark {
         self.init("\(snapshot) \(history)")
     }
 
-    /// The snapshot, and the history that it is of.
+    /// The snapshot, and the history that it belongs to.
     fileprivate var parts: (snapshot: String, history: String)? {
         let parts = text.split(separator: " ", maxSplits: 1)
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil

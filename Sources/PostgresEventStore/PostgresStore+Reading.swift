@@ -14,7 +14,7 @@ extension PostgresStore {
                     Call(.newestSnapshot, stream, reducerVersion),
                 ]
             }
-        // One snapshot of the database for all of them.
+        // All statements read one snapshot of the database.
         let calls = [Call(.beginReading), Call(.head, stream)] + parts + [Call(.commit)]
         let answers = try await pool.run(.calls(calls), isWrite: false)
         guard answers.count == calls.count else { throw .corrupt(.init(message: "a load lacks answers")) }
@@ -27,7 +27,7 @@ extension PostgresStore {
             events: Self.events(in: answers[2]), keys: Self.keys(in: answers[3]))
     }
 
-    /// A bounded read is several statements, so that little is read in vain and no connection is kept for long.
+    /// A bounded read uses several statements, so that few events are read in vain and no connection is held for long.
     package func read(
         _ stream: UUID, after seq: Int, limit: Int, bytes: Int
     ) async throws(StorageFault) -> [StoredEvent] {
@@ -45,7 +45,7 @@ extension PostgresStore {
         return events
     }
 
-    /// How many events a statement of a bounded read looks at.
+    /// The number of events that one statement of a bounded read reads.
     private static let eventsPerStatement = 100
 
     package func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] {

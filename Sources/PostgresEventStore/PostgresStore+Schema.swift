@@ -2,27 +2,27 @@ package import EventStorage
 package import SchemaFiles
 
 extension PostgresStore {
-    /// How the database's schema stands against ``Schema/postgres``.
+    /// Compares the database's schema with ``Schema/postgres``.
     package func schemaState() async throws(StorageFault) -> SchemaState {
         try await SchemaState(known: Schema.postgres, applied: Self.appliedMigrations(over: pool))
     }
 
-    /// Brings the database's schema to ``Schema/postgres``, each migration in a transaction of its own.
+    /// Migrates the database's schema to ``Schema/postgres``, each migration in a transaction of its own.
     ///
     /// It uses one connection of its own, on which it holds an advisory lock: processes that migrate one database at
-    /// the same time do it one after the other, and the later ones find nothing left to do. A statement, and the wait
-    /// for the lock, may take half an hour. What was applied before a fault stays applied.
+    /// the same time do so one after the other, and the later ones find nothing left to do. A statement, and the wait
+    /// for the lock, may take half an hour. Migrations applied before a fault stay applied.
     ///
-    /// - Returns: The migrations applied, none where the schema is what it should be; or why nothing was changed.
+    /// - Returns: The migrations applied, none if the schema is already right; or the reason why nothing was changed.
     package func migrate() async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
         try await migrate(to: Schema.postgres)
     }
 
-    /// As ``migrate()``, to any list of migrations.
+    /// Migrates to any list of migrations; see ``migrate()``.
     func migrate(to known: [Migration]) async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
         var settings = configuration
         settings.connections = 1
-        // The lock is the session's: on another connection nothing would be held.
+        // The lock belongs to the session: another connection would not hold it.
         settings.reconnects = false
         settings.connectionWait = settings.connectTimeout
         settings.statementTimeout = .zero
@@ -34,7 +34,7 @@ extension PostgresStore {
         } catch {
             outcome = .failure(error)
         }
-        // The end of the session gives the lock back.
+        // The end of the session releases the lock.
         await session.close()
         return try outcome.get()
     }
@@ -73,7 +73,7 @@ extension PostgresStore {
 }
 
 extension Statement {
-    /// Lets one session at a time migrate a database, until it ends.
+    /// Takes the lock that lets one session at a time migrate a database; the session holds it until it ends.
     ///
     /// The key is "backline" in ASCII.
     fileprivate static let lockSchema = Statement("lock_schema", "SELECT pg_advisory_lock(x'6261636b6c696e65'::bigint)")

@@ -3,19 +3,19 @@ package import EventStorage
 /// The event store on PostgreSQL.
 ///
 /// Each method is one round trip over one of a few libpq connections. Its writes are single transactions that are
-/// durable when it returns. The database's schema is brought about by ``migrate()`` beforehand.
+/// durable when it returns. ``migrate()`` must have created the database's schema before.
 ///
-/// Deadlocks and serialisation failures are tried again a few times, since nothing was done. Task cancellation is not
-/// looked at: every call ends within the configuration's times. A pooler between store and server has to keep sessions
-/// apart: statements are prepared and settings made once per connection.
+/// Deadlocks and serialisation failures are retried a few times, since nothing was done. Task cancellation is ignored:
+/// every call ends within the configuration's time limits. A pooler between store and server must pool sessions and not
+/// transactions: statements are prepared and settings made once per connection.
 package final class PostgresStore: EventStore {
     let configuration: PostgresConfiguration
     let pool: PostgresPool
 
     /// Makes a store that connects with its first request.
     ///
-    /// Throws ``StorageFault/exhausted(_:)`` where the process can have no more descriptors or threads. Whether the
-    /// server can be reached is what ``checkHealth()`` tells.
+    /// Throws ``StorageFault/exhausted(_:)`` if the process can have no more descriptors or threads. Use
+    /// ``checkHealth()`` to find out whether the server can be reached.
     package init(_ configuration: PostgresConfiguration) throws(StorageFault) {
         self.configuration = configuration
         pool = try PostgresPool(configuration)
@@ -45,7 +45,7 @@ package final class PostgresStore: EventStore {
 
     // MARK: Running statements
 
-    /// How often a transaction is tried that the server rolled back because of another one.
+    /// The number of attempts at a transaction that the server rolls back because of another one.
     private static let attempts = 5
 
     /// Runs one statement that only reads.
@@ -58,7 +58,7 @@ package final class PostgresStore: EventStore {
         try await Self.last(write([call]))
     }
 
-    /// Runs statements that may write, together; a single one is a transaction by itself.
+    /// Runs statements that may write, sent together; a single statement is a transaction by itself.
     func write(_ calls: [Call]) async throws(StorageFault) -> [PostgresResult] {
         for _ in 1..<Self.attempts {
             do throws(StorageFault) {
@@ -70,7 +70,7 @@ package final class PostgresStore: EventStore {
         return try await pool.run(.calls(calls), isWrite: true)
     }
 
-    /// A serialisation failure or a deadlock.
+    /// Whether the cause is a serialisation failure or a deadlock.
     private static func isCollision(_ cause: StorageFault.Cause) -> Bool {
         ["40001", "40P01"].contains(cause.code)
     }

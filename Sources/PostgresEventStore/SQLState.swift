@@ -1,27 +1,27 @@
 import EventStorage
 
-/// A SQLSTATE: five characters by which PostgreSQL says what went wrong (PostgreSQL documentation, appendix A).
+/// A SQLSTATE: the five-character code of a PostgreSQL error (PostgreSQL documentation, appendix A).
 ///
-/// It is read off errors with which the server ended a statement and rolled its transaction back. Where the server
-/// ended the connection too, the outcome is that of a lost connection.
+/// It is read from errors with which the server ended a statement and rolled its transaction back. If the server ended
+/// the connection too, the outcome is that of a lost connection.
 struct SQLState: Hashable, Sendable {
     /// Five digits or capital letters; the first two are the class.
     let code: String
 
-    /// Takes a code as the server wrote it.
+    /// Takes a code as the server sent it.
     init(_ code: String) {
         self.code = code
     }
 
-    /// What an error means for the caller and for the connection.
+    /// The meaning of an error for the caller and for the connection.
     struct Meaning: Hashable, Sendable {
-        /// Which fault the caller gets.
+        /// The fault that the caller gets.
         var kind: Kind
-        /// Whether the connection is not worth keeping: another one may do better.
+        /// Whether the connection should be replaced: another one may succeed.
         var renewsConnection = false
     }
 
-    /// The faults that an error can be.
+    /// The possible faults.
     enum Kind: Hashable, Sendable {
         case unreachable
         case outcomeUnknown
@@ -43,16 +43,16 @@ struct SQLState: Hashable, Sendable {
         }
     }
 
-    /// The code's meaning, else its class's, else that the server refuses the request.
+    /// The code's meaning, else its class's, else a refusal of the request.
     var meaning: Meaning {
         Self.codes[code] ?? Self.classes[String(code.prefix(2))] ?? Meaning(kind: .rejected)
     }
 
-    /// The codes that mean something else than their class.
+    /// The codes whose meaning differs from that of their class.
     static let codes: [String: Meaning] = [
-        // A plan that another schema has outdated; a connection that knows it is not kept.
+        // A cached plan that a schema change has invalidated; the connection that holds it is replaced.
         "0A000": Meaning(kind: .rejected, renewsConnection: true),
-        // read_only_sql_transaction: a standby, or a primary that is about to hand over. Another may be found.
+        // read_only_sql_transaction: a standby, or a primary that is about to hand over. Another server may be found.
         "25006": Meaning(kind: .unreachable, renewsConnection: true),
         "25P02": Meaning(kind: .transient, renewsConnection: true),  // in_failed_sql_transaction
         "25P03": Meaning(kind: .unreachable, renewsConnection: true),  // idle_in_transaction_session_timeout
@@ -67,7 +67,7 @@ struct SQLState: Hashable, Sendable {
         "XX002": Meaning(kind: .corrupt),  // index_corrupted
     ]
 
-    /// What a class means where a code of it is not in ``codes``.
+    /// The meaning of a class, for codes that are not in ``codes``.
     static let classes: [String: Meaning] = [
         "03": Meaning(kind: .rejected),  // SQL statement not yet complete
         "08": Meaning(kind: .unreachable, renewsConnection: true),  // connection exception

@@ -1,12 +1,12 @@
 import EventStorage
 
-/// What a batch of appends holds: what it holds none of, its statement has no part for.
+/// The parts that a batch of appends contains; its statement leaves out the others.
 ///
-/// Most batches hold events and keys alone; every part costs time on the server even where there is nothing for it.
+/// Most batches contain only events and keys; every part of a statement costs time on the server even if it is empty.
 struct AppendParts: OptionSet, Sendable {
     let rawValue: Int
 
-    /// A directory entry, a wish to be forgotten, or a clearing.
+    /// A directory entry, a request to be forgotten, or a clearing.
     static let directory = AppendParts(rawValue: 1)
     /// An event.
     static let events = AppendParts(rawValue: 2)
@@ -15,14 +15,14 @@ struct AppendParts: OptionSet, Sendable {
     /// A membership that began or ended.
     static let memberships = AppendParts(rawValue: 8)
 
-    /// Every combination, each at the index that is its raw value.
+    /// All combinations, each at the index that equals its raw value.
     static let combinations = (0..<16).map(AppendParts.init(rawValue:))
 
     init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// What is in a batch.
+    /// The parts of a batch.
     init(of batch: [StreamAppend]) {
         self = []
         for part in batch {
@@ -37,15 +37,15 @@ struct AppendParts: OptionSet, Sendable {
 extension Statement {
     /// Appends to many streams; the parameters are one array per column, those of the parts in the order below.
     ///
-    /// `moved` updates the heads whose version and epoch are the expected ones, in the order of the arrays, which is
-    /// that of the rooms' ids (joins are nested loops, ``prepareSession``): so batches that overlap wait for each other and never in
-    /// a circle. A head that moved while its lock was waited for is compared again as it then is (READ COMMITTED
-    /// re-evaluates the condition on the newest row version) and is left out. Every other part writes for the rooms of
-    /// `moved` alone. Since their heads had not moved, neither had the rooms' events, keys and memberships: what the
-    /// statement's snapshot shows of them is their newest state.
+    /// `moved` updates the heads that have the expected version and epoch, in the order of the arrays, which is that of
+    /// the rooms' ids (joins are nested loops, ``prepareSession``). Batches that overlap therefore wait for each other,
+    /// but never in a cycle. A head that moved while the statement waited for its lock is compared again in its new
+    /// state (READ COMMITTED re-evaluates the condition on the newest row version) and is left out. Every other part
+    /// writes only for the rooms of `moved`. Since their heads had not moved, neither had the rooms' events, keys and
+    /// memberships: the statement's snapshot shows their newest state.
     ///
-    /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: it probes a hash table, whose cost does
-    /// not depend on what the planner guesses of the sizes.
+    /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: the statement probes a hash table, and
+    /// its cost does not depend on the planner's estimates of the sizes.
     static func append(_ parts: AppendParts) -> Statement {
         appends[parts.rawValue]
     }
@@ -56,7 +56,7 @@ extension Statement {
 
     private static func text(of parts: AppendParts) -> String {
         var parameters = 0
-        /// The next arrays, side by side.
+        /// Returns an `unnest` of the next arrays, side by side.
         func unnest(_ columns: Int) -> String {
             defer { parameters += columns }
             return "unnest(\((1...columns).map { "$\(parameters + $0)" }.joined(separator: ", ")))"

@@ -13,7 +13,7 @@ extension Statement {
     static let roomsInSnapshots = roomsIn("snapshots")
     static let roomsInMemberships = roomsIn("memberships")
 
-    /// The rooms that a table has rows of, found by its index from one to the next, however many rows each has.
+    /// The rooms that have rows in a table, found by its index from one room to the next, however many rows each has.
     private static func roomsIn(_ table: StaticString) -> Statement {
         Statement(
             name: "rooms_in_\(table)",
@@ -57,7 +57,7 @@ extension Statement {
     static let archivedSnapshots = Statement(
         "archived_snapshots", "SELECT seq FROM snapshots WHERE room_id = $1 ORDER BY seq")
 
-    /// Events up to a number of rows, and of bytes before the last.
+    /// Events, limited by a number of rows and by the bytes of the payloads before the last.
     static let archivedEvents = Statement(
         "archived_events",
         """
@@ -81,7 +81,7 @@ extension Statement {
         ORDER BY session_id, key LIMIT $1
         """)
 
-    /// ``archivedCreations`` from one on.
+    /// ``archivedCreations`` that follow a given one.
     static let archivedCreationsAfter = Statement(
         "archived_creations_after",
         """

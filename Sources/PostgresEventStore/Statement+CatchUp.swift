@@ -1,7 +1,7 @@
 extension Statement {
-    /// The events of many streams beyond what a reader has of each, ascending.
+    /// The events of many streams beyond a reader's versions, ascending.
     ///
-    /// Only streams that have moved are looked into; `OFFSET 0` keeps the planner from making of the look-ups by key a
+    /// Only streams that have moved are searched. `OFFSET 0` keeps the planner from turning the look-ups by key into a
     /// join with the whole table.
     static let newEvents = Statement(
         "new_events",
@@ -17,9 +17,9 @@ extension Statement {
         ORDER BY event.seq
         """)
 
-    /// The remembered keyed commands of many streams beyond what a reader has of each, ascending; see ``newEvents``.
+    /// The remembered keyed commands of many streams beyond a reader's versions, ascending; see ``newEvents``.
     ///
-    /// Each is looked up in its own slot: a stream's thousand slots are not searched for the few that are new.
+    /// Each key is looked up in its own slot: a stream's thousand slots are not searched for the few that are new.
     static let newKeys = Statement(
         "new_keys",
         """

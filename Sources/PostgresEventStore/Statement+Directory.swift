@@ -34,7 +34,7 @@ extension Statement {
         ORDER BY room_id DESC LIMIT $2
         """)
 
-    /// ``openPublicRooms`` from a room on.
+    /// ``openPublicRooms`` before a given room.
     static let openPublicRoomsBefore = Statement(
         "open_public_rooms_before",
         """
@@ -46,20 +46,21 @@ extension Statement {
         ORDER BY room_id DESC LIMIT $2
         """)
 
-    /// The snapshot of now, and what names the history that it is of.
+    /// The current snapshot, and the history that it belongs to.
     static let directoryMark = Statement(
         name: "directory_mark", sql: "SELECT snapshot::text, history FROM \(now)")
 
-    /// The snapshot of now and its history, and, where a mark is of that history, the rooms whose entries were written by
-    /// transactions that the mark's snapshot does not show: one row without a room where there are none.
+    /// The current snapshot and its history, and, if a mark belongs to that history, the rooms whose entries were
+    /// written by transactions that the mark's snapshot does not show: one row without a room if there are none.
     ///
-    /// A number that was drawn from a sequence would miss what commits late. A snapshot tells exactly which transactions
-    /// it shows, and those that were under way then are not among them, whenever they commit. Entries whose transaction
-    /// has not begun yet are of a log that was dumped and restored: whoever reads now did not see that one.
+    /// Numbers drawn from a sequence would miss transactions that commit late. A snapshot tells exactly which
+    /// transactions it shows; those that were under way at its time are not among them, whenever they commit. Entries
+    /// whose transaction id has not been assigned yet come from a log that was dumped and restored: no current reader
+    /// has seen that log.
     ///
-    /// The rooms are found by ids, each bound known before the table is looked at, and none but the changes is read:
-    /// a bound at the oldest transaction under way would have every poll read all that was written since that one began.
-    /// Where the mark is of another history, the table is not looked at.
+    /// The rooms are found by transaction ids, with both bounds known before the table is searched, so that only the
+    /// changes are read: with the oldest transaction under way as a bound, every poll would read everything written
+    /// since that one began. If the mark belongs to another history, the table is not searched.
     static let directoryChanges = Statement(
         name: "directory_changes",
         sql: """
@@ -76,11 +77,12 @@ extension Statement {
             ) AS changes ON true
             """)
 
-    /// `snapshot`, which is compared with ids of transactions, and `history`, within which an id is given once.
+    /// `snapshot`, which is compared with ids of transactions, and `history`, within which each id is assigned once.
     ///
-    /// Ids are given again after a crash, a failover to a server that lacks the last transactions and a recovery to an
-    /// earlier time, all of which begin a server or reset its statistics; and a dump brings ids along into a table that
-    /// is new or was emptied, whose file is another one. Whatever else changes these three merely has entries read again.
+    /// Ids are assigned again after a crash, after a failover to a server that lacks the last transactions, and after a
+    /// recovery to an earlier time; each of these starts a server or resets its statistics. A dump brings ids into a
+    /// table that is new or was emptied, and whose file is therefore a different one. Any other change of these three
+    /// values only causes entries to be read again.
     private static let now = """
         pg_current_snapshot() AS snapshot CROSS JOIN concat_ws(
             ' ', extract(epoch FROM pg_postmaster_start_time()),
@@ -112,7 +114,7 @@ extension Statement {
         "end_session",
         "UPDATE sessions SET has_ended = true, expires_at = least(expires_at, $2) WHERE session_id = $1")
 
-    /// Each half stops at the limit, by its own index; a session that is in both is given once.
+    /// Each half stops at the limit, by its own index; a session found by both is returned once.
     static let sessionsToRemove = Statement(
         "sessions_to_remove",
         """
@@ -140,7 +142,7 @@ extension Statement {
 
     // MARK: Health
 
-    /// Writes an event of no room, with a payload that takes some tens of kilobytes.
+    /// Writes an event that belongs to no room, with a payload of some tens of kilobytes.
     static let probeInsertion = Statement(
         "probe_insertion",
         """
@@ -149,11 +151,11 @@ extension Statement {
         FROM generate_series(1, 3000)
         """)
 
-    /// Deletes it again, in the same transaction.
+    /// Deletes the event again, in the same transaction.
     static let probeDeletion = Statement(
         "probe_deletion", "DELETE FROM events WHERE room_id = '00000000-0000-0000-0000-000000000000'")
 
-    /// Whether the log can be read and written: a primary, with the tables and the right to append.
+    /// Checks whether the log can be read and written: a primary, with the tables and the right to append.
     static let health = Statement(
         "health",
         """

@@ -1,8 +1,8 @@
-// Whoever writes rows of a room holds a lock on its row in `rooms` that `FOR UPDATE` waits for: an append
-// `FOR NO KEY UPDATE`, the keeping of a snapshot `FOR KEY SHARE`. So what comes behind such a lock, in a statement of its
-// own, sees all that was written, and nothing is written after it.
+// Every writer of a room's rows holds a lock on its row in `rooms` that `FOR UPDATE` waits for: an append holds `FOR NO
+// KEY UPDATE`, saving a snapshot `FOR KEY SHARE`. A separate statement after such a lock therefore sees everything that
+// was written, and nothing is written after it.
 extension Statement {
-    /// Deletes the heads of rooms that were closed before an instant; rooms that another process is at are left to it.
+    /// Deletes the heads of rooms that were closed before an instant; skips rooms that another process has locked.
     static let removeRooms = Statement(
         "remove_rooms",
         """
@@ -16,8 +16,8 @@ extension Statement {
         RETURNING room_id
         """)
 
-    /// Deletes events of a room that was removed, and the rest of it with the last of them; gives a row where there was
-    /// such a room that no other process is at.
+    /// Deletes events of a removed room, and with the last of them the rest of it; returns a row if there was such a
+    /// room that no other process has locked.
     static let sweep = Statement(
         "sweep",
         """
@@ -53,7 +53,7 @@ extension Statement {
         ORDER BY forget_at, room_id LIMIT $1
         """)
 
-    /// Puts payloads in the place of others, and deletes the room's snapshots.
+    /// Replaces payloads, and deletes the room's snapshots.
     static let rewrite = Statement(
         "rewrite",
         """
@@ -77,7 +77,7 @@ extension Statement {
             AND room_id > coalesce($1, '00000000-0000-0000-0000-000000000000') ORDER BY room_id LIMIT $2
         """)
 
-    /// Puts payloads in the place of others, before the room's clearing.
+    /// Replaces payloads of events before the room's clearing.
     static let clearEvents = Statement(
         "clear_events",
         """
@@ -117,7 +117,7 @@ extension Statement {
 
     // MARK: Forgetting
 
-    /// Waits for whoever keeps a snapshot of the room.
+    /// Waits until no process is saving a snapshot of the room.
     static let lockRoom = Statement(
         "lock_room", "SELECT FROM rooms WHERE room_id = $1 FOR UPDATE")
 

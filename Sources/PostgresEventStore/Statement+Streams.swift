@@ -1,20 +1,20 @@
 extension Statement {
     // MARK: Creation
 
-    /// Lets one creation of a session at a time decide, until its transaction ends.
+    /// Lets one creation of a session at a time proceed, until its transaction ends.
     ///
-    /// The first number tells these locks from others; sessions with one hash merely wait for each other.
+    /// The first number distinguishes these locks from others; sessions with the same hash only wait for each other.
     static let lockCreator = Statement(
         "lock_creator", "SELECT pg_advisory_xact_lock(1918987629, uuid_hash($1))")
 
-    /// Forgets a session's old creation keys.
+    /// Deletes a session's old creation keys.
     static let forgetCreations = Statement(
         "forget_creations", "DELETE FROM creation_keys WHERE session_id = $1 AND created_at < $2")
 
     /// Makes a stream, unless the session made it before, owns too many, or the code is taken.
     ///
-    /// It runs behind ``lockCreator``, with a snapshot of its own, and so sees all that other creations of the session
-    /// wrote.
+    /// It runs after ``lockCreator`` with a snapshot of its own, and so sees everything that other creations of the
+    /// session wrote.
     static let create = Statement(
         "create",
         """
@@ -61,7 +61,7 @@ extension Statement {
         "events",
         "SELECT seq, at, type, payload, checksum FROM events WHERE room_id = $1 AND seq > $2 ORDER BY seq LIMIT $3")
 
-    /// The same up to the event with which the payloads' texts come to so many bytes.
+    /// The same events, up to the one that brings the total size of the payloads' texts to the given bytes.
     static let eventsWithin = Statement(
         "events_within",
         """
@@ -103,8 +103,8 @@ extension Statement {
         ORDER BY seq DESC LIMIT 1
         """)
 
-    /// Keeps a snapshot of a stream that exists in this epoch, is not to be forgotten and was not cleared since, and keeps
-    /// it from being forgotten or cleared meanwhile; deletes those before it in its span.
+    /// Saves a snapshot of a stream that exists in this epoch, is not to be forgotten and was not cleared since, and
+    /// locks it against being forgotten or cleared meanwhile; deletes the earlier snapshots in its span.
     static let saveSnapshot = Statement(
         "save_snapshot",
         """

@@ -2,9 +2,9 @@
 struct Statement: Sendable {
     /// Its name on the server, unique among the statements.
     let name: String
-    /// Its text, a constant: values are bound, never spliced in.
+    /// Its text, a constant: values are bound, never interpolated.
     let sql: String
-    /// Whether it begins a transaction that lasts until another statement ends it.
+    /// Whether it begins a transaction that another statement must end.
     let opensTransaction: Bool
 
     init(_ name: StaticString, _ sql: StaticString, opensTransaction: Bool = false) {
@@ -13,14 +13,16 @@ struct Statement: Sendable {
         self.opensTransaction = opensTransaction
     }
 
-    /// A statement that is put together from constants.
+    /// Makes a statement that is composed of constants.
     init(name: String, sql: String) {
         self.name = name
         self.sql = sql
         opensTransaction = false
     }
 
-    /// The one statement that is no constant: LISTEN takes no parameters, and a channel's name cannot end its quotes.
+    /// Makes the only statement that is not constant: LISTEN takes no parameters.
+    ///
+    /// A channel's name cannot end its quotes.
     init(listening channel: NotificationChannel) {
         self.name = "listen \(channel.name)"
         self.sql = "LISTEN \"\(channel.name)\""
@@ -30,9 +32,9 @@ struct Statement: Sendable {
 
 /// One execution of a statement.
 struct Call: Sendable {
-    /// What is executed.
+    /// The statement to execute.
     let statement: Statement
-    /// What is bound to it.
+    /// The values bound to its parameters.
     let parameters: Parameters
 
     init<each P: PostgresParameter>(_ statement: Statement, _ parameter: repeat each P) {
@@ -53,12 +55,12 @@ extension Statement {
     static let commit = Statement("commit", "COMMIT")
     static let rollback = Statement("rollback", "ROLLBACK")
 
-    /// Fits a new session to this store.
+    /// Applies the settings of this store to a new session.
     ///
     /// Waits for locks end with the statement, not before. Plans are made once per connection, and may be made while a
-    /// table is empty: since every statement finds its rows by key, none may scan a table that has grown since, and rows
-    /// are looked up, and locked, in the order in which they are asked for. An acknowledgement means durable, whatever
-    /// the database's own default is.
+    /// table is empty: since every statement finds its rows by key, no plan may scan a table that has grown since then,
+    /// and rows are looked up and locked in the order in which they are requested. An acknowledged write must be
+    /// durable, whatever the database's own default is.
     static let prepareSession = Statement(
         "prepare_session",
         """
