@@ -38,7 +38,7 @@ extension StoredSnapshot {
         if let checksum {
             let computed = LogChecksum.snapshot(
                 room: room.uuid, seq: seq, reducerVersion: reducerVersion, state: self.state)
-            guard checksum == computed else { throw .unreadable(.field("the snapshot must be as it was kept")) }
+            guard checksum == computed else { throw .unreadable(.field("the snapshot must match its checksum")) }
         }
         let state: RoomState
         do throws(StoredEventFault) {
@@ -47,7 +47,7 @@ extension StoredSnapshot {
             throw .unreadable(error)
         }
         guard state.id == room else { throw .unreadable(.field("the snapshot must be the room's own")) }
-        guard state.seq == seq else { throw .unreadable(.field("the snapshot must be of its position")) }
+        guard state.seq == seq else { throw .unreadable(.field("the snapshot must have the position of its row")) }
         return state
     }
 }
