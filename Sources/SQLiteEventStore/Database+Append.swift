@@ -2,9 +2,9 @@ import EventStorage
 import Foundation
 import GRDB
 
-// What one stream gets in a write transaction.
+// Writes one stream's part of a transaction.
 extension Database {
-    /// Appends to one stream where its version is the expected one.
+    /// Appends to one stream if its version is the expected one.
     func append(_ part: StreamAppend) throws -> AppendOutcome {
         try run(
             """
@@ -25,7 +25,7 @@ extension Database {
                 """, entry.columns + [countDirectoryChange(), part.stream])
         }
         if let forgetAt = part.forgetAt {
-            // Forgetting clears all of it.
+            // Forgetting includes every clearing.
             try run(
                 "UPDATE rooms SET forget_at = ?, clearing_seq = NULL, cleared_seq = 0 WHERE room_id = ?",
                 [forgetAt, part.stream])
@@ -36,7 +36,7 @@ extension Database {
         return .appended
     }
 
-    /// Makes a stream unless its key, its owner's other streams or its code speak against it.
+    /// Makes a stream unless its key, the number of its owner's streams or its code prevents it.
     func create(_ creation: StreamCreation, entry: DirectoryEntry) throws -> CreationOutcome {
         let part = creation.first
         if let key = creation.key, let existing = try creationOutcome(of: key, creation) { return existing }
@@ -89,7 +89,7 @@ extension Database {
         }
     }
 
-    /// The number of a write to the directory.
+    /// Returns the number of a write to the directory.
     func countDirectoryChange() throws -> Int? {
         try first("UPDATE directory_changes SET count = count + 1 RETURNING count", []) { try $0.decode(atIndex: 0) }
     }
@@ -104,7 +104,7 @@ extension Database {
             ])
     }
 
-    /// Writes the row of a keyed command over that of the one that leaves the window.
+    /// Writes the row of a keyed command in the slot of the one that leaves the window.
     func insert(_ key: CommandKey, of stream: UUID) throws {
         try run(
             """

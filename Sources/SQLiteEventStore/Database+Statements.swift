@@ -1,13 +1,13 @@
 import GRDB
 
-// Statements are prepared once a connection and kept; values are always bound.
+// Statements are prepared once per connection and cached; values are always bound.
 extension Database {
-    /// Runs a statement that gives no rows.
+    /// Runs a statement that returns no rows.
     func run(_ sql: String, _ values: [(any DatabaseValueConvertible)?]) throws {
         try cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
     }
 
-    /// The first row that a statement gives.
+    /// Returns the first row of a statement's result.
     func first<Value>(
         _ sql: String, _ values: [(any DatabaseValueConvertible)?], _ decode: (Row) throws -> Value
     ) throws -> Value? {
@@ -15,7 +15,8 @@ extension Database {
         return try rows.next().map(decode)
     }
 
-    /// Every row that a statement gives, up to the one with which `goesOn` is false: later ones are not read.
+    /// Returns the rows of a statement's result, up to the first one for which `goesOn` is false; later rows are not
+    /// read.
     func all<Value>(
         _ sql: String, _ values: [(any DatabaseValueConvertible)?], _ decode: (Row) throws -> Value,
         while goesOn: (Value) -> Bool = { _ in true }

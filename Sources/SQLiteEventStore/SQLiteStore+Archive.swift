@@ -11,11 +11,11 @@ extension SQLiteStore: LogArchive {
             ORDER BY room_id LIMIT 1
             """
         return try await read { db in
-            // An empty blob is before every other.
+            // An empty blob sorts before every other.
             var bound = after?.databaseValue ?? Data().databaseValue
             var streams: [UUID] = []
             while streams.count < limit {
-                // By the index from one stream to the next, however many rows each has.
+                // Goes by the index from one stream to the next, however many rows each has.
                 guard let next = try db.first(sql, [bound], { try $0.decode(UUID.self, atIndex: 0) }) else { break }
                 streams.append(next)
                 bound = next.databaseValue
@@ -161,7 +161,7 @@ extension SQLiteStore: LogArchive {
     }
 }
 
-/// What a row of `rooms` and the events say of a stream's head.
+/// A stream's head, as its row of `rooms` and its events give it.
 private struct ArchivedHead {
     var head: StreamHead
     var checksum: Int64?
@@ -187,7 +187,7 @@ private struct ArchivedHead {
 }
 
 extension Database {
-    /// Writes a part of a stream that is imported.
+    /// Writes a part of an imported stream.
     fileprivate func write(_ part: ImportedStream) throws {
         try run(
             """

@@ -27,7 +27,7 @@ extension SQLiteStore {
     package func openPublicStreams(
         matching: String?, before: UUID?, limit: Int
     ) async throws(StorageFault) -> [DirectoryRecord] {
-        // Without `before` all identifiers are below the bound: it is longer than any and begins as the last one does.
+        // Without `before`, the bound exceeds all identifiers: it starts like the largest one and is longer.
         let bound = before?.databaseValue ?? Data(repeating: 0xff, count: 17).databaseValue
         return try await read { db in
             try db.all(

@@ -2,9 +2,9 @@ package import EventStorage
 package import Foundation
 import GRDB
 
-// What is deleted or overwritten is zeroed in its page (`secure_delete`), and the write-ahead log, which holds pages as
-// they were, is emptied afterwards. Pages that SQLite put in order at another time may hold pieces of rows that have
-// moved on: only `VACUUM`, which writes the whole file anew, is rid of them.
+// Deleted and overwritten data is zeroed in its page (`secure_delete`), and the write-ahead log, which holds earlier
+// versions of pages, is emptied afterwards. Pages that SQLite rearranged at another time may still hold pieces of rows
+// that have moved; only `VACUUM`, which rewrites the whole file, removes them.
 extension SQLiteStore {
     package func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
         try await write { db in
@@ -39,7 +39,7 @@ extension SQLiteStore {
 
     package func streamsToClear(after: UUID?, limit: Int) async throws(StorageFault) -> [StreamClearing] {
         try await read { db in
-            // An empty blob is before every other.
+            // An empty blob sorts before every other.
             let bound = after?.databaseValue ?? Data().databaseValue
             return try db.all(
                 """
@@ -102,25 +102,25 @@ extension SQLiteStore {
         if ended { await emptyWriteAheadLog() }
     }
 
-    /// Brings the write-ahead log into the database's file and leaves it empty; where somebody reads for too long, the
-    /// next time does it.
+    /// Moves the write-ahead log into the database's file and empties it; if a reader takes too long, the next call
+    /// does it.
     private func emptyWriteAheadLog() async {
         try? await outsideTransaction { _ = try $0.checkpoint(.truncate) }
     }
 }
 
-/// What a sweep found.
+/// The result of a sweep.
 private enum Sweep {
-    /// No stream was removed.
+    /// No removed stream was left.
     case nothing
-    /// More than it deleted.
+    /// Some rows of a removed stream are left.
     case some
-    /// Nothing is left of one removed stream.
+    /// All rows of one removed stream are deleted.
     case last
 }
 
 extension Database {
-    /// Puts payloads in the place of those of events with the same numbers.
+    /// Replaces the payloads of events with the same numbers.
     fileprivate func replace(_ events: [StoredEvent], of stream: UUID) throws {
         for event in events {
             try run(
@@ -129,7 +129,7 @@ extension Database {
         }
     }
 
-    /// Deletes at most `limit` events of the first stream that was removed, and the rest of it with the last of them.
+    /// Deletes at most `limit` events of the first removed stream, and with the last of them the rest of its rows.
     fileprivate func sweep(limit: Int) throws -> Sweep {
         let stream: UUID? = try first("SELECT room_id FROM removals ORDER BY room_id LIMIT 1", []) {
             try $0.decode(atIndex: 0)

@@ -3,19 +3,19 @@ import GRDB
 package import SchemaFiles
 
 extension SQLiteStore {
-    /// How the file's schema stands against ``Schema/sqlite``.
+    /// Compares the file's schema with ``Schema/sqlite``.
     package func schemaState() async throws(StorageFault) -> SchemaState {
         try await read { SchemaState(known: Schema.sqlite, applied: try $0.appliedMigrations()) }
     }
 
-    /// Brings the file's schema to ``Schema/sqlite``, in one transaction under the file's write lock.
+    /// Migrates the file's schema to ``Schema/sqlite``, in one transaction under the file's write lock.
     ///
-    /// - Returns: The migrations applied, none where the schema is what it should be; or why nothing was changed.
+    /// - Returns: The migrations applied, none if the schema is already right; or the reason why nothing was changed.
     package func migrate() async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
         try await migrate(to: Schema.sqlite)
     }
 
-    /// As ``migrate()``, to any list of migrations.
+    /// Migrates to any list of migrations; see ``migrate()``.
     func migrate(to known: [Migration]) async throws(StorageFault) -> Result<[Migration], SchemaRefusal> {
         try await write { db in
             let applied = try db.appliedMigrations()
@@ -48,7 +48,7 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// What the table `schema_migrations` holds, nothing where there is no such table.
+    /// Returns the rows of the table `schema_migrations`; none if there is no such table.
     fileprivate func appliedMigrations() throws -> [AppliedMigration] {
         let table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
         guard try first(table, [], { _ in true }) != nil else { return [] }

@@ -3,17 +3,17 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The event store in one SQLite file, for a server that has no database beside it.
+/// The event store in one SQLite file, for a server without a database server.
 ///
-/// What is appended is on the disk when ``EventStore/append(_:)`` returns: write-ahead log, `synchronous=FULL`. Any
-/// number of processes may open one file on one machine, never over a network file system: writes take the file's write
-/// lock first and wait for at most five seconds for each other; reads never wait for writes. SQLite's work is done on
-/// GRDB's dispatch queues, one for writing and one for each of four readers, never on a thread of Swift's tasks, and a
-/// call that has begun is not cancelled with its task.
+/// Appended events are on the disk when ``EventStore/append(_:)`` returns: write-ahead log, `synchronous=FULL`. Any
+/// number of processes may open one file on one machine, but never over a network file system. Writes first take the
+/// file's write lock and wait at most five seconds for each other; reads never wait for writes. SQLite runs on GRDB's
+/// dispatch queues, one for writing and one for each of four readers, never on a thread of Swift's tasks. Cancelling a
+/// task does not cancel a call that has begun.
 ///
-/// A store is opened, brought to its schema with ``migrate()`` and used until ``close()``.
+/// Usage: open a store, migrate it with ``migrate()``, use it, and end with ``close()``.
 package final class SQLiteStore: EventStore {
-    /// The name of the database's file in its directory; SQLite keeps two more beside it.
+    /// The name of the database's file in its directory; SQLite keeps two more files beside it.
     package static let fileName = "backline.sqlite"
 
     /// The database's file.
@@ -32,18 +32,18 @@ package final class SQLiteStore: EventStore {
 
     // MARK: Life
 
-    /// Opens the database in this directory; the directory and the file are made where they are missing.
+    /// Opens the database in this directory; makes the directory and the file if they do not exist.
     ///
-    /// The directory is made for its owner alone, because the file holds what members may not see of each other. The
-    /// schema is left as it is.
+    /// Only the owner can access the directory, because the file contains data that members may not see of each other.
+    /// The schema is not changed.
     ///
-    /// - Throws: ``StorageFault/unreachable(_:)`` where the directory or the file cannot be made, read or written,
-    ///   ``StorageFault/corrupt(_:)`` where the file is no SQLite database; both name the path.
+    /// - Throws: ``StorageFault/unreachable(_:)`` if the directory or the file cannot be made, read or written,
+    ///   ``StorageFault/corrupt(_:)`` if the file is not an SQLite database; both name the path.
     package static func open(directory: String) async throws(StorageFault) -> SQLiteStore {
         try await open(directory: directory, lockTimeout: 5)
     }
 
-    /// As ``open(directory:)``, waiting at most `lockTimeout` seconds for the file's write lock in each call.
+    /// Opens the database, with a limit in seconds for waiting for the file's write lock; see ``open(directory:)``.
     static func open(directory: String, lockTimeout: Double) async throws(StorageFault) -> SQLiteStore {
         let result: Result<SQLiteStore, StorageFault> = await withCheckedContinuation { continuation in
             queue().async {
@@ -64,12 +64,12 @@ package final class SQLiteStore: EventStore {
         configuration.label = "backline.sqlite"
         configuration.busyMode = .timeout(lockTimeout)
         configuration.maximumReaderCount = 4
-        // A room that is removed goes before its events do.
+        // A removed room is deleted before its events.
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
         do {
             let pool = try DatabasePool(path: path, configuration: configuration)
-            // DatabasePool sets NORMAL, with which the last commits are lost when the machine stops.
+            // DatabasePool sets NORMAL, with which the last commits can be lost if the machine crashes.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             return pool
         } catch {
@@ -77,13 +77,13 @@ package final class SQLiteStore: EventStore {
         }
     }
 
-    /// Makes the database's file, where it is missing, and lets nobody but its owner read it and what is beside it.
+    /// Makes the database's file if it does not exist, and makes it and the files beside it readable by the owner only.
     ///
-    /// SQLite gives the files beside it the main file's mode when it makes them. Files of somebody else keep theirs.
+    /// SQLite creates the files beside it with the main file's mode. Files of other owners keep their modes.
     private static func keepToOwner(_ path: String) throws(StorageFault) {
         // The path is a C string for the length of the call.
         let descriptor = unsafe Foundation.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        // What is wrong with the file is for SQLite to say.
+        // SQLite will report any problem with the file.
         if descriptor >= 0 { _ = Foundation.close(descriptor) }
         for file in [path, path + "-wal", path + "-shm"] {
             var status = stat()
@@ -96,7 +96,7 @@ package final class SQLiteStore: EventStore {
         }
     }
 
-    /// Makes a directory and those above it where they are missing.
+    /// Makes a directory and its parents, as far as they do not exist.
     private static func makeDirectory(_ directory: String) throws(StorageFault) {
         let components = URL(filePath: directory).standardizedFileURL.pathComponents
         for count in components.indices.dropFirst() {
@@ -108,19 +108,19 @@ package final class SQLiteStore: EventStore {
         }
     }
 
-    /// Closes the database once what has begun has ended.
+    /// Closes the database after the calls under way have ended.
     ///
-    /// With `emptyingLog` what is in the write-ahead log is moved into the main file first, so that a copy of that file
-    /// alone is whole; else it stays in the file beside it, which the next one to open the database reads. Another process
-    /// that reads meanwhile is waited for as long as for its lock. Every later call throws ``StorageFault/closed``;
+    /// With `emptyingLog`, the write-ahead log is moved into the main file first, so that a copy of that file alone is
+    /// complete. Otherwise the log stays in its own file, which the next process that opens the database reads. Another
+    /// process that is reading is waited for as long as for its lock. Every later call throws ``StorageFault/closed``;
     /// closing again does nothing.
     ///
-    /// - Returns: Why the log could not be emptied; nil where it was, or was not to be.
+    /// - Returns: The reason why the log could not be emptied; nil if it was emptied, or was not to be.
     @discardableResult
     package func close(emptyingLog: Bool = true) async throws(StorageFault) -> StorageFault? {
         guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return nil }
         let result: Result<StorageFault?, StorageFault> = await withCheckedContinuation { continuation in
-            // GRDB would run a read that still waits for its queue on a connection that is closed.
+            // GRDB would run a read that is still queued on a connection that is closed.
             underWay.notify(queue: Self.queue()) { [pool] in
                 let fault = emptyingLog ? Self.emptyLog(of: pool) : nil
                 continuation.resume(
@@ -133,9 +133,10 @@ package final class SQLiteStore: EventStore {
         return try result.get()
     }
 
-    /// Moves the write-ahead log into the main file, as far as other processes let it; says why not all of it.
+    /// Moves the write-ahead log into the main file as far as other processes allow it; returns the reason if not all
+    /// moved.
     ///
-    /// SQLite does so itself only where the last connection that is closed may write, which is not said here.
+    /// SQLite does so by itself only if the connection that is closed last may write, which is not certain here.
     private static func emptyLog(of pool: DatabasePool) -> StorageFault? {
         do {
             try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
@@ -147,7 +148,7 @@ package final class SQLiteStore: EventStore {
 
     // MARK: Health
 
-    /// Returns when the file's write lock could be taken; nothing is written.
+    /// Checks that the file's write lock can be taken; writes nothing.
     package func checkHealth() async throws(StorageFault) {
         try await perform { pool, finish in
             pool.asyncWriteWithoutTransaction { db in
@@ -159,7 +160,7 @@ package final class SQLiteStore: EventStore {
     package func probeWriting() async throws(StorageFault) {
         try await write { db in
             let room = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-            // What is deleted is overwritten, so its pages are written although nothing of them stays.
+            // Deleted rows are overwritten with zeros, so their pages are written although no row remains.
             try db.run(
                 "INSERT INTO events (room_id, seq, at, type, payload) VALUES (?, 0, 0, 'probe', hex(zeroblob(32768)))",
                 [room])
@@ -180,8 +181,7 @@ package final class SQLiteStore: EventStore {
         }
     }
 
-    /// Writes in one transaction that has the file's write lock from its beginning; nothing is written where `body`
-    /// throws.
+    /// Runs a transaction that holds the file's write lock from its beginning; nothing is written if `body` throws.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StorageFault) -> Value {
@@ -190,7 +190,7 @@ package final class SQLiteStore: EventStore {
         }
     }
 
-    /// Does what cannot be done in a transaction, on the connection that writes.
+    /// Runs statements that cannot run in a transaction, on the writing connection.
     func outsideTransaction(_ body: @escaping @Sendable (Database) throws -> Void) async throws(StorageFault) {
         try await perform { pool, finish in
             pool.asyncWriteWithoutTransaction { db in
@@ -199,11 +199,11 @@ package final class SQLiteStore: EventStore {
         }
     }
 
-    /// Hands work to one of the pool's queues and waits for what it finishes with.
+    /// Runs work on one of the pool's queues and waits for its result.
     private func perform<Value: Sendable>(
         _ start: @Sendable (DatabasePool, @escaping @Sendable (Result<Value, StorageFault>) -> Void) -> Void
     ) async throws(StorageFault) -> Value {
-        // A call that is counted before the store is closed is waited for; one that is counted later sees it closed.
+        // `close()` waits for a call that is counted before the store is closed; a call counted later finds it closed.
         underWay.enter()
         defer { underWay.leave() }
         guard !isClosed.load(ordering: .sequentiallyConsistent) else { throw .closed }
@@ -213,7 +213,7 @@ package final class SQLiteStore: EventStore {
         return try result.get()
     }
 
-    /// A queue for what blocks, with a thread that may.
+    /// Returns a queue for blocking work.
     private static func queue() -> DispatchQueue {
         DispatchQueue(label: "backline.sqlite.life")
     }
@@ -230,7 +230,7 @@ extension Database {
             }
         } catch {
             let fault = StorageFault(error)
-            // Where `body` is done, it was the commit that failed.
+            // If `body` has finished, the commit failed.
             return .failure(value == nil ? fault : fault.ofCommit)
         }
         guard let value else { return .failure(.rejected(.init(message: "the transaction did not run"))) }

@@ -2,14 +2,14 @@ import EventStorage
 import GRDB
 
 extension StorageFault {
-    /// Says what went wrong in SQLite in the words of the port; `context`, what was attempted, stands before its message.
+    /// Translates an SQLite error into a storage fault; `context`, the attempted action, precedes its message.
     init(_ error: any Error, context: String? = nil) {
         let prefix = context.map { "\($0): " } ?? ""
         switch error {
         case let fault as StorageFault:
             self = fault
         case let error as DatabaseError:
-            // The error's own description would show the statement's arguments; its message does not.
+            // The error's own description would include the statement's arguments; its message does not.
             let result = error.extendedResultCode
             let cause = Cause(code: "\(result.rawValue)", message: prefix + (error.message ?? "\(result)"))
             self = Self.fault(error.resultCode, extended: result, cause)
@@ -20,7 +20,7 @@ extension StorageFault {
         }
     }
 
-    /// The kinds of SQLite's result codes (https://sqlite.org/rescode.html).
+    /// The fault for one of SQLite's result codes (https://sqlite.org/rescode.html).
     private static func fault(_ code: ResultCode, extended: ResultCode, _ cause: Cause) -> StorageFault {
         switch code {
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_SCHEMA:
@@ -40,8 +40,8 @@ extension StorageFault {
 
     /// The fault of a commit that failed.
     ///
-    /// A commit that ran into a lock was not begun. After any other failure the log's file may hold the commit all the
-    /// same, to be found where the machine stops before the next one overwrites it.
+    /// A commit that failed because of a lock was not begun. After any other failure the write-ahead log may still hold
+    /// the commit, which takes effect if the machine crashes before the next commit overwrites it.
     var ofCommit: StorageFault {
         switch self {
         case .transient, .closed, .outcomeUnknown: self
