@@ -5,9 +5,9 @@ import RoomWire
 /// One line of an exported log: a JSON object with one member, whose name is the line's kind.
 ///
 /// The first line is the header. Each room's line is followed by its events and its remembered keys. Then come creation
-/// keys and sessions, and as the last line the counts, so that a file that was cut is found.
+/// keys and sessions. The last line holds the counts, so that a truncated file is detected.
 enum ArchiveLine: Equatable {
-    /// What an export is, and in which form.
+    /// The header: the format of the export, and the release that wrote it.
     case header(format: Int64, version: String)
     /// A room's head; its directory row and memberships follow from its events.
     case room(ArchivedRoom)
@@ -19,18 +19,18 @@ enum ArchiveLine: Equatable {
     case session(SessionRecord)
     case end(ArchiveCounts)
 
-    /// The form that this program writes and reads.
+    /// The format that this program writes and reads.
     static let format: Int64 = 1
 }
 
-/// What an export says of a room before its events.
+/// The data about a room that precede its events in an export.
 struct ArchivedRoom: Hashable, Sendable {
     var id: UUID
     var head: StreamHead
     var checksum: Int64?
 }
 
-/// How much an export holds.
+/// The numbers of an export's rows.
 package struct ArchiveCounts: Hashable, Sendable {
     package var rooms = 0
     package var events = 0
@@ -54,7 +54,7 @@ extension ArchiveLine {
         return writer.bytes
     }
 
-    /// Writes the member, its object left open.
+    /// Writes the member and leaves its object open.
     private func write(to writer: inout JSONWriter) {
         switch self {
         case .header(let format, let version):
@@ -118,7 +118,7 @@ extension JSONWriter {
 }
 
 extension [UInt8] {
-    /// A JSON text on one line: line breaks in it are white space.
+    /// The JSON text on one line: line breaks in it are always white space.
     fileprivate var withoutLineBreaks: [UInt8] {
         contains { $0 == 0x0A || $0 == 0x0D } ? map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } : self
     }
@@ -126,14 +126,14 @@ extension [UInt8] {
 
 // MARK: - Reading
 
-/// Why a line is not one of an export.
+/// The reason why a line is not a line of an export.
 struct ArchiveLineFault: Error, Equatable {
-    /// What is wrong with it.
+    /// A description of the fault.
     let message: String
 }
 
 extension ArchiveLine {
-    /// The names that lines' fields may have.
+    /// The allowed names of fields in lines.
     private static let fields: Set<String> = [
         "format", "version", "id", "epoch", "seq", "keyed", "checksum", "at", "type", "payload", "ordinal", "session",
         "key", "fingerprint", "result", "room", "tokenHash", "name", "createdAt", "expiresAt", "hasEnded", "rooms",
@@ -146,13 +146,13 @@ extension ArchiveLine {
         do throws(JSONViolation) {
             value = try JSONValue(parsing: line)
         } catch {
-            throw ArchiveLineFault(message: "it is no JSON text: \(error)")
+            throw ArchiveLineFault(message: "it is not JSON text: \(error)")
         }
         guard let members = value.object?.members, members.count == 1, let object = members[0].value.object else {
-            throw ArchiveLineFault(message: "it is no JSON object with an object as its only member")
+            throw ArchiveLineFault(message: "it is not a JSON object with an object as its only member")
         }
         let fields = ArchiveFields(object: object)
-        // A field that may be absent must not be so because its name is damaged.
+        // A damaged name must not make an optional field look absent.
         if let stranger = object.members.first(where: { !Self.fields.contains($0.name) }) {
             throw ArchiveLineFault(message: "this program does not know the field \"\(stranger.name)\"")
         }
@@ -232,7 +232,7 @@ private struct ArchiveFields {
 
     func uuid(_ name: String) throws(ArchiveLineFault) -> UUID {
         let text = object[name]?.string ?? ""
-        // UUID's own reading takes more than UUIDs.
+        // UUID's own initializer accepts more than UUIDs.
         let uuid = UUID(uuidString: text).flatMap { $0.uuidString == text.uppercased() ? $0 : nil }
         return try require(name, "a UUID", uuid)
     }
@@ -259,7 +259,7 @@ private struct ArchiveFields {
         return try require(name, "64 hexadecimal digits", digits.count == 64 && octets.count == 32 ? octets : nil)
     }
 
-    /// The text of a value.
+    /// The text of a JSON value.
     func json(_ name: String) throws(ArchiveLineFault) -> [UInt8] {
         let value = try require(name, "there", object[name])
         var writer = JSONWriter(capacity: 128)

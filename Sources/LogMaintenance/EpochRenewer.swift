@@ -3,9 +3,9 @@ package import FoundationEssentials
 import RoomDomain
 import RoomLog
 
-/// Gives rooms new epochs, so that no client resumes into a history that is no more.
+/// Gives rooms new epochs, so that no client resumes into a history that no longer exists.
 package enum EpochRenewer {
-    /// Renews one room's epoch; false where there is none.
+    /// Renews one room's epoch; false if there is no such room.
     package static func renew(
         _ room: UUID, in archive: any LogArchive, random: inout some RandomNumberGenerator
     ) async throws(StorageFault) -> Bool {
@@ -14,7 +14,7 @@ package enum EpochRenewer {
         return true
     }
 
-    /// Renews every room's epoch and returns how many they were.
+    /// Renews every room's epoch and returns the number of rooms.
     package static func renewAll(
         in archive: any LogArchive, random: inout some RandomNumberGenerator, progress: (Int) -> Void
     ) async throws(StorageFault) -> Int {

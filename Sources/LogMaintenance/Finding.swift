@@ -1,22 +1,22 @@
 package import FoundationEssentials
 
-/// Something in the log that is not as it must be.
+/// A fault in the log.
 package struct Finding: Hashable, Sendable {
-    /// What an operator can do about it.
+    /// The remedy that an operator can apply.
     package enum Remedy: String, Hashable, Sendable {
-        /// What was written is lost here.
+        /// Data that cannot be derived from anything else is lost.
         case restore = "restore the room from a backup, then run 'backline epoch renew' for it"
-        /// It follows from the events.
+        /// The data can be derived from the events.
         case rebuild = "export the log and import it into an empty store, which makes this anew"
-        /// It follows from the events, and may be missing.
+        /// The data can be derived from the events, and may be missing.
         case deleteSnapshot = "delete this row of snapshots: it is made anew"
         case renewEpoch = "run 'backline epoch renew' for this room"
-        /// A head that counts no keyed commands has no rows of them.
+        /// A head that counts no keyed commands has no rows for them.
         case deleteKeys = """
             delete the room's rows of command_keys, set keyed of its row of rooms to 0, then run 'backline epoch \
             renew' for it: retries of its last commands are carried out again
             """
-        /// Which rooms are concerned cannot be told.
+        /// It cannot be determined which rooms are affected.
         case restoreLog = """
             restore the database from a backup, or delete the rows that cannot be read; then run 'backline epoch renew'
             """
@@ -26,15 +26,15 @@ package struct Finding: Hashable, Sendable {
         case importAgain = "empty the database, run 'backline migrate', and import again"
     }
 
-    /// The room; nil where it is the whole log's.
+    /// The room; nil if the fault concerns the whole log.
     package var room: UUID?
-    /// Where and what, such as "event 17: checksum".
+    /// The place and kind of the fault, such as "event 17: checksum".
     package var what: String
-    /// What must be there.
+    /// The expected value.
     package var expected: String
-    /// What is there.
+    /// The value found.
     package var found: String
-    /// What to do.
+    /// The remedy.
     package var remedy: Remedy
 
     init(room: UUID?, _ what: String, expected: String, found: String, _ remedy: Remedy) {
@@ -47,14 +47,14 @@ package struct Finding: Hashable, Sendable {
 }
 
 extension Finding: CustomStringConvertible {
-    /// One line.
+    /// The finding on one line.
     package var description: String {
         let place = room.map { "room \($0.uuidString.lowercased()): " } ?? ""
         return "\(place)\(what): expected \(expected), found \(found); \(remedy.rawValue)"
     }
 }
 
-/// A checksum as people and exports see it: 16 hexadecimal digits.
+/// A checksum as shown to people and in exports: 16 hexadecimal digits.
 func hexadecimal(_ value: Int64) -> String {
     let digits = String(UInt64(bitPattern: value), radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

@@ -3,7 +3,7 @@ import RoomDomain
 import RoomLog
 import RoomWire
 
-/// A room that is being imported: its lines are checked one by one, and what goes into the store is made of them.
+/// A room that is being imported: checks its lines one by one, and makes the rows for the store from them.
 struct ImportedRoom {
     private let head: ArchivedRoom
     private var state: RoomState
@@ -17,19 +17,19 @@ struct ImportedRoom {
         nextKey = max(1, head.head.version.keyed - CommandKey.window + 1)
     }
 
-    /// Its id, for people.
+    /// Its id as text.
     var id: String { state.id.description }
 
     mutating func take(_ event: StoredEvent) throws(ArchiveLineFault) {
         guard event.seq == state.seq + 1, event.seq <= head.head.version.seq else {
             throw ArchiveLineFault(
-                message: "event \(event.seq) stands where event \(state.seq + 1) of \(head.head.version.seq) must")
+                message: "event \(event.seq) is in the place of event \(state.seq + 1) of \(head.head.version.seq)")
         }
         if let checksum = event.checksum {
             let computed = LogChecksum.event(
                 room: head.id, seq: event.seq, at: event.at, type: event.type, payload: event.payload)
             guard computed == checksum else {
-                throw ArchiveLineFault(message: "event \(event.seq) is not what its checksum was made of")
+                throw ArchiveLineFault(message: "event \(event.seq) does not match its checksum")
             }
         }
         do throws(StoredEventFault) {
@@ -42,21 +42,22 @@ struct ImportedRoom {
 
     mutating func take(_ key: CommandKey) throws(ArchiveLineFault) {
         guard key.ordinal == nextKey, key.ordinal <= head.head.version.keyed else {
-            throw ArchiveLineFault(message: "key \(key.ordinal) stands where key \(nextKey) must")
+            throw ArchiveLineFault(message: "key \(key.ordinal) is in the place of key \(nextKey)")
         }
         let computed = LogChecksum.key(
             room: head.id, ordinal: key.ordinal, session: key.session, key: key.key, fingerprint: key.fingerprint,
             seq: key.seq, result: key.result)
         guard key.checksum == nil || key.checksum == computed else {
-            throw ArchiveLineFault(message: "key \(key.ordinal) is not what its checksum was made of")
+            throw ArchiveLineFault(message: "key \(key.ordinal) does not match its checksum")
         }
         nextKey += 1
         keys.append(key)
     }
 
-    /// What was taken since the last part.
+    /// Takes everything added since the last part.
     ///
-    /// Until all of it is there the directory has the room as closed: its code may be another's by now.
+    /// The directory shows the room as closed until all of it is written: another room may have taken its code
+    /// meanwhile.
     mutating func takePart() -> ImportedStream? {
         guard state.seq > 0 else { return nil }
         var entry = DirectoryEntry(of: state)
@@ -64,7 +65,7 @@ struct ImportedRoom {
         return part(entry)
     }
 
-    /// The last part.
+    /// Returns the last part.
     mutating func finish() throws(ArchiveLineFault) -> ImportedStream {
         let version = head.head.version
         guard state.seq == version.seq, version.seq > 0 else {
@@ -74,11 +75,11 @@ struct ImportedRoom {
             throw ArchiveLineFault(message: "its keys end at \(nextKey - 1); its head says \(version.keyed)")
         }
         guard head.checksum == nil || head.checksum == LogChecksum.head(room: head.id, epoch: head.head.epoch) else {
-            throw ArchiveLineFault(message: "its epoch is not what its checksum was made of")
+            throw ArchiveLineFault(message: "its epoch does not match its checksum")
         }
         var part = part(DirectoryEntry(of: state))
         part.members = state.currentMemberships
-        // Whether the export found its events rewritten or not.
+        // The room is forgotten again, whether or not the export contains its events already rewritten.
         if state.isForgotten { part.forgetAt = state.lastEventAt.milliseconds }
         part.clearing = state.clearing
         return part

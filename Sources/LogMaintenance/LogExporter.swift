@@ -3,18 +3,18 @@ import FoundationEssentials
 
 /// Writes a whole log as lines of JSON.
 ///
-/// Servers may write meanwhile: each room is exported up to the head that is read first, and all that a room refers to is
-/// read after it. Snapshots, directory rows and memberships follow from the events and are left out. What is written
-/// holds the hashes of tokens and whatever members wrote: it is as secret as the database.
+/// Servers may write meanwhile: each room is exported up to the head that is read first, and everything that a room
+/// refers to is read after it. Snapshots, directory rows and memberships can be derived from the events and are left
+/// out. The export contains the hashes of tokens and everything that members wrote: it is as secret as the database.
 package struct LogExporter {
-    /// Why an export cannot be finished.
+    /// The reason why an export cannot be completed.
     package enum Fault: Error, Hashable, Sendable {
         case storage(StorageFault)
-        /// An event that the head promises is not there: it is damaged, or the room was removed meanwhile.
+        /// An event up to the head is missing: it is damaged, or the room was removed meanwhile.
         case incompleteRoom(id: String, seq: Int)
     }
 
-    /// Bytes that are gathered before they are written.
+    /// The number of bytes that are gathered before they are written.
     private static let chunk = 1 << 16
 
     private let archive: any LogArchive
@@ -24,9 +24,9 @@ package struct LogExporter {
     private var buffer: [UInt8] = []
     private var isAlive = true
 
-    /// Makes an exporter that hands what it writes to `write` in turn, and every so often how far it is to `progress`.
+    /// Makes an exporter that passes its output to `write`, and now and then its counts to `progress`.
     ///
-    /// Where `write` returns false, nobody reads any more, and the export ends.
+    /// If `write` returns false, the reader is gone, and the export ends.
     package init(
         _ archive: any LogArchive, write: @escaping ([UInt8]) async -> Bool,
         progress: @escaping (ArchiveCounts) -> Void = { _ in }
@@ -36,7 +36,7 @@ package struct LogExporter {
         self.progress = progress
     }
 
-    /// Exports the log; nil where nobody reads any more.
+    /// Exports the log; nil if the reader is gone.
     package mutating func export(version: String) async throws(Fault) -> ArchiveCounts? {
         let missing: (stream: UUID, seq: Int)?
         do throws(StorageFault) {
@@ -56,7 +56,7 @@ package struct LogExporter {
         return isAlive ? counts : nil
     }
 
-    /// Exports all rooms; returns the event that is missing, where one is.
+    /// Exports all rooms; returns the first missing event, or nil.
     private mutating func exportRooms() async throws(StorageFault) -> (stream: UUID, seq: Int)? {
         var last: UUID?
         while isAlive {
@@ -70,7 +70,7 @@ package struct LogExporter {
         return nil
     }
 
-    /// Exports a room; returns the event that is missing, where one is.
+    /// Exports a room; returns the number of the first missing event, or nil.
     private mutating func exportRoom(_ stream: UUID) async throws(StorageFault) -> Int? {
         guard let archived = try await archive.archived(stream) else { return nil }
         await put(.room(ArchivedRoom(id: stream, head: archived.head, checksum: archived.checksum)))

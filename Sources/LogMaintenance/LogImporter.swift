@@ -3,24 +3,24 @@ import FoundationEssentials
 import RoomDomain
 import RoomWire
 
-/// Reads what ``LogExporter`` wrote into an empty store.
+/// Imports an export of ``LogExporter`` into an empty store.
 ///
-/// Every event is decoded, folded and compared with its checksum; directory rows and memberships are made from the fold.
-/// From the first write to the last the store bears a mark: an import that was broken off leaves a store that nobody
-/// serves from and nothing can be imported into. Memory holds one room's fold and one batch.
+/// Every event is decoded, folded and compared with its checksum; directory rows and memberships are made from the
+/// fold. From the first write to the last, the store is marked: an interrupted import leaves a store that no server
+/// serves from and that accepts no import. Memory holds one room's fold and one batch.
 package struct LogImporter {
-    /// Why an import ends.
+    /// The reason why an import fails.
     package enum Fault: Error, Hashable, Sendable {
         case storage(StorageFault)
-        /// The store holds a log already.
+        /// The store is not empty.
         case notEmpty
-        /// A line that is not what it must be; lines count from 1.
+        /// An invalid line; lines count from 1.
         case line(Int, String)
         /// The last line is missing.
         case cut(afterLine: Int)
     }
 
-    /// Events and keys, and their bytes, that are written at a time.
+    /// The most events and keys, and the most of their bytes, that are written at a time.
     private static let batchRows = 2_000
     private static let batchBytes = 1 << 20
 
@@ -33,13 +33,13 @@ package struct LogImporter {
     private var line = 0
     private var hasEnded = false
 
-    /// Makes an importer that says every so often to `progress` how far it is.
+    /// Makes an importer that now and then passes its counts to `progress`.
     package init(_ archive: any LogArchive, progress: @escaping (ArchiveCounts) -> Void = { _ in }) {
         self.archive = archive
         self.progress = progress
     }
 
-    /// Imports the lines, without their line feeds, that `next` gives until nil.
+    /// Imports lines without their line feeds: those that `next` returns until it returns nil.
     package mutating func run(
         _ next: () async throws(Fault) -> ArraySlice<UInt8>?
     ) async throws(Fault) -> ArchiveCounts {
@@ -50,7 +50,7 @@ package struct LogImporter {
         }
         guard format == ArchiveLine.format else {
             throw .line(
-                1, "the form \(format) is not known to this program; import with backline \(version) or newer")
+                1, "this program does not know the format \(format); import with backline \(version) or newer")
         }
         guard try await stored({ (archive) throws(StorageFault) in try await archive.beginImport() }) else {
             throw .notEmpty
@@ -127,7 +127,7 @@ package struct LogImporter {
         _ body: (inout ImportedRoom) throws(ArchiveLineFault) -> Void
     ) throws(Fault) {
         guard var current = room else { throw .line(line, "it belongs to no room") }
-        // The fold is changed in place: nobody else holds it meanwhile.
+        // The fold is changed in place, because nothing else holds a copy of it.
         room = nil
         do throws(ArchiveLineFault) {
             try body(&current)

@@ -1,34 +1,36 @@
 package import EventStorage
 package import FoundationEssentials
 
-/// What a verification came to.
+/// The result of a verification.
 package struct Verification: Hashable, Sendable {
-    /// Rooms that were looked at.
+    /// Rooms that were checked.
     package var rooms = 0
     /// Events that were folded.
     package var events = 0
-    /// What is not as it must be.
+    /// Faults that were found.
     package var findings = 0
-    /// Rows that were written without a checksum, whose values are proven only as far as they follow from others.
+    /// Rows that were written without a checksum; their values are checked only as far as other rows determine them.
     package var withoutChecksum = 0
 
     package init() {}
 }
 
-/// Reads a log's tables and proves that they are what servers wrote: positions, checksums, heads, directory, snapshots,
-/// keys and memberships, each against the fold of the events.
+/// Reads a log's tables and checks that they hold what servers wrote.
 ///
-/// Servers may write meanwhile: each room is proven up to the head that is read first, since events never change. Memory
-/// holds one room's fold and one page of its events.
+/// It checks positions, checksums, heads, directory, snapshots, keys and memberships, each against the fold of the
+/// events.
+///
+/// Servers may write meanwhile: each room is checked up to the head that is read first, since events never change.
+/// Memory holds one room's fold and one page of its events.
 package struct LogVerifier {
-    /// How much is read at a time.
+    /// The size of one read.
     static let page = PageLimit(rows: 1_000, bytes: 1 << 20)
 
     private let archive: any LogArchive
     private let report: (Finding) -> Void
     private let progress: (Verification) -> Void
 
-    /// Makes a verifier that hands each finding to `report`, and every so often how far it is to `progress`.
+    /// Makes a verifier that passes each finding to `report`, and now and then its counts to `progress`.
     package init(
         _ archive: any LogArchive, report: @escaping (Finding) -> Void,
         progress: @escaping (Verification) -> Void = { _ in }
@@ -38,7 +40,7 @@ package struct LogVerifier {
         self.progress = progress
     }
 
-    /// Proves the whole log.
+    /// Checks the whole log.
     package func verify() async throws(StorageFault) -> Verification {
         var verification = Verification()
         try await look(at: "unfinished_imports", &verification, findUnfinishedImport)
@@ -52,7 +54,7 @@ package struct LogVerifier {
         return verification
     }
 
-    /// Does a part of the work: where the rows that it lists cannot be read, that is a finding, and the part ends.
+    /// Does a part of the work; if the rows that it lists cannot be read, reports a finding and ends the part.
     private func look(
         at rows: String, _ verification: inout Verification,
         _ body: (inout Verification) async throws(StorageFault) -> Void
@@ -73,7 +75,7 @@ package struct LogVerifier {
         add([finding], to: &verification)
     }
 
-    /// Proves one room; nil where there is none.
+    /// Checks one room; nil if there is no such room.
     package func verify(room: UUID) async throws(StorageFault) -> Verification? {
         var verification = Verification()
         try await verify(room, into: &verification)
@@ -112,9 +114,9 @@ package struct LogVerifier {
         progress(verification)
     }
 
-    /// The proof of a room as it was at one time; nil where there is none.
+    /// Checks a room as it was at one time; nil if there is no such room.
     ///
-    /// A room whose epoch was renewed meanwhile was perhaps rewritten under the reader's eyes.
+    /// If a room's epoch was renewed meanwhile, the room may have been rewritten during the reading.
     private func settledProof(
         of stream: UUID, from verification: Verification
     ) async throws(StorageFault) -> RoomProof? {
@@ -141,7 +143,7 @@ package struct LogVerifier {
                 proof.take(event)
                 while let seq = snapshots.first, seq <= event.seq {
                     snapshots.removeFirst()
-                    // One that is gone was replaced by a newer one.
+                    // A missing snapshot was replaced by a newer one.
                     guard seq == event.seq, let snapshot = try await archive.snapshot(of: archived.stream, at: seq)
                     else { continue }
                     proof.take(snapshot)
@@ -157,8 +159,9 @@ package struct LogVerifier {
 
     // MARK: Rows of no room
 
-    // A room may be removed after it was listed and before its head is looked for. So what seems to be of no room is
-    // listed once more: a removed room is not. Others may have come between meanwhile, so that page is larger.
+    // A room may be removed after its rows were listed and before its head is read. Rows that seem to belong to no room
+    // are therefore listed again: a removed room is then left out. Other rooms may have been added meanwhile, so that
+    // page is larger.
 
     private func findStrays(in part: LogPart, _ verification: inout Verification) async throws(StorageFault) {
         var last: UUID?

@@ -4,23 +4,23 @@ import RoomDomain
 import RoomLog
 import RoomWire
 
-/// Proves one room: folds its events one by one and compares everything else that is kept of it with the fold.
+/// Checks one room: folds its events one by one and compares all other stored data of it with the fold.
 ///
-/// It is given the events up to the head it was made with, in their order, each snapshot when the event of its position
-/// has just been given, and then the end.
+/// It is given the events up to the head with which it was made, in their order, each snapshot just after the event of
+/// its position, and then the end.
 struct RoomProof {
-    /// What is not as it must be.
+    /// The faults found.
     private(set) var findings: [Finding] = []
-    /// Rows that were written without a checksum.
+    /// The number of rows that were written without a checksum.
     private(set) var withoutChecksum = 0
-    /// Events that were given.
+    /// The number of events that were given.
     private(set) var events = 0
 
     private let archived: ArchivedStream
     private var state: RoomState
-    /// The number of the event given last.
+    /// The number of the last event that was given.
     private var lastSeq = 0
-    /// Whether the fold is that of all events given.
+    /// Whether the fold includes all events that were given.
     private var isWhole = true
 
     init(_ archived: ArchivedStream) {
@@ -36,7 +36,7 @@ struct RoomProof {
             Finding(room: archived.stream, what, expected: "\(expected)", found: "\(found)", remedy))
     }
 
-    /// Compares what is kept with what a row comes to; nil: it comes to nothing.
+    /// Compares a stored checksum with the computed one, which is nil if the row is not JSON text.
     private mutating func compare(checksum: Int64?, of what: String, with computed: Int64?, _ remedy: Finding.Remedy) {
         guard let checksum else {
             withoutChecksum += 1
@@ -45,7 +45,7 @@ struct RoomProof {
         guard checksum != computed else { return }
         find(
             "\(what): checksum", expected: hexadecimal(checksum),
-            found: computed.map(hexadecimal) ?? "text that is no JSON", remedy)
+            found: computed.map(hexadecimal) ?? "text that is not JSON", remedy)
     }
 
     // MARK: Events
@@ -101,7 +101,7 @@ struct RoomProof {
         let checksum = LogChecksum.snapshot(
             room: archived.stream, seq: snapshot.seq, reducerVersion: snapshot.reducerVersion, state: snapshot.state)
         compare(checksum: snapshot.checksum, of: what, with: checksum, .deleteSnapshot)
-        // Those of other versions are never read.
+        // Snapshots of other versions are never read.
         guard snapshot.reducerVersion == StoredStateJSON.reducerVersion, isWhole, state.seq == snapshot.seq else {
             return
         }
@@ -115,7 +115,7 @@ struct RoomProof {
 
     // MARK: The rest
 
-    /// Compares what is kept beside the events; no more are given.
+    /// Compares the data stored beside the events; no more events are given after this.
     mutating func finish() {
         let head = archived.head.version
         if lastSeq < head.seq || head.seq < 1 {
@@ -137,10 +137,10 @@ struct RoomProof {
                 found: twin.uuidString.lowercased(), .rebuild)
         }
         proveKeys()
-        // What does not follow from the fold cannot be compared with it.
+        // Data that depends on the fold cannot be compared without it.
         guard isWhole else { return }
         for violation in state.invariantViolations(atCommandBoundary: true) {
-            find("the room at \(state.seq)", expected: "what holds of every room", found: violation, .restore)
+            find("the room at \(state.seq)", expected: "the invariants of a room", found: violation, .restore)
         }
         proveDirectory()
         proveMemberships()
@@ -217,14 +217,14 @@ struct RoomProof {
 }
 
 extension RoomState {
-    /// The sessions that are listed as its members: those of an open room.
+    /// The sessions that must be listed as its members; none for a closed room.
     var currentMemberships: [UUID] {
         isOpen ? memberOfSession.keys.map(\.uuid) : []
     }
 }
 
 extension DirectoryEntry {
-    /// The columns with their values as text.
+    /// The columns' names with their values as text.
     fileprivate var columns: [(name: String, text: String)] {
         func text(_ value: (some CustomStringConvertible)?) -> String { value.map { "\($0)" } ?? "nothing" }
         func quoted(_ value: String?) -> String { value.map { "\"\($0)\"" } ?? "nothing" }
