@@ -1,10 +1,10 @@
-/// Boxes by number, to be asked which of them hold a point; those that are far from it are not looked at.
+/// Boxes by number, with a search for the boxes that contain a point, which examines only boxes near it.
 ///
-/// Grids of squares halve from one to the next, from 360 degrees to 0.0055. A box is kept in the finest grid whose
-/// squares are at least as long as it is, in each square that it touches: four, or eight across the antimeridian. One
-/// that holds a pole has all longitudes, and is kept in bands of latitude, at most two. A point is looked up in its
-/// square and its band of each grid that is used. Whether a box holds it is what ``BoundingBox/contains(_:)`` says, to
-/// the last bit.
+/// There is a grid for each side length, halving from 360 degrees to 0.0055. A box is stored in the finest grid whose
+/// squares are at least as long as the box, in each square that it touches: four, or eight across the antimeridian. A
+/// box that contains a pole has all longitudes and is stored in at most two bands of latitude instead. A point is
+/// looked up in its square and its band of each grid in use. ``BoundingBox/contains(_:)`` then decides, to the last
+/// bit, whether a box contains it.
 package struct BoxTable: Sendable {
     private struct Square: Hashable {
         var level: Int8
@@ -13,19 +13,19 @@ package struct BoxTable: Sendable {
     }
 
     private static let finestLevel = 16
-    /// In the place of a column: all of them.
+    /// The column number that stands for a whole band of latitude.
     private static let band: Int32 = -1
 
     private var squares: [Square: [Int: BoundingBox]] = [:]
-    /// By level.
+    /// The number of boxes by level.
     private var counts = [Int](repeating: 0, count: finestLevel + 1)
 
     package init() {}
 
-    /// How many boxes there are.
+    /// The number of boxes.
     package var count: Int { counts.reduce(0, +) }
 
-    /// Adds a box under a number that no other one has.
+    /// Adds a box under a number that no other box has.
     package mutating func insert(_ box: BoundingBox, as number: Int) {
         let level = Self.level(of: box)
         counts[level] += 1
@@ -42,7 +42,7 @@ package struct BoxTable: Sendable {
         }
     }
 
-    /// The numbers of the boxes that hold a point, each once, in any order.
+    /// Returns the numbers of the boxes that contain a point, each once, in any order.
     package func numbers(at point: Coordinate) -> [Int] {
         var found: [Int] = []
         forEach(around: point) { number, box in
@@ -51,7 +51,7 @@ package struct BoxTable: Sendable {
         return found
     }
 
-    /// Calls `body` with each box of the squares and bands that a point is in.
+    /// Calls `body` with each box in the squares and bands that contain a point.
     func forEach(around point: Coordinate, _ body: (_ number: Int, _ box: BoundingBox) -> Void) {
         for level in 0...Self.finestLevel where counts[level] > 0 {
             let row = Self.row(point.latitude, level)
@@ -83,10 +83,10 @@ package struct BoxTable: Sendable {
         return squares
     }
 
-    /// Degrees.
+    /// The side length of a level's squares, in degrees.
     private static func side(_ level: Int) -> Double { 360 / Double(1 << level) }
 
-    // What is rounded here is rounded alike for a box's ends and a point between them, and so never parts them.
+    // The ends of a box and a point between them are rounded in the same way, so rounding cannot separate them.
     private static func row(_ latitude: Double, _ level: Int) -> Int32 {
         Int32(((latitude + 90) / side(level)).rounded(.down))
     }

@@ -6,7 +6,7 @@
     internal import Musl
 #endif
 
-/// The sphere that distances are measured on.
+/// The sphere on which distances are measured.
 package enum Earth {
     /// Its radius in metres.
     ///
@@ -15,20 +15,21 @@ package enum Earth {
     package static let radius = 6_371_008.8
 }
 
-/// The great-circle distance of two points in metres, by the Haversine formula on the sphere of ``Earth/radius``.
+/// The great-circle distance between two points in metres, by the Haversine formula on the sphere of ``Earth/radius``.
 ///
 /// With φ latitude and λ longitude, a = sin²(Δφ / 2) + cos φ₁ cos φ₂ sin²(Δλ / 2) and d = 2 R asin √a
 /// (R. W. Sinnott, Virtues of the Haversine, Sky and Telescope 68, 1984). Rounding can carry `a` above 1 between
 /// antipodes; it is clamped.
 ///
-/// Both orders of the points give the same number, and a point is at 0 from itself. √a, half of the chord, is wrong by
-/// less than 2⁻⁴⁹ of itself plus 2⁻⁴⁹. So distances below 10,000 km are wrong by less than 0.1 µm; beyond, the error
-/// grows with 1 / cos(d / 2R): at most 1 µm to 600 km from the antipode, 1 mm to 600 m, 1.1 m at the antipode itself.
+/// Both orders of the points give the same number, and the distance of a point from itself is 0. The error of √a, half
+/// of the chord, is less than 2⁻⁴⁹ of itself plus 2⁻⁴⁹. The error of distances below 10,000 km is therefore less than
+/// 0.1 µm; beyond, it grows with 1 / cos(d / 2R): at most 1 µm to 600 km from the antipode, 1 mm to 600 m, 1.1 m at the
+/// antipode itself.
 package func greatCircleDistance(from start: Coordinate, to end: Coordinate) -> Double {
     GreatCircleDistances(from: start).to(end)
 }
 
-/// Distances from one point to many, as ``greatCircleDistance(from:to:)`` has them.
+/// Computes distances from one point to many, equal to those of ``greatCircleDistance(from:to:)``.
 struct GreatCircleDistances {
     private let start: Coordinate
     private let cosine: Double

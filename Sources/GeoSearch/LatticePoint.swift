@@ -6,18 +6,18 @@
     internal import Musl
 #endif
 
-/// A point of the unit sphere in whole numbers: what points are compared by, without trigonometry and without rounding.
+/// A point of the unit sphere in integer coordinates, so that points are compared without trigonometry and rounding.
 ///
-/// The straight line through the Earth between two points, their chord, grows with their great-circle distance, and the
-/// square of its length is three multiplications. In whole numbers they are exact. What is lost is lost once, where a
-/// point is put on the lattice: each axis moves by at most half a unit (3 mm), a point by at most √3 / 2, a chord by at
-/// most √3.
+/// The chord of two points, the straight line between them through the Earth, grows with their great-circle distance,
+/// and the square of its length takes three multiplications. In integers they are exact. Precision is lost only once,
+/// when a point is put on the lattice: each axis moves by at most half a unit (3 mm), a point by at most √3 / 2, a
+/// chord by at most √3.
 struct LatticePoint: Equatable {
     var x: Int32
     var y: Int32
     var z: Int32
 
-    /// Units to the sphere's radius: the most with which the difference of two coordinates fits 32 bits.
+    /// Units in the sphere's radius: the largest number with which the difference of two coordinates fits into 32 bits.
     static let scale = 1_073_741_823.0
 
     init(_ point: Coordinate) {
@@ -67,28 +67,28 @@ struct LatticePoint: Equatable {
     enum Axis: UInt8, CaseIterable { case x, y, z }
 }
 
-/// Squares of chords on the lattice, and what they tell about distances.
+/// Squares of chords on the lattice, and the bounds that they give for distances.
 ///
-/// A chord on the lattice differs from the true one by at most √3 units. What ``greatCircleDistance(from:to:)`` computes
-/// is the distance of a chord that is wrong by less than 10⁻⁵ units. So the order of two points by distance is their
-/// order on the lattice wherever the chords differ by more than 2 √3 + 2 × 10⁻⁵ = 3.4642 units. The `margin` covers
-/// that, and what is rounded where squares become doubles, less than 10⁻⁵.
+/// A chord on the lattice differs from the true one by at most √3 units. The distance that
+/// ``greatCircleDistance(from:to:)`` computes belongs to a chord whose error is less than 10⁻⁵ units. Two points
+/// therefore have the same order by distance as on the lattice if their chords differ by more than 2 √3 + 2 × 10⁻⁵ =
+/// 3.4642 units. The `margin` covers that, and the rounding of squares to doubles, which is less than 10⁻⁵.
 enum SquaredChord {
-    /// Units; 24 mm on the ground.
+    /// In units; 24 mm on the ground.
     private static let margin = 4.0
 
-    /// No point within `radius` metres is farther on the lattice.
+    /// The squared chord that no point within `radius` metres exceeds on the lattice.
     static func bound(ofRadius radius: Double) -> UInt64 {
         let angle = min(radius / Earth.radius, .pi)
         return square(2 * sin(angle / 2) * LatticePoint.scale + margin)
     }
 
-    /// Points farther than this on the lattice are farther than any point at `squared`.
+    /// The squared chord beyond which points are certainly farther than any point at `squared`.
     static func upperBound(of squared: UInt64) -> UInt64 {
         square(Double(squared).squareRoot() + margin)
     }
 
-    /// Points up to this on the lattice are nearer than any point at `squared`; nil where there are none.
+    /// The squared chord up to which points are certainly nearer than any point at `squared`; nil if there is none.
     static func lowerBound(of squared: UInt64) -> UInt64? {
         let chord = Double(squared).squareRoot() - margin
         return chord < 0 ? nil : square(chord)

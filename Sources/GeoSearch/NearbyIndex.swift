@@ -1,16 +1,17 @@
 package import FoundationEssentials
 
-/// Rooms and where they are, in memory, to be asked which are nearest: 80 MB for a million of them.
+/// An index in memory of rooms and their locations, for nearest-neighbour searches: 80 MB for a million rooms.
 ///
-/// Answers are those of comparing every room's ``greatCircleDistance(from:to:)``: right across the antimeridian and at
-/// the poles, nearest first, equally near ones by id. Rooms are found on a lattice of whole numbers (`PointTree`), by
-/// straight lines and without trigonometry; the formula is computed for those only that may be in the answer.
+/// The answers equal those of computing every room's ``greatCircleDistance(from:to:)``: correct across the antimeridian
+/// and at the poles, nearest first, equal distances ordered by id. The search uses integer coordinates on a lattice
+/// (`PointTree`) and straight lines, without trigonometry; the formula is computed only for rooms that may be in the
+/// answer.
 ///
-/// It is a value, which its owner confines. Copies share storage until one of them changes, which then costs the time
-/// and memory of the whole index. As arrays do, it moves to twice the room when it is full: of a million inserts some
-/// fifteen take 1 to 10 ms, the others less than a microsecond.
+/// It is a value that its owner must confine. Copies share storage until one of them changes, which then costs the time
+/// and memory of the whole index. As arrays do, it moves to storage of twice the size when it is full: of a million
+/// inserts, some fifteen take 1 to 10 ms, the others less than a microsecond.
 package struct NearbyIndex: Sendable {
-    /// A room that a search found.
+    /// A room found by a search.
     package struct Hit: Equatable, Sendable {
         /// The room.
         package let id: UUID
@@ -23,7 +24,7 @@ package struct NearbyIndex: Sendable {
         }
     }
 
-    /// A room, or one that was removed until another one takes its place.
+    /// The slot of a room, or a free slot until another room takes it.
     private struct Slot {
         var id: PackedUUID
         var coordinate: Coordinate
@@ -36,19 +37,19 @@ package struct NearbyIndex: Sendable {
 
     package init() {}
 
-    /// How many rooms there are.
+    /// The number of rooms.
     package var count: Int { slots.count - freeSlots.count }
 
-    /// Where a room is; nil where there is no such room.
+    /// The location of a room; nil if there is no such room.
     package func coordinate(of id: UUID) -> Coordinate? {
         let id = PackedUUID(id)
         return table.slot(hash: id.hashValue) { slots[Int($0)].id == id }.map { slots[Int($0)].coordinate }
     }
 
-    /// Puts a room somewhere, wherever it was before; returns where that was.
+    /// Adds a room or moves it; returns its previous location.
     ///
-    /// Complexity: O(log n) for the walk down the tree, at most 93 steps. Leaving a place that it shares with m others
-    /// takes a look at those.
+    /// Complexity: O(log n) for the walk down the tree, at most 93 steps. Leaving a location shared with m other rooms
+    /// examines those.
     @discardableResult
     package mutating func place(_ id: UUID, at coordinate: Coordinate) -> Coordinate? {
         let id = PackedUUID(id)
@@ -68,7 +69,7 @@ package struct NearbyIndex: Sendable {
         return former
     }
 
-    /// Removes a room; returns where it was, or nil where there was no such room.
+    /// Removes a room; returns its location, or nil if there was no such room.
     @discardableResult
     package mutating func remove(_ id: UUID) -> Coordinate? {
         let id = PackedUUID(id)
@@ -79,21 +80,21 @@ package struct NearbyIndex: Sendable {
         return former
     }
 
-    /// The rooms within `radius` metres of a point, nearest first, equally near ones by id: at most `limit` of them.
+    /// Returns at most `limit` rooms within `radius` metres of a point, nearest first, equal distances ordered by id.
     ///
-    /// The time depends on `limit` and hardly on how many rooms are within the radius; but rooms that are as near as the
-    /// last one of the answer, to 24 mm, are all looked at: thousands at one place take some 30 ns each. Neither `radius`
-    /// nor `limit` may be negative.
+    /// The time depends on `limit` and hardly on the number of rooms within the radius. Rooms that are as near as the
+    /// last one of the answer, to 24 mm, are all examined, though: thousands at one location take some 30 ns each.
+    /// Neither `radius` nor `limit` may be negative.
     package func nearest(to origin: Coordinate, within radius: Double, limit: Int) -> [Hit] {
         precondition(radius >= 0 && limit >= 0, "\(limit) rooms within \(radius) m")
         guard limit > 0 else { return [] }
         let candidates = tree.candidates(
             near: LatticePoint(origin), within: SquaredChord.bound(ofRadius: radius), count: limit)
-        // Slots lie anywhere in memory: fetched one after the other, without computing between, they come at once.
+        // Slots lie anywhere in memory: fetching them in a row, without computation between, overlaps the cache misses.
         let rooms = candidates.map { slots[Int($0.slot)] }
         let distances = GreatCircleDistances(from: origin)
         var ranked = Ranking(limit: limit)
-        // Many rooms may be at one place, one behind the other.
+        // Many consecutive rooms may have the same location.
         var known: (place: Coordinate, distance: Double)?
         for room in rooms {
             if known?.place != room.coordinate { known = (room.coordinate, distances.to(room.coordinate)) }
@@ -112,7 +113,7 @@ package struct NearbyIndex: Sendable {
     }
 }
 
-/// The nearest rooms by distance and id.
+/// The nearest rooms so far, ordered by distance and id.
 private struct Ranking {
     private struct Entry: Comparable {
         let distance: Double
@@ -125,7 +126,7 @@ private struct Ranking {
 
     private let limit: Int
     private var entries: [Entry] = []
-    /// What does not come before it is none of the nearest.
+    /// Entries that do not come before it cannot be in the answer.
     private var bound: Entry?
 
     init(limit: Int) { self.limit = limit }

@@ -1,7 +1,7 @@
 internal import ByteText
 internal import FoundationEssentials
 
-/// A UUID as two numbers, which compare as its bytes do.
+/// A UUID as two numbers, which compare in the same order as its bytes.
 struct PackedUUID: Hashable, Comparable {
     private let high: UInt64
     private let low: UInt64
@@ -10,7 +10,7 @@ struct PackedUUID: Hashable, Comparable {
         (high, low) = id.halves
     }
 
-    /// The UUID again.
+    /// The original UUID.
     var uuid: UUID {
         func byte(_ number: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: number >> (56 - 8 * index)) }
         return UUID(

@@ -1,19 +1,19 @@
 extension PointTree {
     /// A point that may be among the nearest.
     struct Candidate {
-        /// The square of its chord from where the search began.
+        /// The square of the chord to it from the search's origin.
         var squaredChord: UInt64
         var slot: UInt32
     }
 
-    /// Every point that may be among the `count` nearest to `origin`, in no order, and few others.
+    /// Returns every point that may be among the `count` nearest to `origin`, in no particular order, and few others.
     ///
-    /// Points beyond `bound` are left out. "May" is what ``SquaredChord`` leaves open: which of them are the nearest,
-    /// distances must tell.
+    /// Points beyond `bound` are left out. ``SquaredChord`` cannot order points whose chords are almost equal; their
+    /// distances must decide which are the nearest.
     ///
-    /// Nodes are visited nearest first, each by walking down to the leaf that is nearest in it and noting what was
-    /// passed, until nothing that was passed can be nearer than the nearest found. So the work depends on `count` and
-    /// the depth, not on how many points are within the bound.
+    /// Nodes are visited nearest first: the search walks down to the nearest leaf of each node and records the nodes
+    /// that it passes, until no recorded node can contain a nearer point than those found. The work therefore depends
+    /// on `count` and the depth, and not on the number of points within the bound.
     func candidates(near origin: LatticePoint, within bound: UInt64, count: Int) -> ArraySlice<Candidate> {
         var found = Nearest(count: count, bound: bound)
         var waiting = Frontier()
@@ -34,7 +34,7 @@ extension PointTree {
         }
     }
 
-    /// Notes what of a leaf is within the bound.
+    /// Records the points of a leaf that are within the bound.
     private func scan(_ leaf: Node, near origin: LatticePoint, into found: inout Nearest) {
         guard leaf.count > 0 else { return }
         var block = leaf.first
@@ -52,7 +52,7 @@ extension PointTree {
     }
 }
 
-/// Nodes that a search passed, nearest first: a binary heap.
+/// Nodes that a search has passed, nearest first: a binary heap.
 private struct Frontier {
     /// A node, and the square of the chord to its box.
     private struct Waiting {
@@ -94,9 +94,9 @@ private struct Frontier {
     }
 }
 
-/// The nearest points so far, and those that may be as near.
+/// The nearest points so far, and points that may be equally near.
 private struct Nearest {
-    /// Points beyond are none of the nearest.
+    /// The bound beyond which no point is among the nearest.
     private(set) var bound: UInt64
     private let wanted: Int
     private var found: [PointTree.Candidate]
@@ -109,18 +109,18 @@ private struct Nearest {
         found = Array(repeating: nothing, count: 2 * count + 2 * PointTree.blockSize)
     }
 
-    /// Makes room for so many more, by forgetting what is not among the nearest.
+    /// Makes room for `more` points by dropping points that are not among the nearest.
     mutating func reserve(_ more: Int) {
         guard count + more > found.count else { return }
         narrow()
-        // Where many points are equally near they are all kept.
+        // If many points are equally near, all of them are kept.
         if count + more > found.count / 4 * 3 {
             let nothing = PointTree.Candidate(squaredChord: 0, slot: 0)
             found += repeatElement(nothing, count: max(more, found.count))
         }
     }
 
-    /// Notes a point that is within the bound, for which there is room.
+    /// Records a point that is within the bound; there must be room for it.
     mutating func offer(_ candidate: PointTree.Candidate) {
         found[count] = candidate
         count &+= candidate.squaredChord <= bound ? 1 : 0
@@ -135,13 +135,13 @@ private struct Nearest {
         return nearer >= wanted
     }
 
-    /// The nearest and those that may be as near.
+    /// Returns the nearest points and those that may be equally near.
     mutating func all() -> ArraySlice<PointTree.Candidate> {
         narrow()
         return found[..<count]
     }
 
-    /// Lowers the bound to what may be as near as the last of the nearest, and forgets what is beyond.
+    /// Lowers the bound to the last of the nearest points, plus the margin, and drops the points beyond it.
     private mutating func narrow() {
         guard count > wanted else { return }
         bound = min(bound, SquaredChord.upperBound(of: select()))
@@ -154,7 +154,7 @@ private struct Nearest {
         count = kept
     }
 
-    /// The square of the chord of the last of the nearest, by Hoare's selection with the median of three.
+    /// Returns the squared chord of the last of the nearest, by Hoare's selection with the median of three.
     private mutating func select() -> UInt64 {
         var (low, high) = (0, count - 1)
         let place = wanted - 1

@@ -1,13 +1,13 @@
-/// Points of the lattice in a tree that halves space: a trie of cells, whose leaves are buckets of points.
+/// A tree of lattice points that halves space: a trie of cells, whose leaves are buckets of points.
 ///
 /// A full leaf halves its cell across the axis on which its points lie farthest apart. Cells are halved in the middle
-/// and not at a median, so the tree is never deeper than 93 levels and needs no balancing, whatever comes in whatever
-/// order. A point is found again by walking down to where it is, so nothing points into the tree.
+/// and not at a median, so the tree is never deeper than 93 levels and needs no balancing, whatever is inserted in
+/// whatever order. A point is found again by walking down to its location, so nothing stores references into the tree.
 ///
-/// Each node knows a box around its points. Cells alone would tell too little: the ground lies aslant in most, and a
-/// city beside the circle that is searched would seem to reach into it.
+/// Each node stores a bounding box of its points. Cells alone would be too coarse: the ground crosses most of them at
+/// an angle, and a city outside the searched circle would seem to reach into it.
 struct PointTree {
-    /// A point, and the slot of the room that is there.
+    /// A point, and the slot of the room at that point.
     struct Entry {
         var point: LatticePoint
         var slot: UInt32
@@ -15,34 +15,34 @@ struct PointTree {
 
     /// An inner node, which halves its cell, or a leaf, which has entries.
     struct Node {
-        /// Inner: points whose coordinate is less belong to the first child, the others to the second.
+        /// Inner node: points whose coordinate is less belong to the first child, the others to the second.
         var plane: Int32 = 0
         /// The axis of the plane; nil in a leaf.
         var axis: LatticePoint.Axis?
-        /// Inner: the first child's index, behind which is the second's; leaf: its first block.
+        /// Inner node: the first child's index, which the second's follows; leaf: its first block.
         var first: UInt32 = PointTree.none
-        /// Leaf: how many entries it has.
+        /// Leaf: the number of its entries.
         var count: UInt32 = 0
-        /// Around all points of the node; where some were removed it may be wider.
+        /// A box around all points of the node; it may be too wide after removals.
         var box = LatticeBox()
     }
 
-    /// Entries that a block has room for.
+    /// The number of entries in a block.
     static let blockSize = 64
-    /// In the place of a block: none.
+    /// The block number that stands for no block.
     static let none = UInt32.max
 
     private(set) var nodes = [Node()]
     /// Entries, in blocks of `blockSize`.
     private(set) var entries: [Entry] = []
-    /// By block: the next one of its leaf.
+    /// The next block of the same leaf, by block.
     ///
-    /// Only a leaf whose points are all at one place has more than one. All of them but the first are full.
+    /// Only a leaf whose points are all at one location has more than one block. All of them except the first are full.
     private(set) var nextBlock: [UInt32] = []
     private var freeBlocks: [UInt32] = []
     private var freePairs: [UInt32] = []
 
-    /// The entries in the first block of a leaf that has so many, at least one.
+    /// The number of entries in the first block of a leaf with `count` entries, at least one.
     static func entriesInFirstBlock(of count: UInt32) -> Int { (Int(count) - 1) % blockSize + 1 }
 
     /// Adds an entry.
@@ -62,7 +62,7 @@ struct PointTree {
         }
     }
 
-    /// Removes the entry of a slot, which is at `point`.
+    /// Removes the entry of a slot, which must be at `point`.
     mutating func remove(_ slot: UInt32, at point: LatticePoint) {
         var path: [Int] = []
         var index = 0
@@ -85,7 +85,7 @@ struct PointTree {
         nodes[leaf].count += 1
     }
 
-    /// Takes the entry of a slot out of a leaf; the last one of the leaf's first block comes to its place.
+    /// Removes the entry of a slot from a leaf; the last entry of the leaf's first block takes its place.
     private mutating func take(_ slot: UInt32, from leaf: Int) {
         let first = nodes[leaf].first
         var block = first
@@ -122,14 +122,14 @@ struct PointTree {
 
     // Splitting and joining.
 
-    /// Makes a full leaf an inner node with two leaves; false where its box is a point.
+    /// Makes a full leaf an inner node with two leaves; false if its box is a single point.
     private mutating func split(_ leaf: Int, _ cell: Cell) -> Bool {
         let old = nodes[leaf]
         guard let axis = old.box.longestAxis else { return false }
         let plane = cell.middle(of: axis)
         let start = Int(old.first) * Self.blockSize
         var (lower, upper) = (Node(), Node())
-        // The points of more than one block are all at one place, and go to one side.
+        // The points of a leaf with more than one block are all at one location, and go to the same side.
         let examined = old.count > Self.blockSize ? 1 : Self.blockSize
         for position in start..<start + examined {
             let point = entries[position].point
@@ -160,7 +160,7 @@ struct PointTree {
         return true
     }
 
-    /// Makes an inner node a leaf again, where its children are leaves that half a block has room for; otherwise false.
+    /// Makes an inner node a leaf again if its children are leaves that fit into half a block; otherwise returns false.
     private mutating func join(_ node: Int) -> Bool {
         let pair = Int(nodes[node].first)
         let (lower, upper) = (nodes[pair], nodes[pair + 1])
@@ -189,14 +189,14 @@ struct PointTree {
     }
 }
 
-/// A box of the lattice, which halving cut out of it.
+/// A cell of the lattice, made by halving larger cells.
 private struct Cell {
     /// The corner that belongs to the cell.
     private var start = LatticePoint(corner: -1 << 30)
-    /// The opposite corner, which does not.
+    /// The opposite corner, which does not belong to the cell.
     private var end = LatticePoint(corner: 1 << 30)
 
-    /// Where the cell is halved next; its sides are powers of two.
+    /// The plane at which the cell is halved next; its sides are powers of two.
     func middle(of axis: LatticePoint.Axis) -> Int32 { start[axis] / 2 + end[axis] / 2 }
 
     mutating func halve(_ axis: LatticePoint.Axis, at plane: Int32, upper: Bool) {

@@ -6,17 +6,18 @@
     internal import Musl
 #endif
 
-/// A location as rooms have it: the centre of a cell, which hides where in the cell the room is.
+/// A room's location: the centre of a cell, which hides where in the cell the room is.
 ///
-/// ``Coordinate/rounded(toCellsOf:)`` makes it of what a client sends; readers of the log make it of what was stored.
-/// Events, states and directory entries hold this type and no ``Coordinate``: what was not rounded cannot be stored.
+/// ``Coordinate/rounded(toCellsOf:)`` makes it from a client's location; readers of the log make it from stored values.
+/// Events, states and directory entries hold this type and no ``Coordinate``, so that an unrounded location cannot be
+/// stored.
 package struct RoundedLocation: Hashable, Sendable {
     /// The cell's centre.
     package let coordinate: Coordinate
 
     fileprivate init(centre coordinate: Coordinate) { self.coordinate = coordinate }
 
-    /// What the log holds: it was rounded before it was stored, whatever the size of cells was.
+    /// Takes a location from the log: it was rounded before it was stored, whatever the size of cells was.
     package init(stored coordinate: Coordinate) { self.coordinate = coordinate }
 
     /// Degrees north of the equator, −90 … 90.
@@ -24,16 +25,17 @@ package struct RoundedLocation: Hashable, Sendable {
     /// Degrees east of Greenwich, above −180 and up to 180.
     package var longitude: Double { coordinate.longitude }
 
-    /// The size of cells where no other is set, in metres.
+    /// The default size of cells, in metres.
     package static let usualCell = 100.0
 }
 
 extension Coordinate {
-    /// The centre of the cell, about `meters` high and wide, that the point lies in.
+    /// Returns the centre of the cell, about `meters` high and wide, that contains the point.
     ///
-    /// Rounding hides where in its cell a room is; rounding a rounded point gives the same point. The Earth is cut
-    /// into bands of latitude of equal height, each band into cells of equal width, so a cell's sides differ a little
-    /// from `meters` where these do not divide the globe. Sizes under a millimetre, 0 among them, turn rounding off.
+    /// Rounding hides where in its cell a room is; rounding a rounded point gives the same point. The Earth is divided
+    /// into bands of latitude of equal height, and each band into cells of equal width, so a cell's sides differ a
+    /// little from `meters` if these do not divide the globe evenly. Sizes under a millimetre, including 0, turn
+    /// rounding off.
     package func rounded(toCellsOf meters: Double) -> RoundedLocation {
         guard meters >= 0.001 else { return RoundedLocation(centre: self) }
         let bands = max(1, (180 * Self.metersPerDegree / meters).rounded())
@@ -44,14 +46,15 @@ extension Coordinate {
         return RoundedLocation(centre: Coordinate(valid: latitude, (cell + 0.5) * 360 / cells - 180))
     }
 
-    /// The index of the cell at `distance` from the start of `whole` degrees that are cut into `count` cells.
+    /// Returns the index of the cell at `distance` from the start of `whole` degrees that are divided into `count`
+    /// cells.
     private static func cell(of distance: Double, outOf count: Double, across whole: Double) -> Double {
         min(count - 1, (distance / whole * count).rounded(.down))
     }
 
-    /// Metres of a degree of latitude on the sphere of ``Earth/radius``: π × 6,371,008.8 / 180.
+    /// The length of a degree of latitude in metres, on the sphere of ``Earth/radius``: π × 6,371,008.8 / 180.
     ///
-    /// Stored locations are centres of cells made with this number, digit for digit: with another one they would be
-    /// rounded to other cells.
+    /// Stored locations are centres of cells made with this number, digit for digit: a different number would round
+    /// them to other cells.
     private static let metersPerDegree = 111_195.08
 }

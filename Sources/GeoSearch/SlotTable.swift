@@ -1,29 +1,29 @@
-/// Finds a room's slot by its id: a hash table of slot numbers, which leaves the ids where the slots are.
+/// Finds a room's slot by its id: a hash table of slot numbers; the ids themselves stay in the slots.
 ///
-/// Open addressing with linear probing, at most three quarters full: 8 bytes an entry, 11 to 21 bytes a room. It keeps
-/// 32 bits of each hash, so that it grows without looking at the ids, and rarely looks at a wrong one.
+/// Open addressing with linear probing, at most three quarters full: 8 bytes for each entry, 11 to 21 bytes for each
+/// room. It stores 32 bits of each hash, so that it grows without reading the ids, and rarely compares a wrong id.
 struct SlotTable {
-    /// The upper 32 bits are the hash, the lower ones the slot and one; 0 is free.
+    /// The upper 32 bits are the hash, the lower ones the slot plus one; 0 is free.
     private var entries = [UInt64](repeating: 0, count: 16)
     private var count = 0
 
-    /// The slot of the id with this hash, where `matches` tells whether a slot is the one.
+    /// Returns the slot of the id with this hash; `matches` tells whether a slot has the id.
     func slot(hash: Int, where matches: (UInt32) -> Bool) -> UInt32? {
         position(hash: hash, where: matches).map { Self.slot(of: entries[$0]) }
     }
 
-    /// Notes the slot of an id that is not in the table.
+    /// Adds the slot of an id that is not in the table.
     mutating func insert(_ slot: UInt32, hash: Int) {
         if count >= entries.count / 4 * 3 { grow() }
         place(UInt64(Self.tag(hash)) << 32 | UInt64(slot &+ 1))
         count += 1
     }
 
-    /// Forgets an id and returns its slot.
+    /// Removes an id and returns its slot.
     mutating func remove(hash: Int, where matches: (UInt32) -> Bool) -> UInt32? {
         guard var hole = position(hash: hash, where: matches) else { return nil }
         let removed = Self.slot(of: entries[hole])
-        // Entries behind the hole move up where they would not be found over it.
+        // Entries after the hole move up if a search would otherwise stop at the hole before finding them.
         var next = following(hole)
         while entries[next] != 0 {
             let home = home(of: entries[next])
