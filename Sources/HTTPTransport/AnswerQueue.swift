@@ -1,19 +1,19 @@
 import NIOCore
 import NIOHTTP1
 
-/// The parts of one answer that the transport has not been given, in their order.
+/// The parts of one answer that have not been given to the transport yet, in order.
 ///
-/// Bodies are held as they came, mostly one buffer that may be shared by many answers, and leave in slices of it: nothing
-/// is copied for a connection but what its transport holds.
+/// Bodies are held as they came, mostly as one buffer that many answers may share, and are passed on in slices of it:
+/// the only bytes copied for a connection are those that its transport holds.
 struct AnswerQueue {
     private var parts: [HTTPServerResponsePart] = []
 
-    /// The most bytes of bodies that are handed on at a time.
+    /// The most bytes of bodies that are passed on at a time.
     static let sliceLength = 16_384
 
-    /// Whether nothing waits.
+    /// Whether it is empty.
     var isEmpty: Bool { parts.isEmpty }
-    /// Bytes of bodies that wait.
+    /// The bytes of bodies that it holds.
     private(set) var byteCount = 0
 
     /// Adds a part.
@@ -25,7 +25,7 @@ struct AnswerQueue {
         parts.append(part)
     }
 
-    /// Takes the first parts, up to a slice of bodies; how many bytes of bodies are in them.
+    /// Removes the first parts, up to a slice of bodies; returns them and their bytes of bodies.
     mutating func takeSlice() -> (parts: [HTTPServerResponsePart], bytes: Int) {
         var taken: [HTTPServerResponsePart] = []
         var bytes = 0
@@ -55,7 +55,7 @@ struct AnswerQueue {
         return (taken, bytes)
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     mutating func removeAll() {
         parts = []
         byteCount = 0

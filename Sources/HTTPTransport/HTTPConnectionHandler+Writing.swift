@@ -2,15 +2,15 @@ package import NIOCore
 import NIOHTTP1
 
 extension HTTPConnectionHandler {
-    /// Slices that are handed on in one turn of the loop: other connections have theirs in between.
+    /// The slices that are passed on in one turn of the event loop; other connections have theirs between the turns.
     private static let slicesOfOneTurn = 8
 
-    /// Takes a part of an answer; its promise says that it was taken, not that it has left.
+    /// Accepts a part of an answer; the promise succeeds when the part is accepted, not when it has been sent.
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         defer { promise?.succeed(()) }
         switch unwrapOutboundIn(data) {
         case .head(let head) where head.status.code < 200:
-            // 100 tells the peer to go on: at once.
+            // A status of 100 tells the peer to continue, so it is sent at once.
             if exchange.owesAnswer { context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil) }
         case .head(var head):
             guard exchange.answerBegan() else { return isAnswerDropped = true }
@@ -24,7 +24,7 @@ extension HTTPConnectionHandler {
             }
             queue.append(.head(head))
         case .body(let body):
-            // RFC 9110 §9.3.2: the fields of the answer to GET, and nothing after them.
+            // RFC 9110 §9.3.2: the answer to HEAD has the fields of the answer to GET, and no body.
             guard !isAnswerDropped, !isHead else { return }
             queue.append(.body(body))
             if queue.byteCount >= AnswerQueue.sliceLength { pump() }
@@ -36,12 +36,12 @@ extension HTTPConnectionHandler {
         }
     }
 
-    /// Answers come whole: they are flushed by slices.
+    /// Flushes only after HTTP has ended: answers are flushed slice by slice.
     package func flush(context: ChannelHandlerContext) {
         if exchange.isOver { context.flush() }
     }
 
-    /// Answers a violation; nothing of an earlier answer waits.
+    /// Answers a violation; no part of an earlier answer may be waiting.
     func refuse(_ violation: HTTPViolation) {
         isAnswerDropped = true
         let body = surroundings.problem(violation)
@@ -56,7 +56,7 @@ extension HTTPConnectionHandler {
         pump()
     }
 
-    /// Gives the transport one slice after the other, as it passes them on.
+    /// Gives the transport one slice after the other, as it sends them.
     func pump() {
         guard !isPumping, let context else { return }
         isPumping = true
@@ -97,7 +97,7 @@ extension HTTPConnectionHandler {
         context?.close(promise: nil)
     }
 
-    /// Notes what waits, or that nothing does.
+    /// Updates the exchange and the server about the bytes that wait for the peer, if any.
     private func settle() {
         guard context != nil else { return }
         guard queue.isEmpty, inTransport == nil else {
@@ -111,7 +111,7 @@ extension HTTPConnectionHandler {
         perform(exchange.answerLeft(at: .now()))
     }
 
-    /// Looks at how much the peer has taken; its system's word is all there is about it.
+    /// Measures how much the peer has taken; only the system's socket buffer tells.
     func noteProgress(at now: NIODeadline) {
         guard let context else { return }
         let unsent = surroundings.unsentBytes(context.channel) ?? inTransport ?? 0

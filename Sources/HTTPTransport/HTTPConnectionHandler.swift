@@ -4,38 +4,38 @@ package import WebSocketCodec
 
 /// The server's side of one HTTP/1 connection, between SwiftNIO's reader and writer of messages and the HTTP server.
 ///
-/// It lets one request at a time through (``HTTPExchange``) and reads nothing more before the answer has left; holds the
-/// answer and gives the transport one slice of it at a time; refuses what ``RequestRule`` does not allow; sends no body
-/// in answer to HEAD; and ends the connection of a peer that sends or takes too little. Handshakes of WebSockets are
-/// taken out, since proxies send them on connections that they have used before.
+/// It passes on one request at a time (``HTTPExchange``) and reads nothing more before the answer has been sent. It
+/// holds the answer and gives the transport one slice of it at a time. It refuses requests that ``RequestRule`` does
+/// not allow, sends no body in answer to HEAD, and ends the connection of a peer that sends or takes too little. It
+/// takes WebSocket handshakes out of the stream, since proxies send them on connections that they have used before.
 ///
-/// Its deadlines are told to somebody else's timer. Confined to the channel's loop.
+/// The server's timer keeps its deadlines. Confined to the channel's loop.
 package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias InboundOut = HTTPServerRequestPart
     package typealias OutboundIn = HTTPServerResponsePart
     package typealias OutboundOut = HTTPServerResponsePart
 
-    /// What the handler needs of its server.
+    /// The parts of the server that the handler needs.
     package struct Surroundings {
-        /// How long a peer may take, and how much it may send.
+        /// The limits on a peer's time and bytes.
         package var limits: HTTPExchange.Limits
         /// Fields that are added to every answer that lacks them.
         package var fields: [(name: String, value: String)]
-        /// The body that answers a violation, JSON (RFC 9457).
+        /// The body of the answer to a violation, JSON (RFC 9457).
         package var problem: (HTTPViolation) -> [UInt8]
-        /// Calls ``HTTPConnectionHandler/deadlineReached(at:)`` at this time, or earlier.
+        /// Asks for a call of ``HTTPConnectionHandler/deadlineReached(at:)`` at this time, or earlier.
         package var schedule: (NIODeadline) -> Void
-        /// Looks no more after this connection: it is gone, or no HTTP any more.
+        /// Ends the calls for this connection: it is closed, or no longer HTTP.
         package var forget: () -> Void
-        /// Takes the connection with the head of a WebSocket's handshake.
+        /// Takes over the connection with the head of a WebSocket handshake.
         package var takeOver: (any Channel, RequestHead) -> Void
-        /// A request was let through, or its answer has left; once each.
+        /// Reports that a request was passed on, and that its answer has been sent; once each.
         package var requestBegan: () -> Void
         package var requestEnded: () -> Void
-        /// So many bytes wait for the peer in memory of its own.
+        /// Reports the number of bytes of the connection's own memory that wait for the peer.
         package var setWaiting: (Int) -> Void
-        /// Bytes that wait for the peer in the process and in the system; nil where that is not known.
+        /// Returns the bytes that wait for the peer in the process and in the system; nil if that is not known.
         package var unsentBytes: (any Channel) -> Int?
 
         package init(
@@ -58,45 +58,45 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         }
     }
 
-    /// What was read ahead of its turn.
+    /// Input that was read before its turn.
     enum Ahead {
         case part(HTTPServerRequestPart)
         case failure(HTTPViolation)
     }
 
-    /// For the timer that calls ``deadlineReached(at:)``.
+    /// The timer's own record for this connection.
     package var wheelTick: Int?
     let surroundings: Surroundings
     var exchange = HTTPExchange(at: .now())
     var context: ChannelHandlerContext?
     var gate: HTTPInputGate?
-    /// Bytes of the request's body that its head has announced and that have not come; 0 where that is not known.
+    /// The bytes of the request's body that its head announced and that have not arrived; 0 if that is not known.
     var knownBody = 0
     var queue = AnswerQueue()
-    /// Bytes that the transport was given and has not passed on; nil where there are none.
+    /// The bytes that the transport was given and has not sent; nil if there are none.
     var inTransport: Int?
     /// Whether ``pump()`` is under way.
     var isPumping = false
-    /// Whether the answer to the request has no body: it is HEAD.
+    /// Whether the answer has no body because the request is HEAD.
     var isHead = false
-    /// Whether the peer keeps its connection by saying so, as HTTP/1.0 has it.
+    /// Whether the peer asked to keep the connection, as HTTP/1.0 requires.
     var isKeptByWord = false
-    /// Whether what the HTTP server writes is dropped until the end of the answer.
+    /// Whether everything that the HTTP server writes is dropped until the end of the answer.
     var isAnswerDropped = false
-    /// What lives until the answer has left.
+    /// Objects that are kept alive until the answer has been sent.
     var kept: [AnyObject] = []
-    /// Bytes given to the transport since the connection's beginning, and how many of them the peer had taken when they
-    /// were looked at last.
+    /// The bytes given to the transport since the connection began, and how many of them the peer had taken at the last
+    /// measurement.
     var given = 0
     var takenSeen = 0
 
     private var ahead: [Ahead] = []
-    /// The head of a WebSocket's handshake, until its end has come.
+    /// The head of a WebSocket handshake, until the end of the request has arrived.
     private var handshake: RequestHead?
     private var isReadingPutOff = false
     /// Whether ``goOn()`` is under way.
     private var isGoingOn = false
-    /// Whether the peer was asked for bytes that have not come.
+    /// Whether the transport was asked to read and no bytes have arrived yet.
     private var isReading = false
     private var isRequestCounted = false
 
@@ -104,7 +104,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         self.surroundings = surroundings
     }
 
-    /// Puts a handler behind SwiftNIO's reader of requests, with what stands before that.
+    /// Adds a handler behind SwiftNIO's reader of requests, and the gate before that reader.
     @discardableResult
     package static func add(to channel: any Channel, _ surroundings: Surroundings) throws -> HTTPConnectionHandler {
         let pipeline = channel.pipeline.syncOperations
@@ -115,7 +115,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         return handler
     }
 
-    /// Keeps something alive until the answer to the request in progress has left, or the connection ends.
+    /// Keeps an object alive until the answer to the request in progress has been sent, or the connection ends.
     package func keep(_ object: some AnyObject) {
         if context != nil { kept.append(object) }
     }
@@ -163,16 +163,16 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
 
     package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         guard mode == .output, !exchange.isOver else { return context.close(mode: mode, promise: promise) }
-        // The HTTP server has nothing more to say; what it has said leaves first.
+        // The HTTP server has nothing more to send; its earlier output is sent before the connection closes.
         promise?.succeed(())
         perform(exchange.askedToEnd())
     }
 
     // MARK: Reading
 
-    /// Whether bytes are wanted.
+    /// Whether input is wanted.
     var takesInput: Bool { ahead.isEmpty && exchange.takesInput }
-    /// Whether what arrives is dropped.
+    /// Whether input is dropped.
     var dropsInput: Bool { exchange.isLingering || exchange.isOver }
 
     func bytesCame(_ count: Int) {
@@ -180,7 +180,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         perform(exchange.bytesCame(count, surroundings.limits, at: .now()))
     }
 
-    /// All that has arrived was looked at.
+    /// Called when all input that has arrived was handled.
     func inputHandled() {
         guard !exchange.isOver, takesInput, !exchange.isBetweenRequests else { return }
         scheduleNext()
@@ -236,7 +236,8 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
                 handshake = request
                 return begin(request)
             }
-            // The reader takes whatever follows a wish to leave HTTP for no HTTP, also where the wish is not met.
+            // After a request to leave HTTP, SwiftNIO's reader no longer parses HTTP, even if the request is not
+            // granted.
             isLast = true
         }
         isHead = head.method == .HEAD
@@ -260,13 +261,13 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         surroundings.takeOver(context.channel, handshake)
     }
 
-    /// Looks at what came before its turn, then at what was held back, then asks for more.
+    /// Handles input that arrived before its turn, then input that was held back, then reads more.
     private func goOn() {
         guard let context, !isGoingOn else { return }
         isGoingOn = true
         while !ahead.isEmpty, exchange.takesInput {
             let first = ahead.removeFirst()
-            // What comes while this is looked at comes behind the rest.
+            // Input that arrives meanwhile is added after the rest.
             let rest = ahead
             ahead = []
             switch first {
@@ -295,7 +296,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
 
     // MARK: Steps
 
-    /// Does what the exchange says.
+    /// Carries out a step of the exchange.
     func perform(_ step: HTTPExchange.Step) {
         guard let context else { return }
         switch step {
@@ -325,14 +326,14 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         surroundings.requestEnded()
     }
 
-    /// Lets go of what lives until the answer has left.
+    /// Releases the objects that were kept alive until the answer was sent.
     func releaseKept() {
         if !kept.isEmpty { kept = [] }
     }
 
     // MARK: Time
 
-    /// Looks at the deadlines, which may have come earlier than anybody thought.
+    /// Schedules the next check of the deadlines, which may have become earlier.
     func scheduleNext() {
         guard let deadline = exchange.deadline(surroundings.limits) else { return }
         surroundings.schedule(
@@ -340,28 +341,28 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
                 ? min(deadline, .now() + .nanoseconds(surroundings.limits.stall.nanoseconds / 8)) : deadline)
     }
 
-    /// Forgives the peer a time in which nobody here looked at what it did.
+    /// Extends the peer's deadlines by a time in which this server did not look at the connection.
     package func excuse(_ pause: TimeAmount) {
         exchange.excuse(pause)
     }
 
-    /// Does what is due, and returns when to look again; nil where that is not needed.
+    /// Does what is due at this time, and returns the time of the next check; nil if none is needed.
     package func deadlineReached(at now: NIODeadline) -> NIODeadline? {
         guard context != nil, !exchange.isOver else { return nil }
         noteProgress(at: now)
-        // What is not asked for cannot come.
+        // Bytes that were not requested cannot arrive.
         if !isReading { exchange.excuseBody(.seconds(1)) }
         perform(exchange.timeCame(now, surroundings.limits))
         guard context != nil, !exchange.isOver else { return nil }
         let limits = surroundings.limits
         let next = exchange.deadline(limits) ?? now + limits.idle
-        // Progress counts from when it was seen.
+        // Progress counts from the time when it was measured.
         return exchange.isWaiting ? min(next, now + .nanoseconds(limits.stall.nanoseconds / 8)) : next
     }
 }
 
 extension RequestHead {
-    /// The same head; nil where a field is none.
+    /// Converts a head; nil if a field is invalid.
     fileprivate init?(_ head: HTTPRequestHead) {
         var fields = HeaderFields()
         for (name, value) in head.headers {

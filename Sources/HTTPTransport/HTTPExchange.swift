@@ -1,27 +1,29 @@
 package import NIOCore
 
-/// The requests of one HTTP/1 connection, one after the other: what is being read, what is owed, and when the peer's
-/// patience is at its end.
+/// The requests of one HTTP/1 connection, one after the other.
 ///
-/// A machine: it is told what came, what was answered and what the time is, and says what to do. One request is in
-/// progress at a time; the next one is not looked at before the last byte of the answer to it has left.
+/// It tracks the request that is being read, the answer that is owed, and the peer's deadlines.
+///
+/// A machine: its inputs are what arrived, what was answered and the time; its outputs are the next steps. One request
+/// is in progress at a time; the next one is not looked at before the last byte of the answer has been sent.
 package struct HTTPExchange: Equatable {
-    /// How long a peer may take, and how much it may send.
+    /// The limits on a peer's time and bytes.
     package struct Limits: Equatable, Sendable {
-        /// A connection on which nothing happens is closed after this.
+        /// The time after which a connection without any activity is closed.
         package var idle: TimeAmount
-        /// A head must have ended so long after its first byte.
+        /// The time within which a head must end after its first byte.
         package var head: TimeAmount
-        /// For so long a body may come as slowly as it likes; then its average since its head must be ``leastRate``.
+        /// The time in which a body may be arbitrarily slow; after it, its average rate since its head must be
+        /// ``leastRate``.
         package var bodyGrace: TimeAmount
-        /// A peer that takes nothing of what it is sent is closed after this.
+        /// The time after which a peer that takes none of the bytes sent to it is closed.
         package var stall: TimeAmount
-        /// How long what a peer still sends is read and dropped before its connection is closed.
+        /// The time for which input is still read and dropped before the connection is closed.
         package var linger: TimeAmount
-        /// The least rate of a body, and of a reader, in bytes a second.
+        /// The lowest rate of a body, and of a reader, in bytes a second.
         package var leastRate = 1_024
-        /// So many bytes are read and dropped of a body whose request has been answered without it, and of what comes
-        /// after the last answer.
+        /// The bytes that are read and dropped of a body whose request was answered without it, and of input after the
+        /// last answer.
         package var unwantedBody: Int
 
         package init(
@@ -37,43 +39,43 @@ package struct HTTPExchange: Equatable {
         }
     }
 
-    /// What is to be done.
+    /// The next action of the shell.
     package enum Step: Equatable {
-        /// Hand it on.
+        /// Pass the input on.
         case pass
-        /// Drop it.
+        /// Drop the input.
         case drop
-        /// Answer a violation, as the last thing on this connection.
+        /// Answer a violation, as the last answer on this connection.
         case refuse(HTTPViolation)
         /// Look at the next request.
         case next
-        /// Read and drop what the peer still sends, until it is quiet: closed with unread bytes in it, the connection
-        /// would take the answer away again.
+        /// Read and drop input until the peer is quiet: closing a connection with unread bytes would discard the
+        /// answer.
         case linger
         /// Close the connection.
         case close
-        /// Nothing.
+        /// Do nothing.
         case nothing
     }
 
     private enum Request: Equatable {
-        /// Nothing of it has come.
+        /// No byte of it has arrived.
         case none(since: NIODeadline)
         case head(since: NIODeadline)
         case body(since: NIODeadline, count: Int)
-        /// All of it has come.
+        /// All of it has arrived.
         case read
     }
 
     private enum Answer: Equatable {
-        /// Nobody waits for one.
+        /// No answer is owed.
         case none
         case owed
         /// Its head has been written.
         case begun
-        /// Its end has been written, and not all of it has left.
+        /// Its end has been written, but not all of it has been sent.
         case written
-        /// It has left, and its request has not been read to the end.
+        /// It has been sent, and its request has not been read to the end.
         case left
     }
 
@@ -87,47 +89,48 @@ package struct HTTPExchange: Equatable {
         /// The answer to the request in progress is the last one.
         case ending
         case lingering(since: NIODeadline, lastByte: NIODeadline, count: Int)
-        /// Closed, or handed to what is no HTTP.
+        /// The connection is closed, or no longer HTTP.
         case over
     }
 
-    /// How long a peer that is to be closed must be quiet.
+    /// The time for which a peer must be quiet before it is closed.
     package static let quiet = TimeAmount.milliseconds(250)
-    /// So many bytes may lie in the peer's system, acknowledged, before whoever reads there: at the least rate it shows no
-    /// progress until it has taken them.
+    /// The bytes that may lie in the peer's system, acknowledged but not yet read: a reader at the lowest rate shows no
+    /// progress until it has read them.
     package static let unseen = 131_072
 
     private var request: Request
     private var answer = Answer.none
     private var phase = Phase.open
-    /// Since when the peer has shown no progress while bytes wait for it, and how many it had taken just before.
+    /// The time since which the peer has shown no progress although bytes wait for it, and how many it had taken just
+    /// before.
     private var stalled: Stall?
 
-    /// A connection of which nothing has been read.
+    /// Makes the exchange of a connection from which nothing has been read.
     package init(at now: NIODeadline) {
         request = .none(since: now)
     }
 
-    // MARK: What is asked of it
+    // MARK: State
 
-    /// Whether bytes and parts may be handed to it.
+    /// Whether it accepts bytes and parts.
     package var takesInput: Bool { request != .read && (phase == .open || phase == .ending) }
     /// Whether no request is in progress.
     package var isBetweenRequests: Bool {
         if case .none = request { true } else { false }
     }
-    /// Whether what arrives is read and dropped.
+    /// Whether input is read and dropped.
     package var isLingering: Bool {
         if case .lingering = phase { true } else { false }
     }
     /// Whether the answer to the request in progress is the last one.
     package var isEnding: Bool { phase != .open }
-    /// Whether it is closed, or handed to what is no HTTP.
+    /// Whether the connection is closed, or no longer HTTP.
     package var isOver: Bool { phase == .over }
 
     // MARK: Reading
 
-    /// Bytes came.
+    /// Bytes have arrived.
     package mutating func bytesCame(_ bytes: Int, _ limits: Limits, at now: NIODeadline) -> Step {
         if case .none = request { request = .head(since: now) }
         guard case .lingering(let since, _, let count) = phase else { return .pass }
@@ -135,7 +138,7 @@ package struct HTTPExchange: Equatable {
         return count + bytes > limits.unwantedBody ? .close : .drop
     }
 
-    /// A head came; after the answer to its request the connection ends where `isLast` says so.
+    /// A head has arrived; if `isLast`, the connection ends after the answer to its request.
     package mutating func headCame(isLast: Bool, at now: NIODeadline) -> Step {
         guard takesInput, answer == .none else { return .drop }
         request = .body(since: now, count: 0)
@@ -144,25 +147,25 @@ package struct HTTPExchange: Equatable {
         return .pass
     }
 
-    /// A part of a body came.
+    /// A part of a body has arrived.
     package mutating func bodyCame(_ bytes: Int, _ limits: Limits) -> Step {
         guard takesInput, case .body(let since, let count) = request else { return .drop }
         request = .body(since: since, count: count + bytes)
         guard answer == .left || answer == .written else { return .pass }
         guard count + bytes > limits.unwantedBody else { return .pass }
-        // Nobody wants it: more is not read than was answered for.
+        // The body is no longer wanted, and too much of it has arrived: this request is the last.
         phase = .ending
         return answer == .left ? .linger : .drop
     }
 
-    /// The end of a request came.
+    /// The end of a request has arrived.
     package mutating func endCame(at now: NIODeadline) -> Step {
         guard takesInput, case .body = request else { return .drop }
         request = .read
         return .pass
     }
 
-    /// What came is no request, or took too long.
+    /// The input is not a valid request, or took too long.
     package mutating func violated(_ violation: HTTPViolation) -> Step {
         guard phase == .open || phase == .ending else { return .nothing }
         phase = .ending
@@ -179,32 +182,32 @@ package struct HTTPExchange: Equatable {
         }
     }
 
-    /// The connection is handed to what is no HTTP.
+    /// The connection has been handed over and is no longer HTTP.
     package mutating func handedOver() {
         phase = .over
     }
 
     // MARK: Answering
 
-    /// Whether the head of an answer may be written now.
+    /// The head of an answer is to be written; returns whether it may be.
     package mutating func answerBegan() -> Bool {
         guard answer == .owed, phase == .open || phase == .ending else { return false }
         answer = .begun
         return true
     }
 
-    /// Whether an answer is owed of which nothing was written.
+    /// Whether an answer is owed and no part of it has been written.
     package var owesAnswer: Bool { answer == .owed && (phase == .open || phase == .ending) }
 
-    /// The end of an answer was written.
+    /// The end of an answer has been written.
     package mutating func answerEnded() {
         if answer == .begun { answer = .written }
     }
 
-    /// Whether an answer has been written of which not all has left.
+    /// Whether an answer has been written but not completely sent.
     package var isAnswerWritten: Bool { answer == .written }
 
-    /// All that was written has left.
+    /// Everything that was written has been sent.
     package mutating func answerLeft(at now: NIODeadline) -> Step {
         guard answer == .written else { return .nothing }
         stalled = nil
@@ -213,7 +216,7 @@ package struct HTTPExchange: Equatable {
         return nextIfDone(at: now)
     }
 
-    /// Whether the request is done with; call after an answer has left and after the end of a request.
+    /// Returns `next` if the request is complete; call it after an answer has been sent and after the end of a request.
     package mutating func nextIfDone(at now: NIODeadline) -> Step {
         guard answer == .left, request == .read else { return .nothing }
         guard phase == .open else { return .close }
@@ -222,7 +225,7 @@ package struct HTTPExchange: Equatable {
         return .next
     }
 
-    /// Nothing more is to be answered on this connection.
+    /// No more answers are to be given on this connection.
     package mutating func askedToEnd() -> Step {
         guard phase == .open || phase == .ending else { return .nothing }
         phase = .ending
@@ -233,12 +236,12 @@ package struct HTTPExchange: Equatable {
         }
     }
 
-    /// What the peer still sends is dropped from now on.
+    /// Input is dropped from now on.
     package mutating func lingers(at now: NIODeadline) {
         phase = .lingering(since: now, lastByte: now, count: 0)
     }
 
-    /// The connection is gone.
+    /// The connection is closed.
     package mutating func closed() {
         phase = .over
     }
@@ -248,25 +251,25 @@ package struct HTTPExchange: Equatable {
     /// Whether bytes wait for the peer.
     package var isWaiting: Bool { stalled != nil }
 
-    /// Bytes wait for the peer.
+    /// Bytes wait for the peer from now on.
     package mutating func waits(at now: NIODeadline) {
         if stalled == nil { stalled = Stall(since: now, credit: 0) }
     }
 
-    /// The peer has taken bytes for which it was waited.
+    /// The peer has taken some of the bytes that wait for it.
     package mutating func progressed(by bytes: Int, at now: NIODeadline) {
         guard stalled != nil else { return }
         stalled = Stall(since: now, credit: min(bytes, Self.unseen))
     }
 
-    /// Nothing waits for the peer any more.
+    /// No bytes wait for the peer any more.
     package mutating func waitsNoMore(at now: NIODeadline) {
         guard stalled != nil else { return }
         stalled = nil
         if case .none = request { request = .none(since: now) }
     }
 
-    /// Forgives the peer a time in which it was not looked at.
+    /// Extends the deadlines by a time in which the peer was not looked at.
     package mutating func excuse(_ pause: TimeAmount) {
         switch request {
         case .none(let since): request = .none(since: since + pause)
@@ -277,12 +280,12 @@ package struct HTTPExchange: Equatable {
         if let stalled { self.stalled = Stall(since: stalled.since + pause, credit: stalled.credit) }
     }
 
-    /// Forgives the peer a time in which nobody asked for its body.
+    /// Extends the body's deadline by a time in which nobody read the body.
     package mutating func excuseBody(_ pause: TimeAmount) {
         if case .body(let since, let count) = request { request = .body(since: since + pause, count: count) }
     }
 
-    /// When there may be something to do; nil where the peer has nothing to do that takes time.
+    /// The time of the next check; nil if no deadline of the peer is running.
     package func deadline(_ limits: Limits) -> NIODeadline? {
         switch phase {
         case .over: return nil
@@ -301,7 +304,7 @@ package struct HTTPExchange: Equatable {
         return ofAnswer.map { min($0, ofRequest) } ?? ofRequest
     }
 
-    /// What to do at this time.
+    /// Returns the step that is due at this time.
     package mutating func timeCame(_ now: NIODeadline, _ limits: Limits) -> Step {
         guard let deadline = deadline(limits), deadline <= now else { return .nothing }
         guard phase == .open || phase == .ending else { return .close }
@@ -310,7 +313,7 @@ package struct HTTPExchange: Equatable {
         case .none, .read: return .close
         case .head: return violated(.headTooSlow)
         case .body:
-            // What is left of it is waited for no longer; an answer that waits has its own time.
+            // The rest of the body is no longer waited for; an answer that is being sent has its own deadline.
             guard answer == .written else { return violated(.bodyTooSlow) }
             phase = .ending
             request = .read
@@ -320,12 +323,12 @@ package struct HTTPExchange: Equatable {
 }
 
 extension HTTPExchange.Limits {
-    /// How long so many bytes take at the least rate.
+    /// The time that `bytes` bytes take at the lowest rate.
     fileprivate func time(for bytes: Int) -> TimeAmount {
         .nanoseconds(Int64(bytes) * (1_000_000_000 / Int64(leastRate)))
     }
 
-    /// Until when a peer that shows no progress is waited for: it may still have `credit` bytes to read.
+    /// The deadline of a peer that shows no progress and may still have `credit` bytes to read.
     fileprivate func end(of stall: NIODeadline, credit: Int) -> NIODeadline {
         stall + self.stall + min(time(for: credit), .nanoseconds(self.stall.nanoseconds * 4))
     }

@@ -1,17 +1,17 @@
 import NIOCore
 
-/// Holds back the bytes of an HTTP connection that nobody wants to look at yet, before the reader of requests makes
-/// something larger of them.
+/// Holds back the bytes of an HTTP connection until they are wanted, before SwiftNIO's reader parses them into larger
+/// objects.
 ///
-/// What it lets through comes in short pieces, so that of a line of requests sent at once few are read ahead.
+/// Bytes are passed on in short pieces, so that few of many requests sent at once are read ahead.
 final class HTTPInputGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// The most bytes of heads that are let through at a time.
+    /// The most bytes of heads that are passed on at a time.
     static let pieceLength = 512
-    /// A peer that has sent more than this while it is not read from is closed: the system hands over all it has once
-    /// the peer has ended its side.
+    /// The most bytes that may be held back before the peer is closed: once a peer has ended its side, the system
+    /// delivers all of its bytes even if they were not asked for.
     static let heldLimit = 65_536
 
     private let connection: HTTPConnectionHandler
@@ -43,7 +43,7 @@ final class HTTPInputGate: ChannelInboundHandler, RemovableChannelHandler {
         guard !connection.dropsInput else { return }
         if held.readableBytes == 0, !isFeeding { feed(&bytes, context) }
         guard bytes.readableBytes > 0, !connection.dropsInput else { return }
-        // Copied: the buffer belongs to the transport.
+        // Copied, because the buffer belongs to the transport.
         held.writeBytes(bytes.readableBytesView)
         if held.readableBytes > Self.heldLimit { context.close(promise: nil) }
     }
@@ -53,7 +53,7 @@ final class HTTPInputGate: ChannelInboundHandler, RemovableChannelHandler {
         connection.inputHandled()
     }
 
-    /// Lets through what was held back, as far as it is wanted now.
+    /// Passes on the bytes that were held back, as far as they are wanted now.
     func resume() {
         guard let context, !isFeeding, held.readableBytes > 0 else { return }
         var bytes = held

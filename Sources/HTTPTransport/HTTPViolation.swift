@@ -1,6 +1,6 @@
-/// What a peer did that HTTP/1 does not allow, or that takes too long, with the status that answers it.
+/// A peer's violation of HTTP/1 or of a time limit, with the status that answers it.
 package enum HTTPViolation: Error, Equatable, Sendable, CaseIterable {
-    /// Bytes that are no message (RFC 9112 §2.2).
+    /// Bytes that are not a message (RFC 9112 §2.2).
     case malformed
     /// A head over the limit of bytes or of fields.
     case headTooLarge
@@ -14,7 +14,7 @@ package enum HTTPViolation: Error, Equatable, Sendable, CaseIterable {
     case transferEncodingInHTTP10
     /// A head that did not end in time.
     case headTooSlow
-    /// A body that came at less than the least rate.
+    /// A body that arrived at less than the lowest rate.
     case bodyTooSlow
 
     /// The status that answers it.
@@ -27,7 +27,7 @@ package enum HTTPViolation: Error, Equatable, Sendable, CaseIterable {
         }
     }
 
-    /// The phrase that goes with ``status`` (RFC 9110 §15, RFC 6585 §5).
+    /// The reason phrase of ``status`` (RFC 9110 §15, RFC 6585 §5).
     package var title: String {
         switch status {
         case 408: "Request Timeout"
@@ -37,12 +37,12 @@ package enum HTTPViolation: Error, Equatable, Sendable, CaseIterable {
         }
     }
 
-    /// What is wrong, as a sentence for the author of the peer.
+    /// The fault, as a sentence for the author of the client.
     package var detail: String {
         switch self {
-        case .malformed: "the bytes are no request"
+        case .malformed: "the bytes are not a request"
         case .headTooLarge: "the head is too long, or has too many fields"
-        case .unsupportedVersion: "this version of HTTP is not spoken here"
+        case .unsupportedVersion: "this version of HTTP is not supported"
         case .badHost: "exactly one Host field with a host is needed"
         case .badTarget: "the target is not a path"
         case .transferEncodingInHTTP10: "HTTP/1.0 has no Transfer-Encoding"

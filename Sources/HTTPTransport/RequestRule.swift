@@ -1,8 +1,8 @@
 package import NIOHTTP1
 
-/// What the head of a request must satisfy before anything looks at its path (RFC 9112 §3.2, §6.1).
+/// The rules for the head of a request, checked before its path is looked at (RFC 9112 §3.2, §6.1).
 package enum RequestRule {
-    /// Checks a head, and gives an absolute target the form of all others: the path in the target, its host in `Host`.
+    /// Checks a head, and converts an absolute target to the usual form: the path in the target, its host in `Host`.
     package static func check(_ head: inout HTTPRequestHead) throws(HTTPViolation) {
         guard head.version == .http1_1 || head.version == .http1_0 else { throw .unsupportedVersion }
         let isHTTP11 = head.version == .http1_1
@@ -24,7 +24,7 @@ package enum RequestRule {
         }
     }
 
-    /// Whether text is a host, with a port or without one, as `Host` has it (RFC 3986 §3.2.2); not an empty one.
+    /// Whether a text is a non-empty host with or without a port, as `Host` has it (RFC 3986 §3.2.2).
     package static func isHost(_ text: some StringProtocol) -> Bool {
         var rest = Array(text.utf8)[...]
         if rest.first == UInt8(ascii: "[") {
@@ -72,7 +72,7 @@ package enum RequestRule {
         isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
     }
 
-    /// What a name has beside letters and digits (RFC 3986 §2.2, §2.3).
+    /// The characters of a name besides letters and digits (RFC 3986 §2.2, §2.3).
     private static let marks = Set("-._~!$&'()*+,;=".utf8)
 }
 
