@@ -20,6 +20,7 @@ import backline
 import postgres
 from chaos_checks import check_room
 from chaos_clients import Client, World, take_up
+import chaos_network
 from chaos_network import Namespace
 from fold import differences
 
@@ -375,7 +376,8 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     print(f"seed {seed}, {backline.program()}", flush=True)
     plan = Plan(seed, given.minutes * 60, given.every, given.rooms, given.clients, given.pace, faults)
-    wrong = asyncio.run(run(plan, lambda text: print(text, flush=True)))
+    with chaos_network.apart():
+        wrong = asyncio.run(run(plan, lambda text: print(text, flush=True)))
     for line in wrong:
         print(f"WRONG {line}")
     print(f"seed {seed}: {f'{len(wrong)} things are wrong' if wrong else 'everything holds'}")
