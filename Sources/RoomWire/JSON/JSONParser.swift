@@ -1,9 +1,10 @@
 /// Reads JSON text (RFC 8259) strictly: anything outside the grammar is refused.
 ///
-/// Recursion is bounded by the maximum depth; every byte is examined a constant number of times.
+/// Recursion is bounded by the maximum depth; every byte is examined a constant number of times. ``members(_:_:)`` and
+/// ``elements(_:_:)`` hold the structure of objects and arrays, also for readers that make no values of them.
 struct JSONParser {
     /// The offset of the next byte.
-    private var index = 0
+    var index = 0
     /// The number of open arrays and objects.
     private var depth = 0
     private let maximumDepth: Int
@@ -34,25 +35,17 @@ struct JSONParser {
     static func place(of name: String, in text: Span<UInt8>) throws(JSONViolation) -> Range<Int>? {
         var parser = JSONParser(maximumDepth: JSONValue.usualMaximumDepth)
         parser.skipWhiteSpace(text)
-        try parser.expect(UInt8(ascii: "{"), text)
-        parser.depth = 1
-        parser.skipWhiteSpace(text)
-        if parser.take(UInt8(ascii: "}"), text) { return nil }
+        guard parser.index < text.count else { throw .unexpectedEnd }
+        guard text[parser.index] == UInt8(ascii: "{") else { throw .unexpectedByte(offset: parser.index) }
         var place: Range<Int>?
-        while true {
-            guard parser.index < text.count else { throw .unexpectedEnd }
-            guard text[parser.index] == UInt8(ascii: "\"") else { throw .unexpectedByte(offset: parser.index) }
+        try parser.members(text) { (parser, text) throws(JSONViolation) in
             let isMeant = try parser.string(text) == name
-            parser.skipWhiteSpace(text)
-            try parser.expect(UInt8(ascii: ":"), text)
-            parser.skipWhiteSpace(text)
+            try parser.colon(text)
             let start = parser.index
             _ = try parser.value(text)
             if isMeant { place = start..<parser.index }
-            parser.skipWhiteSpace(text)
-            guard parser.take(UInt8(ascii: ","), text) else { return place }
-            parser.skipWhiteSpace(text)
         }
+        return place
     }
 
     private mutating func value(_ text: Span<UInt8>) throws(JSONViolation) -> JSONValue {
@@ -78,51 +71,66 @@ struct JSONParser {
     // MARK: Structure
 
     private mutating func object(_ text: Span<UInt8>) throws(JSONViolation) -> JSONObject {
-        try self.open()
         var object = JSONObject()
-        self.skipWhiteSpace(text)
-        if self.take(UInt8(ascii: "}"), text) {
-            self.depth -= 1
-            return object
+        try self.members(text) { (parser, text) throws(JSONViolation) in
+            let name = try parser.string(text)
+            try parser.colon(text)
+            object.members.append(JSONObject.Member(name: name, value: try parser.value(text)))
         }
-        while true {
-            guard self.index < text.count else { throw .unexpectedEnd }
-            guard text[self.index] == UInt8(ascii: "\"") else { throw .unexpectedByte(offset: self.index) }
-            let name = try self.string(text)
-            self.skipWhiteSpace(text)
-            try self.expect(UInt8(ascii: ":"), text)
-            self.skipWhiteSpace(text)
-            object.members.append(JSONObject.Member(name: name, value: try self.value(text)))
-            self.skipWhiteSpace(text)
-            if self.take(UInt8(ascii: ","), text) {
-                self.skipWhiteSpace(text)
-                continue
-            }
-            try self.expect(UInt8(ascii: "}"), text)
-            self.depth -= 1
-            return object
-        }
+        return object
     }
 
     private mutating func array(_ text: Span<UInt8>) throws(JSONViolation) -> [JSONValue] {
-        try self.open()
         var array: [JSONValue] = []
+        try self.elements(text) { (parser, text) throws(JSONViolation) in array.append(try parser.value(text)) }
+        return array
+    }
+
+    /// Reads an object, whose brace is the next byte; `member` reads one member, from the quotation mark of its name to
+    /// the end of its value, with ``colon(_:)`` between the two.
+    @inline(__always)
+    mutating func members(
+        _ text: Span<UInt8>, _ member: (inout JSONParser, Span<UInt8>) throws(JSONViolation) -> Void
+    ) throws(JSONViolation) {
+        try self.list(text, until: UInt8(ascii: "}")) { (parser, text) throws(JSONViolation) in
+            guard parser.index < text.count else { throw .unexpectedEnd }
+            guard text[parser.index] == UInt8(ascii: "\"") else { throw .unexpectedByte(offset: parser.index) }
+            try member(&parser, text)
+        }
+    }
+
+    /// Reads an array, whose bracket is the next byte; `element` reads one value.
+    @inline(__always)
+    mutating func elements(
+        _ text: Span<UInt8>, _ element: (inout JSONParser, Span<UInt8>) throws(JSONViolation) -> Void
+    ) throws(JSONViolation) {
+        try self.list(text, until: UInt8(ascii: "]"), element)
+    }
+
+    /// Reads the colon between a member's name and its value.
+    @inline(__always)
+    mutating func colon(_ text: Span<UInt8>) throws(JSONViolation) {
         self.skipWhiteSpace(text)
-        if self.take(UInt8(ascii: "]"), text) {
-            self.depth -= 1
-            return array
-        }
-        while true {
-            array.append(try self.value(text))
-            self.skipWhiteSpace(text)
-            if self.take(UInt8(ascii: ","), text) {
+        try self.expect(UInt8(ascii: ":"), text)
+        self.skipWhiteSpace(text)
+    }
+
+    @inline(__always)
+    private mutating func list(
+        _ text: Span<UInt8>, until end: UInt8, _ part: (inout JSONParser, Span<UInt8>) throws(JSONViolation) -> Void
+    ) throws(JSONViolation) {
+        try self.open()
+        self.skipWhiteSpace(text)
+        if !self.take(end, text) {
+            while true {
+                try part(&self, text)
                 self.skipWhiteSpace(text)
-                continue
+                guard self.take(UInt8(ascii: ","), text) else { break }
+                self.skipWhiteSpace(text)
             }
-            try self.expect(UInt8(ascii: "]"), text)
-            self.depth -= 1
-            return array
+            try self.expect(end, text)
         }
+        self.depth -= 1
     }
 
     private mutating func open() throws(JSONViolation) {
@@ -131,7 +139,7 @@ struct JSONParser {
         guard self.depth <= self.maximumDepth else { throw .tooDeep(limit: self.maximumDepth) }
     }
 
-    private mutating func word(_ word: String, _ text: Span<UInt8>) throws(JSONViolation) {
+    mutating func word(_ word: String, _ text: Span<UInt8>) throws(JSONViolation) {
         for letter in word.utf8 { try self.expect(letter, text) }
     }
 
@@ -143,14 +151,14 @@ struct JSONParser {
     }
 
     @inline(__always)
-    private mutating func take(_ byte: UInt8, _ text: Span<UInt8>) -> Bool {
+    mutating func take(_ byte: UInt8, _ text: Span<UInt8>) -> Bool {
         guard self.index < text.count, text[self.index] == byte else { return false }
         self.index += 1
         return true
     }
 
     @inline(__always)
-    private mutating func skipWhiteSpace(_ text: Span<UInt8>) {
+    mutating func skipWhiteSpace(_ text: Span<UInt8>) {
         // RFC 8259 §2: only these four characters are white space.
         while self.index < text.count,
             text[self.index] == 0x20 || text[self.index] == 0x0A || text[self.index] == 0x0D
@@ -162,7 +170,7 @@ struct JSONParser {
 
     // MARK: Strings
 
-    private mutating func string(_ text: Span<UInt8>) throws(JSONViolation) -> String {
+    mutating func string(_ text: Span<UInt8>) throws(JSONViolation) -> String {
         let start = self.index + 1
         self.index = start
         try self.skipPlain(text)
@@ -258,7 +266,7 @@ struct JSONParser {
 
     // MARK: Numbers
 
-    private mutating func number(_ text: Span<UInt8>) throws(JSONViolation) -> JSONValue {
+    mutating func number(_ text: Span<UInt8>) throws(JSONViolation) -> JSONValue {
         let start = self.index
         var decimal = JSONDecimal()
         decimal.isNegative = self.take(UInt8(ascii: "-"), text)
@@ -305,7 +313,7 @@ struct JSONParser {
 
     /// The value of the next byte if it is a digit.
     @inline(__always)
-    private func digit(_ text: Span<UInt8>) -> UInt8? {
+    func digit(_ text: Span<UInt8>) -> UInt8? {
         guard self.index < text.count else { return nil }
         let value = text[self.index] &- UInt8(ascii: "0")
         return value < 10 ? value : nil
