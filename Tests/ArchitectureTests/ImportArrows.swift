@@ -7,10 +7,12 @@ struct ImportArrow {
     let modules: Set<String>
 }
 
+/// The names of the C library, of which each platform has one.
+let platformLibraries: Set = ["Glibc", "Musl", "Darwin"]
+
 /// Every target, each below all that may import it.
 let importArrows: [ImportArrow] = {
-    /// What the operating system's C library is called.
-    let platform: Set = ["Glibc", "Musl", "Darwin"]
+    let platform = platformLibraries
     func arrow(_ target: String, _ targets: Set<String> = [], _ modules: Set<String> = []) -> ImportArrow {
         ImportArrow(target: target, targets: targets, modules: modules)
     }
