@@ -1,19 +1,20 @@
 internal import Glibc
 
-/// A self-signed certificate for a server that has been given none.
+/// A self-signed certificate for a server that was given no other.
 ///
-/// Good for one's own machine and for clients that pin the fingerprint; no browser trusts it by itself.
+/// It is good for one's own machine and for clients that pin the fingerprint; no browser trusts it by itself.
 package struct DevelopmentCertificate: Hashable, Sendable {
-    /// The common name by which a certificate made here is recognised.
+    /// The common name that marks a certificate made here.
     package static let commonName = "Backline development certificate"
 
-    /// The names every such certificate stands for.
+    /// The names that every such certificate covers.
     package static let localNames = ["localhost", "127.0.0.1", "::1"]
 
-    /// How long a certificate is valid: 397 days, the most that browsers accept of any certificate.
+    /// The time for which a certificate is valid: 397 days, the most that browsers accept of any certificate.
     package static let lifetime = 397 * 86_400
 
-    /// How long before its end a certificate is replaced: one day, so that a server started now has one for a while.
+    /// The time before its expiry at which a certificate is replaced: one day, so that a newly started server has one
+    /// that stays valid for a while.
     package static let renewalMargin = 86_400
 
     /// The PEM file with the certificate.
@@ -25,17 +26,17 @@ package struct DevelopmentCertificate: Hashable, Sendable {
     /// The SHA-256 of the certificate, which a client can pin; `colonHex` is the form to print.
     package let fingerprint: SHA256Digest
 
-    /// Returns the certificate in `directory`, made there if there is none or it is of no use any more.
+    /// Returns the certificate in `directory`, and makes it if there is none or it can no longer be used.
     ///
-    /// The files are `certificate.pem` and `key.pem`. A key is made once and never replaced. A certificate is
-    /// replaced when it is about to expire, does not belong to the key, or lacks a name; only if it was made
-    /// here. Several processes may do this at the same time. Blocks.
+    /// The files are `certificate.pem` and `key.pem`. A key is made once and never replaced. A certificate is replaced
+    /// if it is about to expire, does not belong to the key, or lacks a name, but only if it was made here. Several
+    /// processes may do this at the same time. Blocks.
     ///
     /// - Parameters:
     ///   - directory: made if missing, together with those above it.
-    ///   - hostName: a name or address to stand for besides the local ones.
+    ///   - hostName: a name or address to cover besides the local ones.
     ///   - now: seconds since the Unix epoch.
-    /// - Returns: where the files are, and the fingerprint.
+    /// - Returns: the files' paths, and the fingerprint.
     /// - Throws: ``TLSFault`` naming the file that cannot be used.
     package static func load(
         orMakeIn directory: String, hostName: String? = nil, now: Int = time(nil)
@@ -53,7 +54,7 @@ package struct DevelopmentCertificate: Hashable, Sendable {
         if let existing = try usableCertificate(certificatePath, key, names, now: now) {
             return Self(certificatePath: certificatePath, keyPath: keyPath, fingerprint: existing)
         }
-        // Valid from an hour ago: clocks of clients differ.
+        // Valid from an hour ago, because clients' clocks differ.
         let made = try X509Certificate.make(
             selfSignedBy: key, commonName: commonName, names: names, validity: now - 3_600..<now + lifetime)
         guard let pem = made.pem, let fingerprint = made.fingerprint else { throw .setup(OpenSSLError.takeLast()) }
@@ -67,7 +68,7 @@ package struct DevelopmentCertificate: Hashable, Sendable {
             try Files.write(pem, to: path, mode: 0o600, replacing: false)
         }
         Files.keepToOwner(path)
-        // Read back also when made: another process may have been faster, and then its key is the one.
+        // Read back even if made here: another process may have written its key first, and that one is used.
         let pem = try Files.contents(path) ?? []
         do throws(OpenSSLError) {
             return try PrivateKey(pem: pem)

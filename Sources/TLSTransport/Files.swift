@@ -1,12 +1,12 @@
 internal import Glibc
 import SystemErrors
 
-/// The few file operations that certificates need, all of which block.
+/// The file operations that certificates need; all of them block.
 enum Files {
-    /// The most bytes read from one file: no certificate or key comes near it.
+    /// The most bytes read from one file: no certificate or key is nearly as large.
     static let sizeLimit = 1 << 20
 
-    /// Makes sure that a file can be opened for reading, so that a missing one is told apart from a wrong one.
+    /// Checks that a file can be opened for reading, so that a missing file is distinguished from an invalid one.
     static func requireReadable(_ path: String) throws(TLSFault) {
         _ = close(try open(path))
     }
@@ -32,7 +32,7 @@ enum Files {
         return bytes
     }
 
-    /// Makes a directory and those above it, for the user alone; existing ones are left as they are.
+    /// Makes a directory and its parents, accessible only to the user; existing ones are left as they are.
     static func makeDirectory(_ path: String) throws(TLSFault) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
@@ -42,9 +42,9 @@ enum Files {
         }
     }
 
-    /// Writes a file as a whole: it appears under its name complete or not at all.
+    /// Writes a file atomically: it appears under its name complete or not at all.
     ///
-    /// A file of that name is replaced or, where `replacing` is false, left alone.
+    /// A file of that name is replaced, or left alone if `replacing` is false.
     static func write(_ bytes: [UInt8], to path: String, mode: mode_t, replacing: Bool) throws(TLSFault) {
         let temporary = "\(path).\(getpid()).\(UInt32.random(in: .min ... .max))"
         let descriptor = create(temporary, mode)
@@ -62,7 +62,7 @@ enum Files {
         if !placed { throw .file(path: path, .current) }
     }
 
-    /// Lets nobody but its owner read a file; one of somebody else stays as it is.
+    /// Makes a file readable by its owner only; a file of another owner is left as it is.
     static func keepToOwner(_ path: String) {
         var status = stat()
         // The structure is filled during the call.

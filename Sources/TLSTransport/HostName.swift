@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What counts as the name of a host: of a certificate, and of a server to connect to.
+/// The rules for a host's name, in certificates and for servers to connect to.
 enum HostName {
     /// The most characters of a host name (RFC 1035 §2.3.4, without the trailing dot).
     static let limit = 253
@@ -21,7 +21,7 @@ enum HostName {
             ERR_clear_error()
             return false
         }
-        // Made for us by the call above.
+        // The call above made it for us.
         unsafe ASN1_OCTET_STRING_free(octets)
         return true
     }

@@ -1,9 +1,9 @@
 internal import NIOCore
 
-/// What a handler has been given to write and has not encrypted yet, in order.
+/// The writes that a handler has accepted and not encrypted yet, in order.
 ///
-/// Writes before the mark have been flushed and go out; those behind it wait for their flush. Owns no
-/// memory while it is empty.
+/// Writes before the mark have been flushed and go out; those after it wait for their flush. Owns no memory while it is
+/// empty.
 struct PendingWrites {
     private struct Write {
         var bytes: ByteBuffer
@@ -36,8 +36,8 @@ struct PendingWrites {
 
     /// Returns the first flushed bytes, at most `limit`, without removing them; empty if there are none.
     ///
-    /// A write's own storage is returned where one write fills the record or is the only one; otherwise
-    /// short writes are copied behind each other into `joined`.
+    /// Returns a write's own storage if one write fills the record or is the only one; otherwise short writes are
+    /// copied one after the other into `joined`.
     func next(limit: Int, joiningIn joined: inout ByteBuffer) -> ByteBuffer {
         guard hasFlushed else { return ByteBuffer() }
         let first = writes[head].bytes
@@ -73,7 +73,7 @@ struct PendingWrites {
         if isEmpty {
             reset()
         } else if head == mark {
-            // What is left has not been flushed: rare and short.
+            // The remaining writes have not been flushed: this is rare, and they are short.
             writes.removeFirst(head)
             head = 0
             mark = 0

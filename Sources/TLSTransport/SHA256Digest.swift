@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// A SHA-256 digest (FIPS 180-4): 32 bytes.
 ///
-/// Stands for certificates (their fingerprint) and for bearer tokens (what a store keeps of them).
-/// `==` is not constant-time: compare digests of secrets, never secrets.
+/// It identifies certificates (as their fingerprint) and bearer tokens (stores keep only their digest). `==` is not
+/// constant-time: compare digests of secrets, never secrets.
 package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
     /// The number of bytes of a digest.
     package static let byteCount = 32

@@ -1,17 +1,17 @@
-/// How a client decides whether it talks to the right server.
+/// The way in which a client verifies that it talks to the right server.
 package enum ServerVerification: Hashable, Sendable {
     /// By a chain to the system's trust store, and the host name.
     case system
     /// By a chain to a certificate in this PEM file, and the host name.
     case certificateAuthority(path: String)
-    /// By the SHA-256 of the server's certificate (DER) alone; its names and dates do not matter.
+    /// By the SHA-256 of the server's certificate (DER) only; its names and dates do not matter.
     ///
-    /// For servers with a self-signed certificate, whose fingerprint they print.
+    /// For servers with a self-signed certificate, which print its fingerprint.
     case fingerprint(SHA256Digest)
-    /// Not at all: anybody in between can read and change everything. For tests only.
+    /// No verification: anybody in between can read and change everything. For tests only.
     case noneForTests
 
-    /// Whether the certificate has to be for the host that the client meant to reach.
+    /// Whether the certificate must cover the host that the client wants to reach.
     var checksHostName: Bool {
         switch self {
         case .system, .certificateAuthority: true

@@ -3,17 +3,17 @@ internal import NIOCore
 
 /// One connection's `SSL` object, and the calls into OpenSSL that its handler makes.
 ///
-/// Every call may leave ciphertext in the loop's shared resources, which the caller has to take before
-/// anything else happens on the loop. Confined to the event loop of its resources.
+/// Every call may leave ciphertext in the loop's shared resources, which the caller must take before anything else
+/// happens on the loop. Confined to the event loop of its resources.
 @safe struct TLSConnection: ~Copyable {
-    /// How far a handshake has come.
+    /// The progress of a handshake.
     enum HandshakeStep {
         case done(TLSHandshakeCompleted)
         case needsBytes
         case failed(TLSFault)
     }
 
-    /// Why reading stopped.
+    /// The reason why reading stopped.
     enum ReadEnd {
         /// The shared plaintext buffer is full; there may be more.
         case bufferFull
@@ -24,11 +24,11 @@ internal import NIOCore
         case failed(TLSFault)
     }
 
-    /// What became of bytes to encrypt.
+    /// The result of encrypting bytes.
     enum WriteResult {
         /// They are in the shared ciphertext buffer.
         case written
-        /// The peer is in the middle of a handshake message: nothing can be written until it has sent the rest.
+        /// The peer is in the middle of a handshake message: nothing can be written until the rest of it arrives.
         case blocked
         case failed(TLSFault)
     }
@@ -39,7 +39,7 @@ internal import NIOCore
 
     /// Makes the object for one side of a connection.
     ///
-    /// `serverName` is on a client the name to ask for and to verify; on a server it is not used.
+    /// On a client, `serverName` is the name to request and to verify; a server does not use it.
     static func make(
         _ context: TLSContext, _ resources: TLSEventLoopResources, serverName: String?
     ) throws(TLSFault) -> TLSConnection {
@@ -67,11 +67,11 @@ internal import NIOCore
 
     deinit {
         resources.discardCiphertext(of: identity)
-        // Sends nothing and calls nobody back; gives back its references to the BIO and the context.
+        // Sends nothing and calls no callback; releases its references to the BIO and the context.
         unsafe SSL_free(ssl)
     }
 
-    /// Carries the handshake on with what `input` holds.
+    /// Continues the handshake with the bytes in `input`.
     func handshake(_ input: inout ByteBuffer) -> HandshakeStep {
         let (result, end) = call(&input) { unsafe SSL_do_handshake(ssl) }
         if result == 1 { return completed() }
@@ -79,16 +79,16 @@ internal import NIOCore
         return .failed(handshakeFault())
     }
 
-    /// Decrypts from `input` into the shared plaintext buffer until that is full or `input` is used up.
+    /// Decrypts `input` into the shared plaintext buffer until that is full or `input` is used up.
     ///
-    /// What was decrypted is genuine, also where the end is a failure.
+    /// Decrypted bytes are authentic, even if the end is a failure.
     func read(_ input: inout ByteBuffer) -> ReadEnd {
         resources.plaintext.reserveCapacity(TLSEventLoopResources.recordLimit)
         while true {
             var result: Int32 = 0
             var end: Int32 = 0
             unsafe resources.plaintext.writeWithUnsafeMutableBytes(minimumWritableBytes: 1) { space in
-                // OpenSSL writes at most as many bytes as there is room for.
+                // OpenSSL writes at most as many bytes as fit into the buffer.
                 (result, end) = call(&input) {
                     unsafe SSL_read(ssl, space.baseAddress, Int32(clamping: space.count))
                 }
@@ -126,19 +126,19 @@ internal import NIOCore
         OpenSSLError.clearQueue()
     }
 
-    /// Forgets ciphertext that has not been taken: the peer is not to have it.
+    /// Drops ciphertext that has not been taken: it must not be sent to the peer.
     func discardCiphertext() {
         resources.discardCiphertext(of: identity)
     }
 
-    /// What tells this connection's ciphertext from another's.
+    /// Distinguishes this connection's ciphertext from another's.
     ///
-    /// Never turned back into a pointer.
+    /// It is never turned back into a pointer.
     private var identity: UInt { UInt(bitPattern: unsafe ssl) }
 
-    /// Makes one call into OpenSSL with a clean error queue, and asks at once how it ended.
+    /// Makes one call into OpenSSL with an empty error queue, and at once asks how it ended.
     ///
-    /// The retry flags that `SSL_get_error` looks at are the shared BIO's: no other connection may come between.
+    /// `SSL_get_error` looks at the retry flags of the shared BIO, so no other connection's call may come between.
     private func call(_ input: inout ByteBuffer, _ body: () -> Int32) -> (result: Int32, end: Int32) {
         OpenSSLError.clearQueue()
         return resources.lend(to: identity, &input) {
@@ -150,7 +150,7 @@ internal import NIOCore
     private borrowing func setServerName(_ name: String) throws(TLSFault) {
         let isAddress = HostName.isAddress(name)
         guard isAddress || HostName.isValid(name) else { throw TLSFault.invalidHostName(name) }
-        // RFC 6066 §3: an address is no server name.
+        // RFC 6066 §3: an address is not a server name.
         if !isAddress, unsafe backline_ssl_set_server_name(ssl, name) != 1 {
             throw TLSFault.setup(OpenSSLError.takeLast())
         }
@@ -194,7 +194,7 @@ internal import NIOCore
         return .certificateRejected(reason: unsafe String(cString: X509_verify_cert_error_string(verification)))
     }
 
-    /// The SHA-256 of the peer's certificate; `nil` where it sent none.
+    /// The SHA-256 of the peer's certificate; `nil` if it sent none.
     private func peerFingerprint() -> SHA256Digest? {
         guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
         // `SSL_get1_` gives us a reference of our own, and the certificate takes it over.

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What all connections of one kind share: certificate and key, versions, ciphers, whom to trust.
+/// The configuration that all connections of one kind share: certificate and key, versions, ciphers, verification.
 ///
 /// Both kinds speak TLS 1.2 and 1.3 only, without compression and renegotiation; for TLS 1.2 only
 /// suites with an ephemeral key exchange and an AEAD cipher (RFC 9325 §4.2). The system's OpenSSL
@@ -25,28 +25,29 @@ internal import COpenSSL
     /// The side of the handshake.
     package let role: Role
 
-    /// Whom a client trusts; `nil` in a server's context.
+    /// The verification of servers by a client; `nil` in a server's context.
     package let verification: ServerVerification?
 
-    /// What the context's callbacks use; nil in a client's.
+    /// The keys that the context's callbacks use; nil in a client's context.
     private let ticketKeys: TicketKeys?
 
-    /// For `TLSConnection` alone, which makes its `SSL` from it.
+    /// For `TLSConnection` only, which makes its `SSL` from it.
     @unsafe let pointer: OpaquePointer
 
     /// Makes a server's context from PEM files.
     ///
-    /// `certificateChain` holds the server's certificate first and then its intermediates; `privateKey`
-    /// the unencrypted key. A client that offers ALPN without `http/1.1` is turned away with the alert
-    /// `no_application_protocol` (RFC 7301 §3.2); one that offers none is served. Sessions are resumed
-    /// by stateless tickets, whose key is replaced every day.
+    /// `certificateChain` holds the server's certificate first and then its intermediates, `privateKey` the unencrypted
+    /// key. A client that offers ALPN without `http/1.1` is refused with the alert `no_application_protocol` (RFC 7301
+    /// §3.2); a client without ALPN is served. Sessions are resumed by stateless tickets, whose key is replaced every
+    /// day.
     ///
     /// - Throws: ``TLSFault`` naming the file and the reason. Blocks while it reads the files.
     package convenience init(serverCertificateChain: String, privateKey: String) throws(TLSFault) {
         try self.init(serverCertificateChain: serverCertificateChain, privateKey: privateKey, ticketKeys: TicketKeys())
     }
 
-    /// As ``init(serverCertificateChain:privateKey:)``, with ticket keys that somebody else can look at.
+    /// Makes a server's context with ticket keys that the caller shares; see
+    /// ``init(serverCertificateChain:privateKey:)``.
     convenience init(serverCertificateChain: String, privateKey: String, ticketKeys: TicketKeys) throws(TLSFault) {
         try self.init(role: .server, verification: nil, ticketKeys: ticketKeys)
         try useCertificateChain(serverCertificateChain)
@@ -79,7 +80,7 @@ internal import COpenSSL
             unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_NONE, nil)
         }
         let protocols = [UInt8(Self.applicationProtocol.utf8.count)] + Array(Self.applicationProtocol.utf8)
-        // Unlike its neighbours this function returns 0 for success.
+        // Unlike similar functions, this one returns 0 for success.
         guard unsafe SSL_CTX_set_alpn_protos(pointer, protocols, UInt32(protocols.count)) == 0 else {
             throw TLSFault.setup(OpenSSLError.takeLast())
         }
@@ -98,7 +99,7 @@ internal import COpenSSL
         unsafe backline_ctx_set_modes(context)
         unsafe backline_ctx_set_options(context)
         unsafe backline_ctx_session_cache_off(context)
-        // OpenSSL would otherwise ask for the passphrase of an encrypted key on the terminal.
+        // Otherwise OpenSSL would ask for the passphrase of an encrypted key on the terminal.
         unsafe SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
         guard unsafe backline_ctx_set_versions(context) == 1,
             // 128-bit AES first: as safe here as 256 bits, and less work for each record.
@@ -131,7 +132,7 @@ internal import COpenSSL
     }
 }
 
-/// Selects `http/1.1` from what a client offers, and refuses an offer without it.
+/// Selects `http/1.1` from a client's offer, and refuses an offer without it.
 ///
 /// An `SSL_CTX_alpn_select_cb_func`: called by OpenSSL inside the handshake, on the connection's thread.
 private func selectApplicationProtocol(
@@ -145,7 +146,7 @@ private func selectApplicationProtocol(
     guard let selected = unsafe selected, let selectedCount = unsafe selectedCount else {
         return SSL_TLSEXT_ERR_ALERT_FATAL
     }
-    // OpenSSL has checked that the list is well formed: each name behind its length (RFC 7301 §3.1).
+    // OpenSSL has checked that the list is well formed: each name follows its length (RFC 7301 §3.1).
     let names = unsafe UnsafeBufferPointer(start: offer, count: Int(offerCount))
     var index = 0
     while index < names.count {
@@ -153,7 +154,7 @@ private func selectApplicationProtocol(
         let end = start + Int(unsafe names[index])
         guard end <= names.count else { break }
         if unsafe names[start..<end].elementsEqual(TLSContext.applicationProtocol.utf8) {
-            // Points into the offer, which outlives the call as the interface of the callback demands.
+            // Points into the offer, which outlives the call, as the callback's interface requires.
             unsafe selected.pointee = offer.map { unsafe $0 + start }
             unsafe selectedCount.pointee = UInt8(end - start)
             return SSL_TLSEXT_ERR_OK

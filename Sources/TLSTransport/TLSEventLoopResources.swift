@@ -1,36 +1,36 @@
 internal import COpenSSL
 internal import NIOCore
 
-/// What the TLS connections of one event loop share: the BIO through which OpenSSL reads and writes, and the buffers.
+/// The parts that the TLS connections of one event loop share: the BIO for OpenSSL's input and output, and the buffers.
 ///
-/// A connection borrows all of it for the length of one call into OpenSSL and leaves it empty, so that
-/// between calls it owns nothing but its `SSL` object: that is what keeps an idle connection small.
+/// A connection borrows all of it for one call into OpenSSL and leaves it empty, so that between calls it owns nothing
+/// except its `SSL` object: this keeps an idle connection small.
 ///
-/// Confined to its event loop. Nothing here calls out: no handler, promise or other connection can run
-/// while a call into OpenSSL uses the buffers.
+/// Confined to its event loop. This code calls no other code: no handler, promise or other connection can run while a
+/// call into OpenSSL uses the buffers.
 @safe package final class TLSEventLoopResources {
     /// The most plaintext that one TLS record carries (RFC 8446 §5.1).
     static let recordLimit = 16_384
 
-    /// The most ciphertext that is copied when it is taken, and what the buffer has room for from the start.
+    /// The most ciphertext that is copied when it is taken, and the initial capacity of the buffer.
     static let copyLimit = 4_096
 
-    /// Plaintext that the connection in charge has decrypted and not yet handed on.
+    /// Plaintext that the active connection has decrypted and not yet passed on.
     var plaintext = ByteBuffer()
 
-    /// Plaintext of several writes, joined for one record; meaningless between calls.
+    /// Plaintext of several writes, joined for one record; its contents have no meaning between calls.
     var joined = ByteBuffer()
 
-    /// Ciphertext that OpenSSL has written for the connection in charge.
+    /// Ciphertext that OpenSSL has written for the active connection.
     private(set) var ciphertext = ByteBuffer()
 
-    /// For `TLSConnection` alone, which hands it to its `SSL`.
+    /// For `TLSConnection` only, which passes it to its `SSL`.
     @unsafe let bio: OpaquePointer
 
     /// The connection whose bytes are in `ciphertext`.
     private var owner: UInt = 0
 
-    /// What is left of the bytes given to the call into OpenSSL that is under way; empty otherwise.
+    /// The unread part of the bytes given to the current call into OpenSSL; empty between calls.
     private var input = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// Makes the shared parts for one event loop.
@@ -42,23 +42,23 @@ internal import NIOCore
             throw TLSFault.setup(OpenSSLError.takeLast())
         }
         unsafe self.bio = bio
-        // Unretained: the BIO is only ever called for a connection, and a connection retains its resources.
+        // Unretained: the BIO is called only for a connection, and a connection retains its resources.
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit {
-        // Connections hold references of their own to the BIO, but are gone: they retain `self`.
+        // Connections hold their own references to the BIO, but no connection exists any more: each retains `self`.
         unsafe BIO_free(bio)
     }
 
-    /// Lets `body` call into OpenSSL on behalf of `connection`, which reads from `input` what it needs.
+    /// Runs `body`, which calls into OpenSSL for `connection` and reads as much of `input` as it needs.
     ///
     /// - Precondition: no other connection has left ciphertext behind: it would be sent to the wrong peer.
     func lend<Result>(to connection: UInt, _ input: inout ByteBuffer, _ body: () -> Result) -> Result {
         precondition(ciphertext.readableBytes == 0 || owner == connection, "ciphertext of another connection")
         owner = connection
         return unsafe input.readWithUnsafeReadableBytes { bytes in
-            // Valid until this closure returns, which is when `input` becomes empty again.
+            // Valid until this closure returns; then `input` becomes empty again.
             unsafe self.input = bytes
             let result = body()
             let left = unsafe self.input.count
@@ -69,8 +69,8 @@ internal import NIOCore
 
     /// Returns the ciphertext written so far in a buffer that may be kept, and leaves none.
     ///
-    /// Little is copied, and what fills less than half of its storage, so that a slow peer's queue does not hold on to
-    /// much more memory than it has bytes; else the storage is given away.
+    /// Small amounts are copied, and so are bytes that fill less than half of their storage, so that a slow peer's
+    /// queue does not hold much more memory than it has bytes. Otherwise the storage itself is given away.
     func takeCiphertext(_ allocator: ByteBufferAllocator) -> ByteBuffer {
         let count = ciphertext.readableBytes
         guard count <= Self.copyLimit || 2 * count < ciphertext.storageCapacity else {
@@ -89,12 +89,12 @@ internal import NIOCore
         if ciphertext.readableBytes == 0 { ciphertext.clear() }
     }
 
-    /// Forgets what `connection` has left behind.
+    /// Drops the ciphertext that `connection` has left behind.
     func discardCiphertext(of connection: UInt) {
         if owner == connection { ciphertext.clear() }
     }
 
-    /// What OpenSSL's `BIO_read` does: hands out the bytes that were lent, then asks for more.
+    /// Implements OpenSSL's `BIO_read`: returns the borrowed bytes, then asks for more.
     fileprivate func read(into destination: UnsafeMutableRawBufferPointer) -> Int {
         let count = unsafe min(destination.count, input.count)
         guard count > 0 else { return 0 }
@@ -103,7 +103,7 @@ internal import NIOCore
         return count
     }
 
-    /// What OpenSSL's `BIO_write` does: keeps the bytes until the connection takes them.
+    /// Implements OpenSSL's `BIO_write`: keeps the bytes until the connection takes them.
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) {
         if ciphertext.capacity == 0 { ciphertext.reserveCapacity(Self.copyLimit) }
         unsafe ciphertext.writeBytes(bytes)
@@ -112,9 +112,9 @@ internal import NIOCore
 
 /// The BIO method table of `TLSEventLoopResources`.
 ///
-/// One BIO serves many connections. During a handshake OpenSSL puts a buffering BIO of the connection's own
-/// in front of it (`BIO_push`), which writes that BIO's address into the shared one (`prev_bio`); only
-/// `BIO_pop` of the shared BIO itself would follow it, and nobody calls that.
+/// One BIO serves many connections. During a handshake, OpenSSL puts a buffering BIO of the connection in front of it
+/// (`BIO_push`), which writes that BIO's address into the shared one (`prev_bio`). Only `BIO_pop` of the shared BIO
+/// itself would follow that address, and no code calls it.
 private enum SharedBIO {
     // nonisolated(unsafe): made once under the lock of `static let`, never changed or freed; OpenSSL only reads it.
     nonisolated(unsafe) static let method: OpaquePointer? = {

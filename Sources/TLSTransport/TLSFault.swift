@@ -1,36 +1,36 @@
 package import SystemErrors
 
-/// Why a TLS context could not be made, or why a connection was given up.
+/// The reason why a TLS context could not be made, or why a connection was given up.
 ///
 /// `description` is one sentence that an operator can act on: it names the file or the reason.
 package enum TLSFault: Error, Hashable, Sendable {
     /// A file could not be opened, made or written.
     case file(path: String, SystemError)
-    /// A file holds no usable PEM certificate, or a chain that OpenSSL refuses.
+    /// A file has no usable PEM certificate, or a chain that OpenSSL refuses.
     case invalidCertificate(path: String, OpenSSLError)
-    /// A file holds no usable unencrypted PEM private key.
+    /// A file has no usable unencrypted PEM private key.
     case invalidPrivateKey(path: String, OpenSSLError)
     /// The private key does not belong to the certificate.
     case keyMismatch(certificate: String, key: String)
-    /// The certificate in the way was not made by ``DevelopmentCertificate``, and is left alone.
+    /// The existing certificate was not made by ``DevelopmentCertificate``, so it is not replaced.
     case notDevelopmentCertificate(path: String)
     /// A text is neither a host name nor an IP address.
     case invalidHostName(String)
-    /// OpenSSL could not be set up: memory, or an installation without what is needed.
+    /// OpenSSL could not be set up: memory is short, or the installation lacks a feature.
     case setup(OpenSSLError)
-    /// The handshake did not succeed: no common version or protocol, garbage, an alert of the peer.
+    /// The handshake failed: no common version or protocol, invalid bytes, an alert of the peer.
     case handshake(OpenSSLError)
-    /// The server's certificate is not trusted, has expired, or is another host's.
+    /// The server's certificate is not trusted, has expired, or belongs to another host.
     case certificateRejected(reason: String)
     /// The server's certificate is not the pinned one.
     case fingerprintMismatch(expected: SHA256Digest, actual: SHA256Digest?)
     /// The peer closed the transport before the handshake was done.
     case closedDuringHandshake
-    /// The peer closed the transport without `close_notify`: the end of its data is not proven.
+    /// The peer closed the transport without `close_notify`: its data may be incomplete.
     case truncated
-    /// A record after the handshake was not acceptable: a bad MAC, a wrong message, an alert of the peer.
+    /// A record after the handshake was invalid: a bad MAC, a wrong message, an alert of the peer.
     case record(OpenSSLError)
-    /// The peer makes the connection answer (key updates, renegotiations) and reads none of the answers.
+    /// The peer causes replies (to key updates, renegotiations) and reads none of them.
     case unreadReplies
 }
 

@@ -13,13 +13,13 @@ extension TLSHandler {
         case .closing:
             closePromise = closePromise.joined(with: promise)
         case .idle, .handshaking, .closed:
-            // No keys, no close_notify.
+            // Without keys there is no `close_notify`.
             end(failingWritesWith: ChannelError.ioOnClosedChannel)
             context.close(mode: .all, promise: promise)
         }
     }
 
-    /// Sends `close_notify` and closes the channel behind it.
+    /// Sends `close_notify` and then closes the channel.
     func beginClose(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
         phase = .closing
         closePromise = promise
@@ -33,7 +33,7 @@ extension TLSHandler {
         closeTimer = context.eventLoop.assumeIsolated().scheduleTask(in: closeTimeout) { self.finishClose(context) }
     }
 
-    /// Gives up: tells the peer why if OpenSSL wrote an alert, tells the pipeline, closes the channel.
+    /// Gives up: tells the peer the reason if OpenSSL wrote an alert, tells the pipeline, closes the channel.
     func fail(_ fault: TLSFault, _ context: ChannelHandlerContext) {
         guard phase != .closed else { return }
         phase = .closed
@@ -43,11 +43,11 @@ extension TLSHandler {
         context.close(mode: .all, promise: nil)
     }
 
-    /// Frees what the connection owns and answers whoever waits; harmless when repeated.
+    /// Frees the connection's resources and completes all waiting promises; harmless when repeated.
     func end(failingWritesWith error: any Error) {
         phase = .closed
         connection = nil
-        // It holds on to the channel.
+        // The socket retains the channel.
         socket = nil
         closeTimer?.cancel()
         closeTimer = nil

@@ -1,28 +1,28 @@
 package import NIOCore
 
-/// From plaintext to the transport.
+/// The way from plaintext to the transport.
 extension TLSHandler {
-    /// Bytes accepted for the peer that the transport has not taken: what a bound on the queue has to look at.
+    /// Bytes accepted for the peer that the transport has not taken: the number that a limit on the queue must use.
     ///
-    /// Plaintext still held, and ciphertext queued in SwiftNIO. Call on the channel's event loop.
+    /// It counts plaintext still held, and ciphertext queued in SwiftNIO. Call on the channel's event loop.
     package var unsentByteCount: Int {
         let queued = try? channelContext?.channel.syncOptions?.getOption(.bufferedWritableBytes)
         return pending.byteCount + (queued ?? 0)
     }
 
-    /// Whether everything written has left for the transport: what is sent now goes out at once.
+    /// Whether the transport has taken everything written: the next bytes are then sent at once.
     ///
-    /// Never so where the handler does not send directly.
+    /// Always false if the handler does not send directly.
     package var isIdle: Bool { phase == .open && queuedWrites == 0 && pending.isEmpty && socket != nil }
 
-    /// Encrypts and sends `bytes` at once, behind everything written before, without walking the pipeline.
+    /// Encrypts and sends `bytes` at once, after everything written before, without passing through the pipeline.
     ///
-    /// For fan-out: as long as the socket takes everything it allocates nothing, makes no promise and touches nothing
-    /// but this handler and its `SSL` object. Whatever was written and not flushed is flushed with it. The channel may
-    /// be closed before this returns, with all that follows from it. Call on the channel's event loop.
+    /// For fan-out: as long as the socket takes everything, it allocates nothing, makes no promise and touches nothing
+    /// but this handler and its `SSL` object. Earlier writes that were not flushed are flushed with it. The channel may
+    /// be closed before this returns, with all consequences. Call on the channel's event loop.
     ///
-    /// - Returns: whether the bytes were accepted; `false` once the connection is closing or closed. Whether the
-    ///   transport has taken them, ``isIdle`` says.
+    /// - Returns: whether the bytes were accepted; `false` once the connection is closing or closed. ``isIdle`` tells
+    ///   whether the transport has taken them.
     @discardableResult
     package func send(_ bytes: ByteBuffer) -> Bool {
         if isIdle, !isEncrypting, let socket, socket.isOpen,
@@ -62,9 +62,9 @@ extension TLSHandler {
         if pending.hasFlushed { encryptPending(context) }
     }
 
-    /// Encrypts all that has been flushed and hands it to the transport, with whatever OpenSSL has written before.
+    /// Encrypts all flushed writes and passes them to the transport, after any earlier output of OpenSSL.
     func encryptPending(_ context: ChannelHandlerContext) {
-        // Called again from within an event that handing over has caused: the loop below goes on.
+        // This is a call from an event that the loop below caused: that loop continues.
         guard phase == .open, !isEncrypting else { return }
         isEncrypting = true
         var promise: EventLoopPromise<Void>?
@@ -98,18 +98,18 @@ extension TLSHandler {
         send(context, promise: promise, evenIfEmpty: needsFlush || promise != nil)
     }
 
-    /// Hands the ciphertext that OpenSSL has written to the transport.
+    /// Passes OpenSSL's ciphertext to the transport.
     ///
-    /// Has to follow every call into OpenSSL before anything else runs on the loop.
+    /// It must follow every call into OpenSSL before anything else runs on the loop.
     ///
-    /// `promise` is completed when the transport has taken it and all before it. `evenIfEmpty` is for the
-    /// promise or the flush alone.
+    /// `promise` is completed when the transport has taken this ciphertext and all before it. With `evenIfEmpty`, it
+    /// runs for the promise or the flush only.
     func send(
         _ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?, evenIfEmpty: Bool = false,
         flushing: Bool = true
     ) {
         guard resources.ciphertext.readableBytes > 0 || evenIfEmpty else { return }
-        // Order: nothing of ours is queued, so what goes out here is behind all that was sent before.
+        // Order: none of this handler's bytes are queued, so these bytes follow everything sent before.
         if let socket, queuedWrites == 0, socket.isOpen {
             resources.dropCiphertext(socket.send(resources.ciphertext))
             if resources.ciphertext.readableBytes == 0 {
@@ -120,7 +120,7 @@ extension TLSHandler {
         queue(context, promise: promise, flushing: flushing)
     }
 
-    /// Leaves the ciphertext to the channel.
+    /// Queues the ciphertext in the channel.
     private func queue(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?, flushing: Bool = true) {
         let bytes = wrapOutboundOut(resources.takeCiphertext(context.channel.allocator))
         let completed = socket == nil ? promise : countingQueued(promise, context)
@@ -131,7 +131,7 @@ extension TLSHandler {
         }
     }
 
-    /// Returns a promise for a write that is about to be queued, which ends the time in which nothing may overtake it.
+    /// Returns a promise for a write that is about to be queued; until it completes, nothing may overtake the write.
     private func countingQueued(
         _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
     ) -> EventLoopPromise<Void> {

@@ -2,17 +2,17 @@ package import NIOCore
 
 /// TLS on a channel: plaintext toward the tail of the pipeline, ciphertext toward its head.
 ///
-/// Place it next to the transport, one for each channel. It begins the handshake when the channel is active
-/// and fires ``TLSHandshakeCompleted`` when it is done; what is written before that waits. It has no timer for
-/// the handshake: that deadline is the caller's.
+/// Place it next to the transport, one for each channel. It begins the handshake when the channel is active and fires
+/// ``TLSHandshakeCompleted`` when it is done; earlier writes wait until then. It has no timer for the handshake: that
+/// deadline is the caller's.
 ///
 /// - Reading: one `channelRead` for up to 16 KiB of plaintext. With `autoRead` off, a `read()` is answered
 ///   by plaintext, however many transport reads that takes; the handshake reads by itself.
-/// - Writing: what is written before one flush goes out in as few records as possible, in one piece. A
+/// - Writing: everything written before one flush goes out in as few records as possible, in one piece. A
 ///   promise succeeds when the transport has taken the last byte of its write.
-/// - Closing: `close()` sends `close_notify` behind what has been flushed and closes the channel once the
-///   transport has taken all of it, or after `closeTimeout`; what has not been flushed fails. TLS is never half
-///   closed: closing the output closes all, and so does `close_notify` from the peer.
+/// - Closing: `close()` sends `close_notify` after all flushed writes and closes the channel once the
+///   transport has taken everything, or after `closeTimeout`; writes that were not flushed fail. TLS is never half
+///   closed: closing the output closes everything, and so does `close_notify` from the peer.
 /// - Failing: a ``TLSFault`` goes through `errorCaught`, then the channel is closed. A transport that ends without
 ///   `close_notify` is a ``TLSFault/truncated``, which is common and for most protocols harmless.
 /// - Removing it from a channel that is still open closes the channel, so that nothing goes out in clear.
@@ -25,37 +25,37 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
-    /// An inbound event: everything that had to wait has been taken by the transport, and ``isIdle`` holds again.
+    /// An inbound event: the transport has taken all waiting bytes, and ``isIdle`` is true again.
     ///
-    /// Only where the handler sends directly.
+    /// Fired only if the handler sends directly.
     package struct Drained: Sendable {}
 
-    /// Where the connection is between its making and its end; it only moves forward.
+    /// The phase of the connection; it only moves forward.
     enum Phase {
         /// The channel is not active yet.
         case idle
         case handshaking
         case open
-        /// `close_notify` is on its way; nothing is read or written any more.
+        /// `close_notify` is being sent; nothing is read or written any more.
         case closing
-        /// The channel is closed, or about to be without further ado.
+        /// The channel is closed, or about to be.
         case closed
     }
 
-    /// The most ciphertext that is gathered before it is handed to the transport.
+    /// The most ciphertext that is gathered before it is passed to the transport.
     static let batchLimit = 65_536
 
     /// The most bytes of replies to handshake messages that a peer may leave unread (see ``TLSFault/unreadReplies``).
     static let unreadReplyLimit = 16_384
 
-    // First what a send needs: it lies together.
+    // The fields that a send needs come first, so that they lie together in memory.
     let resources: TLSEventLoopResources
     var connection: TLSConnection?
     var phase = Phase.idle
     var isEncrypting = false
     /// The socket to send on when SwiftNIO has nothing queued; `nil` to leave all sending to the channel.
     var socket: StreamSocket?
-    /// The writes handed to the channel that it has not completed; counted only where there is a socket.
+    /// The writes given to the channel that it has not completed; counted only if there is a socket.
     var queuedWrites = 0
     var pending = PendingWrites()
     var channelContext: ChannelHandlerContext?
@@ -72,7 +72,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var backlog: ByteBuffer?
     /// Whether ciphertext waits for this connection's turn; nothing is read meanwhile.
     private var isWaitingForTurn = false
-    /// Whether somebody wanted to read meanwhile.
+    /// Whether a read was requested meanwhile.
     private var isReadPutOff = false
     private let whenItsTurn: ((@escaping @Sendable () -> Void) -> Bool)?
     private var readRequested = false
@@ -81,18 +81,18 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Makes the handler of one connection.
     ///
     /// - Parameters:
-    ///   - context: versions, certificates, whom to trust, and the side of the handshake.
+    ///   - context: versions, certificates, verification, and the side of the handshake.
     ///   - resources: those of the channel's event loop.
     ///   - serverName: on a client the host name or address that was meant to be reached, sent as SNI and
     ///     verified as `context` says; not used on a server.
     ///   - sendsDirectly: sends on the channel's socket itself as long as the channel has nothing queued, which
     ///     saves the way through SwiftNIO's outbound path. Only for a handler that is next to the transport:
     ///     handlers nearer to it would not see what is written. Without effect on a channel that has no socket.
-    ///   - whenItsTurn: returns true where the event loop has time now for a step of a handshake, which takes some tenths of a
-    ///     millisecond; otherwise it calls what it is given when the loop has, once, on the loop. Without it each step is taken
-    ///     as soon as its bytes are there.
-    ///   - closeTimeout: how long `close()` waits for a peer that does not read. The default of 5 s is enough
-    ///     for a slow network to take a socket's buffer, and short enough for a stopping server.
+    ///   - whenItsTurn: returns true if the event loop has time now for a step of a handshake, which takes some
+    ///     tenths of a millisecond; otherwise it calls its argument once on the loop, when the loop has time. Without
+    ///     it, each step is taken as soon as its bytes have arrived.
+    ///   - closeTimeout: how long `close()` waits for a peer that does not read. The default of 5 s is enough for a
+    ///     slow network to take a socket's buffer, and short enough for a stopping server.
     /// - Precondition: a client that verifies the host name is given one.
     package init(
         _ context: TLSContext, resources: TLSEventLoopResources, serverName: String? = nil,
@@ -141,7 +141,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.fireUserInboundEventTriggered(event)
             return
         }
-        // The transport allows half closure, TLS does not. While closing, the answer is already on its way.
+        // The transport allows half closure, TLS does not. While closing, the reply is already being sent.
         switch phase {
         case .idle, .closing, .closed: break
         case .handshaking: fail(.closedDuringHandshake, context)
@@ -159,7 +159,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var input = unwrapInboundIn(data)
         guard !isDecrypting else {
-            // Fired by a handler from within an event of ours: its turn comes after what is being decrypted.
+            // A handler fired this from within one of our events: these bytes follow the ones being decrypted.
             backlog.setOrWriteBuffer(&input)
             return
         }
@@ -170,7 +170,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 handler.takeTurn(context)
             }
             if !isNow {
-                // What comes until then is handed on behind it.
+                // Bytes that arrive until then are passed on after it.
                 isDecrypting = true
                 isWaitingForTurn = true
                 backlog = input
@@ -184,14 +184,14 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         isWaitingForTurn = false
         guard var input = backlog else { return }
         backlog = nil
-        // Where the connection has ended it is dropped.
+        // If the connection has ended, the bytes are dropped.
         work(&input, context)
         context.fireChannelReadComplete()
         let wasPutOff = isReadPutOff
         isReadPutOff = false
         switch phase {
         case .handshaking: context.read()
-        // Whoever was given something meanwhile may want no more.
+        // Handlers that received plaintext meanwhile may want no more.
         case .open where wasPutOff: context.channel.read()
         case .open where readRequested: context.read()
         case .idle, .open, .closing, .closed: break
@@ -206,7 +206,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
             decrypt(&more, context)
         }
         isDecrypting = false
-        // A write that had to wait for the peer's handshake message may go out.
+        // A write that waited for the peer's handshake message may be possible now.
         if pending.hasFlushed {
             encryptPending(context)
             if isIdle { context.fireUserInboundEventTriggered(Drained()) }
@@ -215,7 +215,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     package func channelReadComplete(context: ChannelHandlerContext) {
         context.fireChannelReadComplete()
-        // What was asked for is plaintext (or the handshake), and what came was not.
+        // The pending read asks for plaintext (or the handshake), and the received bytes gave none.
         guard !isWaitingForTurn else { return }
         if phase == .handshaking || phase == .open && readRequested { context.read() }
     }
@@ -231,7 +231,8 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if phase == .handshaking { context.read() }
     }
 
-    /// Makes what speaks TLS: on a server with the peer's first bytes, so that one that says nothing takes next to nothing.
+    /// Makes the connection's TLS object: on a server with the peer's first bytes, so that a silent peer costs almost
+    /// nothing.
     private func makeConnection(_ context: ChannelHandlerContext) {
         do throws(TLSFault) {
             connection = try TLSConnection.make(tlsContext, resources, serverName: serverName)
@@ -240,7 +241,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Works through `input` until it is used up or the connection ends.
+    /// Processes `input` until it is used up or the connection ends.
     private func decrypt(_ input: inout ByteBuffer, _ context: ChannelHandlerContext) {
         while true {
             switch phase {
@@ -266,17 +267,17 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
             fail(fault, context)
         case .done(let event):
             phase = .open
-            // The end of the handshake and what waited for it go out together.
+            // The end of the handshake and the writes that waited for it go out together.
             encryptPending(context)
             if phase == .open { context.fireUserInboundEventTriggered(event) }
         }
     }
 
-    /// Decrypts and hands on up to one buffer of plaintext, and returns whether there may be more.
+    /// Decrypts and passes on up to one buffer of plaintext; returns whether there may be more.
     private func decryptOnce(_ input: inout ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
         guard let end = connection?.read(&input) else { return false }
         countReplies(context)
-        // Taken out, so that nobody who runs within the events below finds it in the shared resources.
+        // Taken out of the shared resources, so that no code that runs within the events below finds it there.
         var plaintext = ByteBuffer()
         swap(&plaintext, &resources.plaintext)
         let replyFault = unreadReplies > Self.unreadReplyLimit
@@ -285,7 +286,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
             readRequested = false
             context.fireChannelRead(wrapInboundOut(plaintext))
         }
-        // Without a new allocation, unless somebody has kept it.
+        // Reuses the allocation, unless somebody has kept the buffer.
         plaintext.clear()
         swap(&plaintext, &resources.plaintext)
         guard phase == .open else { return false }
@@ -307,7 +308,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Counts what the peer makes us answer while it reads nothing: those answers would queue without bound.
+    /// Counts the replies that the peer causes while it reads nothing: they would queue without bound.
     private func countReplies(_ context: ChannelHandlerContext) {
         let replies = resources.ciphertext.readableBytes
         if replies > 0 { unreadReplies = context.channel.isWritable ? 0 : unreadReplies + replies }

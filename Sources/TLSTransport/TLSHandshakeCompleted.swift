@@ -1,4 +1,4 @@
-/// The versions of TLS that are spoken here.
+/// The supported versions of TLS.
 package enum TLSVersion: Hashable, Sendable {
     /// TLS 1.2 (RFC 5246).
     case tls12
@@ -8,7 +8,7 @@ package enum TLSVersion: Hashable, Sendable {
 
 /// The user event that ``TLSHandler`` fires once, when the handshake is done and data may flow.
 package struct TLSHandshakeCompleted: Hashable, Sendable {
-    /// The application protocol agreed by ALPN; `nil` where the peer offered or answered none.
+    /// The application protocol agreed by ALPN; `nil` if the peer offered or answered none.
     package let applicationProtocol: String?
 
     /// The version in use.

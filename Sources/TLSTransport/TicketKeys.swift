@@ -4,20 +4,20 @@ internal import Synchronization
 
 /// The keys under which a server's context encrypts session tickets (RFC 5077 §4): a new one each day.
 ///
-/// Tickets of the day before are still read, and renewed; a client with an older one makes a full handshake. So whoever
-/// gets hold of the process's memory can read recorded sessions of two days at most that were resumed without a new key
-/// exchange (TLS 1.2). A ticket itself is of use for two hours, which is OpenSSL's own limit.
+/// Tickets of the day before are still accepted, and renewed; a client with an older one makes a full handshake.
+/// Somebody who reads the process's memory can therefore decrypt recorded sessions of at most two days that were
+/// resumed without a new key exchange (TLS 1.2). A ticket itself is valid for two hours, which is OpenSSL's own limit.
 final class TicketKeys: Sendable {
-    /// For how long tickets are made with one key, in seconds.
+    /// The time for which one key makes tickets, in seconds.
     static let lifetime = 86_400
 
-    /// One key: a name that stands in its tickets, and secrets to encrypt and to authenticate them.
+    /// One key: a name that is part of its tickets, and secrets to encrypt and to authenticate them.
     private struct Key {
         static let length = 16 + 32 + 32
 
         /// The three parts, one after the other.
         var bytes: [UInt8]
-        /// Since when it is used.
+        /// The time since which it has been used.
         var since: Int
 
         init?(since: Int) {
@@ -34,15 +34,15 @@ final class TicketKeys: Sendable {
         var previous: Key?
     }
 
-    /// What a ticket's name says of it.
+    /// The age of the key that a ticket names.
     enum Age {
         case current
-        /// Of the day before: to be replaced by a new one.
+        /// The key of the day before: the ticket is to be replaced by a new one.
         case previous
         case unknown
     }
 
-    /// Seconds on a clock that never goes back.
+    /// The time in seconds on a clock that never goes back.
     private let now: @Sendable () -> Int
     private let state = Mutex(State())
 
@@ -50,14 +50,14 @@ final class TicketKeys: Sendable {
         self.now = now
     }
 
-    /// Lets a server's context use these keys, which have to live as long as the context.
+    /// Makes a server's context use these keys, which must live as long as the context.
     func attach(to context: OpaquePointer) -> Bool {
         // The context keeps the pointer and frees nothing.
         unsafe SSL_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(self).toOpaque()) == 1
             && backline_ctx_set_ticket_keys(context, useTicketKey) == 1
     }
 
-    /// The bytes of the key for new tickets; nil where the system gives no randomness.
+    /// The bytes of the key for new tickets; nil if the system provides no random bytes.
     func forSealing() -> [UInt8]? {
         state.withLock { state in
             rotate(&state)
@@ -65,7 +65,7 @@ final class TicketKeys: Sendable {
         }
     }
 
-    /// The bytes of the key of this name.
+    /// The bytes of the key with this name.
     func forOpening(_ name: [UInt8]) -> (age: Age, bytes: [UInt8]) {
         state.withLock { state in
             rotate(&state)
@@ -88,35 +88,35 @@ final class TicketKeys: Sendable {
         }
         let age = now - current.since
         guard age >= Self.lifetime, let next = Key(since: now) else { return }
-        // Where nobody came for a day, the tickets of this one are older than a day as well.
+        // If no ticket was made for a day, the tickets of this key are older than a day as well.
         state.previous = age < 2 * Self.lifetime ? current : nil
         state.current = next
     }
 
     private static func secondsSinceBoot() -> Int {
         var time = timespec()
-        // Filled during the call. Goes on while the machine sleeps.
+        // Filled during the call. The clock continues while the machine sleeps.
         _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return time.tv_sec
     }
 }
 
-/// Names the key for a new ticket, or finds that of a ticket that came, and makes both ciphers ready.
+/// Selects the key for a new ticket or finds the key of a received one, and prepares both ciphers.
 ///
-/// Called by OpenSSL inside a handshake, on the connection's thread. Gives 1 for a ticket that is taken, 2 for one that
-/// is also to be replaced, 0 for one that is not, and less where nothing can be done.
+/// OpenSSL calls it inside a handshake, on the connection's thread. Returns 1 for an accepted ticket, 2 for one that
+/// must also be replaced, 0 for one that is not accepted, and a negative number on failure.
 private func useTicketKey(
     _ ssl: OpaquePointer?, _ name: UnsafeMutablePointer<UInt8>?, _ vector: UnsafeMutablePointer<UInt8>?,
     _ cipher: OpaquePointer?, _ code: OpaquePointer?, _ seals: Int32
 ) -> Int32 {
-    // The keys live as long as the context, and that as long as each of its connections.
+    // The keys live as long as the context, and the context as long as each of its connections.
     guard let ssl = unsafe ssl, let name = unsafe name, let vector = unsafe vector,
         let stored = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), 0)
     else { return -1 }
     let keys = unsafe Unmanaged<TicketKeys>.fromOpaque(stored).takeUnretainedValue()
     if seals == 1 {
         guard let bytes = keys.forSealing() else { return -1 }
-        // OpenSSL gives room for a name of 16 bytes and for an initialisation vector.
+        // OpenSSL provides room for a name of 16 bytes and for an initialisation vector.
         for index in 0..<16 { unsafe name[index] = bytes[index] }
         guard unsafe RAND_bytes(vector, 16) == 1 else { return -1 }
         return unsafe backline_ticket_ciphers(cipher, code, bytes, vector, 1) == 1 ? 1 : -1

@@ -4,7 +4,7 @@ internal import COpenSSL
 @safe struct X509Certificate: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// Takes over a reference that the caller has.
+    /// Takes over the caller's reference.
     @unsafe init(owning pointer: OpaquePointer) {
         unsafe self.pointer = pointer
     }
@@ -60,7 +60,7 @@ internal import COpenSSL
         return unsafe PEM_write_bio_X509(memory.pointer, pointer) == 1 ? memory.bytes : nil
     }
 
-    /// The subject's common name; `nil` where it has none.
+    /// The subject's common name; `nil` if it has none.
     var commonName: String? {
         var text = [CChar](repeating: 0, count: 256)
         // Writes at most the given size, terminated. The name belongs to the certificate.
@@ -77,14 +77,14 @@ internal import COpenSSL
         return (-1...0).contains(start) && (0...1).contains(end)
     }
 
-    /// Whether the certificate stands for a host name or an address.
+    /// Whether the certificate covers a host name or an address.
     func covers(_ name: String) -> Bool {
         HostName.isAddress(name)
             ? unsafe X509_check_ip_asc(pointer, name, 0) == 1
             : unsafe X509_check_host(pointer, name, name.utf8.count, 0, nil) == 1
     }
 
-    /// Whether the certificate is about the public half of `key`.
+    /// Whether the certificate contains the public half of `key`.
     func belongs(to key: borrowing PrivateKey) -> Bool {
         defer { OpenSSLError.clearQueue() }
         return unsafe X509_check_private_key(pointer, key.pointer) == 1
@@ -92,9 +92,9 @@ internal import COpenSSL
 
     private borrowing func setVersionAndSerialNumber() -> Bool {
         var random = SystemRandomNumberGenerator()
-        // RFC 5280 §4.1.2.2: positive, and not to be guessed.
+        // RFC 5280 §4.1.2.2: positive, and hard to guess.
         let serial = UInt64.random(in: 1...UInt64(Int64.max), using: &random)
-        // RFC 5280 §4.1.2.1: 2 stands for version 3.
+        // RFC 5280 §4.1.2.1: 2 means version 3.
         return unsafe X509_set_version(pointer, 2) == 1
             && ASN1_INTEGER_set_uint64(X509_get_serialNumber(pointer), serial) == 1
     }
@@ -106,7 +106,7 @@ internal import COpenSSL
 
     private borrowing func setName(_ name: String) -> Bool {
         let bytes = Array(name.utf8)
-        // The name belongs to the certificate; it is both subject and issuer, and the second call copies it.
+        // The name belongs to the certificate. It is both subject and issuer, and the second call copies it.
         let subject = unsafe X509_get_subject_name(pointer)
         return unsafe X509_NAME_add_entry_by_NID(
             subject, NID_commonName, MBSTRING_UTF8, bytes, Int32(bytes.count), -1, 0) == 1
@@ -125,7 +125,7 @@ internal import COpenSSL
         var context = unsafe X509V3_CTX()
         unsafe X509V3_set_ctx(&context, pointer, pointer, nil, nil, 0)
         guard let made = unsafe X509V3_EXT_conf_nid(nil, &context, extensionID, value) else { return false }
-        // Copied by the certificate, so ours is freed.
+        // The certificate has copied it, so ours is freed.
         defer { unsafe X509_EXTENSION_free(made) }
         return unsafe X509_add_ext(pointer, made, -1) == 1
     }
