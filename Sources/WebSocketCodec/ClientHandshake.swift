@@ -3,13 +3,13 @@ package import NIOCore
 
 /// The opening handshake of a client (RFC 6455 §4.1): makes the request, then checks the response.
 package struct ClientHandshake: Equatable, Sendable {
-    /// What both ends agreed to.
+    /// The parameters that both ends agreed on.
     package struct Agreement: Equatable, Sendable {
-        /// The subprotocol that the server selected of those offered.
+        /// The subprotocol that the server selected from the client's offer.
         package let subprotocol: String?
         /// The extensions that the server uses, each offered by the client.
         package let extensions: [ExtensionOffer]
-        /// How messages are compressed; `nil` where they are not.
+        /// The parameters of compression; `nil` if messages are not compressed.
         package let deflate: DeflateParameters?
     }
 
@@ -20,17 +20,18 @@ package struct ClientHandshake: Equatable, Sendable {
     private let fields: [HeaderField]
     private let key: String
 
-    /// Makes a handshake, or `nil` where a part would not stand in its place of the request: a host or target with
-    /// white space or control characters, a target that does not begin with `/` or has a fragment, a subprotocol that
-    /// is no token, a nonce of another length.
+    /// Makes a handshake, or `nil` if a part is not valid in its place.
+    ///
+    /// Invalid are a host or target with white space or control characters, a target that does not begin with `/` or
+    /// has a fragment, a subprotocol that is not a token, and a nonce of another length.
     ///
     /// - Parameters:
-    ///   - host: The server's name, with `:port` where it is not the scheme's own.
+    ///   - host: The server's name, with `:port` unless it is the scheme's default.
     ///   - target: The path and query, percent-encoded.
-    ///   - subprotocols: Those that the client speaks, the preferred one first.
-    ///   - extensions: What the client offers, the preferred one first.
-    ///   - fields: More fields, such as `Authorization`, `Cookie` or `Origin`.
-    ///   - nonce: 16 random bytes, chosen anew for each connection (§4.1).
+    ///   - subprotocols: The client's subprotocols, in order of preference.
+    ///   - extensions: The client's offers, in order of preference.
+    ///   - fields: Further fields, such as `Authorization`, `Cookie` or `Origin`.
+    ///   - nonce: 16 random bytes, drawn anew for each connection (§4.1).
     package init?(
         host: String, target: String, subprotocols: [String] = [], extensions: [ExtensionOffer] = [],
         fields: [HeaderField] = [], nonce: [UInt8]
@@ -69,12 +70,12 @@ package struct ClientHandshake: Equatable, Sendable {
         all.write(into: &buffer)
     }
 
-    /// Checks the server's response; where it returns, frames follow the head.
+    /// Checks the server's response; after it returns, frames follow the head.
     ///
-    /// - Throws: ``HandshakeViolation/unexpectedStatus(_:)`` for an answer other than 101, which the caller may act on
-    ///   (401, 503, a redirect); everything else means that the server does not speak the protocol.
+    /// - Throws: ``HandshakeViolation/unexpectedStatus(_:)`` for a status other than 101, which the caller may handle
+    ///   (401, 503, a redirect); any other violation means that the server does not speak the protocol.
     package func agree(on response: ResponseHead) throws(HandshakeViolation) -> Agreement {
-        // RFC 6455 §4.1: what the client must check
+        // RFC 6455 §4.1: the checks that the client must make
         guard response.status == 101 else { throw .unexpectedStatus(response.status) }
         let fields = response.fields
         guard fields.contains("websocket", in: "Upgrade") else { throw .notAnUpgrade }

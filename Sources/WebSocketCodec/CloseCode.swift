@@ -1,7 +1,7 @@
-/// A status code that may stand in a Close frame (RFC 6455 §7.4).
+/// A status code that is allowed in a Close frame (RFC 6455 §7.4).
 ///
-/// The codes that describe the absence of one (1005, 1006, 1015) and those that nobody has defined cannot be made, so
-/// whatever holds a `CloseCode` can be sent.
+/// The codes for the absence of a code (1005, 1006, 1015) and undefined codes cannot be made, so that every `CloseCode`
+/// can be sent.
 package struct CloseCode: Hashable, Sendable {
     /// The number on the wire.
     package let rawValue: UInt16
@@ -26,23 +26,23 @@ package struct CloseCode: Hashable, Sendable {
     package static let normal = CloseCode(known: 1000)
     /// 1001: the server stops, or the page is left.
     package static let goingAway = CloseCode(known: 1001)
-    /// 1002: a frame broke the protocol.
+    /// 1002: a frame violated the protocol.
     package static let protocolError = CloseCode(known: 1002)
-    /// 1003: a kind of message that this end does not take.
+    /// 1003: this end does not accept this kind of message.
     package static let unsupportedData = CloseCode(known: 1003)
     /// 1007: text that is not UTF-8.
     package static let invalidPayload = CloseCode(known: 1007)
-    /// 1008: a rule of this end that no other code names.
+    /// 1008: a violation of a rule of this end for which there is no other code.
     package static let policyViolation = CloseCode(known: 1008)
     /// 1009: a message above the limit.
     package static let messageTooBig = CloseCode(known: 1009)
     /// 1010: the server did not agree to an extension that the client needs.
     package static let missingExtension = CloseCode(known: 1010)
-    /// 1011: this end cannot go on.
+    /// 1011: this end cannot continue.
     package static let internalError = CloseCode(known: 1011)
-    /// 1012: the server restarts; come back.
+    /// 1012: the server restarts; the client should reconnect.
     package static let serviceRestart = CloseCode(known: 1012)
-    /// 1013: too much to do; come back later.
+    /// 1013: the server is overloaded; the client should reconnect later.
     package static let tryAgainLater = CloseCode(known: 1013)
     /// 1014: the server behind this gateway gave no valid answer.
     package static let badGateway = CloseCode(known: 1014)

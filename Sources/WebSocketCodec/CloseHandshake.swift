@@ -1,11 +1,11 @@
 /// The close handshake of one WebSocket connection (RFC 6455 §7).
 ///
-/// The shell says what happened and does the step it gets back. Whoever waits for the peer after a `send` sets a timer
-/// and calls ``timedOut()`` when it fires: a peer need not answer.
+/// The shell reports each input and carries out the step that is returned. A shell that waits for the peer after a
+/// `send` sets a timer and calls ``timedOut()`` when it fires, because a peer need not answer.
 package struct CloseHandshake: ~Copyable, Sendable {
-    /// What the shell does.
+    /// The next action of the shell.
     package enum Step: Equatable, Sendable {
-        /// Send this Close frame and go on reading; send no data or pings after it (§5.5.1).
+        /// Send this Close frame and continue reading; send no data or pings after it (§5.5.1).
         case send(CloseReason?)
         /// Send this Close frame, then end the transport.
         case sendAndDrop(CloseReason?)
@@ -19,19 +19,20 @@ package struct CloseHandshake: ~Copyable, Sendable {
     package enum Outcome: Equatable, Sendable {
         /// This end closed first, with this reason.
         case closedHere(CloseReason?)
-        /// The peer closed first, with this reason (`nil`: what the RFC calls 1005).
+        /// The peer closed first, with this reason (`nil` is the RFC's 1005).
         case closedByPeer(CloseReason?)
-        /// The peer broke the protocol.
+        /// The peer violated the protocol.
         case failed(FrameViolation)
-        /// The transport ended without any Close frame (what the RFC calls 1006).
+        /// The transport ended without any Close frame (the RFC's 1006).
         case lost
     }
 
     private enum State {
         case open
-        /// Our Close frame is sent, the peer's is awaited.
+        /// This end's Close frame has been sent; the peer's is awaited.
         case closing(Outcome)
-        /// Both Close frames have passed, or no more will; a client waits here for the server to end the transport.
+        /// Both Close frames have been exchanged, or no more will be; a client waits here for the server to end the
+        /// transport.
         case closed(Outcome)
     }
 
@@ -51,7 +52,7 @@ package struct CloseHandshake: ~Copyable, Sendable {
         }
     }
 
-    /// How the connection ended, or is about to; `nil` while it is open.
+    /// The way in which the connection ended, or is about to end; `nil` while it is open.
     package var outcome: Outcome? {
         switch self.state {
         case .open: nil
@@ -59,7 +60,7 @@ package struct CloseHandshake: ~Copyable, Sendable {
         }
     }
 
-    /// This end wants to close; once is enough.
+    /// Closes this end; further calls have no effect.
     package mutating func close(_ reason: CloseReason?) -> Step {
         switch self.state {
         case .open:
@@ -70,9 +71,9 @@ package struct CloseHandshake: ~Copyable, Sendable {
         }
     }
 
-    /// The peer's Close frame has come; its code is sent back where ours was not sent yet (§5.5.1).
+    /// Handles the peer's Close frame; its code is sent back unless this end has sent a Close frame (§5.5.1).
     ///
-    /// The server ends the transport, the client leaves that to the server (§7.1.1).
+    /// A server then ends the transport; a client leaves that to the server (§7.1.1).
     package mutating func peerClosed(_ reason: CloseReason?) -> Step {
         switch self.state {
         case .open:
@@ -93,7 +94,7 @@ package struct CloseHandshake: ~Copyable, Sendable {
         }
     }
 
-    /// The peer broke the protocol: the connection fails with the violation's code (§7.1.7).
+    /// Handles a violation by the peer: the connection fails with the violation's code (§7.1.7).
     package mutating func violated(_ violation: FrameViolation) -> Step {
         switch self.state {
         case .open:
@@ -107,7 +108,7 @@ package struct CloseHandshake: ~Copyable, Sendable {
         }
     }
 
-    /// The time for the peer to answer is over.
+    /// Handles the end of the time in which the peer should have answered.
     package mutating func timedOut() -> Step {
         switch self.state {
         case .open:
@@ -118,7 +119,7 @@ package struct CloseHandshake: ~Copyable, Sendable {
         }
     }
 
-    /// The transport has ended, by whomever.
+    /// Handles the end of the transport, whichever end caused it.
     package mutating func transportEnded() {
         switch self.state {
         case .open: self.state = .closed(.lost)

@@ -1,13 +1,13 @@
 import NIOCore
 
-/// The payload of a Close frame that has one: a code and a text for people who debug (RFC 6455 §5.5.1).
+/// The payload of a non-empty Close frame: a code and a text for debugging (RFC 6455 §5.5.1).
 package struct CloseReason: Equatable, Sendable {
     /// The longest text in UTF-8 bytes: RFC 6455 §5.5 leaves 125, of which the code takes 2.
     package static let maximumTextLength = 123
 
-    /// Why the connection ends.
+    /// The code for the end of the connection.
     package let code: CloseCode
-    /// Not for people who use the program, and often empty; at most ``maximumTextLength`` bytes.
+    /// A text for developers, not for users; often empty, at most ``maximumTextLength`` bytes.
     package let text: String
 
     /// Makes a reason; a longer `text` is cut at the last whole Unicode scalar that fits.
@@ -27,7 +27,7 @@ package struct CloseReason: Equatable, Sendable {
         self.text = String(text.unicodeScalars[..<end])
     }
 
-    /// Reads the payload of a received Close frame; an empty one says nothing and is `nil`.
+    /// Reads the payload of a received Close frame; `nil` for an empty payload.
     ///
     /// - Throws: ``FrameViolation/closePayloadTooShort``, ``FrameViolation/invalidCloseCode(_:)`` or
     ///   ``FrameViolation/invalidUTF8``.

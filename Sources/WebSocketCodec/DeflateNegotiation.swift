@@ -1,23 +1,24 @@
 extension DeflateParameters {
-    /// Server: agrees to the first of a client's offers that it can agree to; `nil` where there is none, and the
-    /// connection goes on without compression (RFC 7692 §5.1).
+    /// Server: accepts the first acceptable one of a client's offers (RFC 7692 §5.1).
     ///
-    /// Other extensions are passed over. An offer with a parameter that is unknown, repeated or has a wrong value is
-    /// declined, and the next one tried (§7). What the policy asks for is part of the response where §7.1 lets a server
-    /// ask unasked: no context takeover in either direction and the server's own window. The client's window is
-    /// limited only where the client offered `client_max_window_bits`.
+    /// Returns `nil` if there is none; the connection then continues without compression.
+    ///
+    /// Other extensions are ignored. An offer with a parameter that is unknown, repeated or has a wrong value is
+    /// declined, and the next one is tried (§7). The response includes the policy's parameters where §7.1 allows a
+    /// server to add them unasked: no context takeover in either direction and the server's own window. The client's
+    /// window is limited only if the client offered `client_max_window_bits`.
     ///
     /// - Parameters:
-    ///   - offers: What the client offers, in its order of preference.
-    ///   - policy: What this server wants.
-    /// - Returns: What is agreed, and the response that says so.
+    ///   - offers: The client's offers, in its order of preference.
+    ///   - policy: The server's preferences.
+    /// - Returns: The agreed parameters, and the response that contains them.
     package static func negotiate(
         _ offers: [ExtensionOffer], policy: DeflatePolicy = .noContextTakeover
     ) -> (parameters: DeflateParameters, response: ExtensionOffer)? {
         for offer in offers where offer.name == Self.extensionName {
             guard let fields = DeflateFields(offer: offer) else { continue }
             let serverBits = min(fields.serverMaxWindowBits ?? 15, policy.serverMaxWindowBits)
-            // RFC 7692 §7.1.2.2: not in a response to an offer without it
+            // RFC 7692 §7.1.2.2: not allowed in a response to an offer without it
             let clientBits = fields.clientMaxWindowBits.map { min($0 ?? 15, policy.clientMaxWindowBits) }
             var response = DeflateFields()
             response.serverNoContextTakeover = fields.serverNoContextTakeover || policy.serverNoContextTakeover
@@ -36,9 +37,9 @@ extension DeflateParameters {
         return nil
     }
 
-    /// Client: what to offer.
+    /// Client: makes the offers.
     ///
-    /// `client_max_window_bits` is always part of it, because this codec can keep to any window.
+    /// `client_max_window_bits` is always included, because this codec can limit itself to any window.
     package static func offers(_ policy: DeflatePolicy = .noContextTakeover) -> [ExtensionOffer] {
         var fields = DeflateFields()
         fields.serverNoContextTakeover = policy.serverNoContextTakeover
@@ -48,14 +49,14 @@ extension DeflateParameters {
         return fields.offer.map { [$0] } ?? []
     }
 
-    /// Client: checks the server's response to what was offered.
+    /// Client: checks the server's response to the offers.
     ///
     /// - Parameters:
     ///   - response: The extensions in the server's response.
-    ///   - offers: What this client offered.
-    /// - Returns: What is agreed; `nil` where the server does not compress.
-    /// - Throws: ``HandshakeViolation/invalidDeflateResponse`` for a response that answers none of the offers: with a
-    ///   parameter that is unknown, repeated, out of range or not asked for, without one that the offer demands, or
+    ///   - offers: The offers of this client.
+    /// - Returns: The agreed parameters; `nil` if the server does not compress.
+    /// - Throws: ``HandshakeViolation/invalidDeflateResponse`` for a response that answers none of the offers: it has a
+    ///   parameter that is unknown, repeated, out of range or not requested, lacks one that the offer requires, or is
     ///   given twice (RFC 7692 §5.1, §7).
     package static func agree(
         on response: [ExtensionOffer], to offers: [ExtensionOffer]
@@ -69,24 +70,24 @@ extension DeflateParameters {
                 serverNoContextTakeover: fields.serverNoContextTakeover,
                 clientNoContextTakeover: fields.clientNoContextTakeover || asked.clientNoContextTakeover,
                 serverMaxWindowBits: fields.serverMaxWindowBits ?? 15,
-                // RFC 7692 §7.1.2.2: the value of an offer is what the client keeps to by itself
+                // RFC 7692 §7.1.2.2: the client keeps to the value of its own offer
                 clientMaxWindowBits: (fields.clientMaxWindowBits ?? asked.clientMaxWindowBits ?? 15) ?? 15)
         }
         throw .invalidDeflateResponse
     }
 }
 
-/// The parameters of one offer or response, each at most once and with a value that it may have (RFC 7692 §7.1).
+/// The parameters of one offer or response, each at most once and with a valid value (RFC 7692 §7.1).
 private struct DeflateFields {
     var serverNoContextTakeover = false
     var clientNoContextTakeover = false
     var serverMaxWindowBits: Int?
-    /// The outer optional: whether the parameter is there; the inner one: its value.
+    /// The outer optional tells whether the parameter is present; the inner one is its value.
     var clientMaxWindowBits: Int??
 
     init() {}
 
-    /// Reads an offer, where `client_max_window_bits` may stand without a value.
+    /// Reads an offer, in which `client_max_window_bits` may have no value.
     init?(offer: ExtensionOffer) {
         for parameter in offer.parameters {
             switch (parameter.name, parameter.value) {
@@ -110,21 +111,21 @@ private struct DeflateFields {
         }
     }
 
-    /// Reads a response, where every window has a value.
+    /// Reads a response, in which every window has a value.
     init?(response: ExtensionOffer) {
         self.init(offer: response)
         if case .some(.none) = self.clientMaxWindowBits { return nil }
     }
 
-    /// Whether a server may respond so to the offer `asked`.
+    /// Whether these are valid parameters of a server's response to the offer `asked`.
     func answers(_ asked: DeflateFields) -> Bool {
-        // RFC 7692 §7.1.1.1: demanded, so part of the response
+        // RFC 7692 §7.1.1.1: required by the offer, so it must be in the response
         if asked.serverNoContextTakeover, !self.serverNoContextTakeover { return false }
-        // RFC 7692 §7.1.2.1: demanded, with the same value or a smaller one
+        // RFC 7692 §7.1.2.1: required by the offer, with the same value or a smaller one
         if let limit = asked.serverMaxWindowBits {
             guard let bits = self.serverMaxWindowBits, bits <= limit else { return false }
         }
-        // RFC 7692 §7.1.2.2: only where it was offered, at most the value that was offered
+        // RFC 7692 §7.1.2.2: only if it was offered, and at most the offered value
         if let bits = self.clientMaxWindowBits {
             guard let limit = asked.clientMaxWindowBits else { return false }
             return (bits ?? 15) <= (limit ?? 15)

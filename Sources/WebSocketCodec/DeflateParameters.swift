@@ -1,26 +1,26 @@
-/// What both ends agreed to for compressing messages: the four parameters of `permessage-deflate` (RFC 7692 §7.1).
+/// The agreed parameters of compression: the four parameters of `permessage-deflate` (RFC 7692 §7.1).
 ///
-/// Each end has parameters for what it sends: whether it may refer back to earlier messages (context takeover) and how
-/// far back it may refer (the window).
+/// Each end has parameters for its own messages: whether they may refer back to earlier messages (context takeover) and
+/// how far back (the window).
 package struct DeflateParameters: Equatable, Sendable {
-    /// The name under which the extension is registered (RFC 7692 §9.1).
+    /// The registered name of the extension (RFC 7692 §9.1).
     package static let extensionName = "permessage-deflate"
 
-    /// What a window may be: 2^8 to 2^15 bytes (RFC 7692 §7.1.2).
+    /// The sizes of windows: 2^8 to 2^15 bytes (RFC 7692 §7.1.2).
     package static let windowBitsRange = 8...15
 
     /// Whether the server compresses each message by itself (RFC 7692 §7.1.1.1).
     package let serverNoContextTakeover: Bool
     /// Whether the client compresses each message by itself (RFC 7692 §7.1.1.2).
     package let clientNoContextTakeover: Bool
-    /// The binary logarithm of the window that the server uses at most: 8 to 15 (RFC 7692 §7.1.2.1).
+    /// The binary logarithm of the largest window that the server uses: 8 to 15 (RFC 7692 §7.1.2.1).
     package let serverMaxWindowBits: Int
-    /// The binary logarithm of the window that the client uses at most: 8 to 15 (RFC 7692 §7.1.2.2).
+    /// The binary logarithm of the largest window that the client uses: 8 to 15 (RFC 7692 §7.1.2.2).
     package let clientMaxWindowBits: Int
 
-    /// Makes parameters as they would be after a handshake.
+    /// Makes parameters as a handshake would agree on them.
     ///
-    /// - Precondition: The windows are from 8 to 15 bits.
+    /// - Precondition: The windows have 8 to 15 bits.
     package init(
         serverNoContextTakeover: Bool = false, clientNoContextTakeover: Bool = false, serverMaxWindowBits: Int = 15,
         clientMaxWindowBits: Int = 15
@@ -34,7 +34,7 @@ package struct DeflateParameters: Equatable, Sendable {
         self.clientMaxWindowBits = clientMaxWindowBits
     }
 
-    /// Whether `sender` compresses each message by itself, so that neither end keeps anything between messages.
+    /// Whether `sender` compresses each message by itself, so that neither end keeps any state between messages.
     package func noContextTakeover(of sender: WebSocketRole) -> Bool {
         switch sender {
         case .server: self.serverNoContextTakeover
@@ -42,7 +42,7 @@ package struct DeflateParameters: Equatable, Sendable {
         }
     }
 
-    /// The binary logarithm of the window that `sender` uses at most.
+    /// The binary logarithm of the largest window that `sender` uses.
     package func maxWindowBits(of sender: WebSocketRole) -> Int {
         switch sender {
         case .server: self.serverMaxWindowBits
@@ -50,15 +50,15 @@ package struct DeflateParameters: Equatable, Sendable {
         }
     }
 
-    /// Whether a message that was compressed by itself, with a window of any size, may be sent by `sender`.
+    /// Whether `sender` may send a message that was compressed by itself, with a window of any size.
     ///
-    /// No reference reaches back further than the message is long, so a message of at most the agreed window's length
-    /// fits whatever window it was made with: one compressed frame serves many connections. A longer one goes out
-    /// uncompressed.
+    /// No reference reaches back further than the length of the message. A message of at most the agreed window's
+    /// length therefore fits, whatever window it was made with: one compressed frame serves many connections. A longer
+    /// message is sent uncompressed.
     ///
     /// - Parameters:
     ///   - messageLength: The length in bytes before compression.
-    ///   - sender: Who sends it.
+    ///   - sender: The end that sends the message.
     /// - Returns: Whether it may be sent compressed.
     package func fits(_ messageLength: Int, from sender: WebSocketRole = .server) -> Bool {
         let bits = self.maxWindowBits(of: sender)

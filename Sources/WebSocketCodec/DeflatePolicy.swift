@@ -1,15 +1,15 @@
-/// What one end wants of `permessage-deflate` (RFC 7692 §7.1).
+/// One end's preferences for `permessage-deflate` (RFC 7692 §7.1).
 package struct DeflatePolicy: Equatable, Sendable {
     /// Whether the server is to compress each message by itself.
     package var serverNoContextTakeover: Bool
     /// Whether the client is to compress each message by itself.
     package var clientNoContextTakeover: Bool
-    /// The largest window for what the server sends: 8 to 15 bits.
+    /// The largest window for the server's messages: 8 to 15 bits.
     package var serverMaxWindowBits: Int
-    /// The largest window for what the client sends, where the client lets itself be told: 8 to 15 bits.
+    /// The largest window for the client's messages, if the client accepts a limit: 8 to 15 bits.
     package var clientMaxWindowBits: Int
 
-    /// Makes a policy; without arguments one that holds nothing for a connection between two messages.
+    /// Makes a policy; the default policy keeps no state for a connection between two messages.
     ///
     /// Context takeover is off in both directions because it costs each connection the state of a compressor and of a
     /// decompressor, some 300 KB with zlib, and keeps a compressed message from being shared by its receivers.
@@ -29,7 +29,7 @@ package struct DeflatePolicy: Equatable, Sendable {
         self.clientMaxWindowBits = clientMaxWindowBits
     }
 
-    /// Each message compressed by itself, in both directions: nothing is held between two messages.
+    /// Each message is compressed by itself, in both directions: no state is kept between two messages.
     package static let noContextTakeover = DeflatePolicy()
 
     /// Everything that the peer allows: context takeover in both directions and the largest windows.

@@ -3,28 +3,28 @@ package import NIOCore
 
 /// Compresses messages (RFC 7692 §7.2.1), with zlib.
 ///
-/// One deflater serves a whole event loop where each message is compressed by itself: a frame is made once and sent to
-/// everybody for whom ``DeflateParameters/fits(_:from:)`` holds. An end that refers back to earlier messages needs one
-/// for each connection, and then sends every compressed message of that connection through it.
+/// One deflater serves a whole event loop if each message is compressed by itself: a frame is made once and sent to
+/// every peer for which ``DeflateParameters/fits(_:from:)`` is true. An end that refers back to earlier messages needs
+/// one deflater for each connection, and must send every compressed message of that connection through it.
 ///
 /// zlib's state, 130 to 270 KB, is allocated by the first message.
 @safe package final class Deflater {
-    /// The default of the shortest message worth compressing: 128 bytes.
+    /// The default length of the shortest message that is compressed: 128 bytes.
     ///
-    /// JSON of that length becomes 8 % shorter, of 170 bytes 16 %, of 2 KB 65 %. What would be saved below it is less
-    /// than half of what a TLS record adds.
+    /// JSON of that length becomes 8 % shorter, of 170 bytes 16 %, of 2 KB 65 %. Shorter messages would save less than
+    /// half of the bytes that a TLS record adds.
     package static let defaultThreshold = 128
 
     /// The default of zlib's level: 1, the fastest.
     ///
-    /// Against level 6 it takes 5 % less time for 170 bytes of JSON (3.5 µs), which become no longer, and 25 % less for
-    /// 2 KB (7 µs), which become 8 % longer.
+    /// Compared with level 6, it takes 5 % less time for 170 bytes of JSON (3.5 µs), with no longer result, and 25 %
+    /// less for 2 KB (7 µs), with a result that is 8 % longer.
     package static let defaultLevel = 1
 
-    /// zlib's memory level: its own default; a lower one saves memory and no time.
+    /// zlib's memory level: its own default; a lower level saves memory but no time.
     private static let memoryLevel: Int32 = 8
 
-    // unsafe: owned by this object alone until `deinit`; zlib demands that it stays where it is
+    // unsafe: owned only by this object until `deinit`; zlib requires that it stays at its address
     private let stream: UnsafeMutablePointer<z_stream>
     private let windowBits: Int
     private let keepsContext: Bool
@@ -36,9 +36,9 @@ package import NIOCore
     private enum State {
         /// zlib has allocated nothing.
         case unmade
-        /// Holds the context that the peer has.
+        /// Contains the context that the peer has.
         case usable
-        /// To be reset before it is used.
+        /// Must be reset before it is used.
         case used
     }
 
@@ -46,7 +46,7 @@ package import NIOCore
     ///
     /// - Parameters:
     ///   - windowBits: The binary logarithm of the window, from 9 to 15.
-    ///   - keepsContext: Whether a message may refer to those before it. Then the deflater belongs to one connection.
+    ///   - keepsContext: Whether a message may refer to earlier ones. The deflater then belongs to one connection.
     ///   - level: zlib's level, from 1 (fast) to 9 (small).
     ///   - threshold: The shortest message to compress, in bytes.
     package convenience init(
@@ -57,13 +57,13 @@ package import NIOCore
             windowBits: windowBits, keepsContext: keepsContext, level: level, threshold: threshold, longest: .max)
     }
 
-    /// Makes a deflater for one connection, with the window and the context takeover that were agreed.
+    /// Makes a deflater for one connection, with the agreed window and context takeover.
     ///
-    /// Where the window is 2^8 bytes, which zlib cannot keep to, only messages of at most that length are compressed,
+    /// With a window of 2^8 bytes, which zlib does not support, only messages of at most that length are compressed,
     /// each by itself.
     ///
     /// - Parameters:
-    ///   - parameters: What was agreed.
+    ///   - parameters: The agreed parameters.
     ///   - sender: This end's role.
     ///   - level: zlib's level, from 1 (fast) to 9 (small).
     ///   - threshold: The shortest message to compress, in bytes.
@@ -96,7 +96,8 @@ package import NIOCore
 
     /// Appends the payload of a compressed message, to be sent in a frame with RSV1.
     ///
-    /// - Returns: `false`, and nothing is appended, where the message is to be sent as it is: it is below the threshold,
+    /// - Returns: `false`, and nothing is appended, if the message should be sent uncompressed: it is below the
+    ///   threshold,
     ///   does not become shorter, or zlib gets no memory.
     package func deflate(_ message: Span<UInt8>, into buffer: inout ByteBuffer) -> Bool {
         guard message.count >= self.threshold, message.count <= self.longest else { return false }
@@ -104,24 +105,27 @@ package import NIOCore
         return self.run(message, Z_SYNC_FLUSH, without: 4, into: &buffer)
     }
 
-    /// Compresses what many messages share: it begins and ends on a byte, ends on a full flush (0x00 0x00 0xff 0xff),
-    /// and refers to nothing before its beginning, so that a message may have it anywhere (``JoinedFrame``).
+    /// Compresses a part that many messages share.
     ///
-    /// - Returns: `nil` where it does not become shorter, or zlib gets no memory.
+    /// The result begins and ends on a byte boundary, ends with a full flush (0x00 0x00 0xff 0xff), and refers to
+    /// nothing before its beginning, so that a message may contain it anywhere (``JoinedFrame``).
+    ///
+    /// - Returns: `nil` if it does not become shorter, or zlib gets no memory.
     /// - Precondition: the deflater keeps no context.
     package func deflatePart(_ part: Span<UInt8>) -> ByteBuffer? {
         precondition(!self.keepsContext, "a part of many messages has no context")
         var compressed = ByteBuffer()
         guard self.run(part, Z_FULL_FLUSH, without: 0, into: &compressed) else { return nil }
-        // In memory of its own length.
+        // Copied into memory of exactly its length.
         return ByteBuffer(bytes: compressed.readableBytesView)
     }
 
-    /// Appends what zlib makes of `message` without the last `cut` bytes of it, where that is shorter than the message.
+    /// Appends zlib's output for `message` without its last `cut` bytes, if that is shorter than the message.
     private func run(_ message: Span<UInt8>, _ flush: Int32, without cut: Int, into buffer: inout ByteBuffer) -> Bool {
         guard !message.isEmpty, let count = UInt32(exactly: message.count), count < .max - 4, self.begin()
         else { return false }
-        // Room for a payload of one byte less than the message, what is cut off, and one byte that stays free.
+        // Room for a payload one byte shorter than the message, for the bytes cut off, and for one byte that stays
+        // free.
         let room = message.count + cut
         var written = 0
         // unsafe: zlib reads the message and writes into the buffer's room inside these closures only
@@ -132,14 +136,14 @@ package import NIOCore
                 unsafe self.stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 unsafe self.stream.pointee.avail_out = UInt32(room)
                 let code = unsafe CZlib.deflate(self.stream, flush)
-                // zlib.h, deflate: a flush is complete where room is left
+                // zlib.h, deflate: a flush is complete if room is left
                 if code == Z_OK, unsafe self.stream.pointee.avail_out > 0 {
                     written = unsafe room - Int(self.stream.pointee.avail_out) - cut
                 }
                 return written
             }
         }
-        // What was compressed and is not sent must not be referred to.
+        // Later messages must not refer to compressed data that is not sent.
         self.state = self.keepsContext && written > 0 ? .usable : .used
         return written > 0
     }
@@ -152,7 +156,7 @@ package import NIOCore
             // unsafe: the stream was begun
             return unsafe deflateReset(self.stream) == Z_OK
         case .unmade:
-            // unsafe: the stream is all zero, as zlib demands of a new one
+            // unsafe: the stream is all zero, as zlib requires of a new one
             let code = unsafe backline_deflate_init(
                 self.stream, Int32(self.level), Int32(self.windowBits), Self.memoryLevel)
             guard code == Z_OK else { return false }

@@ -1,15 +1,15 @@
 /// One extension with its parameters, as offered by a client or accepted by a server (RFC 6455 §9.1).
 ///
-/// A client may offer the same extension several times, the configuration it likes best first.
+/// A client may offer the same extension several times, in order of preference.
 package struct ExtensionOffer: Equatable, Sendable {
-    /// A parameter of an extension; `nil` where it has no value.
+    /// A parameter of an extension; its value is `nil` if it has none.
     package struct Parameter: Equatable, Sendable {
         /// A token.
         package let name: String
-        /// A token; the quotes that it may have had on the wire are gone.
+        /// A token, without the quotes that it may have had on the wire.
         package let value: String?
 
-        /// Makes a parameter, or `nil` where the name or the value is no token.
+        /// Makes a parameter, or `nil` if the name or the value is not a token.
         package init?(_ name: String, _ value: String? = nil) {
             guard HeaderField.isToken(name), value.map({ HeaderField.isToken($0) }) ?? true else { return nil }
             self.name = name
@@ -19,17 +19,17 @@ package struct ExtensionOffer: Equatable, Sendable {
 
     /// A token, registered with IANA (§11.4), such as `permessage-deflate`.
     package let name: String
-    /// In the order they came, repeated ones too.
+    /// The parameters in their order, including repeated ones.
     package let parameters: [Parameter]
 
-    /// Makes an offer, or `nil` where the name is no token.
+    /// Makes an offer, or `nil` if the name is not a token.
     package init?(_ name: String, parameters: [Parameter] = []) {
         guard HeaderField.isToken(name) else { return nil }
         self.name = name
         self.parameters = parameters
     }
 
-    /// The offer as it stands in a `Sec-WebSocket-Extensions` field.
+    /// The offer as text of a `Sec-WebSocket-Extensions` field.
     package var fieldValue: String {
         self.parameters.reduce(into: self.name) { text, parameter in
             text += "; " + parameter.name
@@ -46,7 +46,7 @@ package struct ExtensionOffer: Equatable, Sendable {
             var scanner = Scanner(rest: value.utf8[...])
             repeat {
                 scanner.skipWhitespace()
-                // RFC 9110 §5.6.1: a recipient takes empty elements of a list
+                // RFC 9110 §5.6.1: a recipient must accept empty elements of a list
                 if scanner.isAtEnd || scanner.rest.first == UInt8(ascii: ",") { continue }
                 offers.append(try scanner.offer())
             } while scanner.skip(UInt8(ascii: ","))
@@ -80,14 +80,15 @@ package struct ExtensionOffer: Equatable, Sendable {
             return String(Substring(token))
         }
 
-        /// A token, or the content of a quoted string, which must be a token too (RFC 6455 §9.1): `Parameter` checks.
+        /// Reads a token, or the content of a quoted string, which must be a token too (RFC 6455 §9.1): `Parameter`
+        /// checks it.
         mutating func value() throws(HandshakeViolation) -> String {
             guard self.rest.first == UInt8(ascii: "\"") else { return try self.token() }
             self.rest.removeFirst()
             var content: [UInt8] = []
             while let byte = self.rest.popFirst() {
                 if byte == UInt8(ascii: "\"") { return String(decoding: content, as: UTF8.self) }
-                // RFC 9110 §5.6.4: a backslash stands before a byte that is meant as it is
+                // RFC 9110 §5.6.4: a backslash makes the next byte literal
                 guard byte == UInt8(ascii: "\\") else {
                     content.append(byte)
                     continue

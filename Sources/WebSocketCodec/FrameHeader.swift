@@ -2,15 +2,15 @@ package import NIOCore
 
 /// The header of one frame (RFC 6455 §5.2): 2 to 14 bytes.
 package struct FrameHeader: Equatable, Sendable {
-    /// FIN: the last frame of its message.
+    /// FIN: whether the frame is the last of its message.
     package let isFinal: Bool
-    /// What extensions say about the frame.
+    /// The bits that extensions use.
     package let reserved: ReservedBits
-    /// What the payload is.
+    /// The kind of payload.
     package let opcode: Opcode
-    /// Bytes of payload after the header; below 2^63.
+    /// The number of bytes of payload after the header; below 2^63.
     package let payloadLength: UInt64
-    /// The key of a masked frame.
+    /// The key of a masked frame; nil for an unmasked one.
     package let mask: MaskKey?
 
     /// Makes a header to be written.
@@ -25,12 +25,12 @@ package struct FrameHeader: Equatable, Sendable {
         self.mask = mask
     }
 
-    /// How many bytes the header takes on the wire.
+    /// The number of bytes that the header takes on the wire.
     package var byteCount: Int {
         Self.byteCount(payloadLength: self.payloadLength) + (self.mask == nil ? 0 : 4)
     }
 
-    /// How many bytes the unmasked header of a payload takes.
+    /// The number of bytes that the unmasked header of a payload takes.
     static func byteCount(payloadLength: UInt64) -> Int {
         switch payloadLength {
         case ...125: 2
@@ -39,18 +39,18 @@ package struct FrameHeader: Equatable, Sendable {
         }
     }
 
-    /// Reads the header at the start of `bytes`; `nil` where more bytes are needed.
+    /// Reads the header at the start of `bytes`; `nil` if more bytes are needed.
     ///
-    /// Rules are checked in the order of the bytes and as soon as the byte is there, so the violation found does not
-    /// depend on how the bytes were cut.
+    /// Rules are checked in the order of the bytes, each as soon as its byte has arrived, so that the violation does
+    /// not depend on how the bytes were split.
     ///
     /// - Parameters:
-    ///   - bytes: What has come from the peer, a header first.
-    ///   - sender: The peer's role, which decides whether the frame is masked.
+    ///   - bytes: The bytes from the peer, which begin with a header.
+    ///   - sender: The peer's role, which determines whether the frame must be masked.
     ///   - allowed: The reserved bits that negotiated extensions use. They are accepted on the first frame of a message
     ///     only: never on continuations or control frames (RFC 7692 §6.1).
     /// - Returns: The header, whose ``byteCount`` tells where the payload begins.
-    /// - Throws: The first rule of §5 that the header breaks.
+    /// - Throws: A violation for the first rule of §5 that the header breaks.
     package static func parse(
         _ bytes: Span<UInt8>, from sender: WebSocketRole, allowing allowed: ReservedBits = []
     ) throws(FrameViolation) -> FrameHeader? {

@@ -1,8 +1,8 @@
-/// How a peer broke the rules of RFC 6455 §5 or RFC 7692 §6 and §7; the connection cannot go on.
+/// A peer's violation of RFC 6455 §5 or RFC 7692 §6 and §7; the connection cannot continue.
 package enum FrameViolation: Error, Equatable, Sendable {
     /// A reserved bit without an extension that gives it a meaning (§5.2).
     case reservedBits(ReservedBits)
-    /// An opcode that nobody has defined (§5.2).
+    /// An undefined opcode (§5.2).
     case reservedOpcode(UInt8)
     /// A control frame without FIN (§5.5).
     case fragmentedControlFrame
@@ -16,16 +16,16 @@ package enum FrameViolation: Error, Equatable, Sendable {
     case unmaskedFrame
     /// A server's frame with a mask (§5.1).
     case maskedFrame
-    /// A continuation frame where no message is open (§5.4).
+    /// A continuation frame without an open message (§5.4).
     case unexpectedContinuation
-    /// A new message before the last fragment of the one before (§5.4).
+    /// A new message before the last fragment of the previous one (§5.4).
     case interleavedMessage
-    /// A message longer than the reader's limit in bytes, by what its frame headers declare or, compressed, by what it
-    /// becomes.
+    /// A message longer than the reader's limit in bytes, as its frame headers declare or, if compressed, after
+    /// inflating.
     case messageTooLong(limit: Int)
-    /// A compressed message that is not made of whole DEFLATE blocks (RFC 7692 §7.2.2).
+    /// A compressed message that does not consist of whole DEFLATE blocks (RFC 7692 §7.2.2).
     case invalidDeflate
-    /// No fault of the peer: there is no memory to inflate its message.
+    /// There is no memory to inflate a message: not the peer's fault.
     case outOfMemory
     /// Text, or the reason of a Close frame, that is not UTF-8 (§8.1).
     case invalidUTF8
@@ -34,14 +34,14 @@ package enum FrameViolation: Error, Equatable, Sendable {
     /// A Close frame with a code that must not be sent (§7.4).
     case invalidCloseCode(UInt16)
 
-    /// The code to close the connection with (§7.4.1).
+    /// The code with which the connection is closed (§7.4.1).
     package var closeCode: CloseCode {
         switch self {
         case .reservedBits, .reservedOpcode, .fragmentedControlFrame, .controlFrameTooLong, .lengthNotMinimal,
             .lengthOutOfRange, .unmaskedFrame, .maskedFrame, .unexpectedContinuation, .interleavedMessage,
             .closePayloadTooShort, .invalidCloseCode:
             .protocolError
-        // RFC 7692 names no code for data that cannot be inflated: 1007, as most implementations do
+        // RFC 7692 gives no code for data that cannot be inflated; 1007 is what most implementations use
         case .invalidUTF8, .invalidDeflate: .invalidPayload
         case .messageTooLong: .messageTooBig
         case .outOfMemory: .internalError

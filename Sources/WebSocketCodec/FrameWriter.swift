@@ -2,8 +2,8 @@ package import NIOCore
 
 /// Appends frames to a buffer (RFC 6455 §5).
 ///
-/// A server passes no mask, a client a fresh one for every frame. Giving frames an order that forms messages (a first
-/// fragment with its opcode, then continuations, the last one final) is the caller's.
+/// A server passes no mask, a client a fresh one for every frame. The caller must order frames so that they form
+/// messages (a first fragment with its opcode, then continuations, the last one final).
 package enum FrameWriter {
     /// Appends a frame with a copy of `payload`'s readable bytes.
     ///
@@ -24,8 +24,8 @@ package enum FrameWriter {
 
     /// Appends a frame whose payload `body` appends: written once, in place.
     ///
-    /// Room is left for the header of 126 to 65,535 bytes; a payload of another size is moved by a few bytes. Where
-    /// `body` throws, the buffer is as long as before.
+    /// Room is reserved for the header of 126 to 65,535 bytes; a payload of another size is moved by a few bytes. If
+    /// `body` throws, the buffer keeps its length.
     ///
     /// - Precondition: `body` only appends. A control frame is final and at most 125 bytes (§5.5).
     package static func write<Failure: Error>(
@@ -56,8 +56,8 @@ package enum FrameWriter {
         mask?.apply(to: &buffer, at: start + actual, count: count)
     }
 
-    /// Appends a whole message as one frame: compressed, with RSV1 (RFC 7692 §6.1), or as it is where `deflater` leaves
-    /// it so.
+    /// Appends a whole message as one frame: compressed, with RSV1 (RFC 7692 §6.1), or uncompressed if `deflater` does
+    /// not compress it.
     package static func write(
         _ opcode: Opcode, compressing message: Span<UInt8>, with deflater: Deflater, mask: MaskKey? = nil,
         into buffer: inout ByteBuffer
@@ -67,7 +67,7 @@ package enum FrameWriter {
         Self.write(opcode, mask: mask, into: &buffer) { _ = unsafe $0.writeBytes(message.bytes) }
     }
 
-    /// Appends a message as one compressed frame; `false`, and nothing is appended, where `deflater` leaves it as it is.
+    /// Appends a message as one compressed frame; `false`, with nothing appended, if `deflater` does not compress it.
     static func writeCompressed(
         _ opcode: Opcode, _ message: Span<UInt8>, with deflater: Deflater, mask: MaskKey? = nil,
         into buffer: inout ByteBuffer
@@ -101,7 +101,7 @@ package enum FrameWriter {
     private static func movePayload(_ count: Int, from source: Int, to target: Int, in buffer: inout ByteBuffer) {
         if target > source { buffer.writeRepeatingByte(0, count: target - source) }
         let base = buffer.readerIndex
-        // unsafe: a move inside the readable bytes, both ranges cut from the checked buffer; copyMemory allows overlap
+        // unsafe: a move inside the readable bytes, both ranges within the checked buffer; copyMemory allows overlap
         unsafe buffer.withUnsafeMutableReadableBytes { bytes in
             let from = unsafe UnsafeRawBufferPointer(rebasing: bytes[(source - base)..<(source - base + count)])
             unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[(target - base)..<(target - base + count)])

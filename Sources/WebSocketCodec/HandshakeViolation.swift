@@ -1,10 +1,10 @@
-/// What is wrong with an HTTP head or with an opening handshake (RFC 9112 §2 to §5, RFC 6455 §4).
+/// A fault in an HTTP head or in an opening handshake (RFC 9112 §2 to §5, RFC 6455 §4).
 package enum HandshakeViolation: Error, Equatable, Sendable {
     /// The first line is neither `method target HTTP/1.x` nor `HTTP/1.x status reason`.
     case malformedStartLine
-    /// A line of the head that is no field: no colon, a name that is no token, or a folded line.
+    /// A line of the head that is not a field: it has no colon, its name is not a token, or it is folded.
     case malformedField
-    /// A byte that has no place in a head: a control character, CR or LF alone among them.
+    /// A byte that is not allowed in a head: a control character, including CR or LF alone.
     case forbiddenByte(UInt8)
     /// A head longer than the limit in bytes.
     case headTooLarge(limit: Int)
@@ -25,20 +25,20 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
     case notAnUpgrade
     /// `Connection` does not name `Upgrade` (§4.2.1, §4.2.2).
     case badConnection
-    /// A body is announced; its bytes would be taken for frames.
+    /// A body is announced; its bytes would be parsed as frames.
     case bodyNotAllowed
     /// `Sec-WebSocket-Version` is not 13 (§4.2.1).
     case unsupportedVersion
     /// `Sec-WebSocket-Key` is missing, repeated, or not the Base64 form of 16 bytes (§4.2.1).
     case badKey
-    /// `Sec-WebSocket-Protocol` holds something that is no token, or stands twice in a response (§4.1).
+    /// `Sec-WebSocket-Protocol` contains an element that is not a token, or appears twice in a response (§4.1).
     case malformedSubprotocols
-    /// Every subprotocol that the client offers is unknown.
+    /// The server knows none of the subprotocols that the client offers.
     case unknownSubprotocols
     /// `Sec-WebSocket-Extensions` does not follow its grammar (§9.1).
     case malformedExtensions
 
-    /// Client: the server answered with another status than 101 (§4.1).
+    /// Client: the server answered with a status other than 101 (§4.1).
     case unexpectedStatus(Int)
     /// Client: `Sec-WebSocket-Accept` does not belong to the key that was sent (§4.1).
     case badAccept
@@ -49,15 +49,15 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
     /// Client: the server's response to `permessage-deflate` fits none of the offers (RFC 7692 §5.1, §7.1).
     case invalidDeflateResponse
 
-    /// What is wrong, as a sentence for whoever wrote the peer.
+    /// The fault, as a sentence for the author of the peer.
     package var detail: String {
         switch self {
         case .malformedStartLine: "the first line is not that of an HTTP/1.1 message"
-        case .malformedField: "a line of the head is no header field"
-        case .forbiddenByte(let byte): "the head holds a byte that has no place there: \(byte)"
+        case .malformedField: "a line of the head is not a header field"
+        case .forbiddenByte(let byte): "the head has a byte that is not allowed there: \(byte)"
         case .headTooLarge(let limit): "the head is longer than \(limit) bytes"
         case .tooManyFields(let limit): "the head has more than \(limit) fields"
-        case .unsupportedHTTPVersion: "this version of HTTP is not spoken here"
+        case .unsupportedHTTPVersion: "this version of HTTP is not supported"
         case .notHTTP11: "an upgrade needs HTTP/1.1"
         case .methodNotAllowed: "a WebSocket is opened with GET"
         case .badTarget: "the target is not a path"
@@ -68,7 +68,7 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
         case .unsupportedVersion: "Sec-WebSocket-Version must be 13"
         case .badKey: "Sec-WebSocket-Key must be 16 bytes in Base64"
         case .malformedSubprotocols: "Sec-WebSocket-Protocol is malformed"
-        case .unknownSubprotocols: "none of the subprotocols offered is spoken here"
+        case .unknownSubprotocols: "none of the offered subprotocols is supported"
         case .malformedExtensions: "Sec-WebSocket-Extensions is malformed"
         case .unexpectedStatus(let status): "the server answered with status \(status)"
         case .badAccept: "Sec-WebSocket-Accept does not belong to the key"
@@ -78,7 +78,7 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
         }
     }
 
-    /// The phrase that goes with ``status`` (RFC 9110 §15, RFC 6585 §5).
+    /// The reason phrase of ``status`` (RFC 9110 §15, RFC 6585 §5).
     package var title: String {
         switch self.status {
         case 405: "Method Not Allowed"
@@ -89,7 +89,7 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
         }
     }
 
-    /// The HTTP status that a server answers with; a client has nobody to answer.
+    /// The HTTP status of a server's answer; a client does not answer.
     package var status: Int {
         switch self {
         case .headTooLarge, .tooManyFields: 431
@@ -104,7 +104,7 @@ package enum HandshakeViolation: Error, Equatable, Sendable {
         }
     }
 
-    /// The fields that belong to that answer beside those of its body.
+    /// The fields of that answer in addition to those of its body.
     package var responseFields: [HeaderField] {
         switch self.status {
         // RFC 9110 §15.5.6

@@ -2,26 +2,26 @@ package import NIOCore
 
 /// Reads the head of one HTTP/1 message from bytes that arrive in pieces.
 ///
-/// The caller keeps the bytes and passes all of them again with what was added; the parser remembers how far it looked,
-/// so the work is O(n) however the bytes arrive. Bytes that have no place in a head are refused as soon as they come:
-/// lines end with CR LF, folded lines and control characters are not taken (RFC 9112 §2.2, §5.2).
+/// The caller keeps the bytes and passes all of them again with each addition; the parser remembers how far it has
+/// read, so that the work is O(n) however the bytes arrive. Bytes that are not allowed in a head are refused as soon as
+/// they arrive: lines end with CR LF, folded lines and control characters are not accepted (RFC 9112 §2.2, §5.2).
 ///
-/// A parser reads one head; after a violation it is of no more use.
+/// A parser reads one head; after a violation it must not be used any more.
 ///
 /// A server that passes other requests on to another HTTP server keeps its buffer and parses a copy of it (which shares
-/// the bytes), since a parsed head is taken from the front of the buffer it was parsed from.
+/// the bytes), because a parsed head is removed from the front of the buffer that was parsed.
 package struct HeadParser: ~Copyable, Sendable {
-    /// The default limit of a head: 16 KiB, room for the largest cookies that browsers send together, and what other
-    /// servers allow.
+    /// The default limit of a head: 16 KiB, which has room for the largest cookies that browsers send together, and is
+    /// what other servers allow.
     package static let defaultMaximumHeadLength = 16 * 1024
     /// The default limit of the number of fields; browsers send about 20.
     package static let defaultMaximumFieldCount = 100
 
     private let maximumHeadLength: Int
     private let maximumFieldCount: Int
-    /// How many bytes of the head were looked at.
+    /// The number of bytes of the head that have been examined.
     private var scanned = 0
-    /// Where the line that is being looked at begins.
+    /// The start of the line that is being examined.
     private var lineStart = 0
     /// The ends of the complete lines, without CR LF, beginning with the start line.
     private var lineEnds: [Int] = []
@@ -35,7 +35,7 @@ package struct HeadParser: ~Copyable, Sendable {
         self.maximumFieldCount = maximumFieldCount
     }
 
-    /// Takes a request's head from the front of `bytes`; `nil`, with nothing taken, where more bytes are needed.
+    /// Removes a request's head from the front of `bytes`; `nil`, with nothing removed, if more bytes are needed.
     package mutating func parseRequest(_ bytes: inout ByteBuffer) throws(HandshakeViolation) -> RequestHead? {
         guard let length = try self.scan(bytes.readableBytesUInt8Span) else { return nil }
         let parts = self.line(0, of: bytes).split(separator: " ", omittingEmptySubsequences: false)
@@ -50,11 +50,11 @@ package struct HeadParser: ~Copyable, Sendable {
         return head
     }
 
-    /// Takes a response's head from the front of `bytes`; `nil`, with nothing taken, where more bytes are needed.
+    /// Removes a response's head from the front of `bytes`; `nil`, with nothing removed, if more bytes are needed.
     package mutating func parseResponse(_ bytes: inout ByteBuffer) throws(HandshakeViolation) -> ResponseHead? {
         guard let length = try self.scan(bytes.readableBytesUInt8Span) else { return nil }
         let parts = self.line(0, of: bytes).split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        // RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason-phrase]; some servers leave out the last space
+        // RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason-phrase]; some servers omit the last space
         guard parts.count >= 2, parts[1].utf8.count == 3,
             parts[1].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let status = Int(parts[1]), status >= 100
@@ -65,7 +65,7 @@ package struct HeadParser: ~Copyable, Sendable {
         return head
     }
 
-    /// Looks at the bytes that were not looked at; the length of the head once its last line is there.
+    /// Examines the new bytes; returns the length of the head once its last line has arrived.
     private mutating func scan(_ bytes: Span<UInt8>) throws(HandshakeViolation) -> Int? {
         while self.scanned < bytes.count {
             guard self.scanned < self.maximumHeadLength else { throw .headTooLarge(limit: self.maximumHeadLength) }
@@ -80,7 +80,7 @@ package struct HeadParser: ~Copyable, Sendable {
                     guard !self.lineEnds.isEmpty else { throw .malformedStartLine }
                     return self.scanned
                 }
-                // The first line is no field.
+                // The first line is not a field.
                 guard self.lineEnds.count <= self.maximumFieldCount else {
                     throw .tooManyFields(limit: self.maximumFieldCount)
                 }
@@ -90,7 +90,7 @@ package struct HeadParser: ~Copyable, Sendable {
             case 0x0D where !followsCR:
                 break
             default:
-                // A CR that no LF follows has no place either.
+                // A CR without LF after it is not allowed either.
                 guard !followsCR else { throw .forbiddenByte(0x0D) }
                 guard HeaderField.isValueByte(byte) else { throw .forbiddenByte(byte) }
             }

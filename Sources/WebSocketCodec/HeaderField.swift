@@ -1,11 +1,11 @@
-/// One field of an HTTP head, whose name and value cannot break out of their line (RFC 9110 §5).
+/// One field of an HTTP head; its name and value cannot contain a line break (RFC 9110 §5).
 package struct HeaderField: Equatable, Sendable {
     /// A token, spelled as it came.
     package let name: String
-    /// Without surrounding white space; holds no control character but the tab.
+    /// The value without surrounding white space; its only control character may be the tab.
     package let value: String
 
-    /// Makes a field, or `nil` where `name` is no token or `value` holds CR, LF, NUL or another control character.
+    /// Makes a field, or `nil` if `name` is not a token or `value` has CR, LF, NUL or another control character.
     package init?(_ name: String, _ value: String) {
         guard Self.isToken(name), value.utf8.allSatisfy(Self.isValueByte) else { return nil }
         self.name = name

@@ -1,8 +1,8 @@
 import ByteText
 
-/// The fields of an HTTP head in the order they came; names are compared without regard to ASCII case.
+/// The fields of an HTTP head in their order; names are compared without regard to ASCII case.
 package struct HeaderFields: Equatable, Sendable {
-    /// Every field, repeated ones too.
+    /// Every field, including repeated ones.
     package private(set) var all: [HeaderField]
 
     /// Makes the fields of a head, kept in this order.
@@ -25,7 +25,7 @@ package struct HeaderFields: Equatable, Sendable {
         self.all.filter { asciiCaseInsensitiveEqual($0.name, name) }.map(\.value)
     }
 
-    /// The value of the field called `name`, or `nil` where it is missing or repeated.
+    /// The value of the field called `name`, or `nil` if it is missing or repeated.
     package func onlyValue(of name: String) -> String? {
         let values = self.values(of: name)
         return values.count == 1 ? values[0] : nil
@@ -33,8 +33,8 @@ package struct HeaderFields: Equatable, Sendable {
 
     /// The comma-separated elements of all fields called `name` (RFC 9110 §5.6.1).
     ///
-    /// White space around elements and empty elements are left out. For lists of tokens: commas inside quoted strings
-    /// separate too.
+    /// White space around elements and empty elements are left out. It is meant for lists of tokens: commas inside
+    /// quoted strings separate elements too.
     package func elements(of name: String) -> [String] {
         self.values(of: name).flatMap { value in
             value.utf8.split(separator: UInt8(ascii: ",")).compactMap { element in
@@ -50,7 +50,7 @@ package struct HeaderFields: Equatable, Sendable {
     }
 }
 
-/// Whether two texts are equal when ASCII letters lose their case (RFC 9110 §5.1, §7.6.1, §7.8).
+/// Whether two texts are equal except for the case of ASCII letters (RFC 9110 §5.1, §7.6.1, §7.8).
 func asciiCaseInsensitiveEqual(_ left: String, _ right: String) -> Bool {
     left.utf8.count == right.utf8.count
         && zip(left.utf8, right.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }

@@ -1,30 +1,30 @@
 import CZlib
 package import NIOCore
 
-/// Gives compressed messages back as they were (RFC 7692 §7.2.2), with zlib.
+/// Inflates compressed messages (RFC 7692 §7.2.2), with zlib.
 ///
 /// One inflater serves every connection of an event loop whose peer compresses each message by itself. A peer with
 /// context takeover needs one of its own, which ``MessageReader`` makes. zlib's state, 7 KB and a window of up to 32 KB,
 /// is allocated by the first message.
 ///
-/// Not promised: that a peer is held to a window smaller than 2^15 bytes. A reference that reaches further back than was
-/// agreed is followed where the bytes are still there.
+/// Not promised: that a peer keeps to a window smaller than 2^15 bytes. A reference that reaches further back than
+/// agreed is followed if the bytes are still there.
 @safe package final class Inflater {
-    /// How many bytes it has made, those of messages that were refused included; for metrics.
+    /// The number of bytes it has produced, including those of refused messages; for metrics.
     package private(set) var producedByteCount: UInt64 = 0
 
-    /// What the sender of a message takes away from its end (RFC 7692 §7.2.1).
+    /// The bytes that the sender removes from the end of a message (RFC 7692 §7.2.1).
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
 
-    // unsafe: owned by this object alone until `deinit`; zlib demands that it stays where it is
+    // unsafe: owned only by this object until `deinit`; zlib requires that it stays at its address
     private let stream: UnsafeMutablePointer<z_stream>
     private let windowBits: Int
     private var isReady = false
 
     /// Makes an inflater.
     ///
-    /// - Parameter windowBits: The binary logarithm of the window, from 8 to 15. For 8 it is 9 all the same, because
-    ///   compressors built on zlib use 512 bytes where they promise 256.
+    /// - Parameter windowBits: The binary logarithm of the window, from 8 to 15. A value of 8 is treated as 9, because
+    ///   compressors built on zlib use 512 bytes although they promise 256.
     package init(windowBits: Int = 15) {
         precondition(DeflateParameters.windowBitsRange.contains(windowBits), "\(windowBits)")
         self.windowBits = max(9, windowBits)
@@ -38,23 +38,23 @@ package import NIOCore
         unsafe self.stream.deallocate()
     }
 
-    /// Gives one message back.
+    /// Inflates one message.
     ///
     /// - Parameters:
     ///   - payload: The payloads of its frames, one after the other.
-    ///   - limit: The longest message in bytes; one byte more is the most that is ever made.
-    ///   - keepsContext: Whether the message may refer to those before it.
+    ///   - limit: The longest message in bytes; at most one byte more is ever produced.
+    ///   - keepsContext: Whether the message may refer to earlier ones.
     /// - Returns: The message, in a buffer of its own.
     /// - Throws: ``FrameViolation/invalidDeflate``, ``FrameViolation/messageTooLong(limit:)`` or
-    ///   ``FrameViolation/outOfMemory``; after it the context is gone.
+    ///   ``FrameViolation/outOfMemory``; the context is then lost.
     package func inflate(_ payload: ByteBuffer, limit: Int, keepsContext: Bool) throws(FrameViolation) -> ByteBuffer {
         try self.begin(keepsContext: keepsContext)
         var message = ByteBuffer()
-        // zlib makes nothing of an empty message that follows another one: its payload has no bytes.
+        // zlib produces no bytes for an empty message that follows another one.
         guard payload.readableBytes > 0 else { return message }
-        // A payload that ends with a block, such as a final one, misses no tail.
+        // A payload that ends with a block, such as a final one, needs no tail.
         if try self.take(payload.readableBytesUInt8Span, into: &message, limit: limit) { return message }
-        // It is the rest of an empty block, so it ends one and makes nothing.
+        // The tail completes an empty block, so it ends a block and produces nothing.
         let length = message.readableBytes
         guard try self.take(Self.tail.span, into: &message, limit: limit), message.readableBytes == length else {
             throw .invalidDeflate
@@ -64,7 +64,7 @@ package import NIOCore
 
     private func begin(keepsContext: Bool) throws(FrameViolation) {
         if !self.isReady {
-            // unsafe: the stream is all zero, as zlib demands of a new one
+            // unsafe: the stream is all zero, as zlib requires of a new one
             guard unsafe backline_inflate_init(self.stream, Int32(self.windowBits)) == Z_OK else { throw .outOfMemory }
             self.isReady = true
         } else if !keepsContext {
@@ -73,7 +73,8 @@ package import NIOCore
         }
     }
 
-    /// Takes in all of `input` and appends what it makes; whether the input ends between two blocks, at a whole byte.
+    /// Inflates all of `input` and appends the output; returns whether the input ends between two blocks, at a whole
+    /// byte.
     private func take(_ input: Span<UInt8>, into message: inout ByteBuffer, limit: Int) throws(FrameViolation) -> Bool {
         guard let count = UInt32(exactly: input.count) else { throw .messageTooLong(limit: limit) }
         // unsafe: zlib reads the input inside this closure only
@@ -81,9 +82,9 @@ package import NIOCore
             unsafe self.stream.pointee.next_in = bytes.baseAddress
             unsafe self.stream.pointee.avail_in = count
             while true {
-                // Every turn takes input, makes output or ends a block, and a block has at least ten bits.
+                // Every iteration consumes input, produces output or ends a block, and a block has at least ten bits.
                 let isBetweenBlocks = try self.makeMore(into: &message, firstRoom: 4 * input.count, limit: limit)
-                // Room that is left says that nothing more can be made.
+                // If room is left, no more output can be produced.
                 // unsafe: zlib's own counters
                 if unsafe self.stream.pointee.avail_in == 0,
                     unsafe isBetweenBlocks || self.stream.pointee.avail_out > 0
@@ -94,13 +95,13 @@ package import NIOCore
         }
     }
 
-    /// Goes on up to the end of a block, of the input or of the room that there is.
+    /// Continues up to the end of a block, of the input or of the available room.
     private func makeMore(into message: inout ByteBuffer, firstRoom: Int, limit: Int) throws(FrameViolation) -> Bool {
         let made = message.readableBytes
         var code = Z_OK
         if made < limit {
             let room = message.writableBytes > 0 ? 1 : min(limit - made, max(made, firstRoom, 256))
-            // unsafe: zlib writes into the room that the buffer has, and says how much
+            // unsafe: zlib writes into the buffer's room, and reports how much
             unsafe message.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { bytes in
                 let room = min(bytes.count, limit - made)
                 unsafe self.stream.pointee.next_out = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -110,7 +111,7 @@ package import NIOCore
             }
             self.producedByteCount += UInt64(message.readableBytes - made)
         } else {
-            // The message is as long as it may be: what is left must make nothing.
+            // The message has reached its limit: the rest of the input must produce nothing.
             var excess: UInt8 = 0
             // unsafe: zlib writes one byte, inside this closure only
             unsafe withUnsafeMutablePointer(to: &excess) { byte in
@@ -124,20 +125,20 @@ package import NIOCore
                 throw .messageTooLong(limit: limit)
             }
         }
-        // zlib.h, inflate: 128 at the end of a block, 64 in the last block, beneath the number of unused bits
+        // zlib.h, inflate: 128 at the end of a block, 64 in the last block, plus the number of unused bits
         // unsafe: zlib's own counters
         let state = unsafe self.stream.pointee.data_type
         let isBlockEnd = state & 128 != 0
         switch code {
         case Z_OK: break
-        // No byte was taken or made: all were before, or only the end of a block was left to be seen.
+        // No byte was consumed or produced: all were before, or only the end of a block remained to be detected.
         case Z_BUF_ERROR where unsafe isBlockEnd || self.stream.pointee.avail_in == 0: break
         case Z_MEM_ERROR: throw .outOfMemory
         default: throw .invalidDeflate
         }
         guard isBlockEnd else { return false }
         guard state & 64 != 0 else { return state & 63 == 0 }
-        // RFC 7692 §7.2.3.4: after a block with BFINAL more may follow, from the next whole byte on
+        // RFC 7692 §7.2.3.4: after a block with BFINAL more blocks may follow, from the next whole byte on
         // unsafe: the stream was begun; its window stays
         guard unsafe inflateResetKeep(self.stream) == Z_OK else { throw .invalidDeflate }
         return true

@@ -1,30 +1,30 @@
 package import NIOCore
 
-/// A server's text frame around a part that many messages share: what goes before that part and what comes behind it.
+/// A server's text frame around a part that many messages share: the bytes before and the bytes after the part.
 ///
-/// The part itself is not copied. Compressed, it is what ``Deflater/deflatePart(_:)`` gave: it refers to nothing before
-/// its beginning and ends on a byte, so head and tail can stand around it as stored blocks (RFC 1951 §3.2.4), and no
-/// connection needs a compressor.
+/// The part itself is not copied. A compressed part is the result of ``Deflater/deflatePart(_:)``: it refers to nothing
+/// before its beginning and ends on a byte boundary, so that head and tail can surround it as stored blocks (RFC 1951
+/// §3.2.4), and no connection needs a compressor.
 package struct JoinedFrame: Equatable, Sendable {
-    /// The header and what stands before the part.
+    /// The header and the bytes before the part.
     package let before: ByteBuffer
-    /// What stands behind the part.
+    /// The bytes after the part.
     package let after: ByteBuffer
 
     /// RFC 1951 §3.2.4: a stored block has at most 65,535 bytes.
     private static let blockLimit = 65_535
-    /// What a stored block's header takes: its kind, the length, and the length's complement.
+    /// The size of a stored block's header: its kind, the length, and the length's complement.
     private static let blockHeader = 5
 
-    /// A frame of `head`, `count` bytes that follow as they are, and `tail`.
+    /// Makes a frame of `head`, `count` uncompressed bytes that follow, and `tail`.
     package init(head: Span<UInt8>, part count: Int, tail: Span<UInt8>) {
         let length = head.count + count + tail.count
         (self.before, self.after) = Self.make(.init(), length, head, tail) { Self.write($0, into: &$1) }
     }
 
-    /// A compressed frame (RFC 7692 §6.1) of `head`, a compressed part of `count` bytes, and `tail`.
+    /// Makes a compressed frame (RFC 7692 §6.1) of `head`, a compressed part of `count` bytes, and `tail`.
     ///
-    /// It may be sent where a message of that length may be compressed (``DeflateParameters/fits(_:from:)``).
+    /// It may be sent if a message of that length may be compressed (``DeflateParameters/fits(_:from:)``).
     package init(head: Span<UInt8>, compressedPart count: Int, tail: Span<UInt8>) {
         // 1: the first byte of the empty stored block whose other four RFC 7692 §7.2.1 removes
         let length = Self.stored(head.count) + count + Self.stored(tail.count) + 1
@@ -48,7 +48,7 @@ package struct JoinedFrame: Equatable, Sendable {
         return (before, after)
     }
 
-    /// How many bytes stored blocks with so many bytes take; none where there are none.
+    /// The size of stored blocks that hold `count` bytes; 0 for no bytes.
     private static func stored(_ count: Int) -> Int {
         count + (count + blockLimit - 1) / blockLimit * blockHeader
     }
@@ -57,7 +57,7 @@ package struct JoinedFrame: Equatable, Sendable {
         for start in stride(from: 0, to: bytes.count, by: blockLimit) {
             let block = bytes.extracting(start..<min(start + blockLimit, bytes.count))
             let length = UInt16(truncatingIfNeeded: block.count)
-            // BFINAL 0 and BTYPE 00, and the rest of their byte
+            // BFINAL 0 and BTYPE 00, and padding to a whole byte
             buffer.writeInteger(UInt8(0))
             buffer.writeInteger(length, endianness: .little)
             buffer.writeInteger(~length, endianness: .little)

@@ -2,7 +2,7 @@ package import NIOCore
 
 /// The key that a client combines with the payload of one frame (RFC 6455 §5.3).
 ///
-/// A fresh, unpredictable key for every frame keeps whoever chooses the payload from choosing the bytes on the wire.
+/// A fresh, unpredictable key for every frame keeps the author of a payload from choosing the bytes on the wire.
 package struct MaskKey: Equatable, Sendable {
     /// The four bytes in the order of the wire, the first one most significant.
     package let rawValue: UInt32
@@ -12,27 +12,27 @@ package struct MaskKey: Equatable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Draws a key; `generator` is to be one whose values cannot be guessed (RFC 6455 §10.3).
+    /// Draws a key; the values of `generator` must be unpredictable (RFC 6455 §10.3).
     package init(using generator: inout some RandomNumberGenerator) {
         self.rawValue = generator.next()
     }
 
-    /// Masks or unmasks bytes in place; doing it twice gives the bytes back.
+    /// Masks or unmasks bytes in place; doing it twice restores the bytes.
     ///
-    /// Where another `ByteBuffer` shares the storage, the storage is copied first.
+    /// If another `ByteBuffer` shares the storage, the storage is copied first.
     ///
     /// - Parameters:
-    ///   - buffer: Holds the bytes among its readable ones.
-    ///   - index: Where they begin, counted like `readerIndex`.
-    ///   - count: How many they are.
-    ///   - phase: How many bytes of the same frame came before them.
+    ///   - buffer: The buffer, whose readable bytes contain the range.
+    ///   - index: The start of the range, counted like `readerIndex`.
+    ///   - count: The length of the range.
+    ///   - phase: The number of bytes of the same frame before the range.
     package func apply(to buffer: inout ByteBuffer, at index: Int, count: Int, phase: Int = 0) {
         let start = index - buffer.readerIndex
         var bytes = buffer.mutableReadableBytesSpan
         let end = start + count
         precondition(start >= 0 && count >= 0 && end <= bytes.byteCount, "\(index), \(count) of \(bytes.byteCount)")
 
-        // As stored on a machine of either byte order, rotated so that its first byte is that of `phase`.
+        // The bytes as stored in either byte order, rotated so that the first one belongs to `phase`.
         let turn = UInt32(truncatingIfNeeded: phase & 3) * 8
         let rotated = self.rawValue << turn | self.rawValue >> ((32 - turn) & 31)
         let word = UInt64(rotated) << 32 | UInt64(rotated)

@@ -1,44 +1,46 @@
 package import NIOCore
 
-/// Turns the bytes of one peer into messages (RFC 6455 §5): joins fragments, hands out control frames that come
-/// between them, checks UTF-8 as it arrives and lengths before anything is allocated.
+/// Turns the bytes of one peer into messages (RFC 6455 §5).
 ///
-/// It takes in everything it is given, so the caller never keeps bytes for it: a message that lies in one frame, all of
-/// it in the caller's buffer, is unmasked in place and handed out as a slice of that buffer; only what is cut is
-/// copied, and memory grows with what has arrived, not with what a header announces. Between messages it holds no
-/// buffer.
+/// It joins fragments, returns control frames that come between them, checks UTF-8 as it arrives, and checks lengths
+/// before it allocates.
 ///
-/// Compressed messages (RFC 7692) are inflated once they are complete, into a buffer that never grows past the limit of a
-/// message, whatever the payload would become. Until then their payload is what is held: at most a quarter and 64 bytes
+/// It consumes everything it is given, so that the caller never keeps bytes for it. A message in one frame that is
+/// completely in the caller's buffer is unmasked in place and returned as a slice of that buffer. Only messages that
+/// are split are copied, and memory grows with the bytes that have arrived, not with the length that a header
+/// announces. Between messages it holds no buffer.
+///
+/// Compressed messages (RFC 7692) are inflated once they are complete, into a buffer that never grows past the limit of
+/// a message, however long the payload would become. Until then their payload is held: at most a quarter and 64 bytes
 /// more than that limit, which is more than compressing a message as a whole ever adds.
 ///
-/// A slice keeps the caller's whole buffer alive. While one is kept, or another variable holds the same buffer, the
-/// frames after it are copied out instead of being unmasked in place.
+/// A slice keeps the caller's whole buffer alive. While a slice is kept, or another variable holds the same buffer, the
+/// frames after it are copied instead of being unmasked in place.
 ///
-/// Not promised: a limit on the number of frames or messages in a time; ``takeCost()`` gives the caller what it counts.
+/// Not promised: a limit on the rate of frames or messages; ``takeCost()`` gives the caller the numbers for one.
 package struct MessageReader: ~Copyable {
-    /// The default limit of one message: 256 KiB, which holds 500 tracks with room to spare and keeps what a peer can
-    /// make the server hold small.
+    /// The default limit of one message: 256 KiB, which easily holds 500 tracks and keeps the memory that a peer can
+    /// occupy small.
     package static let defaultMaximumMessageLength = 256 * 1024
 
-    /// What has come from the peer.
+    /// The next message or control frame from the peer.
     package enum Step: Equatable, Sendable {
         /// A text message, checked to be UTF-8.
         case text(ByteBuffer)
         /// A binary message.
         case binary(ByteBuffer)
-        /// A ping, to be answered by a pong with the same payload, of at most 125 bytes (§5.5.2).
+        /// A ping, to be answered with a pong that has the same payload, of at most 125 bytes (§5.5.2).
         case ping(ByteBuffer)
-        /// A pong, asked for or not (§5.5.3).
+        /// A pong, requested or not (§5.5.3).
         case pong(ByteBuffer)
-        /// The peer closes; `nil` where it gave no code. Nothing comes after it.
+        /// The peer's Close frame; `nil` if it has no code. Nothing comes after it.
         case close(CloseReason?)
     }
 
     private enum State {
         /// Between two frames; an incomplete header is in `pending`.
         case header
-        /// Inside a frame, of whose payload `received` bytes have come.
+        /// Inside a frame, of whose payload `received` bytes have arrived.
         case payload(FrameHeader, length: Int, received: Int)
         case closed
         case failed(FrameViolation)
@@ -51,34 +53,34 @@ package struct MessageReader: ~Copyable {
 
     private let peer: WebSocketRole
     private let maximumMessageLength: Int
-    /// What was agreed on compression; `nil` where a message cannot be compressed.
+    /// The agreed parameters of compression; `nil` if messages cannot be compressed.
     private let deflate: DeflateParameters?
-    /// Shared, given by the caller, where the peer compresses each message by itself; else the reader's own, made by the
-    /// first compressed message.
+    /// The caller's shared inflater if the peer compresses each message by itself; otherwise the reader's own, made for
+    /// the first compressed message.
     private var inflater: Inflater?
     private var state: State = .header
     /// An incomplete header, or the incomplete payload of a control frame.
     private var pending = ByteBuffer()
-    /// What has come of an unfinished message.
+    /// The bytes of an unfinished message so far.
     private var message = ByteBuffer()
     /// Whether the unfinished message is compressed.
     private var isCompressed = false
     /// The kind of the unfinished message; `nil` between two messages.
     private var messageKind: MessageKind?
-    /// Where the UTF-8 of the unfinished message stands.
+    /// The UTF-8 state of the unfinished message.
     private var validator = UTF8Validator()
-    /// What reading has taken since ``takeCost()`` was called last.
+    /// The cost of reading since the last call of ``takeCost()``.
     private var cost = ReadingCost()
 
-    /// Makes a reader for a connection whose opening handshake is done.
+    /// Makes a reader for a connection after its opening handshake.
     ///
     /// - Parameters:
-    ///   - role: This end's role: a server demands masked frames, a client refuses them.
+    ///   - role: This end's role: a server requires masked frames, a client refuses them.
     ///   - maximumMessageLength: The longest message in bytes, over all of its fragments and after inflating; from 125
     ///     to 1 GiB.
-    ///   - deflate: What was agreed on compression; `nil` where it was not negotiated.
-    ///   - inflater: What inflates where the peer compresses each message by itself: one for all connections of an event
-    ///     loop, so that a connection holds nothing. Without it, and always where the peer takes over its context, the
+    ///   - deflate: The agreed parameters of compression; `nil` if it was not negotiated.
+    ///   - inflater: The inflater to use if the peer compresses each message by itself: one for all connections of an
+    ///     event loop, so that a connection holds none. Without it, and always if the peer takes over its context, the
     ///     reader makes its own once the first compressed message is complete.
     package init(
         role: WebSocketRole, maximumMessageLength: Int = MessageReader.defaultMaximumMessageLength,
@@ -91,17 +93,17 @@ package struct MessageReader: ~Copyable {
         self.inflater = deflate?.noContextTakeover(of: role.peer) == true ? inflater : nil
     }
 
-    /// How many bytes of memory the reader holds for a frame or message that is incomplete; 0 between messages.
+    /// The bytes of memory that the reader holds for an incomplete frame or message; 0 between messages.
     ///
     /// An inflater of its own is not counted.
     package var heldCapacity: Int {
         self.pending.storageCapacity + self.message.storageCapacity
     }
 
-    /// Takes bytes from the front of `bytes` until a step is complete; `nil` once all of them are taken.
+    /// Consumes bytes from the front of `bytes` until a step is complete; `nil` once all of them are consumed.
     ///
-    /// Call it until it returns `nil`. After a Close frame whatever follows is taken and dropped (RFC 6455 §1.4). After
-    /// a violation every call throws that violation again and takes nothing.
+    /// Call it until it returns `nil`. Everything after a Close frame is consumed and dropped (RFC 6455 §1.4). After a
+    /// violation, every call throws that violation again and consumes nothing.
     package mutating func receive(_ bytes: inout ByteBuffer) throws(FrameViolation) -> Step? {
         do throws(FrameViolation) {
             while true {
@@ -126,10 +128,10 @@ package struct MessageReader: ~Copyable {
         }
     }
 
-    /// What reading has taken since this was called last.
+    /// Returns the cost of reading since the last call.
     ///
-    /// Called after each ``receive(_:)``, it is what the step, and the fragments before it, have taken; after a `nil` it
-    /// is what frames have taken that completed no step.
+    /// After a ``receive(_:)`` that returned a step, it is the cost of the step and of the fragments before it; after
+    /// one that returned `nil`, it is the cost of frames that completed no step.
     package mutating func takeCost() -> ReadingCost {
         defer { self.cost = ReadingCost() }
         return self.cost
@@ -143,11 +145,11 @@ package struct MessageReader: ~Copyable {
                 bytes.moveReaderIndex(forwardBy: header.byteCount)
                 return header
             }
-            // Even no bytes would make the buffer allocate.
+            // Writing even no bytes would make the buffer allocate.
             if bytes.readableBytes > 0 { self.pending.writeBuffer(&bytes) }
             return nil
         }
-        // At most 13 turns: an incomplete header is shorter than the longest header.
+        // At most 13 iterations: an incomplete header is shorter than the longest header.
         while let byte = bytes.readInteger(as: UInt8.self) {
             self.pending.writeInteger(byte)
             let header = try FrameHeader.parse(
@@ -160,7 +162,7 @@ package struct MessageReader: ~Copyable {
         return nil
     }
 
-    /// Checks what a header means at this point of the message.
+    /// Checks whether a header is allowed at this point of the message.
     private mutating func begin(_ header: FrameHeader) throws(FrameViolation) {
         switch header.opcode {
         case .continuation:
@@ -191,12 +193,12 @@ package struct MessageReader: ~Copyable {
         return self.isCompressed ? limit + limit / 4 + 64 : limit
     }
 
-    /// Takes payload; `nil` where the frame is incomplete, or complete without completing a step.
+    /// Consumes payload; `nil` if the frame is incomplete, or completes no step.
     private mutating func readPayload(
         _ bytes: inout ByteBuffer, _ header: FrameHeader, length: Int, received: Int
     ) throws(FrameViolation) -> Step? {
         let isControl = header.opcode.isControl
-        // A message begun by an earlier frame goes on in `message`, as does one that goes on after this frame.
+        // A message that began in an earlier frame, or continues after this one, is gathered in `message`.
         let isWhole = isControl || (header.isFinal && header.opcode != .continuation)
         if isWhole, received == 0, bytes.readableBytes >= length {
             let payload = Self.take(length, from: &bytes, mask: header.mask)
@@ -236,7 +238,7 @@ package struct MessageReader: ~Copyable {
         return try self.isCompressed ? self.inflatedStep(payload) : self.messageStep(payload)
     }
 
-    /// The validator after the last `count` bytes of `bytes`.
+    /// Returns the validator after the last `count` bytes of `bytes`.
     private static func advance(
         _ validator: UTF8Validator, over bytes: ByteBuffer, last count: Int
     ) throws(FrameViolation) -> UTF8Validator {
@@ -245,7 +247,7 @@ package struct MessageReader: ~Copyable {
         return validator
     }
 
-    /// The message that a compressed payload becomes.
+    /// Returns the message that a compressed payload becomes.
     private mutating func inflatedStep(_ payload: ByteBuffer) throws(FrameViolation) -> Step? {
         guard let deflate = self.deflate else { throw .reservedBits(.rsv1) }
         let inflater = self.inflater ?? Inflater(windowBits: deflate.maxWindowBits(of: self.peer))
@@ -286,7 +288,7 @@ package struct MessageReader: ~Copyable {
         }
     }
 
-    /// Enters a state that nothing leaves, and lets go of every buffer.
+    /// Enters a final state, and releases every buffer.
     private mutating func end(_ state: State) {
         self.state = state
         self.pending = ByteBuffer()
@@ -296,7 +298,7 @@ package struct MessageReader: ~Copyable {
         self.inflater = nil
     }
 
-    /// Takes `count` bytes that are there as a slice, or as a copy where they must be unmasked and are shared.
+    /// Removes `count` bytes as a slice, or as a copy if they must be unmasked and are shared.
     private static func take(_ count: Int, from bytes: inout ByteBuffer, mask: MaskKey?) -> ByteBuffer {
         guard count > 0 else { return ByteBuffer() }
         guard let mask else { return bytes.readSlice(length: count) ?? ByteBuffer() }

@@ -1,4 +1,4 @@
-/// What a frame carries (RFC 6455 §5.2, §11.8); every other value is reserved and refused.
+/// The kind of a frame (RFC 6455 §5.2, §11.8); all other values are reserved and refused.
 package enum Opcode: UInt8, Equatable, Sendable {
     /// The next fragment of the message that an earlier frame began (§5.4).
     case continuation = 0x0
@@ -10,7 +10,7 @@ package enum Opcode: UInt8, Equatable, Sendable {
     case close = 0x8
     /// Asks for a pong with the same payload (§5.5.2).
     case ping = 0x9
-    /// Answers a ping, or says unasked that the sender is there (§5.5.3).
+    /// Answers a ping, or tells without one that the sender is alive (§5.5.3).
     case pong = 0xA
 
     /// Whether the frame is a control frame: at most 125 bytes, never fragmented (RFC 6455 §5.5).

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A server's frame made once and sent to many connections; copies share the bytes.
+/// A server's frame that is made once and sent to many connections; copies share the bytes.
 package struct PreparedFrame: Equatable, Sendable {
     /// The whole frame, header first, unmasked, in a buffer of its own.
     package let bytes: ByteBuffer
@@ -8,7 +8,7 @@ package struct PreparedFrame: Equatable, Sendable {
     /// Makes a final frame around a copy of `payload`.
     package init(_ opcode: Opcode = .text, reserved: ReservedBits = [], payload: ByteBuffer) {
         var bytes = ByteBuffer()
-        // 10: the longest header without a mask
+        // 10: the length of the longest header without a mask
         bytes.reserveCapacity(10 + payload.readableBytes)
         FrameWriter.write(opcode, payload: payload, reserved: reserved, into: &bytes)
         self.bytes = bytes
@@ -17,11 +17,11 @@ package struct PreparedFrame: Equatable, Sendable {
     /// Makes a final frame whose payload `body` appends in place.
     ///
     /// - Parameters:
-    ///   - opcode: What the payload is.
-    ///   - reserved: What negotiated extensions say about it.
-    ///   - capacity: How many bytes of payload to make room for at first.
+    ///   - opcode: The kind of payload.
+    ///   - reserved: The bits that negotiated extensions use.
+    ///   - capacity: The number of bytes of payload to reserve at first.
     ///   - body: Appends the payload, and does nothing else to the buffer.
-    /// - Throws: What `body` throws.
+    /// - Throws: The error of `body`.
     package init<Failure: Error>(
         _ opcode: Opcode = .text, reserved: ReservedBits = [], capacity: Int = 512,
         payload body: (inout ByteBuffer) throws(Failure) -> Void
@@ -33,9 +33,9 @@ package struct PreparedFrame: Equatable, Sendable {
     }
 
     /// Makes a frame of a compressed message (RFC 7692 §6.1), for every peer whose parameters it fits
-    /// (``DeflateParameters/fits(_:from:)``); `nil` where `deflater` leaves the message as it is.
+    /// (``DeflateParameters/fits(_:from:)``); `nil` if `deflater` does not compress the message.
     ///
-    /// - Precondition: `deflater` keeps no context: its messages are not sent to one peer alone.
+    /// - Precondition: `deflater` keeps no context, because its messages are not sent to one peer only.
     package init?(_ opcode: Opcode = .text, compressing message: Span<UInt8>, with deflater: Deflater) {
         var bytes = ByteBuffer()
         bytes.reserveCapacity(10 + message.count)

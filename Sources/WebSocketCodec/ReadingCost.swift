@@ -1,11 +1,11 @@
-/// What reading a peer's bytes has taken since somebody asked last: what a caller charges, beside what a step says.
+/// The cost of reading a peer's bytes since the last query, which a caller charges in addition to the messages.
 package struct ReadingCost: Equatable, Sendable {
-    /// Complete frames: those of fragments, control frames and empty ones among them.
+    /// Complete frames, including fragments, control frames and empty frames.
     package var frames = 0
-    /// Bytes of their payloads; of a compressed message those that it became, where they are more.
+    /// Bytes of their payloads; for a compressed message, its inflated size if that is larger.
     package var bytes = 0
 
-    /// Nothing.
+    /// Makes a cost of zero.
     package init() {}
 
     /// Adds a complete frame.
@@ -14,7 +14,7 @@ package struct ReadingCost: Equatable, Sendable {
         self.bytes += length
     }
 
-    /// Adds what a compressed message became beyond its payload, which was added with its frames.
+    /// Adds the size of an inflated message beyond its payload, which its frames have added.
     mutating func add(inflated length: Int, from payload: Int) {
         self.bytes += max(0, length - payload)
     }

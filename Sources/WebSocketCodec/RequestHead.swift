@@ -2,14 +2,14 @@
 package struct RequestHead: Equatable, Sendable {
     /// A token, `GET` for a WebSocket.
     package let method: String
-    /// What the request is for, as it stands in the start line: visible ASCII, not decoded.
+    /// The target as in the start line: visible ASCII, not decoded.
     package let target: String
     /// Whether the version is 1.1 rather than 1.0.
     package let isHTTP11: Bool
-    /// What stands between the start line and the empty line.
+    /// The fields between the start line and the empty line.
     package let fields: HeaderFields
 
-    /// Makes the head of a request that somebody else has read; `method` is a token and `target` visible ASCII.
+    /// Makes the head of a request that other code has parsed; `method` is a token and `target` visible ASCII.
     package init(method: String, target: String, isHTTP11: Bool, fields: HeaderFields) {
         self.method = method
         self.target = target
@@ -17,9 +17,9 @@ package struct RequestHead: Equatable, Sendable {
         self.fields = fields
     }
 
-    /// Whether the client wants to leave HTTP for WebSocket: `Upgrade` names `websocket`.
+    /// Whether the client wants to switch from HTTP to WebSocket: `Upgrade` names `websocket`.
     ///
-    /// Whether the request is a correct handshake is for ``ServerHandshake`` to say.
+    /// ``ServerHandshake`` checks whether the request is a correct handshake.
     package var asksForWebSocket: Bool {
         self.fields.contains("websocket", in: "Upgrade")
     }
@@ -29,7 +29,7 @@ package struct RequestHead: Equatable, Sendable {
         self.pathAndQuery.prefix { $0 != "?" }
     }
 
-    /// What follows the first `?` of the target, not decoded.
+    /// The part of the target after the first `?`, not decoded.
     package var query: Substring? {
         let text = self.pathAndQuery
         return text.firstIndex(of: "?").map { text[text.index(after: $0)...] }

@@ -4,7 +4,7 @@ package import NIOCore
 package struct ResponseHead: Equatable, Sendable {
     /// 100 to 999.
     package let status: Int
-    /// What stands between the start line and the empty line.
+    /// The fields between the start line and the empty line.
     package let fields: HeaderFields
 
     /// Makes a head to be written.
@@ -18,7 +18,7 @@ package struct ResponseHead: Equatable, Sendable {
 
     /// Appends the head, with the empty line that ends it.
     package func write(into buffer: inout ByteBuffer) {
-        // RFC 9112 §4: the reason phrase may be empty, the space before it may not be left out
+        // RFC 9112 §4: the reason phrase may be empty, but the space before it is required
         buffer.writeString("HTTP/1.1 \(self.status) \(self.status == 101 ? "Switching Protocols" : "")\r\n")
         self.fields.write(into: &buffer)
     }

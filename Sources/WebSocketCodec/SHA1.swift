@@ -1,4 +1,4 @@
-/// The hash that the opening handshake asks for (RFC 3174); not for anything that needs a secure hash.
+/// The hash that the opening handshake requires (RFC 3174); not for uses that need a secure hash.
 package enum SHA1 {
     /// Returns the 20 bytes of the hash of `message`.
     package static func hash(_ message: [UInt8]) -> [UInt8] {

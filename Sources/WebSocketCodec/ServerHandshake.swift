@@ -3,24 +3,24 @@ package import NIOCore
 
 /// A client's opening handshake that a server can accept (RFC 6455 §4.2).
 ///
-/// Who may connect, and to what, is the caller's to decide before it writes the response.
+/// The caller must decide who may connect, and to what, before it writes the response.
 package struct ServerHandshake: Equatable, Sendable {
     /// The `Sec-WebSocket-Accept` of the response.
     package let acceptKey: String
-    /// The subprotocol of the connection; `nil` where the client offered none.
+    /// The subprotocol of the connection; `nil` if the client offered none.
     package let subprotocol: String?
-    /// The extensions that the client offers, in its order of preference.
+    /// The client's offers of extensions, in its order of preference.
     package let extensionOffers: [ExtensionOffer]
 
     /// Checks a request that asks for WebSocket.
     ///
     /// - Parameters:
     ///   - head: The request.
-    ///   - subprotocols: Those that this server speaks, the preferred one first. The first that the client offers too
-    ///     is selected; a client that offers none is accepted without one; one that offers only others is refused.
-    /// - Throws: What is wrong, with the status to answer.
+    ///   - subprotocols: The server's subprotocols, in order of preference. The first one that the client offers too is
+    ///     selected; a client that offers none is accepted without one; a client that offers only others is refused.
+    /// - Throws: The violation, which has the status of the answer.
     package init(_ head: RequestHead, subprotocols: [String]) throws(HandshakeViolation) {
-        // RFC 6455 §4.2.1: the parts of the client's handshake
+        // RFC 6455 §4.2.1: the required parts of the client's handshake
         guard head.method == "GET" else { throw .methodNotAllowed }
         guard head.isHTTP11 else { throw .notHTTP11 }
         guard head.path.hasPrefix("/"), !head.target.contains("#") else { throw .badTarget }
@@ -47,9 +47,9 @@ package struct ServerHandshake: Equatable, Sendable {
     /// Appends the 101 response; frames may follow it at once.
     ///
     /// - Parameters:
-    ///   - buffer: Where it is appended.
-    ///   - extensions: What is agreed to of the client's offers.
-    ///   - fields: More fields, such as cookies.
+    ///   - buffer: The buffer to which it is appended.
+    ///   - extensions: The agreed extensions.
+    ///   - fields: Further fields, such as cookies.
     package func writeResponse(
         into buffer: inout ByteBuffer, extensions: [ExtensionOffer] = [], fields: [HeaderField] = []
     ) {

@@ -1,21 +1,22 @@
-/// Checks that bytes arriving in pieces are UTF-8, as strictly as RFC 3629 §4: no overlong forms, no surrogates,
-/// nothing above U+10FFFF.
+/// Checks that bytes arriving in pieces are UTF-8.
+///
+/// It is as strict as RFC 3629 §4: no overlong forms, no surrogates, nothing above U+10FFFF.
 ///
 /// A piece is refused at the first byte that no continuation can make valid. O(1) memory; eight ASCII bytes a step.
 package struct UTF8Validator: Equatable, Sendable {
-    /// How many bytes of the unfinished scalar are to come: 0 to 3.
+    /// The number of missing bytes of the unfinished scalar: 0 to 3.
     private var missing: UInt8 = 0
     /// The least and greatest value the next byte may have while `missing` is not 0.
     private var least: UInt8 = 0x80
     private var greatest: UInt8 = 0xBF
 
-    /// Makes a validator for a text of which nothing has come.
+    /// Makes a validator for a text before its first byte.
     package init() {}
 
-    /// Whether what came ends between two scalars.
+    /// Whether the bytes so far end between two scalars.
     package var isComplete: Bool { self.missing == 0 }
 
-    /// Takes the next bytes; `false` where the text cannot be UTF-8, after which the validator is of no more use.
+    /// Checks the next bytes; `false` if the text cannot be UTF-8, after which the validator must not be used any more.
     package mutating func consume(_ bytes: Span<UInt8>) -> Bool {
         // unsafe: raw bytes of a type with padding may be uninitialised; UInt8 has none
         let raw = unsafe bytes.bytes

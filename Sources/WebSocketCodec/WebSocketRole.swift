@@ -1,7 +1,7 @@
 /// One of the two ends of a WebSocket connection.
 ///
-/// The roles differ in masking (RFC 6455 §5.1: a client masks every frame, a server masks none) and in who ends the
-/// transport first (§7.1.1: the server).
+/// The roles differ in masking (RFC 6455 §5.1: a client masks every frame, a server masks none) and in which end ends
+/// the transport first (§7.1.1: the server).
 package enum WebSocketRole: Sendable {
     /// The end that sent the opening handshake's request.
     case client
