@@ -2,11 +2,12 @@ import ByteText
 import JWTKit
 import RoomWire
 
-/// A key of an identity provider, and the one algorithm that it is for.
+/// A key of an identity provider, and the one algorithm for which it is used.
 ///
-/// A token does not choose how it is checked (RFC 8725 §3.1): one that names another algorithm is not of this key.
+/// A token does not choose how it is verified (RFC 8725 §3.1): a key does not verify tokens that name another
+/// algorithm.
 package struct TokenKey: Sendable {
-    /// Why a key cannot be used.
+    /// The reason why a key cannot be used.
     package enum Fault: Error, Equatable, CustomStringConvertible {
         case shortSecret(Int)
         case noPublicKey
@@ -16,25 +17,25 @@ package struct TokenKey: Sendable {
         package var description: String {
             switch self {
             case .shortSecret(let count):
-                // RFC 7518 §3.2: a key of the size of the hash or larger.
+                // RFC 7518 §3.2: the key must be at least as long as the hash.
                 "a secret for HS256 has at least 32 bytes, this one has \(count)"
-            case .noPublicKey: "this is no PEM of a P-256 public key (-----BEGIN PUBLIC KEY-----)"
-            case .noKeySet: "this is no JSON Web Key Set; expected {\"keys\":[…]}"
-            case .noUsableKey: "there is no key for ES256, RS256 or HS256 in this set"
+            case .noPublicKey: "this is not a P-256 public key in PEM format (-----BEGIN PUBLIC KEY-----)"
+            case .noKeySet: "this is not a JSON Web Key Set; expected {\"keys\":[…]}"
+            case .noUsableKey: "this set has no key for ES256, RS256 or HS256"
             }
         }
     }
 
-    /// Its name in a key set; a token that names another key is not of this one.
+    /// Its name in a key set; a token that names another key is not verified with this one.
     let id: String?
     private let signature: any JWTAlgorithm
 
-    /// What a token of this key has as `alg`.
+    /// The value of `alg` in tokens of this key.
     var algorithm: String { signature.name }
 
-    /// Whether `signature` is this key's of `text`.
+    /// Whether `signature` is this key's signature of `text`.
     func verifies(_ signature: [UInt8], of text: [UInt8]) -> Bool {
-        // What has not even the form of a signature is thrown as an error.
+        // Bytes that do not even have the form of a signature are thrown as an error.
         (try? self.signature.verify(signature, signs: text)) ?? false
     }
 
@@ -52,7 +53,7 @@ package struct TokenKey: Sendable {
         self.id = id
     }
 
-    // MARK: Where keys come from
+    // MARK: Sources of keys
 
     /// A secret that is shared with the provider, for HS256.
     package static func secret(_ bytes: [UInt8], id: String? = nil) async throws(Fault) -> TokenKey {
@@ -62,14 +63,14 @@ package struct TokenKey: Sendable {
         }
     }
 
-    /// A provider's public key as PEM, for ES256.
+    /// A provider's public key in PEM format, for ES256.
     package static func publicKey(pem: String) async throws(Fault) -> TokenKey {
         try await TokenKey(nil, .noPublicKey) { collection, name in
             collection.add(ecdsa: try ES256PublicKey(pem: pem), kid: name)
         }
     }
 
-    /// The keys of a JSON Web Key Set (RFC 7517) that are for ES256, RS256 or HS256; others are left out.
+    /// The keys of a JSON Web Key Set (RFC 7517) for ES256, RS256 or HS256; others are left out.
     package static func keySet(json: [UInt8]) async throws(Fault) -> [TokenKey] {
         let entries: [JSONValue]?
         do {
@@ -91,7 +92,7 @@ package struct TokenKey: Sendable {
         return keys
     }
 
-    /// Nil where the key is for something else.
+    /// Reads a key; nil if it is for another use.
     private static func key(_ entry: JSONObject) async throws(Fault) -> TokenKey? {
         func text(_ name: String) -> String? { entry[name]?.string }
         let id = text("kid")

@@ -1,13 +1,13 @@
 import ByteText
 import RoomWire
 
-/// Who somebody is, as an identity provider says.
+/// A person's identity, as an identity provider states it.
 package struct Identity: Sendable, Equatable {
-    /// The provider; empty where its tokens do not say.
+    /// The provider; empty if its tokens do not name it.
     package var issuer: String
-    /// Whom the provider means; unique at the provider.
+    /// The provider's identifier for the person; unique at the provider.
     package var subject: String
-    /// How the subject is called, as it came.
+    /// The person's name, as it came.
     package var name: String?
 
     package init(issuer: String, subject: String, name: String?) {
@@ -17,11 +17,11 @@ package struct Identity: Sendable, Equatable {
     }
 }
 
-/// Why a token is not accepted; for the operator's log, not for who sent it.
+/// The reason why a token is not accepted; for the operator's log, not for the sender.
 package enum TokenViolation: Error, Equatable {
     case tooLong
     case malformed
-    /// It wants something of its reader that is not known here (RFC 7515 §4.1.11).
+    /// It requires an extension that is not known here (RFC 7515 §4.1.11).
     case criticalExtension
     /// No configured key has the token's algorithm and name.
     case unknownKey
@@ -36,27 +36,27 @@ package enum TokenViolation: Error, Equatable {
 
 /// Checks the JSON Web Tokens (RFC 7519) of an identity provider.
 package struct TokenVerifier: Sendable {
-    /// The longest token that is looked at, in bytes.
+    /// The longest token that is accepted, in bytes.
     ///
-    /// Long ones carry groups and photographs; four times what providers usually send.
+    /// Long tokens carry groups and photographs; the limit is four times what providers usually send.
     package static let maximumLength = 8_192
-    /// How far the provider's clock may be off, in seconds.
+    /// The largest error of the provider's clock that is tolerated, in seconds.
     package static let leeway = 5.0
-    /// The longest subject, in bytes; OpenID Connect Core §2 has 255 characters of ASCII.
+    /// The longest subject, in bytes; OpenID Connect Core §2 allows 255 characters of ASCII.
     private static let maximumSubjectLength = 255
 
     private let keys: [TokenKey]
     private let issuer: String?
     private let audience: String?
 
-    /// Accepts what one of `keys` has signed; with `issuer` and `audience` only what is theirs.
+    /// Accepts tokens that one of `keys` has signed; with `issuer` and `audience`, only tokens that name them.
     package init(keys: [TokenKey], issuer: String? = nil, audience: String? = nil) {
         self.keys = keys
         self.issuer = issuer
         self.audience = audience
     }
 
-    /// Who the token's owner is; `now` is in milliseconds since the Unix epoch.
+    /// Returns the identity of the token's owner; `now` is in milliseconds since the Unix epoch.
     package func identity(of token: String, at now: Double) throws(TokenViolation) -> Identity {
         let bytes = Array(token.utf8)
         guard bytes.count <= Self.maximumLength else { throw .tooLong }
@@ -64,7 +64,7 @@ package struct TokenVerifier: Sendable {
         guard parts.count == 3, let header = Self.object(parts[0]), let signature = Base64.url.decode(parts[2])
         else { throw .malformed }
         try check(signature, of: Array(bytes[..<parts[1].endIndex]), header)
-        // Nothing of it is read before it is known whose it is.
+        // Nothing in the token is read before its signature is verified.
         guard let claims = Self.object(parts[1]) else { throw .malformed }
         return try identity(claims, at: now / 1_000)
     }
@@ -101,7 +101,7 @@ package struct TokenVerifier: Sendable {
     }
 
     private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
-        // What is no JSON is no object.
+        // A text that is not JSON is not an object.
         Base64.url.decode(part).flatMap { try? JSONValue(parsing: $0) }?.object
     }
 }
