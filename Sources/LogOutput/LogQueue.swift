@@ -2,24 +2,24 @@ import Glibc
 import NIOPosix
 import Synchronization
 
-/// The program's log lines on their way to a descriptor, which may block: whoever logs never waits for it.
+/// The program's log lines on their way to a descriptor that may block: logging never waits for it.
 ///
-/// Lines are written in their order by a thread of the queue's own. What waits is bounded in bytes; while it is full,
-/// lines are dropped and counted, and a line in their place says how many there were. Where writing fails, lines are
-/// lost and counted, and nothing else happens.
+/// Lines are written in order by the queue's own thread. The queue is bounded in bytes. While it is full, lines are
+/// dropped and counted, and one line in their place reports their number. If writing fails, lines are lost and counted,
+/// without other effects.
 package final class LogQueue: Sendable {
-    /// How many bytes of lines may wait by default: some 2,000 lines.
+    /// The default size of the queue in bytes: some 2,000 lines.
     ///
-    /// As much again may be on its way.
+    /// As many bytes again may be in the middle of being written.
     package static let defaultCapacity = 1 << 18
 
     private struct State {
         var waiting: [UInt8] = []
-        /// Whether the thread writes, or is about to.
+        /// Whether the thread is writing, or is about to write.
         var isDraining = false
-        /// Lines that were dropped since the last line that said so.
+        /// Lines that were dropped since the last report of dropped lines.
         var unreported = 0
-        /// All lines that were dropped.
+        /// The number of all dropped lines.
         var dropped = 0
         var whenDropped: (@Sendable (Int) -> Void)?
     }
@@ -29,7 +29,7 @@ package final class LogQueue: Sendable {
     private let thread = NIOThreadPool(numberOfThreads: 1)
     private let state = Mutex(State())
 
-    /// Makes a queue to an open descriptor, which stays open.
+    /// Makes a queue for an open descriptor, which stays open.
     package init(descriptor: Int32, capacity: Int = LogQueue.defaultCapacity) {
         self.descriptor = descriptor
         self.capacity = capacity
@@ -40,7 +40,7 @@ package final class LogQueue: Sendable {
         thread.shutdownGracefully { _ in }
     }
 
-    /// Takes a line with its line feed; where there is no room, it is dropped.
+    /// Adds a line that ends with a line feed; drops it if there is no room.
     ///
     /// Never blocks.
     package func add(_ line: String) {
@@ -60,9 +60,9 @@ package final class LogQueue: Sendable {
         if mustDrain { thread.submit { _ in self.drain() } }
     }
 
-    /// Calls `tell` with the number of lines that were dropped before, and then with that of each further drop.
+    /// Calls `tell` with the number of lines dropped so far, and then with the number at each further drop.
     ///
-    /// `tell` runs under the queue's lock: it may count, and must not log.
+    /// `tell` runs under the queue's lock: it may count, but must not log.
     package func whenDropped(_ tell: @escaping @Sendable (Int) -> Void) {
         state.withLock { state in
             state.whenDropped = tell
@@ -73,7 +73,7 @@ package final class LogQueue: Sendable {
     /// Whether lines wait that the thread has not begun to write.
     package var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    /// Returns once everything is written, or after `limit`.
+    /// Returns when everything is written, or after `limit`.
     package func flush(within limit: Duration) async {
         let end = ContinuousClock.now + limit
         while state.withLock(\.isDraining), ContinuousClock.now < end {
@@ -86,9 +86,9 @@ package final class LogQueue: Sendable {
         state.whenDropped?(lines)
     }
 
-    /// Puts the line about dropped lines in their place.
+    /// Adds the line that reports dropped lines, in their place.
     ///
-    /// It has room beyond the capacity.
+    /// It may exceed the capacity.
     private static func report(in state: inout State) {
         guard state.unreported > 0 else { return }
         state.waiting += "backline: \(state.unreported) log lines were dropped: nobody read standard error\n".utf8
@@ -115,7 +115,7 @@ package final class LogQueue: Sendable {
         }
     }
 
-    /// Writes all bytes and waits where the descriptor takes none; false where it fails.
+    /// Writes all bytes, and waits while the descriptor accepts none; false if it fails.
     private func write(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
