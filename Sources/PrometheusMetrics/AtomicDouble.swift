@@ -1,18 +1,18 @@
 import Synchronization
 
-/// A floating-point number that many threads change.
+/// A floating-point number that many threads may change.
 struct AtomicDouble: ~Copyable, Sendable {
     private let bits = Atomic<UInt64>(0)
 
-    /// What it is.
+    /// The current value.
     var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
 
-    /// Makes it `value`.
+    /// Sets the value.
     func set(_ value: Double) {
         bits.store(value.bitPattern, ordering: .relaxed)
     }
 
-    /// Adds `amount`; no addition is lost.
+    /// Adds `amount`; concurrent additions are not lost.
     func add(_ amount: Double) {
         var seen = bits.load(ordering: .relaxed)
         while true {

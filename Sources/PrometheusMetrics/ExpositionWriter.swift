@@ -36,16 +36,16 @@ struct ExpositionWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// A number as the format has it.
+    /// Returns a number in the format's notation.
     static func text(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-        // Whole numbers below 2⁵³ without a fraction or an exponent.
+        // Integers below 2⁵³ are written without a fraction or an exponent.
         if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return "\(whole)" }
         return "\(value)"
     }
 
-    /// Text format 0.0.4: backslash and line feed are escaped in a help text, and nothing else is.
+    /// Text format 0.0.4: in a help text, only backslash and line feed are escaped.
     private static func escaped(_ help: String) -> String {
         var text = ""
         for scalar in help.unicodeScalars {

@@ -4,7 +4,7 @@ import CoreMetrics
 final class GaugeSeries: MeterHandler, RecorderHandler {
     private let level = AtomicDouble()
 
-    /// Where it stands.
+    /// The current value.
     var value: Double { level.value }
 
     func set(_ value: Int64) { level.set(Double(value)) }

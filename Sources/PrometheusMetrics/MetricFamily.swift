@@ -1,6 +1,6 @@
 /// One metric: its kind, and its series by their labels.
 struct MetricFamily {
-    /// What a metric is, for who records and for who reads.
+    /// The kind of a metric, for recording and for the format.
     enum Kind {
         case counter
         case floatingPointCounter
@@ -10,7 +10,7 @@ struct MetricFamily {
         /// A histogram of seconds.
         case times
 
-        /// What the metric is called behind `# TYPE`.
+        /// The name of the type after `# TYPE`.
         var typeName: String {
             switch self {
             case .counter, .floatingPointCounter: "counter"
@@ -19,7 +19,7 @@ struct MetricFamily {
             }
         }
 
-        /// A label that the format keeps for itself.
+        /// The label that the format reserves for this kind.
         var reservedLabel: String? {
             switch self {
             case .counter, .floatingPointCounter, .gauge: nil
@@ -27,7 +27,7 @@ struct MetricFamily {
             }
         }
 
-        /// All names that lines of a metric begin with.
+        /// Returns all names with which lines of a metric begin.
         func sampleNames(of name: String) -> [String] {
             switch self {
             case .counter, .floatingPointCounter, .gauge: [name]
@@ -48,14 +48,14 @@ struct MetricFamily {
 
     let kind: Kind
     private(set) var series: [MetricLabels: MetricSeries] = [:]
-    /// The labels of the series for all that is beyond the limit.
+    /// The labels of the series for everything beyond the limit.
     private var collapsed: MetricLabels?
 
     init(kind: Kind) {
         self.kind = kind
     }
 
-    /// The series with these labels, or the one for what is beyond the limit.
+    /// Returns the series with these labels, or the one for everything beyond the limit.
     mutating func series(_ labels: MetricLabels, limit: Int) -> MetricSeries {
         if let known = series[labels] { return known }
         let labelled = series.count - (series[MetricLabels([])] == nil ? 0 : 1)
@@ -69,7 +69,7 @@ struct MetricFamily {
     }
 }
 
-/// Where one series is recorded.
+/// The object that records one series.
 enum MetricSeries {
     case counter(CounterSeries)
     case floatingPointCounter(FloatingPointCounterSeries)

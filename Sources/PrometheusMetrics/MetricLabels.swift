@@ -1,12 +1,14 @@
-/// The labels of one series, as they are written between braces: sorted by name, escaped.
+/// The labels of one series as they are written between braces: sorted by name, escaped.
 struct MetricLabels: Hashable, Comparable {
-    /// `name="value"`, separated by commas; empty where there are no labels.
+    /// `name="value"`, separated by commas; empty if there are no labels.
     let text: String
     /// The same with every value `other`.
     private let collapsedText: String
 
-    /// Makes the labels of `dimensions`; of two with the same name the first counts, and one that bears the name
-    /// `reserved`, which the format keeps for itself, gets an underscore.
+    /// Makes the labels of `dimensions`.
+    ///
+    /// If two have the same name, the first counts. A label named `reserved`, which the format reserves, gets an
+    /// underscore.
     init(_ dimensions: [(String, String)], reserved: String? = nil) {
         var values: [String: String] = [:]
         for (key, value) in dimensions {
@@ -24,10 +26,10 @@ struct MetricLabels: Hashable, Comparable {
         collapsedText = text
     }
 
-    /// Whether there are none.
+    /// Whether there are no labels.
     var isEmpty: Bool { text.isEmpty }
 
-    /// The same names, every value `other`.
+    /// The labels with the same names, and `other` as every value.
     var collapsed: MetricLabels { MetricLabels(collapsed: collapsedText) }
 
     static func == (one: MetricLabels, other: MetricLabels) -> Bool { one.text == other.text }
@@ -40,7 +42,7 @@ struct MetricLabels: Hashable, Comparable {
         labels.map { "\($0.key)=\"\(escaped($0.value))\"" }.joined(separator: ",")
     }
 
-    /// Text format 0.0.4: backslash, double quote and line feed are escaped in a label's value, and nothing else is.
+    /// Text format 0.0.4: in a label's value, only backslash, double quote and line feed are escaped.
     private static func escaped(_ value: String) -> String {
         var text = ""
         for scalar in value.unicodeScalars {
@@ -55,14 +57,15 @@ struct MetricLabels: Hashable, Comparable {
     }
 }
 
-/// Makes names that the format takes of names that it may not take.
+/// Converts names to names that the format allows.
 enum MetricName {
-    /// A metric's name: ASCII letters, digits and underscores, no digit first; colons are left to recording rules.
+    /// Returns a metric's name: ASCII letters, digits and underscores, no digit first; colons are left to recording
+    /// rules.
     static func metric(_ label: String) -> String {
         made(of: label)
     }
 
-    /// A label's name: the same, without the two leading underscores of what a reader of metrics keeps for itself.
+    /// Returns a label's name by the same rules, without two leading underscores, which Prometheus reserves.
     static func label(_ key: String) -> String {
         let name = made(of: key)
         return name.hasPrefix("__") ? "_" + name.drop { $0 == "_" } : name

@@ -1,16 +1,16 @@
 import CoreMetrics
 import Synchronization
 
-/// What every Prometheus client tells of its process, under the usual names; Linux only.
+/// The metrics of the process that every Prometheus client provides, under the usual names; Linux only.
 package final class ProcessMetrics: Sendable {
     private let residentMemory: Meter
     private let openFiles: Meter
     private let fileLimit: Meter
     private let cpuSeconds: FloatingPointCounter
-    /// How much of the processor time has been counted.
+    /// The processor time that has already been counted.
     private let countedSeconds = Mutex(0.0)
 
-    /// Makes the metrics in `registry`; nil where the system does not tell what they need.
+    /// Makes the metrics in `registry`; nil if the system does not provide the values.
     package init?(registry: PrometheusRegistry) {
         guard let start = ProcessReading.startTime(), ProcessReading() != nil else { return nil }
         registry.describe(Self.help)
@@ -22,7 +22,7 @@ package final class ProcessMetrics: Sendable {
         collect()
     }
 
-    /// Brings the metrics up to date.
+    /// Updates the metrics.
     ///
     /// Takes time in proportion to the number of open files.
     package func collect() {

@@ -4,27 +4,27 @@
     import Musl
 #endif
 
-/// What the system tells of this process at one instant.
+/// The system's values for this process at one instant.
 ///
-/// What is read under `/proc` is made by the kernel when it is read, so nothing here waits for a disk.
+/// The kernel generates files under `/proc` when they are read, so nothing here waits for a disk.
 package struct ProcessReading {
     var residentBytes: Int
     var openFiles: Int
-    /// How many files may be open.
+    /// The limit of open files.
     var fileLimit: Double
-    /// Processor time so far.
+    /// The processor time used so far.
     var cpuSeconds: Double
 
-    /// Pages in RAM, from the text of `/proc/self/statm`: its second number (proc_pid_statm(5)).
+    /// Returns the pages in RAM, from the text of `/proc/self/statm`: its second number (proc_pid_statm(5)).
     package static func residentPages(statm: String) -> Int? {
         let fields = statm.split { $0 == " " || $0 == "\n" }
         guard fields.count > 1 else { return nil }
         return Int(fields[1])
     }
 
-    /// When the process started, in clock ticks after the system did, from the text of `/proc/self/stat`.
+    /// Returns the start time in clock ticks after the system's start, from the text of `/proc/self/stat`.
     ///
-    /// It is the twenty-second field; the second, the program's name in parentheses, may hold anything
+    /// It is the twenty-second field; the second field, the program's name in parentheses, may contain any characters
     /// (proc_pid_stat(5)).
     package static func startTicks(stat: String) -> Int? {
         guard let end = stat.lastIndex(of: ")") else { return nil }
@@ -35,7 +35,7 @@ package struct ProcessReading {
     }
 
     #if os(Linux)
-        /// Reads everything; nil where the system does not tell.
+        /// Reads all values; nil if the system does not provide them.
         init?() {
             guard let statm = Self.text(of: "/proc/self/statm"), let pages = Self.residentPages(statm: statm),
                 let openFiles = Self.entries(of: "/proc/self/fd"), let cpu = Self.seconds(CLOCK_PROCESS_CPUTIME_ID)
@@ -49,7 +49,7 @@ package struct ProcessReading {
             cpuSeconds = cpu
         }
 
-        /// When the process started, in seconds since the Unix epoch; nil where the system does not tell.
+        /// Returns the start time in seconds since the Unix epoch; nil if the system does not provide it.
         static func startTime() -> Double? {
             guard let stat = text(of: "/proc/self/stat"), let ticks = startTicks(stat: stat),
                 let now = seconds(CLOCK_REALTIME), let sinceBoot = seconds(CLOCK_BOOTTIME)
@@ -63,20 +63,20 @@ package struct ProcessReading {
             return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         }
 
-        /// A short file's text.
+        /// Reads the text of a short file.
         private static func text(of path: String) -> String? {
-            // The path is a terminated string as long as the call lasts, here and below.
+            // The path is a terminated string for the duration of the call, here and below.
             let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
             guard file >= 0 else { return nil }
             defer { close(file) }
-            // Both files are one line of well under 1 KB. The buffer is no longer than what it was made with.
+            // Both files are one line of well under 1 KB. The buffer is not longer than its capacity.
             let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
                 count = unsafe max(0, read(file, buffer.baseAddress, buffer.count))
             }
             return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
         }
 
-        /// How many entries a folder has, without `.` and `..`.
+        /// Returns the number of entries in a folder, without `.` and `..`.
         private static func entries(of path: String) -> Int? {
             // Closed once, and not used after that.
             guard let folder = unsafe opendir(path) else { return nil }

@@ -39,7 +39,7 @@ extension PrometheusRegistry: MetricsFactory {
         return series
     }
 
-    // A series may have been made by several objects, of which one is destroyed: all series stay.
+    // Several objects may share a series, and only one of them is destroyed: all series stay.
     package func destroyCounter(_ handler: any CounterHandler) {}
     package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
     package func destroyMeter(_ handler: any MeterHandler) {}
