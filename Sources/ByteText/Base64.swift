@@ -26,12 +26,13 @@ package struct Base64: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that `text` stands for; nil where it has another alphabet, another padding, or no whole byte at its end.
+    /// Returns the bytes of `text`; nil if it has another alphabet, the wrong padding, or an incomplete byte at its
+    /// end.
     ///
-    /// Bits that are left over in the last character may have any value: the example key of RFC 6455 §4.1 needs that.
+    /// Unused bits in the last character may have any value: the example key of RFC 6455 §4.1 requires that.
     package func decode(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
         let padding = isPadded ? text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count : 0
-        // A last group of one character holds no byte.
+        // A last group of one character does not hold a whole byte.
         guard isPadded ? text.count.isMultiple(of: 4) : text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
