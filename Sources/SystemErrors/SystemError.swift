@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// A system call that failed: its `errno`.
+/// The error of a failed system call: its `errno`.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The value of `errno`.
     package let code: Int32
 
-    /// Takes over an error number.
+    /// Makes an error of this number.
     package init(code: Int32) {
         self.code = code
     }
 
-    /// The system's words for it, such as `No such file or directory`.
+    /// The system's text for it, such as `No such file or directory`.
     package var description: String {
         let text = unsafe [CChar](unsafeUninitializedCapacity: 128) { buffer, count in
             guard let start = buffer.baseAddress, unsafe strerror_r(code, start, buffer.count) == 0 else { return }
@@ -20,7 +20,7 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         return text.isEmpty ? "error \(code)" : String(decoding: text.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The error's name where a process out of resources meets it, such as `EMFILE`; otherwise its number.
+    /// The error's name if it is one that a process out of resources gets, such as `EMFILE`; otherwise its number.
     package var name: String {
         switch code {
         case EAGAIN: "EAGAIN"
