@@ -1,7 +1,7 @@
 import ArgumentParser
 import LogOutput
 
-/// The program: `serve` and what an operator needs beside it.
+/// The program: `serve`, and the tools that an operator needs with it.
 @main
 struct Backline: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,14 +12,14 @@ struct Backline: AsyncParsableCommand {
             Serve.self, Migrate.self, Verify.self, Events.self, Export.self, Import.self, Epoch.self,
         ])
 
-    /// Runs the command line: a bad setting is one line on standard error and exit code 64.
+    /// Runs the command line: an invalid setting gives one line on standard error and exit code 64.
     static func main() async {
         StandardStreams.prepare()
         do {
             try await run()
             await Console.log.flush(within: Console.lastWords)
         } catch {
-            // What was logged stands before the reason of the end.
+            // Log lines come before the reason for the end.
             await Console.log.flush(within: Console.lastWords)
             end(with: error)
         }
@@ -46,20 +46,20 @@ struct Backline: AsyncParsableCommand {
     }
 }
 
-/// Why the program ends, with the line that tells an operator what to do.
+/// The reason why the program ends, with a line that tells an operator what to do.
 struct Failure: Error {
     /// One line.
     var message: String
-    /// As in `sysexits.h`.
+    /// The exit code, as in `sysexits.h`.
     var exitCode: ExitCode
 
-    /// A setting is wrong: 64.
+    /// An invalid setting: 64.
     static func usage(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(64)) }
-    /// What was given to read is not what it must be: 65.
+    /// Invalid input data: 65.
     static func data(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(65)) }
-    /// Something that is needed is out of reach: 69.
+    /// A required service or file cannot be reached: 69.
     static func unavailable(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(69)) }
-    /// What is there is not what is needed, a schema or a certificate: 78.
+    /// An existing schema or certificate is not usable: 78.
     static func configuration(_ message: String) -> Failure { Failure(message: message, exitCode: ExitCode(78)) }
 }
 

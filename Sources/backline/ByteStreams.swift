@@ -14,15 +14,15 @@ struct OutputStream {
         self.name = name
     }
 
-    /// A new file that only its owner may read.
+    /// Makes a new file that only its owner may read.
     init(creating path: String) throws(Failure) {
-        // The path is a C string for the length of the call.
+        // The path is a C string for the duration of the call.
         descriptor = unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         name = path
         guard descriptor >= 0 else { throw .usage("--out: \(path) cannot be made: \(Self.error(errno))") }
     }
 
-    /// Writes all bytes; false where nobody reads them any more.
+    /// Writes all bytes; false if the reader is gone.
     func write(_ bytes: [UInt8]) async throws -> Bool {
         let code = try await NIOThreadPool.singleton.runIfActive { [descriptor] in Self.write(bytes, to: descriptor) }
         guard code != EPIPE else { return false }
@@ -30,7 +30,7 @@ struct OutputStream {
         return true
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until everything written is on the disk.
     func finish() async throws {
         guard descriptor != STDOUT_FILENO else { return }
         let code = try await NIOThreadPool.singleton.runIfActive { [descriptor] in fsync(descriptor) == 0 ? 0 : errno }
@@ -38,7 +38,7 @@ struct OutputStream {
         _ = close(descriptor)
     }
 
-    /// Whether whoever read it has gone.
+    /// Whether the reader of the stream is gone.
     var isAbandoned: Bool {
         var state = pollfd(fd: descriptor, events: 0, revents: 0)
         // The structure is used during the call only.
@@ -60,34 +60,34 @@ struct OutputStream {
     }
 
     fileprivate static func error(_ code: Int32) -> String {
-        // The system's own string, copied.
+        // The string belongs to the system and is copied.
         unsafe String(cString: strerror(code))
     }
 }
 
 /// A file or standard input that is read line by line, on a thread that may block.
 struct LineReader: ~Copyable {
-    /// How long a line may be; an event of 500 tracks with the longest texts has some 7 MB.
+    /// The longest line; an event of 500 tracks with the longest texts has some 7 MB.
     private static let longestLine = 1 << 25
     private static let chunk = 1 << 16
 
     private let descriptor: Int32
     private let name: String
     private var buffer: [UInt8] = []
-    /// Where the next line begins.
+    /// The start of the next line.
     private var start = 0
-    /// Up to where no line feed was found.
+    /// The position up to which no line feed was found.
     private var searched = 0
     private var hasEnded = false
 
-    /// Reads a file; nil: standard input.
+    /// Opens a file; nil means standard input.
     init(_ path: String?) throws(Failure) {
         guard let path, path != "-" else {
             descriptor = STDIN_FILENO
             name = "standard input"
             return
         }
-        // The path is a C string for the length of the call.
+        // The path is a C string for the duration of the call.
         descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         name = path
         guard descriptor >= 0 else { throw .usage("\(path) cannot be read: \(OutputStream.error(errno))") }
@@ -97,9 +97,9 @@ struct LineReader: ~Copyable {
         if descriptor != STDIN_FILENO { _ = close(descriptor) }
     }
 
-    /// The next line without its line feed; nil at the end.
+    /// Returns the next line without its line feed; nil at the end.
     ///
-    /// A last line without a line feed is one, too.
+    /// A last line may lack its line feed.
     mutating func next() async throws -> ArraySlice<UInt8>? {
         while true {
             if let end = buffer[searched...].firstIndex(of: 0x0A) {
@@ -115,7 +115,7 @@ struct LineReader: ~Copyable {
                 return start < buffer.count ? buffer[start...] : nil
             }
             guard buffer.count - start <= Self.longestLine else {
-                throw Failure.data("\(name): a line is longer than \(Self.longestLine) bytes: this is no export")
+                throw Failure.data("\(name): a line is longer than \(Self.longestLine) bytes: this is not an export")
             }
             try await readMore()
         }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Keeps a second server off a directory: what one server knows of an embedded store, another one must not change.
+/// Keeps other processes from writing a directory's store: a server's state in memory must match the store.
 ///
-/// The system gives the lock back when the process ends, however it ends.
+/// The system releases the lock when the process ends, however it ends.
 struct DirectoryLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Takes the lock of a directory that exists.
+    /// Takes the lock of an existing directory.
     init(_ directory: String) throws(Failure) {
         let path = directory + "/serve.lock"
-        // The path is a C string for the length of the call.
+        // The path is a C string for the duration of the call.
         descriptor = unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .usage("--data: \(path) cannot be opened") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -1,23 +1,23 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// The settings that come from the environment: a flag goes before its variable.
+/// Settings from environment variables; a flag overrides its variable.
 enum Environment {
     /// All variables.
     static let all = ProcessInfo.processInfo.environment
 
-    /// A variable's text; nil where it is not set or empty.
+    /// A variable's text; nil if it is not set or is empty.
     static subscript(_ name: String) -> String? {
         guard let text = all[name], !text.isEmpty else { return nil }
         return text
     }
 
-    /// The variable that stands for a flag.
+    /// The variable for a flag.
     static func variable(_ flag: String) -> String {
         "BACKLINE_" + flag.uppercased().replacing("-", with: "_")
     }
 
-    /// A variable read as what its flag takes.
+    /// A variable's value, parsed as the value of its flag.
     static func value<Value: ExpressibleByArgument>(_ name: String) throws -> Value? {
         guard let text = self[name] else { return nil }
         guard let value = Value(argument: text) else {
@@ -28,7 +28,7 @@ enum Environment {
         return value
     }
 
-    /// Whether a variable says yes: 1, true or yes.
+    /// Whether a variable is set to 1, true or yes.
     static func isSet(_ name: String) throws -> Bool {
         guard let text = self[name]?.lowercased() else { return false }
         if ["1", "true", "yes"].contains(text) { return true }

@@ -1,12 +1,12 @@
 import ArgumentParser
 import LogMaintenance
 
-/// `backline epoch`: what makes positions of before meaningless.
+/// `backline epoch`: makes earlier positions invalid.
 struct Epoch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make clients begin anew.", subcommands: [Renew.self])
 
-    /// `backline epoch renew`: after a backup was restored.
+    /// `backline epoch renew`: run it after restoring a backup.
     struct Renew: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give rooms new epochs, so that no client resumes into a history that is no more.",

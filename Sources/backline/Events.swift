@@ -7,7 +7,7 @@ import RoomLog
 import RoomService
 import RoomWire
 
-/// `backline events`: a room's log, for people and scripts.
+/// `backline events`: prints a room's log, for people and scripts.
 struct Events: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a room's events as lines of JSON.",
@@ -31,10 +31,11 @@ struct Events: AsyncParsableCommand {
     var follow = false
 
     func run() async throws {
-        guard after >= 0 else { throw Failure.usage("--after: \(after) is no position; expected 0 or more") }
+        guard after >= 0 else { throw Failure.usage("--after: \(after) is not a position; expected 0 or more") }
         try await store.withLog(.reading) { archive in
             let stream = try await archive.room(room)
-            // A room that is to be forgotten or was cleared may still have in its log what nobody is shown.
+            // The log of a room that was cleared, or is to be forgotten, may still contain data that must no longer be
+            // shown.
             let archived = try await archive.archived(stream)
             let redaction = Redaction(isForgotten: archived?.forgetAt != nil, clearing: archived?.clearing)
             var (last, epoch) = (after, String?.none)
@@ -55,10 +56,10 @@ struct Events: AsyncParsableCommand {
     }
 
     private static let renewed = Failure.unavailable(
-        "the room's epoch was renewed: its history is another; begin anew")
-    private static let removed = Failure.unavailable("the room is there no more")
+        "the room's epoch was renewed and its history replaced: start again")
+    private static let removed = Failure.unavailable("the room no longer exists")
 
-    /// Prints up to a head; false where nobody reads any more.
+    /// Prints the events up to a head; false if the reader is gone.
     private func print(
         _ stream: UUID, after last: inout Int, through head: StreamHead, redaction: Redaction,
         from archive: any LogArchive
@@ -87,7 +88,7 @@ struct Events: AsyncParsableCommand {
         return true
     }
 
-    /// Why an event is not there that the head promised.
+    /// The reason why an event up to the head is missing.
     private func absence(
         of seq: Int, in stream: UUID, epoch: String, _ archive: any LogArchive
     ) async throws(StorageFault) -> Failure {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import LogMaintenance
 
-/// `backline export`: the whole log as lines of JSON.
+/// `backline export`: writes the whole log as lines of JSON.
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write the whole event log as lines of JSON.",
@@ -45,7 +45,7 @@ struct Export: AsyncParsableCommand {
                 }
             }
             if let failure { throw failure }
-            guard let counts else { throw Failure.unavailable("nobody reads the export any more: it is cut") }
+            guard let counts else { throw Failure.unavailable("the reader is gone: the export is incomplete") }
             try await output.finish()
             Console.error(
                 "exported \(counts.rooms) rooms, \(counts.events) events (\(progress.rate(of: counts.events)))")

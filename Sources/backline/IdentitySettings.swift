@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import IdentityTokens
 
-/// Whose JSON Web Tokens are taken beside the server's own tokens.
+/// The keys of other identity providers whose JSON Web Tokens are accepted.
 struct IdentitySettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -31,10 +31,10 @@ struct IdentitySettings: ParsableArguments {
             "What tokens must have in aud. [BACKLINE_JWT_AUDIENCE; default: anything]", valueName: "text"))
     var jwtAudience: String?
 
-    /// The longest file that is read.
+    /// The longest file that is accepted, in bytes.
     private static let maximumFileLength = 1 << 20
 
-    /// What checks tokens; nil where no key is given.
+    /// Returns the verifier of tokens; nil if no key is given.
     func verifier() async throws -> TokenVerifier? {
         var keys: [TokenKey] = []
         try await read(jwtSecretFile, "jwt-secret-file") { bytes throws(TokenKey.Fault) in
@@ -51,7 +51,7 @@ struct IdentitySettings: ParsableArguments {
         guard !keys.isEmpty else {
             guard issuer == nil, audience == nil else {
                 throw Failure.usage(
-                    "--jwt-issuer and --jwt-audience: there is no use for them without --jwt-secret-file, --jwt-key-file or --jwt-jwks-file"
+                    "--jwt-issuer and --jwt-audience: they have no effect without --jwt-secret-file, --jwt-key-file or --jwt-jwks-file"
                 )
             }
             return nil

@@ -1,7 +1,7 @@
 import ArgumentParser
 import LogMaintenance
 
-/// `backline import`: an exported log into an empty store.
+/// `backline import`: reads an exported log into an empty store.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read an exported event log into an empty store.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import RoomDomain
 import RoomService
 
-/// How large rooms may become.
+/// The limits on the size of rooms.
 struct PoolSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -10,7 +10,7 @@ struct PoolSettings: ParsableArguments {
             valueName: "n"))
     var maxPoolBytes: String?
 
-    /// Sets what is given.
+    /// Applies the settings that are given.
     func apply(to settings: inout RoomHostSettings) throws {
         guard let bytes = try Setting.count(maxPoolBytes, "max-pool-bytes", in: 1_024...1 << 30) else { return }
         settings.poolBudget = PoolBudget(bytes: bytes)

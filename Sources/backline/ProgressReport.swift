@@ -1,9 +1,9 @@
-/// Tells an operator every few seconds how far a tool is, on standard error.
+/// Reports a tool's progress to the operator every few seconds, on standard error.
 final class ProgressReport {
     private let began = ContinuousClock.now
     private var last = ContinuousClock.now
 
-    /// Says `text`, and how many events went by in a second, unless something was said just before.
+    /// Prints `text`, and the rate of events, unless the last report was just before.
     func tell(_ text: @autoclosure () -> String, events: Int? = nil) {
         let now = ContinuousClock.now
         guard now - last >= .seconds(2) else { return }
@@ -11,7 +11,7 @@ final class ProgressReport {
         Console.error(text() + (events.map { " (\(rate(of: $0)))" } ?? ""))
     }
 
-    /// How many events went by in a second, since the beginning.
+    /// The average rate of events since the beginning, in events a second.
     func rate(of events: Int) -> String {
         let elapsed = ContinuousClock.now - began
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18

@@ -3,7 +3,7 @@ import NIOCore
 import PushServer
 import RoomService
 
-/// How much work beside the event loops runs side by side.
+/// The limits on concurrent work outside the event loops.
 struct ReadSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -11,20 +11,20 @@ struct ReadSettings: ParsableArguments {
             valueName: "n"))
     var maxHeavyReads: String?
 
-    /// Sets what is given.
+    /// Applies the settings that are given.
     func apply(to settings: inout RoomHostSettings) throws {
-        // One processor of two is left to the event loops: who steps back does so after some milliseconds only.
+        // One of two processors is left to the event loops: the system takes some milliseconds to preempt a thread.
         let count = try Setting.count(maxHeavyReads, "max-heavy-reads", in: 1...64) ?? max(1, System.coreCount / 2)
         settings.heavyWork.sideBySide[.log] = count
         settings.heavyWork.sideBySide[.pool] = count
     }
 }
 
-/// The threads of work that grows with a room or a log: as many as run side by side.
+/// The threads for work that grows with a room or a log: one for each task that may run concurrently.
 struct HeavyWorkThreads {
     private let threads: [HeavyWorkKind: WorkerThreads]
 
-    /// Starts them.
+    /// Starts the threads.
     init(for limits: HeavyWork.Limits) {
         threads = Dictionary(
             uniqueKeysWithValues: HeavyWorkKind.allCases.map { kind in
@@ -32,7 +32,7 @@ struct HeavyWorkThreads {
             })
     }
 
-    /// Event loops come first, then what a room needs for all who follow it, then what one session asks for.
+    /// Event loops come first, then work for all followers of a room, then work for one session.
     private static func niceness(of kind: HeavyWorkKind) -> Int32 {
         switch kind {
         case .encoding: 2
@@ -41,10 +41,10 @@ struct HeavyWorkThreads {
         }
     }
 
-    /// Where a kind of work runs.
+    /// Returns the executor for a kind of work.
     func executor(of kind: HeavyWorkKind) -> (any TaskExecutor)? { threads[kind] }
 
-    /// Ends them once what waits for them has run.
+    /// Stops the threads once the waiting work has run.
     func stop() async {
         for pool in threads.values { await pool.stop() }
     }

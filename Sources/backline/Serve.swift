@@ -104,7 +104,7 @@ struct Serve: AsyncParsableCommand {
             return handler
         }
         let logger = Logger(label: "backline")
-        // Every setting is looked at before anything is opened or made.
+        // All settings are checked before anything is opened or made.
         var settings = try serverSettings(node: node)
         settings.tokens = try await identities.verifier()
         var roomSettings = try roomSettings()
@@ -178,7 +178,7 @@ struct Serve: AsyncParsableCommand {
         return settings
     }
 
-    /// An origin as browsers send it: scheme, host and, where it is not the scheme's own, port.
+    /// Returns an origin as browsers send it: scheme, host and, unless it is the scheme's default, port.
     private static func checkedOrigin(_ text: String) throws -> String {
         let origin = text.lowercased()
         let parts = origin.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
@@ -193,7 +193,7 @@ struct Serve: AsyncParsableCommand {
         let key = key ?? Environment["BACKLINE_KEY"]
         if try plain || Environment.isSet("BACKLINE_PLAIN") {
             guard certificate == nil, key == nil else {
-                throw Failure.usage("--plain: there is no use for a certificate or a key without TLS")
+                throw Failure.usage("--plain: a certificate and a key have no effect without TLS")
             }
             return nil
         }
@@ -206,7 +206,7 @@ struct Serve: AsyncParsableCommand {
             }
         case (nil, nil):
             do throws(TLSFault) {
-                // A name that stands for every address of the machine is nobody's.
+                // A certificate always covers localhost, and cannot cover the wildcard addresses.
                 let name = ["0.0.0.0", "::", "localhost"].contains(host) ? nil : host
                 let made = try DevelopmentCertificate.load(orMakeIn: store.directory, hostName: name)
                 logger.notice(
@@ -223,7 +223,7 @@ struct Serve: AsyncParsableCommand {
 
     // MARK: Schema
 
-    /// An empty database gets its schema; any other must be what this program knows.
+    /// Creates the schema of an empty database; any other schema must be the one that this program knows.
     private func prepareSchema(of opened: OpenStore, logger: Logger) async throws {
         do {
             switch try await reachable(opened, logger: logger) {
@@ -247,7 +247,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// A database may still be starting: it is given half a minute.
+    /// Waits up to half a minute for a database that may still be starting.
     private func reachable(_ opened: OpenStore, logger: Logger) async throws -> SchemaState {
         for _ in 0..<30 {
             do {
@@ -274,7 +274,7 @@ struct Serve: AsyncParsableCommand {
         var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
         roomSettings.compressState = RoomServer.compress
-        // One connection fewer than the store has: the last one is for whoever reads.
+        // One connection fewer than the store has: the last one is kept for reads.
         roomSettings.flushesSideBySide = opened.isShared ? 3 : 1
         let bus = try opened.makeNodeBus()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
@@ -293,10 +293,10 @@ struct Serve: AsyncParsableCommand {
         ) { address in
             Console.announce("listening on \(scheme)://\(Self.text(of: address, host: settings.host))")
         }
-        // Stopped in the reverse order: first the clients go, then what they asked for is finished.
+        // Services stop in reverse order: first the clients leave, then their requests are finished.
         let services = ServiceGroup(
             services: [RoomHousekeeping(rooms: rooms), server], logger: logger)
-        // Before anybody can know that the server runs.
+        // Installed before anybody can know that the server runs.
         let signals = await StopSignals()
         do {
             try await withThrowingTaskGroup { tasks in
@@ -306,13 +306,13 @@ struct Serve: AsyncParsableCommand {
             }
         } catch let error as IOError {
             try? await group.shutdownGracefully()
-            throw Failure.unavailable("\(settings.host):\(settings.port) cannot be listened on: \(error.description)")
+            throw Failure.unavailable("cannot listen on \(settings.host):\(settings.port): \(error.description)")
         } catch let fault as ListeningFault {
             try? await group.shutdownGracefully()
-            throw Failure.unavailable("--metrics-address: \(fault.address) cannot be listened on: \(fault.reason)")
+            throw Failure.unavailable("--metrics-address: cannot listen on \(fault.address): \(fault.reason)")
         } catch is SocketAddressError {
             try? await group.shutdownGracefully()
-            throw Failure.usage("--host: '\(settings.host)' is no address and no name that can be resolved")
+            throw Failure.usage("--host: '\(settings.host)' is neither an address nor a name that can be resolved")
         } catch {
             try? await group.shutdownGracefully()
             throw error
@@ -325,7 +325,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// Runs the rooms until the server has said goodbye to everybody.
+/// Runs the rooms until the server has closed all clients' connections.
 private struct RoomHousekeeping: Service {
     let rooms: RoomHost
 
@@ -338,7 +338,7 @@ private struct RoomHousekeeping: Service {
     }
 }
 
-/// How much is logged.
+/// The least severe level that is logged.
 struct LogLevel: ExpressibleByArgument {
     let level: Logger.Level
 
@@ -350,9 +350,9 @@ struct LogLevel: ExpressibleByArgument {
     static let allValueStrings = Logger.Level.allCases.map(\.rawValue)
 }
 
-/// This process among others that serve the same rooms.
+/// This process among all processes that serve the same rooms.
 private enum Node {
-    /// A name that no other process has.
+    /// Makes a name that no other process has.
     static func makeName() -> String {
         "node-" + String(UInt32.random(in: .min ... .max), radix: 16)
     }

@@ -1,17 +1,17 @@
 import NIOCore
 
-/// Settings that are numbers: a flag goes before its variable, and an error names what was typed and what is allowed.
+/// Numeric settings: a flag overrides its variable, and an error names the given text and the allowed values.
 ///
-/// Options hold the text as it was typed, since a number that was read may be written in another way.
+/// Options hold the text as it was typed, because a parsed number could be printed differently.
 enum Setting {
-    /// A whole number within `range`; nil where neither the flag nor its variable is given.
+    /// An integer within `range`; nil if neither the flag nor its variable is given.
     static func count(_ flag: String?, _ name: String, in range: ClosedRange<Int>) throws -> Int? {
         try value(flag, name, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
-    /// A number within `range`, which an error gives in `unit`; nil where neither the flag nor its variable is given.
+    /// A number within `range`, shown with `unit` in an error; nil if neither the flag nor its variable is given.
     static func number(
         _ flag: String?, _ name: String, in range: ClosedRange<Double>, unit: String
     ) throws -> Double? {
@@ -20,12 +20,12 @@ enum Setting {
         }
     }
 
-    /// Seconds, from `least` to a day; nil where neither the flag nor its variable is given.
+    /// A time in seconds, from `least` to a day; nil if neither the flag nor its variable is given.
     static func time(_ flag: String?, _ name: String, from least: Double = 0.1) throws -> TimeAmount? {
         try number(flag, name, in: least...86_400, unit: "seconds").map { .nanoseconds(Int64($0 * 1e9)) }
     }
 
-    /// What `read` makes of a flag's or its variable's text; `expected` says in an error what it takes.
+    /// The text of a flag or its variable, parsed by `read`; `expected` describes the allowed values in an error.
     static func value<Value>(
         _ flag: String?, _ name: String, expected: String, _ read: (String) -> Value?
     ) throws -> Value? {
@@ -37,7 +37,7 @@ enum Setting {
         return value
     }
 
-    /// A number without a fraction that is none.
+    /// The text of a number, without a fraction if it is an integer.
     private static func text(_ number: Double) -> String {
         Int(exactly: number).map { "\($0)" } ?? "\(number)"
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RoomService
 
-/// What sessions and addresses may write to the event log, and say to each other.
+/// The limits on what sessions and addresses write to the event log and send to each other.
 struct ShareSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -27,7 +27,7 @@ struct ShareSettings: ParsableArguments {
             valueName: "n"))
     var maxSignalsPerSecond: String?
 
-    /// Sets what is given; addresses have no share where all clients have that of a proxy which does not say theirs.
+    /// Applies the settings that are given; without clients' addresses, addresses have no limit.
     func apply(to settings: inout RoomHostSettings, knowsAddresses: Bool) throws {
         if !knowsAddresses { settings.maximumEventsPerAddress = 0 }
         func set(_ flag: String?, _ name: String, _ target: inout Int) throws {

@@ -182,15 +182,15 @@ struct SocketSettings: ParsableArguments {
             valueName: "s"))
     var drainDelaySeconds: String?
 
-    /// How many event loops there are to be; nil: as many as processors.
+    /// Returns the number of event loops; nil for as many as processors.
     func threadCount() throws -> Int? {
         try Setting.count(threads, "threads", in: 1...1_024)
     }
 
-    /// Sets what is given.
+    /// Applies the settings that are given.
     func apply(to settings: inout RoomServerSettings, isBehindProxy: Bool) throws {
         settings.trustedProxies = try proxies()
-        // All clients of a proxy have its address, unless it says theirs.
+        // All clients of a proxy have the proxy's address, unless it forwards theirs.
         if isBehindProxy, settings.trustedProxies.isEmpty {
             settings.maximumConnectionsPerAddress = 0
             settings.maximumMessagesPerAddress = 0
@@ -268,7 +268,7 @@ struct SocketSettings: ParsableArguments {
                 )
             }
         } else {
-            // Somewhat less than half, as 25 s are of 60 s.
+            // Somewhat less than half: 25 s for 60 s.
             settings.pingInterval = min(settings.pingInterval, .nanoseconds(settings.silenceLimit.nanoseconds / 12 * 5))
         }
         set(try Setting.time(stallLimitSeconds, "stall-limit-seconds"), &settings.stallLimit)
@@ -281,7 +281,8 @@ struct SocketSettings: ParsableArguments {
         return try given.flatMap { $0.split { ", ".contains($0) } }.map { text in
             guard let network = AddressNetwork(text) else {
                 throw Failure.usage(
-                    "--trusted-proxies: '\(text)' is no address and no network; expected, for example, 10.0.0.0/8")
+                    "--trusted-proxies: '\(text)' is neither an address nor a network; expected, for example, 10.0.0.0/8"
+                )
             }
             return network
         }

@@ -1,7 +1,7 @@
 import Glibc
 import UnixSignals
 
-/// The signals by which an operator stops the server: caught from when this is made.
+/// The signals with which an operator stops the server; they are caught from the creation of this value on.
 struct StopSignals {
     private let signals: UnixSignalsSequence
 
@@ -10,10 +10,10 @@ struct StopSignals {
         signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     }
 
-    /// Calls `stop` at the first SIGTERM or SIGINT; one that comes a second time ends the process at once.
+    /// Calls `stop` at the first SIGTERM or SIGINT; if one of them comes a second time, the process ends at once.
     ///
-    /// What was acknowledged is in the event log, so that ending at once loses nothing. One of each is one wish to stop:
-    /// a terminal and whoever manages the process may both pass it on. Returns when cancelled.
+    /// Ending at once loses nothing, because everything acknowledged is in the event log. One signal of each kind
+    /// counts as a single request: a terminal and a process manager may both forward it. Returns when cancelled.
     func run(stop: () async -> Void) async {
         var received: Set<Int32> = []
         for await signal in signals {
@@ -23,9 +23,9 @@ struct StopSignals {
                 if isFirst { await stop() }
                 continue
             }
-            // No handler of ours stands in the way any more: the default action ends the process.
+            // The program no longer handles the signal: the default action ends the process.
             _ = Glibc.signal(number, SIG_DFL)
-            // Sent to the process: this thread may have the signal blocked.
+            // Sent to the process, because this thread may have the signal blocked.
             kill(getpid(), number)
         }
     }

@@ -5,17 +5,17 @@ import PostgresEventStore
 import SQLiteEventStore
 import SchemaFiles
 
-/// Where the event log is kept.
+/// The kinds of event log.
 enum StoreKind: String, ExpressibleByArgument, CaseIterable {
     /// A database server, shared by any number of processes.
     case postgres
-    /// One file, one process.
+    /// One file, for one server.
     case sqlite
-    /// Nowhere: for measuring.
+    /// Memory only: for measurements.
     case memory
 }
 
-/// The settings by which an event log is found, shared by all subcommands.
+/// The settings for finding the event log, shared by all subcommands.
 struct StoreSettings: ParsableArguments {
     @Option(
         help:
@@ -38,17 +38,17 @@ struct StoreSettings: ParsableArguments {
     /// The directory for files.
     var directory: String { data ?? Environment["BACKLINE_DATA"] ?? "./.backline" }
 
-    /// The database's address, where one is configured.
+    /// The database's address; nil if none is configured.
     private var address: String? {
         databaseURL ?? Environment["BACKLINE_DATABASE_URL"] ?? Environment["DATABASE_URL"]
     }
 
-    /// The store that the settings mean.
+    /// Returns the kind of store that is configured.
     func kind() throws -> StoreKind {
         try store ?? Environment.value("BACKLINE_STORE") ?? (address == nil ? .sqlite : .postgres)
     }
 
-    /// The store that the settings mean; nothing is opened or made.
+    /// Returns the place of the configured store, without opening or making anything.
     func place() throws -> StorePlace {
         switch try kind() {
         case .memory: return .memory
@@ -63,13 +63,13 @@ struct StoreSettings: ParsableArguments {
     }
 }
 
-/// A store that can be opened.
+/// The place of a store that can be opened.
 enum StorePlace {
     case memory
     case sqlite(directory: String)
     case postgres(PostgresConfiguration)
 
-    /// Opens the store; its schema is not looked at.
+    /// Opens the store; does not check its schema.
     func open() async throws -> OpenStore {
         switch self {
         case .memory:
@@ -91,22 +91,22 @@ enum StorePlace {
 }
 
 extension StorePlace {
-    /// Keeps other processes from writing the embedded store while the lock lives; nil for other stores.
+    /// Keeps other processes from writing the embedded store as long as the lock exists; nil for other stores.
     ///
-    /// The store was opened before: that makes its directory.
+    /// The store must have been opened before, which makes its directory.
     func lock() throws(Failure) -> DirectoryLock? {
         guard case .sqlite(let directory) = self else { return nil }
         return try DirectoryLock(directory)
     }
 }
 
-/// A store that was opened.
+/// An open store.
 enum OpenStore {
     case memory(MemoryEventStore)
     case sqlite(SQLiteStore)
     case postgres(PostgresStore)
 
-    /// What the shells need of it.
+    /// The store as servers use it.
     var eventStore: any EventStore {
         switch self {
         case .memory(let store): store
@@ -115,7 +115,7 @@ enum OpenStore {
         }
     }
 
-    /// What tools need of it.
+    /// The store as tools use it.
     var archive: any LogArchive {
         switch self {
         case .memory(let store): store
@@ -138,7 +138,7 @@ enum OpenStore {
         if case .postgres = self { true } else { false }
     }
 
-    /// The way to the other servers on the same log; nil where there can be none.
+    /// Makes the bus to the other servers on the same log; nil if there can be none.
     func makeNodeBus() throws -> (any NodeBus)? {
         guard case .postgres(let store) = self else { return nil }
         do {
@@ -148,7 +148,7 @@ enum OpenStore {
         }
     }
 
-    /// How its schema stands; memory has none.
+    /// Checks its schema; memory has none.
     func schemaState() async throws(StorageFault) -> SchemaState {
         switch self {
         case .memory: .current
@@ -157,7 +157,7 @@ enum OpenStore {
         }
     }
 
-    /// Brings its schema up to date.
+    /// Migrates its schema to the current version.
     func migrate() async throws -> [Migration] {
         let result: Result<[Migration], SchemaRefusal> =
             switch self {
@@ -172,9 +172,9 @@ enum OpenStore {
         }
     }
 
-    /// Ends its work; what was handed over is finished first.
+    /// Closes the store after finishing the work that it was given.
     ///
-    /// With `emptyingLog` all that the embedded store holds is in its main file then; returns why it is not.
+    /// With `emptyingLog`, the embedded store's main file then holds all data; otherwise returns the reason.
     @discardableResult
     func close(emptyingLog: Bool = true) async -> StorageFault? {
         switch self {
@@ -193,7 +193,7 @@ enum OpenStore {
 }
 
 extension StorageFault {
-    /// What an operator can make of it.
+    /// The fault, worded for an operator.
     var explanation: String {
         switch self {
         case .unreachable(let cause), .outcomeUnknown(let cause), .transient(let cause), .exhausted(let cause),

@@ -6,19 +6,19 @@ import RoomWire
 import SQLiteEventStore
 import SchemaFiles
 
-// What the subcommands share that work on a log beside the server, or in its place.
+// Helpers for subcommands that use a log beside the server, or in its place.
 extension StoreSettings {
-    /// How a tool uses the log.
+    /// The way in which a tool uses the log.
     enum Access {
         /// Servers may run meanwhile.
         case reading
-        /// Beside servers on one database; the embedded store has to be without one.
+        /// Servers may run on the same database, but not on the same embedded store.
         case writing
     }
 
-    /// Opens the log, lets `body` use it, and closes it.
+    /// Opens the log, runs `body` with it, and closes it.
     ///
-    /// The log must be there, and its schema what this program knows. Faults of the store end the program with 69.
+    /// The log must exist, with the schema that this program knows. Faults of the store end the program with code 69.
     func withLog<Value>(_ access: Access, _ body: (any LogArchive) async throws -> Value) async throws -> Value {
         let place = try place().forTools()
         let opened = try await place.open()
@@ -50,7 +50,7 @@ extension StoreSettings {
 }
 
 extension StorePlace {
-    /// The place as a tool opens it: nothing is made, and the database is given time.
+    /// The place as a tool opens it: nothing is created, and a database gets more time.
     fileprivate func forTools() throws -> StorePlace {
         switch self {
         case .memory:
@@ -71,20 +71,20 @@ extension StorePlace {
 }
 
 extension Failure {
-    /// The event log failed: 69.
+    /// A fault of the event log: code 69.
     init(_ fault: StorageFault) {
         self = .unavailable("the event log is out of reach: \(fault.explanation)")
     }
 }
 
 extension LogArchive {
-    /// The room that an operator means by its id or its code.
+    /// Returns the room that an operator names by its id or its code.
     func room(_ text: String) async throws -> UUID {
         let found: UUID? =
             switch RoomReference(text) {
             case .id(let id): try await heads(of: [id.uuid]).keys.first
             case .code(let code): try await stream(code: code.description)
-            case nil: throw Failure.usage("'\(text)' is no room: expected its id or its code")
+            case nil: throw Failure.usage("'\(text)' is not a room: expected a room's id or code")
             }
         guard let found else { throw Failure.usage("there is no room \(text)") }
         return found

@@ -1,7 +1,7 @@
 import ArgumentParser
 import LogMaintenance
 
-/// `backline verify`: whether the log is what servers wrote.
+/// `backline verify`: checks whether the log is undamaged.
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prove that the event log is whole.",
