@@ -2,13 +2,6 @@ import NIOCore
 import RoomDomain
 import RoomService
 
-extension EventLoop {
-    /// Runs `body` on the loop: at once when called there.
-    func runSoon(_ body: @escaping @Sendable () -> Void) {
-        if inEventLoop { body() } else { execute(body) }
-    }
-}
-
 /// Carries what happens in rooms to one event loop's ``ConnectionHub``, in order.
 final class HubFeed: RoomFeed {
     let loop: any EventLoop
