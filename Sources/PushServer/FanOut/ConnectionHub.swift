@@ -277,7 +277,7 @@ final class ConnectionHub {
         guard let followers = followers[room] else { return }
         followers.beginAnew()
         for connection in followers.connections {
-            connection.dropQueued(of: followers)
+            connection.dropQueued(of: room)
             connection.catchUp()
         }
     }

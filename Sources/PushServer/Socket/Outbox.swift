@@ -1,4 +1,5 @@
 import NIOCore
+import RoomDomain
 import RoomService
 
 /// What one connection is to be sent and its transport has not been given: frames in their order, as segments of bytes.
@@ -16,8 +17,8 @@ struct Outbox {
     struct Droppable {
         /// What it is.
         let kind: Kind
-        /// The followers of its room.
-        let followers: RoomFollowers
+        /// Its room.
+        let room: RoomID
         /// Its first event; of an ephemeral message, the first that comes after it.
         let from: Int
         /// How many bytes it has.
@@ -79,14 +80,12 @@ struct Outbox {
     }
 
     /// Adds a delta or ephemeral message.
-    mutating func append(_ frame: ByteBuffer, _ kind: Kind, of followers: RoomFollowers, from: Int) {
+    mutating func append(_ frame: ByteBuffer, _ kind: Kind, of room: RoomID, from: Int) {
         let count = frame.readableBytes
         byteCount += count
         droppableBytes += count
         segments.append(
-            Segment(
-                bytes: frame,
-                droppable: Droppable(kind: kind, followers: followers, from: from, byteCount: count)))
+            Segment(bytes: frame, droppable: Droppable(kind: kind, room: room, from: from, byteCount: count)))
     }
 
     // MARK: Taking

@@ -54,7 +54,7 @@ extension WebSocketConnection {
     func endFollowing(_ room: RoomID) -> FollowedRoom? {
         guard let index = followed.firstIndex(where: { $0.followers.room == room }) else { return nil }
         let ended = followed.remove(at: index)
-        dropQueued(of: ended.followers)
+        dropQueued(of: room)
         return ended
     }
 
@@ -90,7 +90,7 @@ extension WebSocketConnection {
         if let known = self.place(in: followers) {
             place = known
             // What waits is in what it is given here.
-            dropQueued(of: followers)
+            dropQueued(of: followers.room)
             followers.restart(place, seq: subscription.seq)
         } else {
             place = followers.add(self, seq: subscription.seq)

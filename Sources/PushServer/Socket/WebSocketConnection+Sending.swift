@@ -1,4 +1,5 @@
 import NIOCore
+import RoomDomain
 import RoomService
 import TLSTransport
 import WebSocketCodec
@@ -133,20 +134,22 @@ extension WebSocketConnection {
         let isTooMuch = outbox.droppableBytes > 0 && waiting > limit
         guard isTooMuch || waiting >= WaitingBytes.step && !account.takes(WaitingBytes.step) else {
             count(1, kind, bytes: frame.readableBytes)
-            return outbox.append(frame, kind, of: followers, from: seq)
+            return outbox.append(frame, kind, of: followers.room, from: seq)
         }
         if let place = place(in: followers) { followers.leaveOut(from: seq, at: place) }
         countLeftOut(kind)
         for dropped in dropQueued() {
             countLeftOut(dropped.kind)
-            if let place = place(in: dropped.followers) { dropped.followers.leaveOut(from: dropped.from, at: place) }
+            if let followed = followed.first(where: { $0.followers.room == dropped.room }) {
+                followed.followers.leaveOut(from: dropped.from, at: followed.place)
+            }
         }
     }
 
-    /// Drops deltas and ephemeral messages that wait; what was counted as sent is so no more.
+    /// Drops deltas and ephemeral messages that wait, of all rooms or of one; what was counted as sent is so no more.
     @discardableResult
-    func dropQueued(of followers: RoomFollowers? = nil) -> [Outbox.Droppable] {
-        let dropped = outbox.drop { followers == nil || $0.followers === followers }
+    func dropQueued(of room: RoomID? = nil) -> [Outbox.Droppable] {
+        let dropped = outbox.drop { room == nil || $0.room == room }
         for item in dropped { count(-1, item.kind, bytes: -item.byteCount) }
         return dropped
     }
