@@ -39,7 +39,7 @@ final class ConnectionHub {
     private static let dueAtOnce = 16
     /// From this time between two turns of the wheel on, the loop has stood still.
     private static let noticedPause = TimeAmount.seconds(1)
-    private var followers: [RoomID: RoomFollowers] = [:]
+    private var followers: [RoomID: RoomFollowers<WebSocketConnection>] = [:]
     private var connectionsOfSession: [SessionID: [ConnectionID]] = [:]
     private var nextNumber: Int
     private let numberStep: Int
@@ -48,7 +48,7 @@ final class ConnectionHub {
     private var unflushed: [WebSocketConnection] = []
     private var flushIsScheduled = false
     /// Rooms with something to deliver.
-    private var dirty: [RoomFollowers] = []
+    private var dirty: [RoomFollowers<WebSocketConnection>] = []
     private var delivery = DeliverySchedule()
 
     /// Makes the hub of one loop, the `index`th of `count`, so that its numbers are unique in the process.
@@ -250,9 +250,9 @@ final class ConnectionHub {
         connection.subscriptionBegan(subscription, followers: followersToJoin(of: subscription.room))
     }
 
-    private func followersToJoin(of room: RoomID) -> RoomFollowers {
+    private func followersToJoin(of room: RoomID) -> RoomFollowers<WebSocketConnection> {
         if let known = followers[room] { return known }
-        let made = RoomFollowers(of: room)
+        let made = RoomFollowers<WebSocketConnection>(of: room)
         followers[room] = made
         return made
     }

@@ -3,13 +3,38 @@ import RoomDomain
 import RoomService
 import TLSTransport
 
+/// A connection that follows rooms, as their followers know it.
+protocol RoomFollower: AnyObject {
+    /// What sends for the connection; nil where there is no TLS.
+    var tls: TLSHandler? { get }
+    /// What was agreed to about compression.
+    var compression: SocketCompression { get }
+    /// Whether something waits to be sent that goes before a delta.
+    var isWaitingToSend: Bool { get }
+
+    /// The connection's place among the followers of a room has changed.
+    func moved(to place: Int, in room: RoomID)
+
+    /// The transport did not take all of a delta that was sent past the outbox.
+    func stalled()
+
+    /// Deltas were not sent because others before them were not.
+    func leftOut(_ deltas: Int)
+
+    /// Puts a delta or ephemeral message behind what waits, or drops all of them where they are too many.
+    ///
+    /// `seq` is the first event of a delta; of an ephemeral message, the first that comes after it.
+    func queue(_ frame: ByteBuffer, _ kind: Outbox.Kind, of room: RoomID, from seq: Int)
+}
+
 /// The connections of one event loop that follow one room, and what waits to be sent to all of them.
 ///
-/// What is gathered between two deliveries is framed once and goes to each follower in one write.
-final class RoomFollowers {
+/// What is gathered between two deliveries is framed once and goes to each follower in one write. Generic, so that a
+/// delivery to many calls its connections directly.
+final class RoomFollowers<Connection: RoomFollower> {
     /// One follower.
     private struct Follower {
-        let connection: WebSocketConnection
+        let connection: Connection
         /// What sends for the connection; nil where there is no TLS.
         let tls: TLSHandler?
         /// The last event that was written to the connection.
@@ -32,7 +57,7 @@ final class RoomFollowers {
     }
 
     /// The most bytes of a delivery that are sent past the outbox.
-    private static let directLimit = 32_768
+    private static var directLimit: Int { 32_768 }
 
     let room: RoomID
     private var followers: ContiguousArray<Follower> = []
@@ -52,12 +77,12 @@ final class RoomFollowers {
     var isEmpty: Bool { followers.count == goneCount }
 
     /// Everybody who follows.
-    var connections: [WebSocketConnection] { followers.filter { !$0.isGone }.map(\.connection) }
+    var connections: [Connection] { followers.filter { !$0.isGone }.map(\.connection) }
 
     // MARK: Following
 
     /// Adds a connection that has all events up to `seq`, and returns its place.
-    func add(_ connection: WebSocketConnection, seq: Int) -> Int {
+    func add(_ connection: Connection, seq: Int) -> Int {
         followers.append(
             Follower(
                 connection: connection, tls: connection.tls, seq: seq, isWaiting: connection.isWaitingToSend,
@@ -138,7 +163,7 @@ final class RoomFollowers {
         let last = followers.removeLast()
         guard place < followers.count else { return }
         followers[place] = last
-        last.connection.moved(to: place, in: self)
+        last.connection.moved(to: place, in: room)
     }
 
     // MARK: Delivering
@@ -206,15 +231,14 @@ final class RoomFollowers {
                 return
             }
             followers[place].seq = update.seq
-            connection.queue(batch.frame(index, for: connection.compression), .delta, of: self, from: update.from)
+            connection.queue(batch.frame(index, for: connection.compression), .delta, of: room, from: update.from)
         }
         for (index, message) in batch.ephemeral.enumerated() {
             // Who lacks events gets a snapshot, in which presence is.
             guard !followers[place].isGone, followers[place].leftOutFrom == nil else { return }
             connection.queue(
                 batch.frame(batch.updates.count + index, for: connection.compression), .ephemeral(message.kind),
-                of: self,
-                from: followers[place].seq + 1)
+                of: room, from: followers[place].seq + 1)
         }
     }
 }

@@ -5,7 +5,7 @@ import WebSocketCodec
 
 /// A room that a connection follows, and its place among those who do.
 struct FollowedRoom {
-    let followers: RoomFollowers
+    let followers: RoomFollowers<WebSocketConnection>
     var place: Int
 }
 
@@ -39,15 +39,10 @@ extension WebSocketConnection {
         followed.contains { $0.followers.room == room && $0.followers.beginsAnew(at: $0.place) }
     }
 
-    /// The connection's place among a room's followers; nil where it is none of them.
-    func place(in followers: RoomFollowers) -> Int? {
-        followed.first { $0.followers === followers }?.place
-    }
-
-    /// The followers have moved this connection.
-    func moved(to place: Int, in followers: RoomFollowers) {
-        guard let index = followed.firstIndex(where: { $0.followers === followers }) else { return }
-        followed[index].place = place
+    /// Notes that events of a followed room from `seq` on are not sent.
+    func leaveOut(from seq: Int, of room: RoomID) {
+        guard let place = followed.first(where: { $0.followers.room == room }) else { return }
+        place.followers.leaveOut(from: seq, at: place.place)
     }
 
     /// Forgets a room, drops what waits of it, and returns the place that has become free.
@@ -84,11 +79,11 @@ extension WebSocketConnection {
     }
 
     /// The room accepts; what it gives joins what it will bring.
-    func subscriptionBegan(_ subscription: Subscription, followers: RoomFollowers) {
+    func subscriptionBegan(_ subscription: Subscription, followers: RoomFollowers<WebSocketConnection>) {
         isEntering = false
         let place: Int
-        if let known = self.place(in: followers) {
-            place = known
+        if let known = followed.first(where: { $0.followers === followers }) {
+            place = known.place
             // What waits is in what it is given here.
             dropQueued(of: followers.room)
             followers.restart(place, seq: subscription.seq)
@@ -139,12 +134,6 @@ extension WebSocketConnection {
 
     // MARK: Catching up
 
-    /// Deltas were not sent because others before them were not.
-    func leftOut(_ deltas: Int) {
-        hub.tally.deltasLeftOut += deltas
-        catchUp()
-    }
-
     /// Asks for a snapshot of a room whose events were left out, once everything before it has been taken.
     func catchUp() {
         guard !followed.isEmpty, catchingUp == nil, !isWaitingToSend, isOpen else { return }
@@ -168,6 +157,18 @@ extension WebSocketConnection {
     /// What was asked for in place of left out events has been answered; the next room's turn comes when it is sent.
     func caughtUp() {
         catchingUp = nil
+        catchUp()
+    }
+}
+
+extension WebSocketConnection: RoomFollower {
+    func moved(to place: Int, in room: RoomID) {
+        guard let index = followed.firstIndex(where: { $0.followers.room == room }) else { return }
+        followed[index].place = place
+    }
+
+    func leftOut(_ deltas: Int) {
+        hub.tally.deltasLeftOut += deltas
         catchUp()
     }
 }

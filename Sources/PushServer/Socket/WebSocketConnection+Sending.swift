@@ -120,7 +120,7 @@ extension WebSocketConnection {
     }
 
     /// Puts a delta or ephemeral message behind what waits, or drops all of them where they are too many.
-    func queue(_ frame: ByteBuffer, _ kind: Outbox.Kind, of followers: RoomFollowers, from seq: Int) {
+    func queue(_ frame: ByteBuffer, _ kind: Outbox.Kind, of room: RoomID, from seq: Int) {
         guard isOpen else { return }
         // Nothing else may happen here: whoever calls is in the middle of a delivery.
         if outbox.byteCount >= Outbox.chunkLimit { handOver() }
@@ -134,15 +134,13 @@ extension WebSocketConnection {
         let isTooMuch = outbox.droppableBytes > 0 && waiting > limit
         guard isTooMuch || waiting >= WaitingBytes.step && !account.takes(WaitingBytes.step) else {
             count(1, kind, bytes: frame.readableBytes)
-            return outbox.append(frame, kind, of: followers.room, from: seq)
+            return outbox.append(frame, kind, of: room, from: seq)
         }
-        if let place = place(in: followers) { followers.leaveOut(from: seq, at: place) }
+        leaveOut(from: seq, of: room)
         countLeftOut(kind)
         for dropped in dropQueued() {
             countLeftOut(dropped.kind)
-            if let followed = followed.first(where: { $0.followers.room == dropped.room }) {
-                followed.followers.leaveOut(from: dropped.from, at: followed.place)
-            }
+            leaveOut(from: dropped.from, of: dropped.room)
         }
     }
 
