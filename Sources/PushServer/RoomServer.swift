@@ -68,7 +68,7 @@ package final class RoomServer: Service, Sendable {
             .serverChannelInitializer { listener in
                 listener.eventLoop.makeCompletedFuture {
                     let feed = self.feeds.first { $0.loop === listener.eventLoop }
-                    let gate = NewcomerGate(self.addresses) { feed?.onLoop { $0.tally.connectionsRefused += 1 } }
+                    let gate = NewcomerGate(self.addresses) { feed?.onLoop { $0.loop.tally.connectionsRefused += 1 } }
                     try AcceptPause.add(to: listener, before: [gate])
                 }
             }
@@ -134,10 +134,10 @@ package final class RoomServer: Service, Sendable {
     }
 
     private func attachHub(to feed: HubFeed, index: Int) {
-        feed.attach(
-            ConnectionHub(
-                loop: feed.loop, index: index, of: feeds.count, rooms: rooms, settings: settings,
-                admission: admission, feed: feed, probe: metrics.probe(feed.loop, index: index)))
+        let loop = LoopContext(
+            eventLoop: feed.loop, index: index, of: feeds.count, rooms: rooms, settings: settings,
+            admission: admission, probe: metrics.probe(feed.loop, index: index))
+        feed.attach(ConnectionHub(loop: loop, feed: feed))
     }
 
     // MARK: Connections
@@ -154,10 +154,10 @@ package final class RoomServer: Service, Sendable {
         let peer = channel.remoteAddress
         let newcomer = addresses.admitNewcomer(peer)
         guard newcomer?.isOverLimit != true else {
-            hub.tally.connectionsRefused += 1
+            hub.loop.tally.connectionsRefused += 1
             return channel.close(promise: nil)
         }
-        let turns = hub.handshakeTurns
+        let turns = hub.loop.handshakeTurns
         let tls: TLSHandler? =
             if let context = settings.tls, let resources {
                 TLSHandler(
@@ -179,7 +179,7 @@ package final class RoomServer: Service, Sendable {
         let ticket = addresses.admit(peer)
         let (addresses, admission, connections) = (addresses, admission, connections)
         var surroundings = FirstRequestHandler.Surroundings(
-            hub: hub, tls: tls, ticket: ticket, newcomer: newcomer,
+            loop: hub.loop, hub: hub, tls: tls, ticket: ticket, newcomer: newcomer,
             countHandshake: { fields throws(CommandFailure) in
                 try admission.request(from: peer, forwardedFor: fields)
             },
@@ -194,7 +194,7 @@ package final class RoomServer: Service, Sendable {
         var later = surroundings
         later.newcomer = nil
         surroundings.serveHTTP = { channel in
-            try http.serve(on: channel, hub, behind: tls, ticket) { channel, handshake in
+            try http.serve(on: channel, hub.loop, behind: tls, ticket) { channel, handshake in
                 Self.open(handshake, on: channel, behind: tls, later)
             }
         }
@@ -238,7 +238,7 @@ package final class RoomServer: Service, Sendable {
     /// Lets a loop's connections do what is due, for as long as the server runs.
     private static func turnWheel(of feed: HubFeed) async {
         let task = feed.loop.scheduleRepeatedTask(initialDelay: TimerWheel.interval, delay: TimerWheel.interval) { _ in
-            feed.onLoop { $0.turnWheel() }
+            feed.onLoop { $0.loop.deadlines.turnWheel() }
         }
         defer { task.cancel() }
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
@@ -295,7 +295,7 @@ package final class RoomServer: Service, Sendable {
     }
 
     private func connections(of feed: HubFeed) async -> Int {
-        (try? await feed.loop.submit { feed.attached?.openChannels ?? 0 }.get()) ?? 0
+        (try? await feed.loop.submit { feed.attached?.loop.deadlines.openChannels ?? 0 }.get()) ?? 0
     }
 
     private func anyConnections() async -> Bool {

@@ -1,48 +1,19 @@
-import HTTPTransport
 import NIOCore
 import RoomDomain
 import RoomService
 import RoomWire
-import WebSocketCodec
 
-/// All connections of one event loop: sockets by number, room and session, and what is due on each.
+/// All connections of one event loop: sockets by number, room and session.
 ///
 /// Touched on that loop only.
 final class ConnectionHub {
-    let loop: any EventLoop
-    let rooms: RoomHost
-    let settings: RoomServerSettings
-    let admission: Admission
-    /// Finds the rooms that clients name.
-    var lookup: RoomLookup { RoomLookup(rooms: rooms.registry, admission: admission) }
+    let loop: LoopContext
     let feed: HubFeed
-    let framing = FrameMaker()
-    /// What the loop does in turns.
-    let turns: LoopTurns
-    /// Steps of TLS handshakes: each by itself, with no more of a pause than it takes to look at the sockets.
-    let handshakeTurns: LoopTurns
-    /// What is due.
-    private let deadlineTurns: LoopTurns
-    /// What the loop's sockets have done.
-    var tally = ConnectionTally()
-    private let probe: EventLoopProbe
 
     /// Sockets on which no close has been sent or received.
     private(set) var connections: [ConnectionID: WebSocketConnection] = [:]
-    /// Whoever has deadlines: channels that are making their first request, and open sockets.
-    private var deadlined: [ConnectionID: any Deadlined] = [:]
-    private var wheel = TimerWheel(start: .now())
-    private var lastTurn = NIODeadline.now()
-    /// What is due and has not been looked at.
-    private var due: CircularBuffer<(tick: Int, id: ConnectionID)> = []
-    /// So many are looked at in a row: to close one takes some 20 µs.
-    private static let dueAtOnce = 16
-    /// From this time between two turns of the wheel on, the loop has stood still.
-    private static let noticedPause = TimeAmount.seconds(1)
     private var followers: [RoomID: RoomFollowers<WebSocketConnection>] = [:]
     private var connectionsOfSession: [SessionID: [ConnectionID]] = [:]
-    private var nextNumber: Int
-    private let numberStep: Int
 
     /// Sockets with something written and not flushed.
     private var unflushed: [WebSocketConnection] = []
@@ -51,38 +22,13 @@ final class ConnectionHub {
     private var dirty: [RoomFollowers<WebSocketConnection>] = []
     private var delivery = DeliverySchedule()
 
-    /// Makes the hub of one loop, the `index`th of `count`, so that its numbers are unique in the process.
-    init(
-        loop: any EventLoop, index: Int, of count: Int, rooms: RoomHost, settings: RoomServerSettings,
-        admission: Admission, feed: HubFeed, probe: EventLoopProbe
-    ) {
+    /// Makes the hub of a loop; `feed` brings it what happens in rooms.
+    init(loop: LoopContext, feed: HubFeed) {
         self.loop = loop
-        self.rooms = rooms
-        self.settings = settings
-        self.admission = admission
         self.feed = feed
-        self.probe = probe
-        turns = rooms.registry.turns(of: loop)
-        deadlineTurns = LoopTurns(of: loop)
-        handshakeTurns = LoopTurns(of: loop, slice: .milliseconds(1), pause: .microseconds(5))
-        nextNumber = index + 1
-        numberStep = count
     }
 
     // MARK: Connections
-
-    /// A number for a new channel.
-    func makeID() -> ConnectionID {
-        defer { nextNumber += numberStep }
-        return ConnectionID(rawValue: nextNumber)
-    }
-
-    /// Makes what reads a socket's messages.
-    func makeReader(for compression: SocketCompression) -> MessageReader {
-        MessageReader(
-            role: .server, maximumMessageLength: settings.maximumMessageLength, deflate: compression.parameters,
-            inflater: framing.inflater)
-    }
 
     /// Takes in a socket whose handshake is done.
     func add(_ connection: WebSocketConnection) {
@@ -97,19 +43,13 @@ final class ConnectionHub {
         if connectionsOfSession[connection.session.id]?.isEmpty == true {
             connectionsOfSession[connection.session.id] = nil
         }
-        for watch in connection.nearby.values { rooms.nearby.unwatch(watch) }
+        for watch in connection.nearby.values { loop.rooms.nearby.unwatch(watch) }
         for followed in connection.followed { unfollow(connection, followed.followers.room, because: .lost) }
     }
 
-    /// How many channels are open that are sockets, or are making their first request; those that are closing are
-    /// included.
-    var openChannels: Int { deadlined.count - httpConnections }
-    /// How many of those with deadlines speak HTTP.
-    private var httpConnections = 0
-
     /// The tally, with how things stand.
     func currentTally() -> ConnectionTally {
-        var tally = tally
+        var tally = loop.tally
         tally.openConnections = connections.count
         for connection in connections.values {
             tally.subscriptions += connection.followed.count
@@ -118,69 +58,9 @@ final class ConnectionHub {
         return tally
     }
 
-    // MARK: Deadlines
-
-    /// Looks at `element` when `deadline` has come, and from then on whenever it says, until ``forget(_:)``.
-    func lookAfter(_ element: any Deadlined, _ id: ConnectionID, at deadline: NIODeadline) {
-        deadlined[id] = element
-        wheel.schedule(element, id, at: deadline)
-    }
-
-    /// Looks after an HTTP connection, until ``forgetHTTP(_:)``.
-    func lookAfterHTTP(_ handler: HTTPConnectionHandler, _ id: ConnectionID, at deadline: NIODeadline) {
-        httpConnections += 1
-        lookAfter(handler, id, at: deadline)
-    }
-
-    /// Looks no more after an HTTP connection.
-    func forgetHTTP(_ id: ConnectionID) {
-        guard deadlined[id] != nil else { return }
-        httpConnections -= 1
-        forget(id)
-    }
-
-    /// Looks at whom `id` names at an earlier deadline; nothing changes where it is not looked after.
-    func schedule(_ id: ConnectionID, at deadline: NIODeadline) {
-        guard let element = deadlined[id] else { return }
-        wheel.schedule(element, id, at: deadline)
-    }
-
-    /// Looks no more after whom `id` names: its channel is gone.
-    func forget(_ id: ConnectionID) {
-        deadlined[id] = nil
-    }
-
-    /// Does what is due; called once an interval of the wheel.
-    func turnWheel() {
-        let now = NIODeadline.now()
-        let pause = now - lastTurn
-        lastTurn = now
-        // The process stood still: what its peers did meanwhile nobody has seen yet.
-        if pause > Self.noticedPause { for element in deadlined.values { element.excuse(pause) } }
-        let isUnderWay = !due.isEmpty
-        while let (tick, ids) = wheel.next(at: now) { due.append(contentsOf: ids.map { (tick, $0) }) }
-        guard !isUnderWay, lookAtDue() else { return }
-        let feed = feed
-        deadlineTurns.assumeIsolated { $0.add { feed.attached?.lookAtDue() ?? false } }
-    }
-
-    /// Looks at some of what is due; returns whether there is more.
-    private func lookAtDue() -> Bool {
-        let now = NIODeadline.now()
-        for _ in 0..<Self.dueAtOnce {
-            guard let (tick, id) = due.popFirst() else { return false }
-            guard let element = deadlined[id], element.wheelTick == tick else { continue }
-            element.wheelTick = nil
-            if let next = element.deadlineReached(at: now), deadlined[id] != nil {
-                wheel.schedule(element, id, at: next)
-            }
-        }
-        return !due.isEmpty
-    }
-
     /// Tells every socket when to come back, evenly spread over `window`, and closes whatever asks for nothing.
     func drain(over window: TimeAmount) {
-        for case let handler as FirstRequestHandler in deadlined.values { handler.drain() }
+        loop.deadlines.drain()
         let part = Double(window.nanoseconds) / Double(max(connections.count, 1))
         for (index, connection) in connections.values.enumerated() {
             connection.goAway(after: .nanoseconds(Int64((Double(index) + .random(in: 0...1)) * part)))
@@ -194,7 +74,7 @@ final class ConnectionHub {
         guard let followed = connection.endFollowing(room) else { return }
         followed.followers.remove(followed.place)
         if followed.followers.isEmpty { followers[room] = nil }
-        rooms.registry.unsubscribe(connection.id, from: room, because: end)
+        loop.rooms.registry.unsubscribe(connection.id, from: room, because: end)
     }
 
     /// Events of a room became durable: delivered soon, with what else comes until then.
@@ -216,14 +96,14 @@ final class ConnectionHub {
         let connections = connections(of: signal.session).filter { $0.follows(signal.room) }
         guard !connections.isEmpty else { return }
         // One frame of each kind, whatever the number of sockets.
-        let plain = framing.plain(signal.message)
+        let plain = loop.framing.plain(signal.message)
         var compressed: ByteBuffer??
         for connection in connections {
             guard connection.compression.takes(messageOf: signal.message.count) else {
                 connection.relay(signal, as: plain)
                 continue
             }
-            let frame = compressed ?? framing.compressed(signal.message)
+            let frame = compressed ?? loop.framing.compressed(signal.message)
             compressed = frame
             connection.relay(signal, as: frame ?? plain)
         }
@@ -233,7 +113,7 @@ final class ConnectionHub {
     func subscriptionBegan(_ subscription: Subscription) {
         guard let connection = connections[subscription.connection], connection.isOpen else {
             // Gone by now.
-            return rooms.registry.unsubscribe(subscription.connection, from: subscription.room, because: .lost)
+            return loop.rooms.registry.unsubscribe(subscription.connection, from: subscription.room, because: .lost)
         }
         if subscription.isCatchUp, !connection.lacksDeltas(of: subscription.room) {
             // It was answered by a later subscription, or unsubscribed, which the room has heard behind this.
@@ -317,8 +197,8 @@ final class ConnectionHub {
         unflushed.append(connection)
         guard !flushIsScheduled else { return }
         flushIsScheduled = true
-        let feed = feed
-        loop.execute { feed.onLoop { $0.flush() } }
+        let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        loop.eventLoop.execute { this.value.flush() }
     }
 
     private func flush() {
@@ -330,11 +210,11 @@ final class ConnectionHub {
 
     private func deliverSoon(pending events: Int) {
         guard let delay = delivery.next(pending: events, at: .now()) else { return }
-        let feed = feed
+        let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
         if delay > .zero {
-            loop.scheduleTask(in: delay) { feed.onLoop { $0.deliverIfDue() } }
+            loop.eventLoop.scheduleTask(in: delay) { this.value.deliverIfDue() }
         } else {
-            loop.execute { feed.onLoop { $0.deliverIfDue() } }
+            loop.eventLoop.execute { this.value.deliverIfDue() }
         }
     }
 
@@ -350,11 +230,11 @@ final class ConnectionHub {
         var events = 0
         for followers in rooms {
             events = max(events, followers.pendingCount)
-            let sent = followers.deliver(framing: framing)
-            tally.deltasSent += sent.deltas
-            tally.ephemeralSent += sent.ephemeral
-            tally.framesSent.text += sent.deltas + sent.ephemeral
-            tally.bytesSent += sent.bytes
+            let sent = followers.deliver(framing: loop.framing)
+            loop.tally.deltasSent += sent.deltas
+            loop.tally.ephemeralSent += sent.ephemeral
+            loop.tally.framesSent.text += sent.deltas + sent.ephemeral
+            loop.tally.bytesSent += sent.bytes
         }
         // Sockets that had something of their own to send take it and the deltas in one write.
         flush()

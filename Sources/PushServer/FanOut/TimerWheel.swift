@@ -11,10 +11,15 @@ protocol Deadlined: AnyObject {
 
     /// Forgives a peer a time in which the loop stood still and nobody saw what the peer did.
     func excuse(_ pause: TimeAmount)
+
+    /// The server stops: ends what nobody waits for.
+    func drain()
 }
 
 extension Deadlined {
     func excuse(_ pause: TimeAmount) {}
+
+    func drain() {}
 }
 
 /// All deadlines of one event loop, to the tenth of a second: one timer for any number of connections.

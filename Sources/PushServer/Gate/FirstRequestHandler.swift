@@ -19,6 +19,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     /// What the handler needs of its server.
     struct Surroundings {
+        var loop: LoopContext
         var hub: ConnectionHub
         /// What sends, where there is TLS.
         var tls: TLSHandler?
@@ -65,8 +66,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     init(_ surroundings: Surroundings) {
         self.surroundings = surroundings
         ticket = surroundings.ticket
-        let settings = surroundings.hub.settings
-        id = surroundings.hub.makeID()
+        let settings = surroundings.loop.settings
+        id = surroundings.loop.makeID()
         // Who comes while the server stops is not waited for.
         deadline = .now() + (surroundings.isDraining() ? .zero : settings.handshakeTimeout)
         parser = HeadParser(maximumHeadLength: settings.maximumHeadLength)
@@ -74,7 +75,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        surroundings.hub.lookAfter(self, id, at: deadline)
+        surroundings.loop.deadlines.lookAfter(self, id, at: deadline)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -88,7 +89,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     private func end() {
         context = nil
-        if !isOpened { surroundings.hub.forget(id) }
+        if !isOpened { surroundings.loop.deadlines.forget(id) }
     }
 
     func deadlineReached(at now: NIODeadline) -> NIODeadline? {
@@ -110,7 +111,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         arrived.writeImmutableBuffer(unwrapInboundIn(data))
         guard !isDeciding else {
             // A client may send nothing before it is answered; what it sends all the same is bounded.
-            if arrived.readableBytes > surroundings.hub.settings.maximumMessageLength { context.close(promise: nil) }
+            if arrived.readableBytes > surroundings.loop.settings.maximumMessageLength { context.close(promise: nil) }
             return
         }
         var rest = arrived
@@ -224,7 +225,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         _ reference: RoomReference, for session: Session, _ handshake: ServerHandshake,
         _ context: ChannelHandlerContext
     ) {
-        let lookup = surroundings.hub.lookup
+        let lookup = surroundings.loop.lookup
         let seeker = RoomSeeker(session: session.id, address: account?.network)
         do throws(CommandFailure) {
             if let room = try lookup.known(reference, by: seeker) {
@@ -243,7 +244,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         let done = resume(handshake, context) { (_: Void) in
             self.decided(.success((session, room)), handshake, context)
         }
-        surroundings.hub.rooms.registry.admit(session.id, to: room) { result in
+        surroundings.loop.rooms.registry.admit(session.id, to: room) { result in
             done(result.mapError { CommandFailure($0) })
         }
     }
@@ -259,21 +260,21 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         case .success(let (session, room)):
             let place: OpenCount<SessionID>.Ticket?
             do throws(CommandFailure) {
-                place = try surroundings.hub.admission.socket(of: session.id)
+                place = try surroundings.loop.admission.socket(of: session.id)
             } catch {
                 return refuse(error, context)
             }
             var response = ByteBuffer()
             let (compression, extensions) = SocketCompression.negotiate(
-                handshake.extensionOffers, isAllowed: surroundings.hub.settings.compresses)
+                handshake.extensionOffers, isAllowed: surroundings.loop.settings.compresses)
             handshake.writeResponse(into: &response, extensions: extensions)
-            surroundings.hub.tally.handshakeAnswered(status: 101)
+            surroundings.loop.tally.handshakeAnswered(status: 101)
             do {
                 // The number goes on to the socket, and with it the place among those who have deadlines.
                 isOpened = true
                 let connection = WebSocketConnection(
-                    id, response: response, hub: surroundings.hub, session: session, ownRoom: room,
-                    compression: compression, tls: surroundings.tls, ticket: ticket, place: place,
+                    id, response: response, loop: surroundings.loop, hub: surroundings.hub, session: session,
+                    ownRoom: room, compression: compression, tls: surroundings.tls, ticket: ticket, place: place,
                     account: account ?? surroundings.account([]))
                 try context.pipeline.syncOperations.addHandler(connection, position: .after(self))
                 if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }
@@ -291,7 +292,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     // MARK: Refusing
 
     private func refuseExcess(_ context: ChannelHandlerContext) {
-        surroundings.hub.tally.connectionsRefused += 1
+        surroundings.loop.tally.connectionsRefused += 1
         refuse(CommandFailure(.rateLimited, "too many connections from this address"), context)
     }
 
@@ -313,13 +314,13 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     private func respond(status: Int, _ body: [UInt8], _ extra: [HeaderField], _ context: ChannelHandlerContext) {
         isDeciding = true
-        surroundings.hub.tally.handshakeAnswered(status: status)
+        surroundings.loop.tally.handshakeAnswered(status: status)
         var fields = HeaderFields()
         let standard = [
             HeaderField("Content-Type", "application/problem+json"), HeaderField("Content-Length", "\(body.count)"),
             HeaderField("Connection", "close"),
         ]
-        let security = SecurityFields(isSecure: surroundings.hub.settings.tls != nil).headerFields
+        let security = SecurityFields(isSecure: surroundings.loop.settings.tls != nil).headerFields
         for field in standard.compactMap({ $0 }) + security + extra { fields.append(field) }
         var response = ByteBuffer()
         ResponseHead(status: status, fields: fields).write(into: &response)

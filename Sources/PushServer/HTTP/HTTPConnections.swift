@@ -9,8 +9,6 @@ import RoomWire
 import TLSTransport
 import WebSocketCodec
 
-extension HTTPConnectionHandler: Deadlined {}
-
 /// Puts the HTTP server on connections, with a ``HTTPConnectionHandler`` under it.
 struct HTTPConnections: Sendable {
     let responder: RouterResponder<APIContext>
@@ -21,9 +19,9 @@ struct HTTPConnections: Sendable {
     let start: @Sendable (@escaping @Sendable () async -> Void) -> Void
     let logger: Logger
 
-    /// Serves HTTP on a channel of the hub's loop; `takeOver` is called with the head of a WebSocket's handshake.
+    /// Serves HTTP on a channel of the loop; `takeOver` is called with the head of a WebSocket's handshake.
     func serve(
-        on channel: any Channel, _ hub: ConnectionHub, behind tls: TLSHandler?, _ ticket: AddressLimit.Ticket?,
+        on channel: any Channel, _ loop: LoopContext, behind tls: TLSHandler?, _ ticket: AddressLimit.Ticket?,
         takeOver: @escaping (any Channel, RequestHead) -> Void
     ) throws {
         let admission = admission
@@ -38,7 +36,7 @@ struct HTTPConnections: Sendable {
                     maxHeaderFieldCount: HeadParser.defaultMaximumFieldCount)))
         // Done at once, on the channel's loop.
         let prepared = http.setup(channel: channel, logger: logger)
-        let id = hub.makeID()
+        let id = loop.makeID()
         let socket = StreamSocket(channel)
         let account = admission.account(of: channel.remoteAddress, forwardedFor: [])
         let activity = activity
@@ -48,9 +46,9 @@ struct HTTPConnections: Sendable {
             HTTPConnectionHandler.Surroundings(
                 limits: limits, fields: SecurityFields(isSecure: settings.tls != nil).fields,
                 problem: { Self.problem($0) },
-                schedule: { hub.schedule(id, at: $0) },
+                schedule: { loop.deadlines.schedule(id, at: $0) },
                 forget: {
-                    hub.forgetHTTP(id)
+                    loop.deadlines.forgetHTTP(id)
                     account.set(0)
                 },
                 takeOver: { channel, handshake in
@@ -63,7 +61,7 @@ struct HTTPConnections: Sendable {
                     let here = tls?.unsentByteCount ?? (try? channel.syncOptions?.getOption(.bufferedWritableBytes))
                     return socket?.unacknowledgedByteCount.map { $0 + (here ?? 0) }
                 }))
-        if let handler = memory.value { hub.lookAfterHTTP(handler, id, at: .now() + limits.idle) }
+        if let handler = memory.value { loop.deadlines.lookAfterHTTP(handler, id, at: .now() + limits.idle) }
         activity.opened(channel, ticket)
         channel.closeFuture.assumeIsolated().whenComplete { _ in memory.value = nil }
         let logger = logger

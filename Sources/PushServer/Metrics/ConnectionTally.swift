@@ -1,6 +1,6 @@
 /// What one event loop's connections have done since the server started, and how they stand.
 ///
-/// Plain numbers, kept by the loop's ``ConnectionHub`` and touched on that loop only, so that counting a frame costs an
+/// Plain numbers, kept by the loop's ``LoopContext`` and touched on that loop only, so that counting a frame costs an
 /// addition: metrics are made of them when somebody comes to read them.
 struct ConnectionTally: Sendable, Equatable {
     /// Messages and control frames by opcode (RFC 6455 §5.2); the fragments of a message count as one.

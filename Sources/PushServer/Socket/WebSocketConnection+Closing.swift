@@ -23,7 +23,7 @@ extension WebSocketConnection {
         isLingering = true
         unread = ByteBuffer()
         if isReadingPutOff { readInAWhile() }
-        hub.schedule(id, at: .now() + Self.lingering)
+        loop.deadlines.schedule(id, at: .now() + Self.lingering)
     }
 
     /// Answers a violation, then reads and drops what the peer is still sending: a socket that is closed with unread
@@ -36,8 +36,8 @@ extension WebSocketConnection {
         isLingering = true
         inbox = []
         let now = NIODeadline.now()
-        dropsAt = now + hub.settings.closeTimeout
-        hub.schedule(id, at: now + Self.lingering)
+        dropsAt = now + loop.settings.closeTimeout
+        loop.deadlines.schedule(id, at: now + Self.lingering)
         // The channel may have ended when these return.
         writeClose(reason)
         hub.remove(self)
@@ -49,18 +49,18 @@ extension WebSocketConnection {
         guard let context else { return }
         switch step {
         case .send(let reason):
-            let end = NIODeadline.now() + hub.settings.closeTimeout
+            let end = NIODeadline.now() + loop.settings.closeTimeout
             dropsAt = end
-            hub.schedule(id, at: end)
+            loop.deadlines.schedule(id, at: end)
             writeClose(reason)
         case .sendAndDrop(let reason):
             writeClose(reason)
             guard !outbox.isEmpty else { return context.close(promise: nil) }
             // The rest of a snapshot, which the close frame stands behind.
             closesWhenSent = true
-            let end = NIODeadline.now() + hub.settings.closeTimeout
+            let end = NIODeadline.now() + loop.settings.closeTimeout
             dropsAt = end
-            hub.schedule(id, at: end)
+            loop.deadlines.schedule(id, at: end)
         case .drop:
             context.close(promise: nil)
         case .nothing:
@@ -73,8 +73,8 @@ extension WebSocketConnection {
         var frame = ByteBuffer()
         FrameWriter.writeClose(reason, into: &frame)
         outbox.append(frame)
-        hub.tally.framesSent.close += 1
-        hub.tally.bytesSent += frame.readableBytes
+        loop.tally.framesSent.close += 1
+        loop.tally.bytesSent += frame.readableBytes
         flushLast()
     }
 
@@ -86,7 +86,7 @@ extension WebSocketConnection {
         send(ServerMessage.goaway(reason: "restart", reconnectInMs: Int(delay.nanoseconds / 1_000_000)))
         let end = NIODeadline.now() + delay
         leavesAt = end
-        hub.schedule(id, at: end)
+        loop.deadlines.schedule(id, at: end)
     }
 
     /// Closes with 1012 once everything that was asked has been answered.
@@ -100,7 +100,7 @@ extension WebSocketConnection {
 extension WebSocketConnection: Deadlined {
     /// When there may be something to do next.
     var nextDeadline: NIODeadline {
-        let settings = hub.settings
+        let settings = loop.settings
         if isLingering { return lastReceived + Self.lingering }
         if let dropsAt { return dropsAt }
         var next = nextPing
@@ -118,7 +118,7 @@ extension WebSocketConnection: Deadlined {
 
     func deadlineReached(at now: NIODeadline) -> NIODeadline? {
         guard let context else { return nil }
-        let settings = hub.settings
+        let settings = loop.settings
         if let dropsAt {
             if dropsAt <= now || isLingering && lastReceived + Self.lingering <= now {
                 context.close(promise: nil)
@@ -148,7 +148,7 @@ extension WebSocketConnection: Deadlined {
             nextPing = now + settings.pingInterval
             write(.ping, ByteBuffer())
             let rooms = followed.map { (room: $0.followers.room, seq: $0.followers.seq(at: $0.place)) }
-            send(ServerMessage.beat(time: hub.rooms.clock.now, rooms: rooms))
+            send(ServerMessage.beat(time: loop.rooms.clock.now, rooms: rooms))
         }
         return nextDeadline
     }

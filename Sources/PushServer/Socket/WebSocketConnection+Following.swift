@@ -71,7 +71,7 @@ extension WebSocketConnection {
         if let place = followed.first(where: { $0.followers.room == room }) {
             place.followers.awaitAnswer(place.place)
         }
-        hub.rooms.registry.subscribe(
+        loop.rooms.registry.subscribe(
             SubscriptionRequest(
                 connection: id, session: session.id, id: request, epoch: position?.epoch, seq: position?.seq,
                 takesCompressed: compression.isOn, feed: hub.feed),
@@ -94,7 +94,7 @@ extension WebSocketConnection {
         if !subscription.isWhole { followers.awaitRest(place, behind: subscription.seq) }
         if !subscription.isCatchUp { charge(answerOf: subscription.messages.reduce(0) { $0 + $1.count }) }
         for message in subscription.messages { send(message) }
-        if subscription.isCatchUp, subscription.isSnapshot { hub.tally.collapses += 1 }
+        if subscription.isCatchUp, subscription.isSnapshot { loop.tally.collapses += 1 }
         if subscription.isCatchUp { caughtUp() } else { answered() }
     }
 
@@ -144,7 +144,7 @@ extension WebSocketConnection {
             catchingUp = place.followers.room
             let beginsAnew = place.followers.beginsAnew(at: place.place)
             let continues = place.followers.awaitsRest(at: place.place)
-            hub.rooms.registry.subscribe(
+            loop.rooms.registry.subscribe(
                 SubscriptionRequest(
                     connection: id, session: session.id, id: nil, seq: continues ? from - 1 : nil,
                     collapsedFrom: beginsAnew ? nil : from, beginsAnew: beginsAnew, continues: continues,
@@ -168,7 +168,7 @@ extension WebSocketConnection: RoomFollower {
     }
 
     func leftOut(_ deltas: Int) {
-        hub.tally.deltasLeftOut += deltas
+        loop.tally.deltasLeftOut += deltas
         catchUp()
     }
 }

@@ -11,7 +11,7 @@ extension WebSocketConnection {
     func handle(_ message: ClientMessage, received: Double) {
         if case .time(let request, let t1) = message {
             // It concerns no room: nothing before it has to be done first.
-            return send(ServerMessage.time(re: request, t1: t1, t2: received, t3: hub.rooms.clock.milliseconds))
+            return send(ServerMessage.time(re: request, t1: t1, t2: received, t3: loop.rooms.clock.milliseconds))
         }
         inbox.append(message)
         work()
@@ -37,7 +37,7 @@ extension WebSocketConnection {
             let room: RoomID? =
                 switch reference {
                 case .id(let room): room
-                case .code(let code): hub.rooms.registry.liveRoom(code: code)
+                case .code(let code): loop.rooms.registry.liveRoom(code: code)
                 }
             if let room { hub.unfollow(self, room, because: .asked) }
             send(ServerMessage.ok(re: request))
@@ -47,11 +47,11 @@ extension WebSocketConnection {
             }
         case .react(let request, let reference, let emoji):
             withRoom(reference, of: message, id: request) { room in
-                self.hub.rooms.registry.react(emoji, in: room, by: self.session.id, self.ephemeralReply(to: request))
+                self.loop.rooms.registry.react(emoji, in: room, by: self.session.id, self.ephemeralReply(to: request))
             }
         case .signal(let request, let reference, let recipient, let data):
             withRoom(reference, of: message, id: request) { room in
-                self.hub.rooms.registry.signal(
+                self.loop.rooms.registry.signal(
                     data, to: recipient, in: room, by: self.session.id, self.ephemeralReply(to: request))
             }
         case .nearby(let request, let query):
@@ -88,17 +88,17 @@ extension WebSocketConnection {
 
     private func submit(_ command: RoomCommand, to room: RoomID, key: String?, id request: Int64?) {
         do throws(CommandFailure) {
-            try hub.admission.command(command, of: session.id, in: room)
+            try loop.admission.command(command, of: session.id, in: room)
         } catch {
-            hub.tally.messagesRateLimited += 1
+            loop.tally.messagesRateLimited += 1
             return send(
                 ServerMessage.error(
                     re: request, code: error.code, message: error.detail, retryAfterMs: error.retryAfterMs))
         }
         commandsInFlight += 1
         let (feed, connection) = (hub.feed, id)
-        let (admission, address) = (hub.admission, account.network)
-        hub.rooms.registry.submit(
+        let (admission, address) = (loop.admission, account.network)
+        loop.rooms.registry.submit(
             CommandRequest(
                 actor: .session(session.id, name: session.name), key: key, command: command, network: address,
                 countNewcomer: { admission.newcomer(from: address, to: room) }
@@ -133,7 +133,7 @@ extension WebSocketConnection {
         _ reference: RoomReference, of message: ClientMessage, id request: Int64?, _ body: (RoomID) -> Void
     ) {
         do throws(CommandFailure) {
-            if let room = try hub.lookup.known(reference, by: seeker, isFollowed: { self.follows($0) }) {
+            if let room = try loop.lookup.known(reference, by: seeker, isFollowed: { self.follows($0) }) {
                 return body(room)
             }
         } catch {
@@ -141,7 +141,7 @@ extension WebSocketConnection {
         }
         isWaiting = true
         let (feed, connection) = (hub.feed, id)
-        hub.lookup.find(reference, for: seeker) { result in
+        loop.lookup.find(reference, for: seeker) { result in
             feed.onLoop { $0.connections[connection]?.resolved(message.with(result), id: request) }
         }
     }

@@ -10,18 +10,18 @@ extension WebSocketConnection {
     func startNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         do throws(CommandFailure) {
-            let limit = hub.settings.maximumNearbyPerConnection
+            let limit = loop.settings.maximumNearbyPerConnection
             guard nearby.count < limit else {
                 throw CommandFailure(.limitReached, "at most \(limit) nearby subscriptions on one connection")
             }
-            try hub.admission.search(of: session.id)
+            try loop.admission.search(of: session.id)
         } catch {
-            if error.code == .rateLimited { hub.tally.messagesRateLimited += 1 }
+            if error.code == .rateLimited { loop.tally.messagesRateLimited += 1 }
             return fail(request, error)
         }
         isWaiting = true
         let (feed, connection) = (hub.feed, id)
-        let isStarted = hub.rooms.nearby.refresh { isKnown in
+        let isStarted = loop.rooms.nearby.refresh { isKnown in
             feed.onLoop { $0.connections[connection]?.nearbyIsRefreshed(isKnown, query, id: request) }
         }
         if !isStarted { nearbyIsRefreshed(false, query, id: request) }
@@ -36,9 +36,9 @@ extension WebSocketConnection {
     private func showNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         let (feed, connection) = (hub.feed, id)
-        let client = nearbyClient ?? NearbyClient(limit: min(Self.nearbyBytes, hub.settings.maximumOutgoingBytes / 4))
+        let client = nearbyClient ?? NearbyClient(limit: min(Self.nearbyBytes, loop.settings.maximumOutgoingBytes / 4))
         nearbyClient = client
-        let (watch, rooms) = hub.rooms.nearby.watch(query, sub: request, of: client) { watch, message in
+        let (watch, rooms) = loop.rooms.nearby.watch(query, sub: request, of: client) { watch, message in
             feed.onLoop { $0.connections[connection]?.nearbyChanged(watch, sub: request, message) }
         }
         nearby[request] = watch
@@ -57,14 +57,14 @@ extension WebSocketConnection {
     /// Lets those be told more whose last message was taken, as far as the peer takes what it is given.
     func goOnNearby() {
         guard takesAnswers, !nearbyBehind.isEmpty else { return }
-        for watch in nearbyBehind { hub.rooms.nearby.taken(watch) }
+        for watch in nearbyBehind { loop.rooms.nearby.taken(watch) }
         nearbyBehind.removeAll()
     }
 
     /// Ends what was begun with a number; nothing changes where nothing was.
     func stopNearby(_ sub: Int64) {
         guard let watch = nearby.removeValue(forKey: sub) else { return }
-        hub.rooms.nearby.unwatch(watch)
+        loop.rooms.nearby.unwatch(watch)
     }
 
     private func fail(_ request: Int64, _ failure: CommandFailure) {

@@ -21,7 +21,7 @@ extension WebSocketConnection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         lastReceived = .now()
-        hub.tally.bytesReceived += bytes.readableBytes
+        loop.tally.bytesReceived += bytes.readableBytes
         guard !isLingering else { return }
         if unread.readableBytes > 0 {
             // Its turn comes behind what is there.
@@ -71,8 +71,8 @@ extension WebSocketConnection {
     func waitForTurn() {
         guard !isTakingTurns, !isPaused, takesAnswers || !closing.isOpen else { return }
         isTakingTurns = true
-        let this = NIOLoopBound(self, eventLoop: hub.loop)
-        hub.turns.assumeIsolated { $0.add { this.value.takeTurn() } }
+        let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        loop.turns.assumeIsolated { $0.add { this.value.takeTurn() } }
     }
 
     /// Deals with a part of what is left; returns whether more is.
@@ -93,8 +93,9 @@ extension WebSocketConnection {
     private func pause(forMs milliseconds: Int) {
         guard !isPaused else { return }
         isPaused = true
-        let this = NIOLoopBound(self, eventLoop: hub.loop)
-        hub.loop.scheduleTask(in: min(.milliseconds(Int64(milliseconds)), Self.longestPause)) { this.value.goOn() }
+        let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let pause = min(.milliseconds(Int64(milliseconds)), Self.longestPause)
+        loop.eventLoop.scheduleTask(in: pause) { this.value.goOn() }
     }
 
     private func goOn() {
@@ -113,8 +114,8 @@ extension WebSocketConnection {
     func readInAWhile() {
         guard !isReadingInAWhile else { return }
         isReadingInAWhile = true
-        let this = NIOLoopBound(self, eventLoop: hub.loop)
-        hub.loop.scheduleTask(in: Self.dropInterval) {
+        let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        loop.eventLoop.scheduleTask(in: Self.dropInterval) {
             let connection = this.value
             connection.isReadingInAWhile = false
             guard let context = connection.context, connection.isReadingPutOff else { return }
@@ -152,7 +153,7 @@ extension WebSocketConnection {
         let verdict = take(count)
         switch verdict {
         case .accepted:
-            guard let wait = hub.admission.frames(count, of: session.id, from: account.network) else { return verdict }
+            guard let wait = loop.admission.frames(count, of: session.id, from: account.network) else { return verdict }
             pause(forMs: wait)
             return .refused(retryAfterMs: wait)
         case .refused:
@@ -167,30 +168,30 @@ extension WebSocketConnection {
     func charge(answerOf bytes: Int) { _ = take(bytes / Self.answeredBytesOfOneFrame) }
 
     private func take(_ count: Int) -> MessageBudget.Verdict {
-        budget.take(count, perSecond: hub.settings.maximumMessagesPerSecond, at: lastReceived)
+        budget.take(count, perSecond: loop.settings.maximumMessagesPerSecond, at: lastReceived)
     }
 
     private func handle(_ step: MessageReader.Step, _ verdict: MessageBudget.Verdict) {
         switch step {
         case .text(let text):
-            hub.tally.framesReceived.text += 1
+            loop.tally.framesReceived.text += 1
             guard closing.isOpen else { return }
             switch verdict {
-            case .accepted: take(text, received: hub.rooms.clock.milliseconds)
+            case .accepted: take(text, received: loop.rooms.clock.milliseconds)
             case .refused(let wait): refuse(text, retryAfterMs: wait)
             case .exceeded: break
             }
         case .binary:
-            hub.tally.framesReceived.binary += 1
+            loop.tally.framesReceived.binary += 1
             close(.unsupportedData, "binary messages are not understood")
         case .ping(let payload):
-            hub.tally.framesReceived.ping += 1
+            loop.tally.framesReceived.ping += 1
             guard closing.isOpen else { return }
             write(.pong, payload)
         case .pong:
-            hub.tally.framesReceived.pong += 1
+            loop.tally.framesReceived.pong += 1
         case .close(let reason):
-            hub.tally.framesReceived.close += 1
+            loop.tally.framesReceived.close += 1
             perform(closing.peerClosed(reason))
             hub.remove(self)
         }
@@ -205,7 +206,7 @@ extension WebSocketConnection {
     }
 
     private func refuse(_ text: ByteBuffer, retryAfterMs: Int) {
-        hub.tally.messagesRateLimited += 1
+        loop.tally.messagesRateLimited += 1
         let request: Int64?
         do throws(MessageViolation) {
             request = try ClientMessage.parse(text.readableBytesUInt8Span).id

@@ -15,9 +15,9 @@ extension WebSocketConnection {
     /// Sends one text message.
     func send(_ message: [UInt8]) {
         guard isOpen else { return }
-        let frame = compression.takes(messageOf: message.count) ? hub.framing.compressed(message) : nil
-        hub.tally.framesSent.text += 1
-        write(frame ?? hub.framing.plain(message))
+        let frame = compression.takes(messageOf: message.count) ? loop.framing.compressed(message) : nil
+        loop.tally.framesSent.text += 1
+        write(frame ?? loop.framing.plain(message))
     }
 
     /// Sends one text message, the state in it as it is for all who are given it.
@@ -25,17 +25,17 @@ extension WebSocketConnection {
         guard let state = message.state, message.count > Self.copiedStateBytes else { return send(message.bytes) }
         guard isOpen else { return }
         let (head, tail) = (message.head.span, message.tail.span)
-        let compressed = compression.takes(messageOf: message.count) ? hub.framing.compressed(state) : nil
+        let compressed = compression.takes(messageOf: message.count) ? loop.framing.compressed(state) : nil
         let part = compressed ?? state.plain
         let frame =
             compressed == nil
             ? JoinedFrame(head: head, part: part.readableBytes, tail: tail)
             : JoinedFrame(head: head, compressedPart: part.readableBytes, tail: tail)
-        let hold = hub.admission.states.hold(
+        let hold = loop.admission.states.hold(
             state, isCompressed: compressed != nil, bytes: part.readableBytes, of: account.network)
         if let hold { heldStates.append(hold) }
-        hub.tally.framesSent.text += 1
-        hub.tally.bytesSent += frame.before.readableBytes + part.readableBytes + frame.after.readableBytes
+        loop.tally.framesSent.text += 1
+        loop.tally.bytesSent += frame.before.readableBytes + part.readableBytes + frame.after.readableBytes
         outbox.append(frame.before)
         outbox.append(shared: part)
         outbox.append(frame.after)
@@ -48,16 +48,16 @@ extension WebSocketConnection {
     func relay(_ signal: RelayedSignal, as frame: ByteBuffer) {
         guard isOpen else { return }
         waitingSignals.append(signal.charge)
-        hub.tally.framesSent.text += 1
+        loop.tally.framesSent.text += 1
         write(frame)
-        hub.tally.signalsSent += 1
+        loop.tally.signalsSent += 1
     }
 
     /// Sends what nobody asked for and what may not be dropped; returns whether it was: a peer behind whom too much of
     /// this waits is closed with 1013.
     func sendIfTaken(_ message: [UInt8]) -> Bool {
         let waiting = outbox.answerBytes - outbox.sharedBytes
-        guard waiting == 0 || waiting + message.count <= max(Self.relayedBytes, hub.settings.maximumOutgoingBytes)
+        guard waiting == 0 || waiting + message.count <= max(Self.relayedBytes, loop.settings.maximumOutgoingBytes)
         else {
             close(.tryAgainLater, "too slow")
             return false
@@ -68,7 +68,7 @@ extension WebSocketConnection {
 
     /// Sends a control frame.
     func write(_ opcode: Opcode, _ payload: ByteBuffer) {
-        if opcode == .ping { hub.tally.framesSent.ping += 1 } else { hub.tally.framesSent.pong += 1 }
+        if opcode == .ping { loop.tally.framesSent.ping += 1 } else { loop.tally.framesSent.pong += 1 }
         write(PreparedFrame(opcode, payload: payload).bytes)
     }
 
@@ -76,7 +76,7 @@ extension WebSocketConnection {
     private func write(_ frame: ByteBuffer) {
         guard context != nil else { return }
         outbox.append(frame)
-        hub.tally.bytesSent += frame.readableBytes
+        loop.tally.bytesSent += frame.readableBytes
         flushSoon()
     }
 
@@ -105,17 +105,17 @@ extension WebSocketConnection {
 
     private func count(_ count: Int, _ kind: Outbox.Kind, bytes: Int) {
         switch kind {
-        case .delta: hub.tally.deltasSent += count
-        case .ephemeral: hub.tally.ephemeralSent += count
+        case .delta: loop.tally.deltasSent += count
+        case .ephemeral: loop.tally.ephemeralSent += count
         }
-        hub.tally.framesSent.text += count
-        hub.tally.bytesSent += bytes
+        loop.tally.framesSent.text += count
+        loop.tally.bytesSent += bytes
     }
 
     private func countLeftOut(_ kind: Outbox.Kind) {
         switch kind {
-        case .delta: hub.tally.deltasLeftOut += 1
-        case .ephemeral: hub.tally.ephemeralLeftOut += 1
+        case .delta: loop.tally.deltasLeftOut += 1
+        case .ephemeral: loop.tally.ephemeralLeftOut += 1
         }
     }
 
@@ -126,7 +126,7 @@ extension WebSocketConnection {
         if outbox.byteCount >= Outbox.chunkLimit { handOver() }
         guard isOpen else { return }
         defer { flushSoon() }
-        let limit = hub.settings.maximumOutgoingBytes
+        let limit = loop.settings.maximumOutgoingBytes
         let waiting = outbox.droppableBytes + frame.readableBytes
         // Nobody misses a reaction: many of them are not to cost anybody its deltas.
         if case .ephemeral(.reaction) = kind, waiting > limit / 4 { return countLeftOut(kind) }
@@ -169,7 +169,7 @@ extension WebSocketConnection {
         guard held >= WaitingBytes.step || heldInput > 0 else { return }
         guard held <= heldInput || account.takes(held - heldInput) else {
             closeAndIgnore(.tryAgainLater, "too much is on its way from this address")
-            reader = hub.makeReader(for: compression)
+            reader = loop.makeReader(for: compression)
             heldInput = 0
             return charge()
         }
@@ -245,6 +245,6 @@ extension WebSocketConnection {
         guard stalledSince == nil, context != nil else { return }
         let now = NIODeadline.now()
         stalledSince = now
-        hub.schedule(id, at: now + hub.settings.stallLimit)
+        loop.deadlines.schedule(id, at: now + loop.settings.stallLimit)
     }
 }

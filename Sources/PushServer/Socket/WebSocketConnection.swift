@@ -15,6 +15,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     typealias OutboundOut = ByteBuffer
 
     let id: ConnectionID
+    let loop: LoopContext
     let hub: ConnectionHub
     var session: Session
     /// The room of a socket that was opened for one room.
@@ -106,11 +107,12 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// Makes the handler of a socket; `id` is the number of its channel, `response` the answer to its opening
     /// handshake, which leaves with the first messages.
     init(
-        _ id: ConnectionID, response: ByteBuffer, hub: ConnectionHub, session: Session, ownRoom: RoomID?,
-        compression: SocketCompression, tls: TLSHandler?, ticket: AddressLimit.Ticket?,
+        _ id: ConnectionID, response: ByteBuffer, loop: LoopContext, hub: ConnectionHub, session: Session,
+        ownRoom: RoomID?, compression: SocketCompression, tls: TLSHandler?, ticket: AddressLimit.Ticket?,
         place: OpenCount<SessionID>.Ticket?, account: WaitingBytes.Account
     ) {
         self.id = id
+        self.loop = loop
         self.hub = hub
         self.session = session
         self.ownRoom = ownRoom
@@ -119,10 +121,10 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.ticket = ticket
         self.place = place
         self.account = account
-        reader = hub.makeReader(for: compression)
+        reader = loop.makeReader(for: compression)
         let now = NIODeadline.now()
-        budget = MessageBudget(perSecond: hub.settings.maximumMessagesPerSecond, at: now)
-        nextPing = now + hub.settings.pingInterval
+        budget = MessageBudget(perSecond: loop.settings.maximumMessagesPerSecond, at: now)
+        nextPing = now + loop.settings.pingInterval
         outbox.append(response)
     }
 
@@ -134,13 +136,13 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         hub.add(self)
-        hub.lookAfter(self, id, at: nextDeadline)
-        let settings = hub.settings
+        loop.deadlines.lookAfter(self, id, at: nextDeadline)
+        let settings = loop.settings
         send(
             ServerMessage.welcome(
                 sessionID: session.id, name: session.name, version: settings.version, node: settings.node,
-                beatMs: Int(settings.pingInterval.nanoseconds / 1_000_000), time: hub.rooms.clock.now))
-        if hub.rooms.sessions.hasEnded(session.id) {
+                beatMs: Int(settings.pingInterval.nanoseconds / 1_000_000), time: loop.rooms.clock.now))
+        if loop.rooms.sessions.hasEnded(session.id) {
             // While its socket was being opened: who is told of a session's end is told once.
             close(.sessionEnded, "the session has ended")
         } else if let ownRoom {
@@ -167,9 +169,9 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     private func forget() {
         guard context != nil else { return }
         context = nil
-        hub.tally.closed(code: closeCode)
+        loop.tally.closed(code: closeCode)
         hub.remove(self)
-        hub.forget(id)
+        loop.deadlines.forget(id)
         outbox = Outbox()
         account.set(0)
         waitingSignals = []
