@@ -6,9 +6,9 @@ import RoomWire
 /// All connections of one event loop: sockets by number, room and session.
 ///
 /// Touched on that loop only.
-final class ConnectionHub {
+final class ConnectionHub: SocketOwner {
     let loop: LoopContext
-    let feed: HubFeed
+    let feed: any SocketFeed
 
     /// Sockets on which no close has been sent or received.
     private(set) var connections: [ConnectionID: WebSocketConnection] = [:]
@@ -23,20 +23,18 @@ final class ConnectionHub {
     private var delivery = DeliverySchedule()
 
     /// Makes the hub of a loop; `feed` brings it what happens in rooms.
-    init(loop: LoopContext, feed: HubFeed) {
+    init(loop: LoopContext, feed: any SocketFeed) {
         self.loop = loop
         self.feed = feed
     }
 
     // MARK: Connections
 
-    /// Takes in a socket whose handshake is done.
     func add(_ connection: WebSocketConnection) {
         connections[connection.id] = connection
         connectionsOfSession[connection.session.id, default: []].append(connection.id)
     }
 
-    /// Forgets a socket and ends its subscriptions; nothing changes where it is not known.
     func remove(_ connection: WebSocketConnection) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
         connectionsOfSession[connection.session.id]?.removeAll { $0 == connection.id }
@@ -69,7 +67,6 @@ final class ConnectionHub {
 
     // MARK: Rooms
 
-    /// Ends a connection's subscription to a room.
     func unfollow(_ connection: WebSocketConnection, _ room: RoomID, because end: SubscriptionEnd) {
         guard let followed = connection.endFollowing(room) else { return }
         followed.followers.remove(followed.place)
@@ -192,7 +189,6 @@ final class ConnectionHub {
 
     // MARK: Sending
 
-    /// Flushes a socket at the end of this turn of the loop, with all else that is written in it.
     func flushSoon(_ connection: WebSocketConnection) {
         unflushed.append(connection)
         guard !flushIsScheduled else { return }

@@ -3,7 +3,7 @@ import RoomDomain
 import RoomService
 
 /// Carries what happens in rooms to one event loop's ``ConnectionHub``, in order.
-final class HubFeed: RoomFeed {
+final class HubFeed: SocketFeed {
     let loop: any EventLoop
     private let hub: NIOLoopBoundBox<ConnectionHub?>
 
@@ -24,6 +24,12 @@ final class HubFeed: RoomFeed {
     func onLoop(_ body: @escaping @Sendable (ConnectionHub) -> Void) {
         loop.runSoon {
             if let hub = self.hub.value { body(hub) }
+        }
+    }
+
+    func onSocket(_ id: ConnectionID, _ body: @escaping @Sendable (WebSocketConnection) -> Void) {
+        loop.runSoon {
+            if let connection = self.hub.value?.connections[id] { body(connection) }
         }
     }
 

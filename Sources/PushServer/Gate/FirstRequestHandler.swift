@@ -20,7 +20,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     /// What the handler needs of its server.
     struct Surroundings {
         var loop: LoopContext
-        var hub: ConnectionHub
+        var hub: any SocketOwner
         /// What sends, where there is TLS.
         var tls: TLSHandler?
         /// The connection's place among those of its address, where they are counted.

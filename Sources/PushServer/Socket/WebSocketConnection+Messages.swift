@@ -69,7 +69,7 @@ extension WebSocketConnection {
         commandsInFlight += 1
         let (feed, connection) = (hub.feed, id)
         return { outcome in
-            feed.onLoop { $0.connections[connection]?.ephemeralAnswered(request, outcome) }
+            feed.onSocket(connection) { $0.ephemeralAnswered(request, outcome) }
         }
     }
 
@@ -103,7 +103,7 @@ extension WebSocketConnection {
                 actor: .session(session.id, name: session.name), key: key, command: command, network: address,
                 countNewcomer: { admission.newcomer(from: address, to: room) }
             ) { outcome in
-                feed.onLoop { $0.connections[connection]?.commandAnswered(request, outcome) }
+                feed.onSocket(connection) { $0.commandAnswered(request, outcome) }
             }, to: room)
     }
 
@@ -142,7 +142,7 @@ extension WebSocketConnection {
         isWaiting = true
         let (feed, connection) = (hub.feed, id)
         loop.lookup.find(reference, for: seeker) { result in
-            feed.onLoop { $0.connections[connection]?.resolved(message.with(result), id: request) }
+            feed.onSocket(connection) { $0.resolved(message.with(result), id: request) }
         }
     }
 

@@ -22,7 +22,7 @@ extension WebSocketConnection {
         isWaiting = true
         let (feed, connection) = (hub.feed, id)
         let isStarted = loop.rooms.nearby.refresh { isKnown in
-            feed.onLoop { $0.connections[connection]?.nearbyIsRefreshed(isKnown, query, id: request) }
+            feed.onSocket(connection) { $0.nearbyIsRefreshed(isKnown, query, id: request) }
         }
         if !isStarted { nearbyIsRefreshed(false, query, id: request) }
     }
@@ -39,7 +39,7 @@ extension WebSocketConnection {
         let client = nearbyClient ?? NearbyClient(limit: min(Self.nearbyBytes, loop.settings.maximumOutgoingBytes / 4))
         nearbyClient = client
         let (watch, rooms) = loop.rooms.nearby.watch(query, sub: request, of: client) { watch, message in
-            feed.onLoop { $0.connections[connection]?.nearbyChanged(watch, sub: request, message) }
+            feed.onSocket(connection) { $0.nearbyChanged(watch, sub: request, message) }
         }
         nearby[request] = watch
         send(ServerMessage.nearby(re: request, rooms: rooms))

@@ -6,6 +6,31 @@ import RoomWire
 import TLSTransport
 import WebSocketCodec
 
+/// What a socket needs of the owner of all sockets on its event loop; called on that loop.
+protocol SocketOwner: AnyObject {
+    /// What brings the sockets what happens elsewhere.
+    var feed: any SocketFeed { get }
+
+    /// Takes in a socket whose handshake is done.
+    func add(_ connection: WebSocketConnection)
+
+    /// Forgets a socket and ends its subscriptions; nothing changes where it is not known.
+    func remove(_ connection: WebSocketConnection)
+
+    /// Ends a socket's subscription to a room.
+    func unfollow(_ connection: WebSocketConnection, _ room: RoomID, because end: SubscriptionEnd)
+
+    /// Flushes a socket at the end of this turn of the loop, with all else that is written in it.
+    func flushSoon(_ connection: WebSocketConnection)
+}
+
+/// Carries what happens in rooms to one event loop's sockets, and answers to one of them.
+protocol SocketFeed: RoomFeed {
+    /// Runs `body` with a socket on its loop, in the order of the calls, at once when called there; never where no such
+    /// socket is open any more.
+    func onSocket(_ id: ConnectionID, _ body: @escaping @Sendable (WebSocketConnection) -> Void)
+}
+
 /// One client's WebSocket, from the end of its opening handshake to the end of its channel.
 ///
 /// Confined to its loop.
@@ -16,7 +41,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     let id: ConnectionID
     let loop: LoopContext
-    let hub: ConnectionHub
+    let hub: any SocketOwner
     var session: Session
     /// The room of a socket that was opened for one room.
     let ownRoom: RoomID?
@@ -107,7 +132,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// Makes the handler of a socket; `id` is the number of its channel, `response` the answer to its opening
     /// handshake, which leaves with the first messages.
     init(
-        _ id: ConnectionID, response: ByteBuffer, loop: LoopContext, hub: ConnectionHub, session: Session,
+        _ id: ConnectionID, response: ByteBuffer, loop: LoopContext, hub: any SocketOwner, session: Session,
         ownRoom: RoomID?, compression: SocketCompression, tls: TLSHandler?, ticket: AddressLimit.Ticket?,
         place: OpenCount<SessionID>.Ticket?, account: WaitingBytes.Account
     ) {
