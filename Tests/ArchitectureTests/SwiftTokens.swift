@@ -1,0 +1,104 @@
+/// The identifiers in a Swift source, without those in comments and in the text of strings.
+///
+/// Code that is interpolated into a string counts. Regular expression literals are not known.
+func identifiers(in source: String) -> Set<String> {
+    var reader = TokenReader(bytes: Array(source.utf8))
+    reader.readAll()
+    return reader.identifiers
+}
+
+/// Reads a Swift source as far as it takes to know code from comments and strings.
+private struct TokenReader {
+    private enum Context {
+        /// Code, in so many open parentheses.
+        case code(parentheses: Int)
+        /// A string, which ends at `end` and in which `escape` stands before what is not text.
+        case string(end: [UInt8], escape: [UInt8])
+    }
+
+    /// Whether a byte may be of an identifier.
+    private static let isPartOfWord: [Bool] = (UInt8.min...UInt8.max).map { byte in
+        byte >= 0x80 || byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    let bytes: [UInt8]
+    private(set) var identifiers: Set<String> = []
+    private var place = 0
+    /// What surrounds the place: strings, and code that is interpolated into them.
+    private var contexts: [Context] = [.code(parentheses: 0)]
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    mutating func readAll() {
+        while place < bytes.count, let context = contexts.last {
+            switch context {
+            case .code(let parentheses): readCode(parentheses)
+            case .string(let end, let escape): readText(end, escape)
+            }
+        }
+    }
+
+    private mutating func readCode(_ parentheses: Int) {
+        let byte = bytes[place]
+        if byte == UInt8(ascii: "/"), comes("//") {
+            while place < bytes.count, bytes[place] != UInt8(ascii: "\n") { place += 1 }
+        } else if byte == UInt8(ascii: "/"), comes("/*") {
+            skipComment()
+        } else if byte == UInt8(ascii: "#") || byte == UInt8(ascii: "\""), let hashes = hashesOfString() {
+            let pounds = [UInt8](repeating: UInt8(ascii: "#"), count: hashes)
+            place += hashes
+            let quotes = Array((comes("\"\"\"") ? "\"\"\"" : "\"").utf8)
+            place += quotes.count
+            contexts.append(.string(end: quotes + pounds, escape: [UInt8(ascii: "\\")] + pounds))
+        } else if Self.isPartOfWord[Int(byte)] {
+            let start = place
+            while place < bytes.count, Self.isPartOfWord[Int(bytes[place])] { place += 1 }
+            identifiers.insert(String(decoding: bytes[start..<place], as: UTF8.self))
+        } else {
+            place += 1
+            if byte == UInt8(ascii: "(") { enterParentheses(parentheses + 1) }
+            guard byte == UInt8(ascii: ")") else { return }
+            // The end of what is interpolated, or of parentheses within it.
+            if parentheses == 0, contexts.count > 1 { contexts.removeLast() } else { enterParentheses(parentheses - 1) }
+        }
+    }
+
+    private mutating func readText(_ end: [UInt8], _ escape: [UInt8]) {
+        while place < bytes.count, bytes[place] != end[0], bytes[place] != escape[0] { place += 1 }
+        if comes(end) {
+            place += end.count
+            contexts.removeLast()
+        } else if comes(escape + [UInt8(ascii: "(")]) {
+            place += escape.count + 1
+            contexts.append(.code(parentheses: 0))
+        } else {
+            place += comes(escape) ? escape.count + 1 : 1
+        }
+    }
+
+    private mutating func enterParentheses(_ count: Int) {
+        contexts[contexts.count - 1] = .code(parentheses: count)
+    }
+
+    private mutating func skipComment() {
+        var depth = 0
+        repeat {
+            if comes("/*") { (depth, place) = (depth + 1, place + 1) }
+            if comes("*/") { (depth, place) = (depth - 1, place + 1) }
+            place += 1
+        } while depth > 0 && place < bytes.count
+    }
+
+    /// How many `#` stand before the quotation mark of a string that begins here; nil where none begins.
+    private func hashesOfString() -> Int? {
+        let hashes = bytes[place...].prefix { $0 == UInt8(ascii: "#") }.count
+        return bytes[(place + hashes)...].first == UInt8(ascii: "\"") ? hashes : nil
+    }
+
+    private func comes(_ text: String) -> Bool { comes(Array(text.utf8)) }
+
+    private func comes(_ text: [UInt8]) -> Bool { bytes[place...].starts(with: text) }
+}
