@@ -31,7 +31,7 @@ struct Base64Tests {
     ]
 
     @Test(arguments: urls)
-    func `that of URLs has no padding`(text: String, bytes: [UInt8]?) {
+    func `the URL alphabet has no padding`(text: String, bytes: [UInt8]?) {
         #expect(Base64.url.decode(text.utf8) == bytes)
         if let bytes { #expect(Base64.url.encode(bytes) == text) }
     }

@@ -9,7 +9,8 @@ import Testing
         try await check.run(on: MemoryEventStore())
     }
 
-    @Test func `who asks for changes too seldom is told to read all anew, and nobody else is`() async throws {
+    @Test func `a reader that asks for changes too seldom must read all entries anew, and no other must`() async throws
+    {
         let store = MemoryEventStore()
         let stream = UUID()
         let first = StreamAppend(

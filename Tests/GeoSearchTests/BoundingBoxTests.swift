@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [(89.5, 88.5, 90.0), (-89.5, -90.0, -88.5), (90, 89, 90), (-90, -90, -89)])
-    func `a pole brings all longitudes`(latitude: Double, south: Double, north: Double) throws {
+    func `a box that contains a pole has all longitudes`(latitude: Double, south: Double, north: Double) throws {
         let box = BoundingBox(around: try at(latitude, 33), radius: degree)
         #expect(box.longitudes == [-180...180])
         #expect(abs(box.latitudes.lowerBound - south) < 1e-8)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct BoxTableTests {
     /// Boxes of all sizes come, change and go; points are asked for near them, at their corners, and anywhere.
-    @Test func `it finds the boxes that hold a point, as looking at each one does`() throws {
+    @Test func `it finds the same boxes as a test of each box`() throws {
         var random = SeededRandom.fresh()
         var table = BoxTable()
         var boxes: [Int: BoundingBox] = [:]
@@ -40,7 +40,7 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test func `boxes that are far from a point are not looked at`() throws {
+    @Test func `boxes far from a point are not examined`() throws {
         var table = BoxTable()
         var number = 0
         func add(_ count: Int, around center: Coordinate, radius: Double) {

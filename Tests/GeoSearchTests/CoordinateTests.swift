@@ -10,11 +10,11 @@ import Testing
             (95, 200), (90.0.nextUp, 0), (0, (-180.0).nextDown), (.nan, .nan), (.signalingNaN, 0),
             (-.greatestFiniteMagnitude, 0), (0, 1e300),
         ] as [(Double, Double)])
-    func `what is no point is refused, never clamped or wrapped`(latitude: Double, longitude: Double) {
+    func `an invalid point is refused, never clamped or wrapped`(latitude: Double, longitude: Double) {
         #expect(Coordinate(latitude: latitude, longitude: longitude) == nil)
     }
 
-    @Test func `each point has one form`() throws {
+    @Test func `each point has exactly one representation`() throws {
         let zero = try #require(Coordinate(latitude: -0.0, longitude: -0.0))
         #expect(zero.latitude.sign == .plus)
         #expect(zero.longitude.sign == .plus)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .nan, -.infinity, 0.000_1, 1e-300] as [Double])
-    func `a size of nothing turns rounding off`(meters: Double) throws {
+    func `a cell size of zero turns rounding off`(meters: Double) throws {
         let point = try #require(Coordinate(latitude: 48.20849, longitude: 16.37208))
         #expect(point.rounded(toCellsOf: meters).coordinate == point)
     }

@@ -10,7 +10,7 @@ import Testing
 /// 10,000 queries over 200,000 rooms: `swift run -c release NearbyLoad check`, some minutes.
 @Suite struct NearbyIndexRandomTests {
     @Test(arguments: Scatter.allCases)
-    func `answers are those of looking at every room`(scatter: Scatter) throws {
+    func `answers equal those of a search through every room`(scatter: Scatter) throws {
         var random = SeededRandom.fresh("\(#function) \(scatter)")
         var truth = BruteForce()
         for _ in 0..<1_500 { truth.rooms[UUID.random(using: &random)] = scatter.point(using: &random) }
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `whatever happened before, an index is as good as a new one`() throws {
+    @Test func `after any history an index answers as a new one does`() throws {
         var random = SeededRandom.fresh()
         var (index, truth) = (NearbyIndex(), BruteForce())
         var ids: [UUID] = []
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `rooms by the thousand at one place are found by id, and others beside them`() throws {
+    @Test func `thousands of rooms at one place are found in the order of their ids, and others beside them`() throws {
         var random = SeededRandom.fresh()
         let here = try at(48.2, 16.4)
         var truth = BruteForce()

@@ -5,7 +5,7 @@ import RandomTestSupport
 import Testing
 
 @Suite struct NearbyIndexTests {
-    @Test func `an index of nothing finds nothing`() throws {
+    @Test func `an empty index finds nothing`() throws {
         let index = NearbyIndex()
         #expect(index.count == 0)
         #expect(index.nearest(to: try at(0, 0), within: 20_037_508, limit: 200) == [])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SlotTableTests {
     @Test(arguments: [1, 7, 1_000_000])
-    func `slots are found whatever hashes are alike`(hashes: Int) {
+    func `slots are found even if hashes collide`(hashes: Int) {
         var random = SeededRandom.fresh("\(#function) \(hashes)")
         var table = SlotTable()
         var hashOfSlot: [UInt32: Int] = [:]

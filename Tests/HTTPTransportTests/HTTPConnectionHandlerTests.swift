@@ -34,7 +34,7 @@ struct HTTPConnectionHandlerTests {
 
     private let request = "GET /a HTTP/1.1\r\nHost: here\r\n\r\n"
 
-    @Test func `of requests in a line one is let through at a time, and little is read ahead`() throws {
+    @Test func `pipelined requests are passed on one at a time, and little is read ahead`() throws {
         try channel.writeInbound(ByteBuffer(string: String(repeating: request, count: 400)))
         #expect(server.heads == ["/a"])
         server.answer("yes")
@@ -69,7 +69,7 @@ struct HTTPConnectionHandlerTests {
         #expect(server.heads == ["/a"])
     }
 
-    @Test func `what is kept for an answer is let go of when it has left`() throws {
+    @Test func `objects kept for an answer are released when it has been sent`() throws {
         final class Charge {}
         try channel.writeInbound(ByteBuffer(string: request))
         weak var seen: Charge?

@@ -26,7 +26,7 @@ struct HTTPExchangeTests {
         return exchange
     }
 
-    @Test func `the next request is looked at once the answer has left`() {
+    @Test func `the next request is looked at once the answer has been sent`() {
         var exchange = asked()
         #expect(!exchange.takesInput)
         #expect(exchange.answerBegan() == true)
@@ -79,7 +79,7 @@ struct HTTPExchangeTests {
         #expect(answering.violated(.malformed) == .close)
     }
 
-    @Test func `what lingers is closed when the peer is quiet, sends too much, or takes too long`() {
+    @Test func `a lingering connection is closed when the peer is quiet, sends too much, or takes too long`() {
         var exchange = HTTPExchange(at: start)
         exchange.lingers(at: at(1))
         #expect(exchange.deadline(limits) == at(1) + HTTPExchange.quiet)
@@ -143,7 +143,7 @@ struct HTTPExchangeTests {
         #expect(exchange.timeCame(at(260), limits) == .close)
     }
 
-    @Test func `what has left the process and not the system counts as waiting`() {
+    @Test func `bytes that have left the process but not the system count as waiting`() {
         var exchange = HTTPExchange(at: start)
         exchange.waits(at: at(10))
         #expect(exchange.deadline(limits) == at(40))
@@ -151,14 +151,14 @@ struct HTTPExchangeTests {
         #expect(exchange.deadline(limits) == at(90))
     }
 
-    @Test func `a time in which the loop stood still is forgiven`() {
+    @Test func `a time in which the event loop stalled does not count against the peer`() {
         var exchange = HTTPExchange(at: start)
         exchange.excuse(.seconds(5))
         #expect(exchange.timeCame(at(64), limits) == .nothing)
         #expect(exchange.timeCame(at(65), limits) == .close)
     }
 
-    @Test func `once asked to end it ends behind the answer`() {
+    @Test func `a connection that is asked to end ends after the answer`() {
         var idle = HTTPExchange(at: start)
         #expect(idle.askedToEnd() == .close)
         var owing = asked()

@@ -23,7 +23,7 @@ struct RequestRuleTests {
     @Test(arguments: [
         "", " ", "a b", "a/b", "a@b", ":80", "a:b", "a:123456", "[::1", "[]", "[g]", "[::1]x", "a%2", "a%zz", "ä",
     ])
-    func `anything else is none`(_ host: String) {
+    func `any other text is not a host`(_ host: String) {
         #expect(!RequestRule.isHost(host))
         #expect(throws: HTTPViolation.badHost) { try checked("/", hosts: [host]) }
     }
@@ -51,7 +51,7 @@ struct RequestRuleTests {
         #expect(throws: HTTPViolation.badTarget) { try checked(uri) }
     }
 
-    @Test func `HTTP 1.0 has no transfer encoding, and nothing else is spoken`() {
+    @Test func `HTTP 1.0 has no transfer encoding, and other versions are refused`() {
         #expect(throws: HTTPViolation.transferEncodingInHTTP10) {
             try checked("/", .POST, .http1_0, ["Transfer-Encoding": "chunked"])
         }

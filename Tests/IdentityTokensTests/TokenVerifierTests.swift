@@ -32,7 +32,7 @@ private enum Example {
     }
 
     @Test(arguments: [Example.hs256, Example.es256])
-    func `a bit of any part changed is refused`(token: String) async throws {
+    func `a token with one changed bit in any part is refused`(token: String) async throws {
         let verifier = try await Example.verifier()
         let bytes = Array(token.utf8)
         for index in bytes.indices {
@@ -71,19 +71,19 @@ private enum Example {
     }
 
     @Test(arguments: ["", ".", "..", "...", "e30.e30.", "e30.e30.e30", "a.b.c", "====.e30.e30", "W10.e30.e30"])
-    func `what is no token is refused`(token: String) async throws {
+    func `a text that is not a token is refused`(token: String) async throws {
         let verifier = try await Example.verifier()
         #expect(throws: TokenViolation.malformed) { try verifier.identity(of: token, at: 0) }
     }
 
-    @Test func `too long a token is not looked at`() async throws {
+    @Test func `a token that is too long is not parsed`() async throws {
         let verifier = try await Example.verifier()
         #expect(throws: TokenViolation.tooLong) {
             try verifier.identity(of: Example.es256 + String(repeating: "A", count: 8_192), at: 0)
         }
     }
 
-    @Test func `a short secret is no key`() async {
+    @Test func `a secret that is too short is refused`() async {
         await #expect(throws: TokenKey.Fault.shortSecret(31)) {
             try await TokenKey.secret(Array(repeating: 0, count: 31))
         }

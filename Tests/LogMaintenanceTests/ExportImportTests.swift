@@ -34,7 +34,7 @@ struct ExportImportTests {
         #expect(try await findings(in: store).isEmpty)
     }
 
-    @Test func `an export that was cut anywhere is not taken for a whole one`() async throws {
+    @Test func `an export that is truncated anywhere is refused`() async throws {
         let store = MemoryEventStore()
         var filler = LogFiller(store, seed: TestSeed.fixed(5))
         try await filler.makeRoom(events: 20)
@@ -53,7 +53,7 @@ struct ExportImportTests {
         }
     }
 
-    @Test func `a line that is missing, double or out of place is told by its number`() async throws {
+    @Test func `a line that is missing, repeated or out of order is reported by its number`() async throws {
         let seed = TestSeed.fresh()
         var random = SeededRandom(seed: seed)
         let store = MemoryEventStore()
@@ -84,7 +84,7 @@ struct ExportImportTests {
         }
     }
 
-    @Test func `a byte that changed in an event, a key or an epoch is told by its line`() async throws {
+    @Test func `a changed byte in an event, a key or an epoch is reported by its line`() async throws {
         let seed = TestSeed.fresh()
         var random = SeededRandom(seed: seed)
         let store = MemoryEventStore()
@@ -118,7 +118,7 @@ struct ExportImportTests {
         #"{"backline":{"format":2,"version":"9"}}"#,
         #"{"end":{"rooms":0,"events":0,"keys":0,"creations":0,"sessions":0}}"#,
     ])
-    func `what does not begin as an export is refused before anything is written`(line: String) async throws {
+    func `an input that does not begin as an export is refused before anything is written`(line: String) async throws {
         let store = MemoryEventStore()
         let fault = await #expect(throws: LogImporter.Fault.self) {
             try await importLines([Array(line.utf8)], into: store)

@@ -68,7 +68,7 @@ struct VerifierTests {
     @Test(arguments: [
         WatchedArchive.Listing.streams(.events), .streams(.keys), .streams(.snapshots), .creationKeys,
     ])
-    func `a room that is removed after its rows were listed is no stray`(
+    func `a room that is removed after its rows were listed is not reported`(
         listing: WatchedArchive.Listing
     ) async throws {
         let store = MemoryEventStore()

@@ -42,7 +42,7 @@ import Testing
         #expect(pipe.read() == "backline: 1 log lines were dropped: nobody read standard error\nshort\n")
     }
 
-    @Test func `a flush ends after its time where nobody reads`() async throws {
+    @Test func `a flush ends after its time limit if nobody reads`() async throws {
         let pipe = try Pipe()
         pipe.fill()
         let queue = LogQueue(descriptor: pipe.writing)

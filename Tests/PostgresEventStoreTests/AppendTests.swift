@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct AppendTests {
-    @Test func `a stream that moves while its lock is waited for is a conflict, alone`() async throws {
+    @Test func `a stream that moves while an append waits for its lock is a conflict, and no other is`() async throws {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
         let (moving, still) = (try await store.makeStream(code: "A"), try await store.makeStream(code: "B"))
@@ -23,7 +23,7 @@ struct AppendTests {
     }
 
     @Test(arguments: ["COMMIT", "ROLLBACK"])
-    func `a stream that changes without moving while its lock is waited for is appended to`(end: String) async throws {
+    func `a stream that changes without moving during the wait for its lock is appended to`(end: String) async throws {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
         let stream = try await store.makeStream()
@@ -65,7 +65,7 @@ struct AppendTests {
         #expect(events.map(\.payload) == (2...target).map { event($0, mark: won[$0] ?? "nobody").payload })
     }
 
-    @Test func `batches that overlap in any order never wait in a circle`() async throws {
+    @Test func `batches that overlap in any order never deadlock`() async throws {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
         let seed = TestSeed.fresh()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct DirectoryChangeTests {
-    @Test func `what had begun before a mark and commits after it comes after it`() async throws {
+    @Test func `a transaction that began before a mark and commits after it is returned after it`() async throws {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
         let (late, early) = (try await store.makeStream(code: "A"), try await store.makeStream(code: "B"))
@@ -23,7 +23,7 @@ struct DirectoryChangeTests {
         await other.close()
     }
 
-    @Test func `a transaction that never ends makes nothing come twice`() async throws {
+    @Test func `a transaction that never ends returns no change twice`() async throws {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
         let stream = try await store.makeStream()

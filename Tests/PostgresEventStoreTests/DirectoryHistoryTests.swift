@@ -9,7 +9,7 @@ import Testing
 /// Marks of the directory beyond the history in which they were taken: ids of transactions are given again there.
 @Suite(.timeLimit(.minutes(5)))
 struct DirectoryHistoryTests {
-    @Test func `after older files were put back all is read anew, once`() async throws {
+    @Test func `after older files were restored all entries are read anew, once`() async throws {
         let database = try await TestDatabase.migratedAlone()
         defer { withExtendedLifetime(database.cluster) {} }
         let store = try database.store()
@@ -35,7 +35,7 @@ struct DirectoryHistoryTests {
         #expect(try await later.directoryChanges(since: anew.mark).records?.map(\.entry.name) == ["newer"])
     }
 
-    @Test func `after a crash of one of the server's processes all is read anew, once`() async throws {
+    @Test func `after a crash of a PostgreSQL process all entries are read anew, once`() async throws {
         let database = try await TestDatabase.migratedAlone()
         defer { withExtendedLifetime(database.cluster) {} }
         let started = try database.query("SELECT pg_postmaster_start_time()")
@@ -54,7 +54,7 @@ struct DirectoryHistoryTests {
         #expect(try await store.directoryChanges(since: anew.mark).records == [])
     }
 
-    @Test func `after a dump was put back into the same tables all is read anew, once`() async throws {
+    @Test func `after a dump was restored into the same tables all entries are read anew, once`() async throws {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
         let stream = try await store.makeStream()
@@ -67,7 +67,8 @@ struct DirectoryHistoryTests {
         #expect(try await store.directoryChanges(since: anew.mark).records == [])
     }
 
-    @Test func `after a dump was restored elsewhere all is read anew, once, whatever ids it brings`() async throws {
+    @Test func `after a dump was restored elsewhere all entries are read anew, once, whatever ids it has`() async throws
+    {
         let (low, high) = (try await TestDatabase.migratedAlone(), try await TestDatabase.migratedAlone())
         defer { withExtendedLifetime((low.cluster, high.cluster)) {} }
         try high.query("DO $$ BEGIN FOR n IN 1..5000 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$")
@@ -95,7 +96,7 @@ struct DirectoryHistoryTests {
         }
     }
 
-    @Test func `what is no mark has all read anew`() async throws {
+    @Test func `an invalid mark has all entries read anew`() async throws {
         let store = try await TestDatabase.migrated().store()
         for text in ["", "1", "1:1:", "4000000000000:4000000000000: another history"] {
             #expect(try await store.directoryChanges(since: DirectoryMark(text)).records == nil)

@@ -38,7 +38,7 @@ import Testing
             for: [.connected, .message([65]), .disconnected, .connected, .message([66]), .disconnected])
     }
 
-    @Test func `a server that cannot be named is not sent to`() async throws {
+    @Test func `a message to a server with an invalid name is refused`() async throws {
         let bus = try TestDatabase.empty().bus()
         for name in ["", "a\"; DROP TABLE rooms; --", "A", "é", String(repeating: "x", count: 49)] {
             await #expect(throws: StorageFault.self) { try await bus.send([NodeMessage(to: name, payload: [65])]) }
@@ -46,7 +46,7 @@ import Testing
         try await bus.send([NodeMessage(to: String(repeating: "x", count: 48), payload: [65])])
     }
 
-    @Test func `more than the bus may hold is refused, and taken again later`() async throws {
+    @Test func `messages beyond the bus's limit are refused, and accepted again later`() async throws {
         let database = try await TestDatabase.migratedAlone()
         let bus = try database.bus()
         try await bus.send([NodeMessage(payload: [65])])
@@ -149,7 +149,7 @@ struct NotificationTextTests {
         #expect(join(&joiner, payloads("next", number: 3)) == ["next"])
     }
 
-    @Test func `what others write into the channel is nobody's message`() {
+    @Test func `notifications of other programs are ignored`() {
         var joiner = NotificationJoiner()
         let rubbish = [
             "", "|", "hello", "1.0|x", "1.0.0|x", "1.0.-1|x", "-1.0.1|x", "1.1.2|x", "99999999999.0.1|x", "a.b.c|",

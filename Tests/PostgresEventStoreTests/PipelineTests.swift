@@ -56,7 +56,7 @@ struct PipelineTests {
         }
     }
 
-    @Test func `what is sent behind something else is carried out in order`() async throws {
+    @Test func `pipelined requests are carried out in order`() async throws {
         let line = try await Line()
         try await line.block()
         let (store, stream) = (line.store, line.streams[0])
@@ -74,7 +74,7 @@ struct PipelineTests {
         await line.end()
     }
 
-    @Test func `a request that fails leaves those before and behind it alone`() async throws {
+    @Test func `a request that fails does not affect those before and after it`() async throws {
         let line = try await Line(streams: 3)
         let process = try await line.store.process()
         try await line.block()
@@ -106,7 +106,7 @@ struct PipelineTests {
         await line.end()
     }
 
-    @Test func `when the connection is lost each request is told what may have become of it`() async throws {
+    @Test func `when the connection is lost each request gets the fault that fits it`() async throws {
         let line = try await Line {
             $0.requestsPerConnection = 3
             $0.reconnects = false
@@ -141,7 +141,7 @@ struct PipelineTests {
         await line.end()
     }
 
-    @Test func `what was not sent goes over the next connection`() async throws {
+    @Test func `requests that were not sent use the next connection`() async throws {
         let line = try await Line { $0.requestsPerConnection = 1 }
         try await line.block()
         let (store, streams) = (line.store, line.streams)
@@ -211,7 +211,7 @@ struct PipelineTests {
         await line.end()
     }
 
-    @Test func `a connection that is not worth keeping still serves what was sent over it`() async throws {
+    @Test func `a connection that is to be replaced still serves the requests that were sent over it`() async throws {
         let line = try await Line()
         let process = try await line.store.process()
         try await line.block()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct PoolTests {
-    @Test func `closing lets what is under way finish and refuses what comes later`() async throws {
+    @Test func `closing finishes requests under way and refuses later ones`() async throws {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
         let stream = try await store.makeStream()
@@ -65,7 +65,7 @@ struct PoolTests {
         await other.close()
     }
 
-    @Test func `nothing is left of a store that nobody holds`() async throws {
+    @Test func `a store without references is freed completely`() async throws {
         let database = try await TestDatabase.migrated()
         weak var executor: PollingExecutor?
         weak var pool: PostgresPool?

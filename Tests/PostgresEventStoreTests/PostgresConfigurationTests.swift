@@ -16,7 +16,7 @@ struct PostgresConfigurationTests {
         #expect(configuration.target == target)
     }
 
-    @Test func `what is given goes before the environment`() throws {
+    @Test func `a given URL overrides the environment`() throws {
         let environment = ["DATABASE_URL": "postgres://one:1/a"]
         #expect(try PostgresConfiguration(url: "postgres://two:2/b", environment: environment).target == "two:2/b")
         #expect(try PostgresConfiguration(url: nil, environment: environment).target == "one:1/a")
@@ -32,7 +32,7 @@ struct PostgresConfigurationTests {
         "postgres://ana:s3cret%2@db/rooms", "postgres://db/rooms?s3cret=1", "host=db s3cret", "s3cret=1",
         "password='s3cret", "postgres://ana:s3cret@db:54\0/rooms",
     ])
-    func `what libpq does not understand is refused without repeating it`(url: String) throws {
+    func `a string that libpq does not understand is refused without repeating it`(url: String) throws {
         let error = #expect(throws: PostgresConfigurationError.self) {
             try PostgresConfiguration(url: url, environment: [:])
         }

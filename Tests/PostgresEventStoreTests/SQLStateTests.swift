@@ -25,7 +25,7 @@ struct SQLStateTests {
     }
 
     @Test(arguments: ["08006", "0A000", "25006", "25P02", "26000", "40003", "57P01"])
-    func `a connection that cannot do better is replaced`(code: String) {
+    func `a connection that cannot succeed any more is replaced`(code: String) {
         #expect(SQLState(code).meaning.renewsConnection)
     }
 

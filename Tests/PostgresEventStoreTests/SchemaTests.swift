@@ -28,7 +28,7 @@ struct SchemaTests {
         #expect(try database.query("SELECT * FROM schema_migrations") == before)
     }
 
-    @Test func `of many that migrate at once each migration is applied by one`() async throws {
+    @Test func `of many concurrent migrators one applies each migration`() async throws {
         let stores = try (0..<6).map { _ in try database.store() }
         let applied = try await withThrowingTaskGroup(of: [Migration].self) { group in
             for store in stores {

@@ -48,7 +48,7 @@ import Testing
         #expect(PrometheusRegistry.timeBounds.last == 10)
     }
 
-    @Test func `what is no finite number is left out`() throws {
+    @Test func `a value that is not a finite number is ignored`() throws {
         let recorder = Recorder(label: "h", factory: registry)
         for value in [Double.nan, .infinity, -.infinity, 2] { recorder.record(value) }
         let parsed = try ExpositionParser(registry.exposition())

@@ -25,7 +25,7 @@ import Testing
         "# TYPE a histogram\na_bucket{le=\"1\"} 2\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n",
         "# TYPE a histogram\na_bucket{le=\"1\"} 1\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 2\n",
     ])
-    func `what is not in the format is refused`(text: String) {
+    func `text that is not in the format is refused`(text: String) {
         #expect(throws: ExpositionParser.Violation.self) { try ExpositionParser(Array(text.utf8)) }
     }
 }

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: ["", "17 backline S 1", "17 (a) S 1 2 3", "17 (a)"])
-    func `a text that is no status gives nothing`(stat: String) {
+    func `a text that is not a status file gives nothing`(stat: String) {
         #expect(ProcessReading.startTicks(stat: stat) == nil)
     }
 

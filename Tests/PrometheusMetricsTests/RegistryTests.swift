@@ -21,7 +21,7 @@ import Testing
         #expect(try parsed().value("a_total") == 1)
     }
 
-    @Test func `of two kinds of metric with one name the first is kept and the second is lost`() throws {
+    @Test func `if two kinds of metric have the same name, the first is kept and the second ignored`() throws {
         Counter(label: "a", factory: registry).increment()
         Meter(label: "a", factory: registry).set(9)
         FloatingPointCounter(label: "a", factory: registry).increment(by: 9)
@@ -92,7 +92,7 @@ import Testing
         #expect(try parsed().value("h_count", ["le_": "x", "_name__": "y", "a_b": "1", "_": "z"]) == 1)
     }
 
-    @Test func `nothing that many tasks record at once is lost`() async throws {
+    @Test func `no value that many tasks record concurrently is lost`() async throws {
         let registry = registry
         let (tasks, rounds) = (16, 2_000)
         await withDiscardingTaskGroup { group in

@@ -13,7 +13,7 @@ import Testing
         return tickets.map(\.isOverLimit)
     }
 
-    @Test func `each address has its own, and who is gone counts no more`() throws {
+    @Test func `each address has its own count, and closed connections do not count`() throws {
         let limit = AddressLimit(maximum: 2)
         for _ in 0..<2 {
             let found = try Self.over(limit, ["10.0.0.1", "10.0.0.1", "10.0.0.2", "10.0.0.1"])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `what a proxy passes on counts by where it came from`() throws {
+    @Test func `a proxy's requests count for the addresses that they came from`() throws {
         let limit = try Self.limit()
         let proxy = try Self.socket("10.0.0.1")
         let first = limit.admit(through: proxy, forwardedFor: ["203.0.113.1"])
@@ -68,7 +68,7 @@ import Testing
         #expect([first, second, other].map { $0?.isOverLimit } == [false, true, false])
     }
 
-    @Test func `who is no proxy is not believed`() throws {
+    @Test func `the field is ignored unless a proxy sends it`() throws {
         let limit = try Self.limit()
         #expect(limit.admit(through: try Self.socket("203.0.113.9"), forwardedFor: ["203.0.113.1"]) == nil)
     }
@@ -107,7 +107,7 @@ import Testing
     @Test(arguments: [
         "", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "10.0.0.0/8/8", "host", "10.0.0.0/", "1.2.3.4:5",
     ])
-    func `what is no network is none`(text: String) {
+    func `an invalid network is refused`(text: String) {
         #expect(AddressNetwork(text) == nil)
     }
 }

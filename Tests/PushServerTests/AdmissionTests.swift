@@ -13,7 +13,7 @@ import Testing
 
     private func session() -> SessionID { SessionID(UUID()) }
 
-    @Test func `of a crowd that comes at once from one address 600 become members in the first moment`() {
+    @Test func `of a crowd from one address 600 become members at once`() {
         let (room, other) = (RoomID(UUID()), RoomID(UUID()))
         let began = NIODeadline.now()
         let joined = (0..<3_019).count { _ in admission.newcomer(from: 7, to: room) == nil }
@@ -24,7 +24,7 @@ import Testing
         #expect(admission.newcomer(from: nil, to: room) == nil)
     }
 
-    @Test func `3,000 people who mistype a code behind one address are all let`() {
+    @Test func `3,000 people behind one address may each mistype a code`() {
         for _ in 0..<3_000 {
             let seeker = RoomSeeker(session: session(), address: 7)
             #expect(throws: Never.self) { try admission.lookup(by: seeker, isOfCode: true) }
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `what an address has used up concerns ids only of those who have tried`() {
+    @Test func `an address's used-up allowance limits look-ups by id only for sessions that have failed before`() {
         let (tried, new) = (RoomSeeker(session: session(), address: 7), RoomSeeker(session: session(), address: 7))
         for _ in 0..<100 { admission.lookupFailed(by: tried) }
         for _ in 0..<4_000 { admission.lookupFailed(by: RoomSeeker(session: session(), address: 7)) }

@@ -6,7 +6,7 @@ import Testing
     private let token = "bls_" + String(repeating: "A", count: 43)
     private let other = "bls_" + String(repeating: "B", count: 43)
 
-    @Test func `a cookie holds for its host alone`() {
+    @Test func `a cookie is valid only for its own host`() {
         #expect(
             Authentication.cookie(token: token, lifetimeMs: 60_000)
                 == "__Host-backline_session=\(token); Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=60")
@@ -34,7 +34,7 @@ import Testing
         #expect(Authentication.token(authorization: nil, cookies: [mixed]) == token)
     }
 
-    @Test func `of several cookies of this name none is taken`() {
+    @Test func `several cookies of this name are all ignored`() {
         for cookies in [
             ["__Host-backline_session=\(token); __Host-backline_session=\(other)"],
             ["__Host-backline_session=\(token)", "__Host-backline_session=\(token)"],

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Delivery schedule` {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
 
-    @Test func `where little is to do a delivery comes at once, and is asked for once`() {
+    @Test func `under light load a delivery is scheduled at once, and only once`() {
         var schedule = DeliverySchedule()
         #expect(schedule.next(pending: 1, at: Self.start) == .zero)
         #expect(schedule.next(pending: 2, at: Self.start) == nil)

@@ -18,7 +18,7 @@ import Testing
         #expect(budget.take(perSecond: 10, at: later) != .accepted)
     }
 
-    @Test func `who waits as long as asked may send a second's worth`() {
+    @Test func `a client that waits as long as told may send a second's worth`() {
         var budget = MessageBudget(perSecond: 10, at: Self.start)
         while budget.take(perSecond: 10, at: Self.start) == .accepted {}
         guard case .refused(let wait) = budget.take(perSecond: 10, at: Self.start) else {
@@ -29,7 +29,7 @@ import Testing
         for _ in 0..<10 { #expect(budget.take(perSecond: 10, at: later) == .accepted) }
     }
 
-    @Test func `who goes on in spite of a second's worth of refusals has gone too far`() {
+    @Test func `a client that goes on after a second's worth of refusals is closed`() {
         var budget = MessageBudget(perSecond: 10, at: Self.start)
         for _ in 0..<50 { _ = budget.take(perSecond: 10, at: Self.start) }
         for _ in 0..<10 {

@@ -83,7 +83,7 @@ import Testing
         #expect(outbox.isEmpty && outbox.droppableBytes == 0 && outbox.sharedBytes == 0)
     }
 
-    @Test func `what is shared leaves in slices of its own memory`() {
+    @Test func `shared bytes are sent as slices of their own memory`() {
         let state = ByteBuffer(repeating: 7, count: 100_000)
         let address = { (buffer: ByteBuffer) in
             // Compared only.

@@ -8,7 +8,7 @@ import Testing
         SecurityFields(policy, isSecure: isSecure).fields.map { "\($0.name): \($0.value)" }
     }
 
-    @Test func `data is not kept, loads nothing and is framed by nothing`() {
+    @Test func `JSON is not cached, loads nothing and cannot be framed`() {
         #expect(
             text(.data, isSecure: true) == [
                 "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer", "Cache-Control: no-store",
@@ -21,7 +21,8 @@ import Testing
         (AnswerPolicy.Caching.never, "no-store"), (.revalidated, "no-cache"),
         (.immutable, "public, max-age=31536000, immutable"),
     ])
-    func `a page loads what is the server's own and may be kept`(caching: AnswerPolicy.Caching, field: String) {
+    func `a page loads only the server's own resources and may be cached`(caching: AnswerPolicy.Caching, field: String)
+    {
         #expect(
             text(.page(caching)) == [
                 "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer", "Cache-Control: \(field)",
@@ -30,7 +31,7 @@ import Testing
             ])
     }
 
-    @Test func `what an answer has stays, and what it lacks is added`() throws {
+    @Test func `fields of an answer are kept, and missing ones are added`() throws {
         var answer: HTTPFields = [.cacheControl: "max-age=5", .contentType: "text/html"]
         SecurityFields(.page(.revalidated), isSecure: true).add(to: &answer)
         #expect(answer[.cacheControl] == "max-age=5")

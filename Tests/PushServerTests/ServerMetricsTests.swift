@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `what the loops counted is added up, once`() {
+    @Test func `counts of all loops are added up, once`() {
         let metrics = ServerMetrics(registry: registry, version: "1.0", node: "a")
         var one = ConnectionTally()
         one.framesReceived.text = 3
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `tallies that come in the wrong order take nothing back`() {
+    @Test func `tallies that arrive in the wrong order do not decrease a counter`() {
         let metrics = ServerMetrics(registry: registry, version: "1.0", node: "a")
         var tally = ConnectionTally()
         for (sent, expected) in [(10, 10), (7, 10), (12, 12)] {

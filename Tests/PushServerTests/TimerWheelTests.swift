@@ -53,7 +53,7 @@ import Testing
         #expect(Self.due(&wheel, [id: element], at: Self.start + .seconds(30)).isEmpty)
     }
 
-    @Test func `who is due later than a turn of the wheel is looked at in between`() {
+    @Test func `an element due later than a turn of the wheel is examined in between`() {
         var wheel = TimerWheel(start: Self.start)
         let (id, element) = (ConnectionID(rawValue: 1), Element())
         wheel.schedule(element, id, at: Self.start + .hours(1))

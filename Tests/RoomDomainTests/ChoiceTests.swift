@@ -50,12 +50,12 @@ import Testing
             .playbackStarted(entry: 2, track: 2, positionMs: 0, at: .start(plus: 1_000), by: nil))
     }
 
-    @Test func `what waits is played before what is asked for`() {
+    @Test func `waiting entries are played before requested tracks`() {
         let asked = votes(opened(room(.votes)), (.bob, 1)).after(.enqueue(track: 5, index: nil))
         #expect(played(asked, 3) == [5, 1])
     }
 
-    @Test func `where the DJ fills the queue, requests are not played`() {
+    @Test func `if the DJ fills the queue, requests are not played`() {
         #expect(played(votes(opened(room(.dj)), (.bob, 1)), 2) == [])
     }
 
@@ -84,20 +84,20 @@ import Testing
         #expect(played(asked, 9) == [1, 4, 6, 2, 5, 3])
     }
 
-    @Test func `what is on air counts as a turn`() {
+    @Test func `the entry on air counts as a turn`() {
         let playing = votes(opened(room(.fair)), (.bob, 1), (.bob, 2)).after(.finish(entry: 1))
         #expect(playing.room.onAir?.track == 1)
         #expect(played(votes(playing, (.cyd, 3), (.dan, 4)), 9) == [3, 4, 2])
     }
 
-    @Test func `what was played counts after all requests were played`() {
+    @Test func `turns taken still count after all requests were played`() {
         var room = votes(opened(room(.fair)), (.bob, 1), (.bob, 2), (.bob, 3))
         for _ in 0..<3 { room = room.after(.finish(entry: room.room.onAir?.entry ?? 0), after: 1) }
         #expect(room.room.turns == [2: Turns(taken: 3, round: 3)])
         #expect(played(votes(room, (.bob, 4), (.bob, 5), (.cyd, 6), (.cyd, 7)), 9) == [6, 7, 4, 5])
     }
 
-    @Test func `who comes late cannot claim the rounds that were before`() {
+    @Test func `a latecomer cannot claim earlier rounds`() {
         var room = votes(
             opened(room(.fair)), (.bob, 1), (.bob, 2), (.bob, 3), (.cyd, 4), (.cyd, 5), (.cyd, 6))
         for _ in 0..<6 { room = room.after(.finish(entry: room.room.onAir?.entry ?? 0), after: 1) }
@@ -106,21 +106,21 @@ import Testing
         #expect(played(votes(room, (.bob, 1), (.cyd, 4), (.dan, 7), (.dan, 8), (.dan, 9)), 9) == [7, 8, 1, 4, 9])
     }
 
-    @Test func `within a round goes first who had fewer turns`() {
+    @Test func `within a round the member with fewer turns goes first`() {
         var room = votes(opened(room(.fair)), (.bob, 1), (.bob, 2), (.cyd, 3))
         for _ in 0..<3 { room = room.after(.finish(entry: room.room.onAir?.entry ?? 0), after: 1) }
         #expect(room.room.turns.mapValues(\.taken) == [2: 2, 3: 1])
         #expect(played(votes(room, (.bob, 4), (.cyd, 5)), 9) == [5, 4])
     }
 
-    @Test func `what was skipped was no turn`() {
+    @Test func `a skipped entry does not count as a turn`() {
         let skipped = votes(opened(room(.fair)), (.bob, 1), (.bob, 2)).after(.finish(entry: 1)).after(.skip)
         #expect(skipped.room.turns == [2: Turns(taken: 1, round: 1)])
         #expect(skipped.room.onAir?.track == 2)
         #expect(skipped.after(.skip).room.turns == [:])
     }
 
-    @Test func `what the room itself filled in is nobody's turn`() {
+    @Test func `an entry that the room itself chose is nobody's turn`() {
         #expect(opened(room(.fair)).room.turns == [:])
         let asked = votes(opened(room(.fair)), (.bob, 1))
         let why = ChoiceReason(rule: .fair, rank: [1, 1, asked.room.tracks[1]?.requestedSeq ?? 0], turnOf: 2)
@@ -151,7 +151,7 @@ import Testing
             .playbackStopped(by: 1))
     }
 
-    @Test func `a member has so many waiting entries and no more`() {
+    @Test func `the waiting entries of a member are limited`() {
         var update = RoomUpdate()
         update.settings.maxWaitingPerMember = 2
         let room = RoomScenario.given(RoomScenario.waiting).after(.updateRoom(update))
@@ -161,7 +161,7 @@ import Testing
         _ = room.after(.dequeue(entry: 1)).after(.enqueue(track: 4, index: nil))
     }
 
-    @Test func `guests add tracks where the room lets them`() {
+    @Test func `guests add tracks only if the room allows it`() {
         let room = RoomScenario.given(RoomScenario.people)
         room.refuses(.addTracks([.titled("x")]), by: .cyd, with: .forbidden)
         var update = RoomUpdate()

@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `indexes can be made again from what they follow from`() {
+    @Test func `indexes can be rebuilt from the data that they derive from`() {
         let room = RoomScenario.given(RoomScenario.playing).after(.vote(track: 2), by: .cyd).after(.vote(track: 2)).room
         var restored = room
         restored.memberOfSession = [:]
@@ -162,7 +162,7 @@ import Testing
         #expect(restored == room)
     }
 
-    @Test func `broken rooms are told`() {
+    @Test func `violated invariants are reported`() {
         let room = RoomScenario.given(RoomScenario.playing).after(.vote(track: 2), by: .cyd).room
         let breaks: [(inout RoomState) -> Void] = [
             { $0.members[1]?.role = .guest }, { $0.members[3]?.role = .owner }, { $0.members[1] = nil },

@@ -26,7 +26,7 @@ import Testing
         #expect(forgotten.members.count == 4)
     }
 
-    @Test func `closing alone takes nothing`() {
+    @Test func `closing without forgetting removes nothing`() {
         let closed = placed.when(.closeRoom, then: .roomClosed(forget: false, by: 1)).room
         #expect(!closed.isForgotten)
         #expect(closed.location == cell)
@@ -43,7 +43,7 @@ import Testing
         forgotten.refuses(.rename(name: "Ana"), with: .roomClosed)
     }
 
-    @Test func `nobody else may`() {
+    @Test func `nobody but the owner may have a room forgotten`() {
         for room in [placed, placed.after(.closeRoom), placed.after(.closeRoom(forget: true))] {
             room.refuses(.closeRoom(forget: true), by: .bob, with: .forbidden)
             room.refuses(.closeRoom(forget: true), by: .cyd, with: .forbidden)
@@ -52,7 +52,7 @@ import Testing
         RoomScenario.given([]).refuses(.closeRoom(forget: true), by: .server, with: .roomClosed)
     }
 
-    @Test func `an event without personal data keeps all else`() {
+    @Test func `an event without personal data keeps all other values`() {
         let location = cell
         var settings = RoomSettings()
         settings.skipRatio = 0.25
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `at any position, the fold of what is left is what is left of the fold`(block: Int) {
+    func `at any position, folding events without personal data equals removing it from the fold`(block: Int) {
         for seed in TestSeed.fixed(UInt64(block * 20)..<UInt64(block * 20 + 20)) {
             print("a room that is forgotten, seed \(seed)")
             var input = RandomInput(random: SeededRandom(seed: seed))

@@ -16,7 +16,7 @@ import Testing
         "", "0A1BZ", "0A1BZVV", "0A1BZVVVV", "0A1BZU", "0A1BZVVU", "u00000", "0A-BZV", " 0A1BZ", "0A1BZ ", "0A1BZÅ",
         "٠٠٠", "०००",
     ])
-    func `anything else is no code`(text: String) {
+    func `any other text is not a code`(text: String) {
         #expect(RoomCode(text) == nil)
     }
 
@@ -55,7 +55,7 @@ import Testing
         #expect(Visibility.unlisted.codeLength == .eight)
     }
 
-    @Test func `no room gets the word of a search as its code`() throws {
+    @Test func `no room gets NEARBY as its code`() throws {
         let word = try #require(RoomCode("nearby"))
         #expect(RoomCode(random: UInt64(word.value)).description == "NEARBZ")
         // The bits above the lowest 30 do not matter.
@@ -89,7 +89,7 @@ import Testing
         "", "x", "017f22e279b07cc398c4dc0c0c07398f", "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}",
         "017f22e2-79b0-7cc3-98c4-dc0c0c07398f ", "017f22e2-79b0-7cc3-98c4-dc0c0c07398g",
     ])
-    func `anything else is no identifier`(text: String) {
+    func `any other text is not an identifier`(text: String) {
         #expect(RoomID(text) == nil)
         #expect(SessionID(text) == nil)
     }

@@ -17,7 +17,7 @@ import Testing
             .memberLeft(MemberLeft(member: 3, reason: .kicked, by: 2, note: "loud")))
     }
 
-    @Test func `a ban is one of each of them`() {
+    @Test func `a ban of several is a ban of each`() {
         people.when(
             .kick(members: [2, 3], ban: true, durationMs: 1_000, note: nil),
             then: .memberLeft(MemberLeft(member: 2, reason: .banned, by: 1)),
@@ -27,7 +27,7 @@ import Testing
         ).refuses(.join(name: nil), by: .bob, with: .banned).refuses(.join(name: nil), by: .cyd, with: .banned)
     }
 
-    @Test func `what one leaves behind counts for the next`() {
+    @Test func `each kick is decided on the room that the earlier ones leave`() {
         let room = RoomScenario.given(RoomScenario.playing).after(.vote(track: 4), by: .cyd)
             .after(.vote(track: 4), by: .dan).after(.voteSkip(entry: 1), by: .cyd, online: [1, 2, 3, 4])
         guard let seq = room.room.tracks[4]?.requestedSeq else {
@@ -45,7 +45,7 @@ import Testing
                     member: 4, reason: .kicked, by: 1, votes: [.init(track: 4, votes: 0, requestedSeq: nil)])))
     }
 
-    @Test func `who may not be kicked refuses the whole`() {
+    @Test func `one member who may not be kicked refuses the whole command`() {
         people.refuses(kick([3, 1]), with: .forbidden)
         people.refuses(kick([3, 2]), by: .bob, with: .forbidden)
         people.refuses(kick([3, 9]), with: .notFound)
@@ -69,7 +69,7 @@ import Testing
         #expect(all.room.bans.count == 500)
     }
 
-    @Test func `where the bans of all do not fit, nobody is put out`() {
+    @Test func `if the bans do not all fit, nobody is kicked`() {
         let banned = (5..<RoomLimits.bans + 4).map { number in
             RoomEvent.memberBanned(member: MemberID(rawValue: number), by: 1, session: .numbered(number))
         }
@@ -108,7 +108,7 @@ import Testing
         banned.when(.unban(member: 3), then: .memberUnbanned(member: 3, by: 1))
     }
 
-    @Test func `a ban of which the log does not say what the member was counts as a guest's`() {
+    @Test func `a ban without a role in the log counts as a guest's`() {
         RoomScenario.given(RoomScenario.people + [.memberBanned(member: 9, by: 1, session: .eve)])
             .when(.unban(member: 4), by: .bob).refuses(.unban(member: 9), by: .bob, with: .notFound)
     }

@@ -44,7 +44,7 @@ import Testing
             .changesNothing(.rename(name: "Cydney"), by: .cyd)
     }
 
-    @Test func `a full room takes nobody more, but answers who is in it`() {
+    @Test func `a full room refuses newcomers, but answers a member who joins again`() {
         var room = people.room
         for number in 5...RoomLimits.members {
             let joined = RoomEvent.memberJoined(
@@ -140,7 +140,7 @@ import Testing
             then: .memberLeft(MemberLeft(member: 1, reason: .expired)), .roomClosed)
     }
 
-    @Test func `ending the session of who is not in the room changes nothing`() {
+    @Test func `ending the session of somebody who is not in the room changes nothing`() {
         people.changesNothing(.endMembership(session: .eve, reason: .expired), by: .server)
         people.after(.closeRoom).changesNothing(.endMembership(session: .cyd, reason: .expired), by: .server)
     }
@@ -160,7 +160,7 @@ import Testing
             .join(name: nil), by: .cyd, then: .memberJoined(member: 5, name: "Cyd", role: .guest, session: .cyd))
     }
 
-    @Test func `who is banned leaves, and stays out`() {
+    @Test func `a banned member leaves, and cannot come back`() {
         let banned = people.when(
             .kick(member: 3, ban: true, note: nil), by: .bob,
             then: .memberLeft(MemberLeft(member: 3, reason: .banned, by: 2)),
@@ -191,7 +191,7 @@ import Testing
         people.refuses(.kick(member: 1, ban: false, note: nil), with: .forbidden)
     }
 
-    @Test func `who is not there cannot be kicked`() {
+    @Test func `an absent member cannot be kicked`() {
         people.refuses(.kick(member: 9, ban: false, note: nil), with: .notFound)
         people.after(.leave, by: .cyd).refuses(.kick(member: 3, ban: true, note: nil), with: .notFound)
     }
@@ -203,7 +203,7 @@ import Testing
             .when(.join(name: nil), by: .cyd, then: .memberJoined(member: 5, name: "Cyd", role: .guest, session: .cyd))
     }
 
-    @Test func `unbanning who is not banned changes nothing, and nobody is not found`() {
+    @Test func `unbanning a member who is not banned changes nothing, and an unknown number is not found`() {
         people.changesNothing(.unban(member: 4))
         for number in [0, -1, 5, Int.max] {
             people.refuses(.unban(member: MemberID(rawValue: number)), with: .notFound)
@@ -232,7 +232,7 @@ import Testing
         #expect(room.members[3]?.role == .owner)
     }
 
-    @Test func `a transfer to oneself changes nothing, and to nobody is not found`() {
+    @Test func `a transfer to oneself changes nothing, and an unknown number is not found`() {
         people.changesNothing(.transferOwnership(member: 1))
         people.refuses(.transferOwnership(member: 9), with: .notFound)
     }

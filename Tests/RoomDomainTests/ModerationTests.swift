@@ -14,14 +14,14 @@ import Testing
 
     // MARK: - Bans for a time
 
-    @Test func `a ban for a time says until when it is`() {
+    @Test func `a ban for a time says when it ends`() {
         people.when(
             .kick(member: 3, ban: true, durationMs: 1_000, note: " loud "), by: .bob, after: 5,
             then: .memberLeft(MemberLeft(member: 3, reason: .banned, by: 2, note: "loud")),
             .memberBanned(member: 3, by: 2, session: .cyd, until: .start(plus: 1_005), note: "loud"))
     }
 
-    @Test func `it ends by itself, and the log tells it when the session comes back`() {
+    @Test func `a ban ends by itself, and the log records it when the session comes back`() {
         let banned = people.after(.kick(member: 3, ban: true, durationMs: 1_000, note: nil))
         banned.refuses(.join(name: nil), by: .cyd, after: 999, with: .banned)
         banned.when(
@@ -29,7 +29,7 @@ import Testing
             .memberJoined(member: 5, name: "Cyd", role: .guest, session: .cyd))
     }
 
-    @Test func `who is refused is told how long the ban lasts, where it ends`() {
+    @Test func `a refused session is told how long the ban lasts, if it ends`() {
         let banned = people.after(.kick(member: 3, ban: true, durationMs: 1_000, note: nil))
             .after(.kick(member: 4, ban: true, note: nil)).room
         #expect(throws: RoomRefusal.banned(retryAfterMs: 600)) {
@@ -45,7 +45,7 @@ import Testing
         #expect(banned.refusal(of: .ana, at: .start(plus: 0)) == nil)
     }
 
-    @Test func `it is lifted before its end and after it`() {
+    @Test func `a ban may be lifted before its end and after it`() {
         let banned = people.after(.kick(member: 3, ban: true, durationMs: 1_000, note: nil))
         for milliseconds: Int64 in [1, 2_000] {
             banned.when(
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `where there are as many bans as may be, the oldest that has ended makes room for one more`() {
+    @Test func `if the list of bans is full, the oldest one that has ended makes room for one more`() {
         func banned(_ number: Int, until milliseconds: Int64? = nil) -> RoomEvent {
             .memberBanned(
                 member: MemberID(rawValue: number), by: 1, session: .numbered(number),
@@ -74,7 +74,7 @@ import Testing
             .memberUnbanned(member: 20_000, by: nil), .memberBanned(member: 3, by: 1, session: .cyd))
     }
 
-    @Test func `a room that is full takes nobody back, and says nothing of the ban`() {
+    @Test func `a full room refuses a session whose ban has ended, and records nothing of the ban`() {
         var room = people.after(.kick(member: 3, ban: true, durationMs: 1, note: nil)).room
         for number in 5...RoomLimits.members + 1 {
             let joined = RoomEvent.memberJoined(
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `a guest adds once in so long, each guest for itself`() {
+    @Test func `slow mode limits each guest by itself`() {
         let added = slow.after(.addTracks([.titled("a"), .titled("b")]), by: .cyd)
         #expect(wait(added, .cyd, after: 0) == 1_000)
         #expect(wait(added, .cyd, after: 999) == 1)
@@ -162,7 +162,7 @@ import Testing
         #expect(wait(added, .dan, after: 0) == nil)
     }
 
-    @Test func `what was refused does not count`() {
+    @Test func `a refused command does not count`() {
         let added = slow.after(.addTracks([.titled("a")]), by: .cyd)
         added.refuses(.addTracks([.titled("b")]), by: .cyd, after: 500, with: .rateLimited)
         #expect(wait(added, .cyd, after: 1_000) == nil)
@@ -176,13 +176,13 @@ import Testing
         }
     }
 
-    @Test func `who leaves and comes back waits all the same`() {
+    @Test func `leaving and coming back does not shorten the wait`() {
         let back = slow.after(.addTracks([.titled("a")]), by: .cyd).after(.leave, by: .cyd)
             .after(.join(name: nil), by: .cyd)
         #expect(wait(back, .cyd, after: 400) == 600)
     }
 
-    @Test func `it may be set, changed and ended between two additions`() {
+    @Test func `slow mode may be set, changed and ended between two additions`() {
         let added = people.after(settings { $0.guestsMayAdd = true }).after(.addTracks([.titled("a")]), by: .cyd)
         #expect(wait(added, .cyd, after: 0) == nil)
         let slowed = added.after(settings { $0.slowModeMs = 3_600_000 })
@@ -190,13 +190,13 @@ import Testing
         #expect(wait(slowed.after(settings { $0.slowModeMs = 0 }), .cyd, after: 1) == nil)
     }
 
-    @Test func `the values are looked at first, and then how long it was`() {
+    @Test func `values are checked before the wait`() {
         let added = slow.after(.addTracks([.titled("a")]), by: .cyd)
         added.refuses(.addTracks([.titled("")]), by: .cyd, with: .badRequest)
         added.refuses(.addTracks([]), by: .cyd, with: .badRequest)
     }
 
-    @Test func `what was added too long ago to matter is not kept`() {
+    @Test func `times too old for slow mode are not kept`() {
         let added = slow.after(.addTracks([.titled("a")]), by: .cyd)
         #expect(Set(added.room.additions.keys) == [.cyd])
         #expect(added.after(.addTracks([.titled("b")]), by: .dan, after: 3_599_999).room.additions.count == 2)
@@ -228,7 +228,7 @@ import Testing
             .roleChanged(member: 1, role: .dj, note: "ownerAway"))
     }
 
-    @Test func `an owner stays who is online, whom nobody could replace, or who may be away`() {
+    @Test func `an owner stays who is online, has no possible heir, or is allowed to be away`() {
         lonely.changesNothing(.replaceOwner(1), by: .server, online: [1, 2, 3])
         lonely.changesNothing(.replaceOwner(1), by: .server, online: [])
         lonely.changesNothing(.replaceOwner(1), by: .server, online: [99])
@@ -239,7 +239,7 @@ import Testing
 
     // MARK: - Reasons
 
-    @Test func `what people do says who did it and why`() {
+    @Test func `events name the member who acted, and the reason`() {
         people.when(
             .setRole(member: 3, role: .dj, note: " good taste "),
             then: .roleChanged(member: 3, role: .dj, by: 1, note: "good taste"))
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "a\u{0}", "a\nb", String(repeating: "x", count: 201)])
-    func `a reason keeps to the rule`(note: String) {
+    func `a reason that breaks the rule is refused`(note: String) {
         var update = RoomUpdate()
         update.note = note
         for command in [

@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: rows, Phase.allCases)
-    func `every command is for whom it is for, in every phase`(row: Row, phase: Phase) {
+    func `every command is allowed to the right actors in every phase`(row: Row, phase: Phase) {
         for asking in Asking.allCases {
             let room = room(phase)
             if let refusal = refusal(of: row, by: asking, in: phase) {
@@ -138,14 +138,14 @@ import Testing
         #expect(Set(Self.rows.map(\.command.kind)) == Set(RoomCommand.Kind.allCases))
     }
 
-    @Test(arguments: rows) func `who has left or was kicked is a stranger`(row: Row) {
+    @Test(arguments: rows) func `a member who has left or was kicked is a stranger`(row: Row) {
         guard row.need != .nothing else { return }
         let room = room(.playing)
         room.after(.leave, by: .dan).refuses(row.command, by: .dan, with: .notMember)
         room.after(.kick(member: 4, ban: false, note: nil)).refuses(row.command, by: .dan, with: .notMember)
     }
 
-    @Test(arguments: rows) func `who was banned for a time is a stranger after it`(row: Row) {
+    @Test(arguments: rows) func `a banned session is a stranger after its ban has ended`(row: Row) {
         let (room, gus) = (room(.playing), Asking.bannedForATime.actor)
         if row.need == .nothing {
             _ = room.after(row.command, by: gus, after: 60_000)
@@ -158,7 +158,8 @@ import Testing
     @Test(arguments: [
         (guestsMayAdd: false, isLocked: false), (false, true), (true, false), (true, true),
     ])
-    func `guests add where they may and the queue is not locked, DJs always`(guestsMayAdd: Bool, isLocked: Bool) {
+    func `guests add if they are allowed to and the queue is not locked, DJs always`(guestsMayAdd: Bool, isLocked: Bool)
+    {
         var update = RoomUpdate()
         update.settings.guestsMayAdd = guestsMayAdd
         update.settings.queueLocked = isLocked

@@ -58,7 +58,7 @@ import Testing
             .play(entry: 1), after: 50, then: .playbackResumed(positionMs: 100, at: .start(plus: 150), by: 1))
     }
 
-    @Test func `where nothing waits there is nothing to play`() {
+    @Test func `with an empty queue there is nothing to play`() {
         RoomScenario.given(RoomScenario.songs).refuses(.play(entry: nil), with: .notFound)
         waiting.refuses(.play(entry: 4), with: .notFound)
         let alone = playing.after(.dequeue(entry: 2)).after(.dequeue(entry: 3))

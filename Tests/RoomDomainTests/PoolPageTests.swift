@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    @Test(arguments: PoolSort.allCases) func `what comes and goes between pages moves nothing else`(sort: PoolSort) {
+    @Test(arguments: PoolSort.allCases) func `tracks that come and go between pages do not move others`(sort: PoolSort)
+    {
         for seed in TestSeed.fixed(0..<10) {
             print("pages of a pool that changes, seed \(seed)")
             var random = SeededRandom(seed: seed)
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a place that no track had is a place all the same`() {
+    @Test func `a position that no track had is valid`() {
         let room = RoomScenario.given(RoomScenario.songs).room
         func tracks(after place: PoolPlace) -> [Int] {
             room.poolPage(PoolQuery(start: .after(place), limit: 10)).tracks.map(\.id.rawValue)
@@ -105,7 +106,7 @@ import Testing
         #expect(tracks(after: .added(.init(rawValue: .max))) == [])
     }
 
-    @Test(arguments: PoolSort.allCases) func `a page ends where its work does, and the next one goes on`(
+    @Test(arguments: PoolSort.allCases) func `a page ends when its work is used up, and the next one continues`(
         sort: PoolSort
     ) {
         for seed in TestSeed.fixed(0..<5) {

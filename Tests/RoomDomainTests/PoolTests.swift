@@ -134,7 +134,7 @@ import Testing
         #expect(room.history.isEmpty)
     }
 
-    @Test func `what is on air stays in the pool, paused or not`() {
+    @Test func `the track on air stays in the pool, paused or not`() {
         let playing = RoomScenario.given(RoomScenario.playing)
         playing.refuses(.removeTracks([2, 1]), with: .conflict)
         playing.after(.pause).refuses(.removeTracks([1]), with: .conflict)

@@ -7,7 +7,7 @@ import Testing
 
     private func entries(_ scenario: RoomScenario) -> [Int] { scenario.room.queue.map(\.id.rawValue) }
 
-    @Test func `a track is enqueued at the end where no place is given`() {
+    @Test func `a track is enqueued at the end if no index is given`() {
         let expected = RoomEvent.entryEnqueued(entry: 4, track: 1, index: 3, by: 2)
         let after = waiting.when(.enqueue(track: 1, index: nil), by: .bob, then: expected)
         #expect(entries(after) == [1, 2, 3, 4])
@@ -38,7 +38,7 @@ import Testing
         waiting.refuses(.move(entry: 1, index: index), with: .badRequest)
     }
 
-    @Test func `only what is in the pool is enqueued`() {
+    @Test func `only tracks of the pool are enqueued`() {
         waiting.refuses(.enqueue(track: 5, index: nil), with: .notFound)
     }
 
@@ -56,7 +56,7 @@ import Testing
         #expect(entries(after) == [1, 3])
     }
 
-    @Test func `what is on air does not wait`() {
+    @Test func `the entry on air is not in the queue`() {
         let playing = RoomScenario.given(RoomScenario.playing)
         playing.refuses(.dequeue(entry: 1), with: .notFound)
         playing.refuses(.move(entry: 1, index: 0), with: .notFound)

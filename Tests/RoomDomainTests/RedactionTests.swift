@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `at any position, the fold of what is shown is what is shown of the fold`(block: Int) {
+    func `at any position, folding redacted events equals redacting the fold`(block: Int) {
         for seed in TestSeed.fixed(UInt64(block * 20)..<UInt64(block * 20 + 20)) {
             print("a room that is cleared, seed \(seed)")
             var input = RandomInput(random: SeededRandom(seed: seed))

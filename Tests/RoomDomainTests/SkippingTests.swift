@@ -15,7 +15,7 @@ import Testing
         .playbackStarted(entry: 2, track: 2, positionMs: 0, at: .start(plus: milliseconds), by: nil)
     }
 
-    @Test func `half of those who are online skip, as set`() {
+    @Test func `half of the online members skip, as set`() {
         playing.when(
             .voteSkip(entry: 1), by: .cyd, online: [1, 2, 3, 4], then: .skipVoteCast(entry: 1, by: 3, skipVotes: 1)
         ).changesNothing(.voteSkip(entry: 1), by: .cyd, online: [1, 2, 3, 4]).when(
@@ -36,7 +36,7 @@ import Testing
         #expect(room.room.onAir?.entry == 2)
     }
 
-    @Test func `a part that is whole is not rounded up for an error of its factors`() {
+    @Test func `a fraction that is a whole number is not rounded up because of rounding errors`() {
         var events = RoomScenario.playing
         for number in 5...30 {
             events.append(
@@ -52,7 +52,7 @@ import Testing
         #expect(room.after(.voteSkip(entry: 1), by: .cyd, online: online).room.onAir?.entry == 2)
     }
 
-    @Test func `where nobody is online, one vote skips`() {
+    @Test func `if nobody is online, one vote skips`() {
         playing.when(
             .voteSkip(entry: 1), by: .cyd, then: .skipVoteCast(entry: 1, by: 3, skipVotes: 1), finished(after: 0),
             next(after: 0))
@@ -65,14 +65,14 @@ import Testing
         playing.refuses(.voteSkip(entry: 1), by: .eve, with: .notMember)
     }
 
-    @Test func `who leaves takes the vote along`() {
+    @Test func `a member who leaves takes the vote along`() {
         let voted = playing.after(.voteSkip(entry: 1), by: .cyd, online: [1, 2, 3, 4])
         voted.when(
             .leave, by: .cyd, online: [1, 2, 3, 4],
             then: .memberLeft(MemberLeft(member: 3, reason: .left, skipVotes: 0)))
     }
 
-    @Test func `who leaves without having voted may leave enough votes`() {
+    @Test func `the votes may suffice after a member without a vote leaves`() {
         let voted = playing.after(.voteSkip(entry: 1), by: .cyd, online: [1, 3, 4])
         #expect(voted.room.onAir?.entry == 1)
         voted.when(

@@ -16,7 +16,7 @@ import Testing
         .syncDeck(Deck(queue: queue, playback: playback))
     }
 
-    @Test func `a deck that is as it is changes nothing`() {
+    @Test func `an equal deck changes nothing`() {
         playing.changesNothing(sync([.entry(2), .entry(3)], onAir(.entry(1), 0, at: 0)), after: 40)
         playing.changesNothing(sync([.track(2), .track(3)], onAir(.track(1), 40, at: 40)), after: 40)
         RoomScenario.given(RoomScenario.waiting).changesNothing(
@@ -46,7 +46,7 @@ import Testing
         #expect(room.queue.map(\.track) == [4, 2])
     }
 
-    @Test func `a track that waits nowhere is enqueued to be played`() {
+    @Test func `a track without a waiting entry is enqueued to be played`() {
         let room = playing.after(.vote(track: 4), by: .cyd).when(
             sync([], onAir(.track(4), isPaused: true, 7, at: 0)), after: 10,
             then: .entryEnqueued(entry: 4, track: 4, index: 0, by: 1), .votesCleared(track: 4),
@@ -71,7 +71,7 @@ import Testing
         #expect(Set(room.queue.map(\.id)).count == 4)
     }
 
-    @Test func `what is not there, or there twice, is refused`() {
+    @Test func `an item that does not exist, or is named twice, is refused`() {
         playing.refuses(sync([.track(99)], .stopped), with: .notFound)
         playing.refuses(sync([.entry(99)], .stopped), with: .notFound)
         playing.refuses(sync([], onAir(.track(99), 0, at: 0)), with: .notFound)

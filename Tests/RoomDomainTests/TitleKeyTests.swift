@@ -19,7 +19,7 @@ import Testing
         }.compactMap(Unicode.Scalar.init)
     }
 
-    @Test func `no short cut gives another key than normalization and lower case do`() {
+    @Test func `short cuts give the same keys as normalization and lower case`() {
         for scalar in Self.scalars {
             // By itself, behind what it might join, and before what might join it.
             let title = "\(scalar)e\(scalar)\u{301}И\(scalar)\u{306}か\(scalar)\u{3099}"

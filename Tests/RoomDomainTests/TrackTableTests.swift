@@ -4,7 +4,7 @@ import RoomTestSupport
 import Testing
 
 @Suite struct TrackTableTests {
-    @Test func `it holds what a dictionary holds, and its copies what they held`() {
+    @Test func `it equals a dictionary, and its copies keep their contents`() {
         for seed in TestSeed.fixed(0..<20) {
             print("tracks in a table, seed \(seed)")
             var random = SeededRandom(seed: seed)

@@ -25,7 +25,7 @@ import Testing
             .when(.vote(track: 1), by: .bob, then: .voteCast(track: 1, by: 2, votes: 2, requestedSeq: first))
     }
 
-    @Test func `a vote withdrawn leaves the others' and the place`() {
+    @Test func `withdrawing a vote keeps the other votes and the place`() {
         songs.after(.vote(track: 2), by: .cyd).after(.vote(track: 2), by: .dan)
             .when(.unvote(track: 2), by: .cyd, then: .voteWithdrawn(track: 2, by: 3, votes: 1, requestedSeq: first))
             .changesNothing(.unvote(track: 2), by: .cyd)

@@ -33,7 +33,7 @@ import Testing
         #expect(Self.accepted(start + String(repeating: "é", count: 2_049 - start.count)) == nil)
     }
 
-    @Test func `whatever is accepted begins with a scheme of the web and has a host`() {
+    @Test func `every accepted address begins with http or https and has a host`() {
         let seed = TestSeed.fixed(27)
         print("random addresses, seed \(seed)")
         var random = SeededRandom(seed: seed)

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `everything a row says is in its checksum`() {
+    @Test func `a row's checksum covers all of its values`() {
         let (room, other) = (Self.room.uuid, Self.session(1).uuid)
         let events = [
             LogChecksum.event(room: room, seq: 1, at: 2, type: "t", payload: Array("{}".utf8)),

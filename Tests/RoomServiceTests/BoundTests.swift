@@ -14,7 +14,7 @@ import Testing
             })
     }
 
-    @Test func `who asks for a room while too many wait for it is told so at once`() async throws {
+    @Test func `a request for a room for which too many wait is refused at once`() async throws {
         try await withNode(settings: { $0.waitingCommandsPerRoom = 3 }) { node in
             let (room, owner) = try await node.makeRoom()
             let gate = Gate()
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `what gathers for one append is bounded, and what is refused changes nothing`() async throws {
+    @Test func `the commands gathered for one append are bounded, and refused ones change nothing`() async throws {
         try await withNode(settings: { $0.gatheringBytes = 500_000 }) { node in
             let (room, owner) = try await node.makeRoom()
             let gate = Gate()
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `heavy events are kept in memory up to a size, read beyond it, and too many are a snapshot`()
+    @Test func `large events are kept in memory up to a size, read beyond it, and too many give a snapshot`()
         async throws
     {
         try await withNode(settings: { $0.resumableBytes = 4_000_000 }) { node in

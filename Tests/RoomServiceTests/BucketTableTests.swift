@@ -28,7 +28,7 @@ import Testing
         #expect(table.take(1, 1, at: Self.start + .seconds(4)) == nil)
     }
 
-    @Test func `what is charged is paid for, also where nothing is left`() {
+    @Test func `a charge is taken even if nothing is left`() {
         let table = Self.table(Allowance(perSecond: 10))
         #expect(table.isFull(1, at: Self.start))
         table.charge(1, 70, at: Self.start)
@@ -43,7 +43,7 @@ import Testing
         #expect(table.count == 1)
     }
 
-    @Test func `as many at once as come in one minute, where that is said`() {
+    @Test func `an allowance by the minute may be used at once`() {
         let table = Self.table(Allowance(perMinute: 6, minutesAtOnce: 1))
         let taken = (0..<8).map { _ in table.take(1, at: Self.start) == nil }
         #expect(taken == [true, true, true, true, true, true, false, false])
@@ -51,7 +51,7 @@ import Testing
         #expect(table.take(1, at: Self.start + .seconds(10)) != nil)
     }
 
-    @Test func `each key has its own`() {
+    @Test func `each key has its own allowance`() {
         let table = Self.table(Allowance(perSecond: 1))
         for key in 0..<3 {
             let taken = (0..<6).map { _ in table.take(key, at: Self.start) == nil }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `a clock that another thread read earlier takes nothing back`() {
+    @Test func `a clock that another thread read earlier does not reduce an allowance`() {
         let table = Self.table(Allowance(perSecond: 1))
         for _ in 0..<5 { _ = table.take(1, at: Self.start + .seconds(1)) }
         #expect(table.take(1, at: Self.start) != nil)

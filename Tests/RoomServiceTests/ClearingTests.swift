@@ -73,7 +73,7 @@ import Testing
 
     // MARK: What is shown
 
-    @Test func `a server that has not heard of it shows a place that another one has cleared to nobody who comes`()
+    @Test func `a server without a hint shows no newcomer a location that another server has cleared`()
         async throws
     {
         try await withNodes(2, settings: exact) { nodes in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `from the acknowledgement on, nobody is shown a place of before, whatever is still in the log`()
+    @Test func `from the acknowledgement on, nobody is shown an earlier location, whatever is still in the log`()
         async throws
     {
         try await withNodes(
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a place of after is shown, and moving clears nothing`() async throws {
+    @Test func `a location set later is shown, and moving clears nothing`() async throws {
         try await withNode(settings: exact) { node in
             let (room, owner) = try await makeRoom(on: node)
             // Three places, and all of them are shown.
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a resume that is under way when the location is cleared shows no place of before`() async throws {
+    @Test func `a resume under way when the location is cleared shows no earlier location`() async throws {
         let store = FaultyEventStore()
         var made: (room: RoomID, owner: Person)?
         try await withNode(
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `a long log that is cut off anywhere is rewritten in the end`() async throws {
+    @Test func `a rewrite of a long log is completed later wherever it was interrupted`() async throws {
         let store = FaultyEventStore()
         let calls = Dice(seed: TestSeed.fixed(16))
         try await withNodes(2, on: store, settings: housekeeping) { nodes in
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test func `a snapshot that was made before is not kept after`() async throws {
+    @Test func `an earlier snapshot cannot be saved afterwards`() async throws {
         try await withNode(
             settings: {
                 housekeeping(&$0)
@@ -270,7 +270,7 @@ import Testing
         }
     }
 
-    @Test func `a room whose log cannot be read is told of once and keeps no other from being cleared`() async throws {
+    @Test func `a room whose log cannot be read is reported once and does not stop others`() async throws {
         let store = FaultyEventStore()
         var rooms: [RoomID] = []
         try await withNode(on: store, settings: exact) { node in

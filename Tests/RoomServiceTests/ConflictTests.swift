@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `who lost a race reads the log and decides again`() async throws {
+    @Test func `a host that lost a race reads the log and decides again`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom(tracks: 1)
             _ = try await nodes[1].state(of: room)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `what was pipelined before a lost race keeps its order`() async throws {
+    @Test func `commands pipelined before a lost race keep their order`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom(tracks: 3)
             _ = try await nodes[1].state(of: room)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a host that is behind does not say that nothing is to be done where something is`() async throws {
+    @Test func `a host that is behind does not answer that nothing is to be done if something is`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom(tracks: 1)
             _ = try await nodes[1].state(of: room)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a room that loses too many races in a row says so, and whoever looks is answered`() async throws {
+    @Test func `a room that loses too many races in a row says so, and reads are answered`() async throws {
         try await withNodes(2, settings: { $0.conflictsInARow = 0 }) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             _ = try await nodes[1].state(of: room)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `those who follow on one host see what another host writes`() async throws {
+    @Test func `followers on one host see the events of another host`() async throws {
         try await withNodes(2, settings: { $0.comparisonInterval = .milliseconds(1) }) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let client = Client(.bob)

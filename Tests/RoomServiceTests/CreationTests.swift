@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `who makes a room owns it`() async throws {
+    @Test func `the founder of a room owns it`() async throws {
         try await withNode { node in
             let ana = try await node.session("Ana")
             let made = try await node.host.creation.create(.named("  Kitchen "), by: ana, key: "k")
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `where a room is is rounded before anything else, when it is made and when it moves`() async throws {
+    @Test func `a location is rounded before anything else, when a room is made and when it moves`() async throws {
         try await withNode(settings: { $0.locationPrecisionMeters = 1_000 }) { node in
             let ana = try await node.session("Ana")
             let owner = Person(session: ana.id, name: ana.name)

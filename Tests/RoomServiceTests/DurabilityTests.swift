@@ -32,7 +32,7 @@ import Testing
 
     @Test(arguments: [
         FaultyEventStore.unreachable, .transient(.init(message: "")), .exhausted(.init(message: "")),
-    ]) func `what cannot be appended was never there`(fault: StorageFault) async throws {
+    ]) func `events that cannot be appended are never shown`(fault: StorageFault) async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom()
             let client = Client(.bob)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `what was decided on a lost append is thrown away with it`() async throws {
+    @Test func `decisions based on a lost append are dropped with it`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom(tracks: 1)
             let gate = Gate()
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `after a lost answer those who follow get the event though nobody asks again`() async throws {
+    @Test func `after a lost answer followers get the event although nobody retries`() async throws {
         try await withNode(settings: { $0.comparisonInterval = .milliseconds(1) }) { node in
             let (room, owner) = try await node.makeRoom()
             let client = Client(.bob)

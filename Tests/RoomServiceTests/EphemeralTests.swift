@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `who is online at a server that dies is offline when its lease ends`() async throws {
+    @Test func `members at a server that dies are offline when its lease ends`() async throws {
         let (bus, store, clock) = (DeafeningBus(), FaultyEventStore(), ManualClock())
         func settings(_ settings: inout RoomHostSettings) {
             quickly(&settings)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `who is kicked is not online, whatever the server still thinks to which it is connected`() async throws {
+    @Test func `a kicked member is not online, whatever the member's own server knows`() async throws {
         try await withNodes(2, bus: MemoryNodeBus(), settings: quickly) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let watcher = Client(owner)
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func `who reacts right behind joining is a member`() async throws {
+    @Test func `a reaction right after joining is a member's`() async throws {
         try await withNode { node in
             let (room, _) = try await node.makeRoom()
             let gate = Gate()
@@ -299,7 +299,7 @@ import Testing
         }
     }
 
-    @Test func `what is signalled arrives as it was written, at another server too`() async throws {
+    @Test func `a signal's data arrives unchanged, at another server too`() async throws {
         try await withNodes(2, bus: MemoryNodeBus(), settings: quickly) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let (bob, number) = try await member(2, of: room, at: nodes[1])
@@ -323,7 +323,7 @@ import Testing
 
     // MARK: Everything
 
-    @Test(arguments: TestSeed.fixed(1...6)) func `after any comings and goings all servers agree with the truth`(
+    @Test(arguments: TestSeed.fixed(1...6)) func `after any comings and goings all servers are right`(
         seed: UInt64
     )
         async throws

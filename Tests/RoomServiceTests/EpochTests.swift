@@ -8,7 +8,7 @@ import Testing
 
 /// A room's log becomes another one while people follow it: a backup was restored, or the room rewritten.
 @Suite(.timeLimit(.minutes(5))) struct EpochTests {
-    @Test func `who follows is shown the room anew, and then what happens in it`() async throws {
+    @Test func `followers get a new snapshot, and then the events after it`() async throws {
         try await withNodes(2, settings: { $0.comparisonInterval = .milliseconds(1) }) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let clients = [Client(.bob), Client(.cyd)]
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a log that ends earlier is shown as it is, and what was after it nowhere`() async throws {
+    @Test func `a log that ends earlier is shown as it is, and later events of the old log are not`() async throws {
         try await withNode(settings: { $0.comparisonInterval = .milliseconds(1) }) { node in
             let (room, owner) = try await node.makeRoom()
             let client = Client(.bob)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a read for resuming that began in one log does not end in another`() async throws {
+    @Test func `a resume that began reading one log does not continue in another`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom()
             // More than the room keeps in memory.
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `a snapshot of the log that is no more is not kept in the one that is`() async throws {
+    @Test func `a snapshot of the old log is not saved in the new one`() async throws {
         let store = FaultyEventStore()
         var made: RoomID?
         try await withNode(on: store, settings: { $0.eventsPerSnapshot = 4 }) { node in
@@ -133,8 +133,7 @@ import Testing
         #expect(try store.snapshots(of: #require(made)).isEmpty)
     }
 
-    @Test func `a command that was decided against the log of before is decided against the one that is`() async throws
-    {
+    @Test func `a command decided on the old log is decided again on the new one`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             for node in nodes { _ = try await node.state(of: room) }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct FairQueueTests {
     private typealias Queue = FairQueue<String, Int>
 
-    @Test func `turns go round the keys, and each key's elements keep their order`() throws {
+    @Test func `keys take turns, and each key's elements keep their order`() throws {
         var queue = Queue(maximum: 10, perKey: 5)
         for (key, element) in [("a", 1), ("a", 2), ("a", 3), ("b", 4), ("c", 5), ("b", 6)] {
             try queue.append(element, of: key)
@@ -15,7 +15,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test func `a key that comes again stands behind the others`() throws {
+    @Test func `a key that returns is placed after the others`() throws {
         var queue = Queue(maximum: 10, perKey: 5)
         try queue.append(1, of: "a")
         try queue.append(2, of: "b")

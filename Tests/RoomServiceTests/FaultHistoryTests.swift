@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: TestSeed.fixed(0..<40))
-    func `whatever fails, everybody ends with the log, and what was acknowledged is in it once`(
+    func `whatever fails, everybody ends with the log's state, and acknowledged commands are in it once`(
         seed: UInt64
     ) async throws {
         print("rooms on a failing log, seed \(seed)")

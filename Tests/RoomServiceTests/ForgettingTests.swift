@@ -38,8 +38,7 @@ import Testing
         (1...store.head(of: room)).allSatisfy { !hasName(store.event($0, of: room)?.payload ?? []) }
     }
 
-    @Test func `once it is forgotten, nobody's name is left in the log, its snapshots and its directory`() async throws
-    {
+    @Test func `once a room is forgotten, no name is left in the log, its snapshots and its directory`() async throws {
         try await withNode(settings: housekeeping) { node in
             let (room, owner) = try await makeRoom(on: node)
             try await eventually("snapshots") { !node.store.snapshots(of: room).isEmpty }
@@ -90,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `who follows sees the room without names, and then in its new epoch`() async throws {
+    @Test func `followers see the room without names, and then in its new epoch`() async throws {
         try await withNodes(2, settings: housekeeping) { nodes in
             let (room, owner) = try await makeRoom(on: nodes[0])
             let clients = nodes.map { node in
@@ -116,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a long log that is cut off anywhere is rewritten in the end`() async throws {
+    @Test func `a rewrite of a long log is completed later wherever it was interrupted`() async throws {
         let store = FaultyEventStore()
         let calls = Dice(seed: TestSeed.fixed(7))
         try await withNodes(
@@ -171,7 +170,7 @@ import Testing
         StorageFault.corrupt(.init(code: "XX001", message: "invalid page in block 3")),
         .rejected(.init(message: "a value that cannot be held")),
     ])
-    func `a room that the store cannot read is told of once and tried no more`(fault: StorageFault) async throws {
+    func `a room that the store cannot read is reported once and not tried again`(fault: StorageFault) async throws {
         try await withNode(settings: housekeeping) { node in
             node.store.plan { $0 == .read ? .fails(fault) : .works }
             let (room, owner) = try await node.makeRoom()
@@ -185,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a snapshot that was made before is not kept after`() async throws {
+    @Test func `an earlier snapshot cannot be saved afterwards`() async throws {
         try await withNode(settings: housekeeping) { node in
             let gate = Gate()
             defer { gate.open() }

@@ -30,7 +30,7 @@ import Testing
         return guests
     }
 
-    @Test func `the guest who has been offline for longest makes room for who comes`() async throws {
+    @Test func `the guest who has been offline for longest makes room for a newcomer`() async throws {
         let clock = ManualClock()
         try await withNode(clock: clock) { node in
             let (room, owner) = try await node.makeRoom()

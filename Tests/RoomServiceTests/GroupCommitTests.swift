@@ -5,7 +5,7 @@ import Testing
 
 /// Many rooms share one flush, and nothing else.
 @Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
-    @Test func `what gathers behind an append goes in one call`() async throws {
+    @Test func `commands gathered during an append go in one call`() async throws {
         try await withNode { node in
             var rooms: [(room: RoomID, owner: Person)] = []
             for _ in 0..<20 { rooms.append(try await node.makeRoom()) }
@@ -30,7 +30,7 @@ import Testing
     private static let long = RoomCommand.syncDeck(
         Deck(queue: (1...300).map { .track(TrackID(rawValue: $0)) }, playback: .stopped))
 
-    @Test func `who writes little waits for one long append at most`() async throws {
+    @Test func `a room that writes little waits for one long append at most`() async throws {
         try await withNode { node in
             var short: [(room: RoomID, owner: Person)] = []
             for _ in 0..<6 { short.append(try await node.makeRoom()) }
@@ -81,7 +81,7 @@ import Testing
                 StorageFault.rejected(.init(message: "a value that cannot be held")),
                 .corrupt(.init(code: "XX001", message: "invalid page in block 3")),
             ], [CommandOutcome.failed(.internalFault), .failed(.unavailable)]))
-    func `an append that the log refuses hurts its own room only`(
+    func `an append that the log refuses affects only its own room`(
         fault: StorageFault, outcome: CommandOutcome
     ) async throws {
         try await withNode { node in
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `what a room decides in many turns while its append is under way is the next append`() async throws {
+    @Test func `commands decided in many turns during an append form the next append`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom()
             let gate = Gate()
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `who joins and leaves in appends that go together is a member no more, and who comes back is`()
+    @Test func `a session that joins and leaves in one batch is not a member, and one that comes back is`()
         async throws
     {
         try await withNode { node in
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func `behind an append that another server has overtaken nothing is written, even where it would fit`()
+    @Test func `after an append that another server has overtaken nothing is written, even if it would fit`()
         async throws
     {
         try await withNodes(2) { nodes in
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func `what was handed over before the end is written, appends that wait among it`() async throws {
+    @Test func `everything handed over before the end is written, including waiting appends`() async throws {
         let store = FaultyEventStore()
         var made: RoomID?
         try await withNode(on: store, settings: { $0.flushesSideBySide = 3 }) { node in

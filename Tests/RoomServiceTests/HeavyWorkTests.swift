@@ -9,7 +9,7 @@ import Testing
 
 /// Work beside the event loops: how much runs, what waits and what is refused.
 @Suite(.timeLimit(.minutes(5))) struct HeavyWorkTests {
-    @Test func `so much of a kind runs side by side, and no kind waits for another`() async throws {
+    @Test func `the concurrency of each kind is limited, and no kind waits for another`() async throws {
         try await withBench(sideBySide: 2) { bench in
             let gate = Gate()
             defer { gate.open() }
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `sessions take turns, and what a room needs comes before them`() async throws {
+    @Test func `sessions take turns, and work for a room comes before them`() async throws {
         try await withBench(sideBySide: 1) { bench in
             let gate = Gate()
             defer { gate.open() }
@@ -43,7 +43,8 @@ import Testing
         }
     }
 
-    @Test func `a session with too much waiting is refused, and anybody where the queue is full`() async throws {
+    @Test func `a session with too much waiting work is refused, and every session if the queue is full`() async throws
+    {
         try await withBench(sideBySide: 1, perSession: 2, waiting: 3) { bench in
             let gate = Gate()
             defer { gate.open() }
@@ -87,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `what an event loop asks for ends on the loop, also after the end`() async throws {
+    @Test func `work for an event loop completes on that loop, also after the end`() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let results = Mutex<[Result<Int, HeavyWorkRefusal>]>([])
         try await withBench(sideBySide: 1) { bench in
@@ -112,7 +113,7 @@ import Testing
         #expect(results.withLock { $0 } == [.success(1), .failure(.stopped)])
     }
 
-    @Test func `it runs on the threads that are given, also behind an await`() async throws {
+    @Test func `work runs on the given threads, also after an await`() async throws {
         let threads = CountingExecutor()
         try await withBench(sideBySide: 1, executors: { $0 == .log ? threads : nil }) { bench in
             try await bench.work.run(.pool) {}

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `those who follow on one node see what another node writes, without any comparison`() async throws {
+    @Test func `followers on one node see the events of another node, without any comparison`() async throws {
         try await withLinkedNodes { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let client = Client(.bob)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `what moved in many rooms at once is told in few messages and read by few queries`() async throws {
+    @Test func `changes in many rooms at once are announced in few messages and read by few queries`() async throws {
         let bus = SwitchedBus()
         try await withLinkedNodes(bus) { nodes in
             var rooms: [(room: RoomID, owner: Person, client: Client)] = []
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a room that cannot be read keeps no other from being read`() async throws {
+    @Test func `a room that cannot be read does not keep others from being read`() async throws {
         try await withLinkedNodes { nodes in
             var rooms: [(room: RoomID, owner: Person)] = []
             for _ in 0..<4 {
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `a node that knows that it is behind does not append in vain`() async throws {
+    @Test func `a node that knows that it is behind reads before it appends`() async throws {
         try await withLinkedNodes { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let client = Client(.bob)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `a hint that is lost is caught by the comparison with the log`() async throws {
+    @Test func `the comparison with the log makes up for a lost hint`() async throws {
         let bus = SwitchedBus()
         try await withLinkedNodes(bus, settings: { $0.comparisonInterval = .milliseconds(1) }) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `what moved while the bus was lost is read when it is there again`() async throws {
+    @Test func `rooms that moved during a loss of the bus are read when it returns`() async throws {
         let bus = SwitchedBus()
         try await withLinkedNodes(bus) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func `others hear of an append of which its own node did not`() async throws {
+    @Test func `other nodes hear of an append whose answer its own node lost`() async throws {
         try await withLinkedNodes { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let client = Client(.bob)
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test func `a hint of what is not in the log costs one read and changes nothing`() async throws {
+    @Test func `a hint of events that are not in the log costs one read and changes nothing`() async throws {
         let bus = SwitchedBus()
         try await withLinkedNodes(bus) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
@@ -279,7 +279,7 @@ import Testing
         }
     }
 
-    @Test func `a ban on one node ends what the banned follow on another`() async throws {
+    @Test func `a ban on one node ends the banned member's subscriptions on another`() async throws {
         try await withLinkedNodes { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let joined = try await nodes[0].tell(.join(name: nil), in: room, by: .bob)

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a key that was used for another command is a conflict, durable or on its way`() async throws {
+    @Test func `a key that was used for another command is a conflict, durable or under way`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom(tracks: 2)
             let gate = Gate()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `keys of different sessions have nothing to do with each other`() async throws {
+    @Test func `keys of different sessions are independent`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom(tracks: 1)
             #expect(try await node.tell(Self.enqueue, in: room, by: owner, key: "k").seq == 4)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a key that is on its way twice does one thing`() async throws {
+    @Test func `a key that is under way twice is carried out once`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom(tracks: 1)
             let gate = Gate()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a key that is on its way on two hosts does one thing`() async throws {
+    @Test func `a key that is under way on two hosts is carried out once`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom(tracks: 1)
             for node in nodes { _ = try await node.state(of: room) }

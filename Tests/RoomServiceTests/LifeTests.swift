@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `those who come while a room is loaded share the load`() async throws {
+    @Test func `requests that arrive while a room is loading share the load`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom()
             let gate = Gate()
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `a live room that reads a hole says so and is well when the hole is not there`() async throws {
+    @Test func `a room that reads a gap in the log says so and recovers when the gap is gone`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let client = Client(.bob)
@@ -237,8 +237,7 @@ import Testing
         }
     }
 
-    @Test func `those who follow a room that is no more are told, and who comes later gets what there is`() async throws
-    {
+    @Test func `followers of a room that is gone are told, and later requests get the current state`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let node = nodes[1]
@@ -260,7 +259,7 @@ import Testing
         }
     }
 
-    @Test func `commands that wait for a room that is no more are answered`() async throws {
+    @Test func `commands that wait for a removed room are answered`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             _ = try await nodes[1].state(of: room)

@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a cursor that is none of ours is not read`() {
+    @Test func `a foreign cursor is refused`() {
         let room = Person.bob.session
         for text in ["", "q", "q.", ".\(room)", "0.\(room)", "-1.\(room)", "x.\(room)", "1.\(room).", "1.x"] {
             #expect(ListingCursor(text) == nil, "\(text)")
@@ -117,7 +117,7 @@ import Testing
 }
 
 extension ListingTests {
-    @Test func `one room costs as few look-ups as many, whoever is listened to`() async throws {
+    @Test func `a listing of one room costs as few look-ups as one of many, whoever is listened to`() async throws {
         let clock = ManualClock()
         try await withNode(clock: clock) { node in
             // The first ones are unlisted while somebody listens: the listing passes them all.

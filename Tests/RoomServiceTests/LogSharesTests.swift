@@ -66,7 +66,7 @@ import Testing
         try shares.charge(10, to: ana, in: room, from: nil, at: Self.start + .milliseconds(wait))
     }
 
-    @Test func `what is long costs more than one event`() throws {
+    @Test func `a long event costs more than one`() throws {
         let info = TrackInfo(source: "s", sourceID: "1", title: String(repeating: "x", count: 300))
         let tracks = (1...500).map { NumberedTrack(id: TrackID(rawValue: $0), info: info) }
         let added = RecordedEvent(

@@ -6,7 +6,7 @@ import Testing
 
 /// Who looks sees at least what was acknowledged before, wherever that was.
 @Suite(.timeLimit(.minutes(5))) struct LookTests {
-    @Test func `what one host has acknowledged is there for who looks at another`() async throws {
+    @Test func `a read on another host sees every acknowledged command`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             for number in 0..<50 {
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `a read that began before does not answer who looks after`() async throws {
+    @Test func `a read that began earlier does not answer a later request`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let node = nodes[1]
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `an append that is under way does not answer who looks after`() async throws {
+    @Test func `an append that is under way does not answer a later request`() async throws {
         try await withNodes(2) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             let node = nodes[1]
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a room that nobody made is not there`() async throws {
+    @Test func `a room that was never made is not found`() async throws {
         try await withNode { node in
             let (room, _) = (RoomID(Person.bob.session.uuid), 0)
             await #expect(throws: RoomFailure.noSuchRoom) {
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `a room is found by its code, live or not`() async throws {
+    @Test func `a room is found by its code, loaded or not`() async throws {
         let store = FaultyEventStore()
         try await withNode(on: store) { node in
             let (room, _) = try await node.makeRoom()
@@ -149,7 +149,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...25) func `the past is the fold of the log up to then`(eventsPerSnapshot: Int) async throws {
+    @Test(arguments: 1...25) func `a past state is the fold of the log up to its position`(eventsPerSnapshot: Int)
+        async throws
+    {
         try await withNode(settings: { $0.eventsPerSnapshot = eventsPerSnapshot }) { node in
             let (room, owner) = try await node.makeRoom(tracks: 2)
             for number in 0..<10 {

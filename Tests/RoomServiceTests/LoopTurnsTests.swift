@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct LoopTurnsTests {
-    @Test func `whoever has more to do waits behind all others`() async throws {
+    @Test func `work that continues waits behind all other work`() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let turns = LoopTurns(of: group.next())
         let (parts, continuation) = AsyncStream.makeStream(of: String.self)
@@ -61,7 +61,7 @@ import Testing
         try await group.shutdownGracefully()
     }
 
-    @Test func `what may be done at once is a slice, and then the loop is everybody else's`() async throws {
+    @Test func `only a slice of the work runs at once, and then the loop is free for others`() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let turns = LoopTurns(of: group.next(), pause: .milliseconds(200))
         let (first, second, waited) = try await turns.loop.submit {

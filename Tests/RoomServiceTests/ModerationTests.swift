@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `with the log out of reach it is tried again`() async throws {
+    @Test func `an owner is replaced later if the log was out of reach`() async throws {
         try await withNode(settings: { $0.comparisonInterval = .milliseconds(20) }) { node in
             let (room, owner) = try await node.makeRoom()
             let bob = try await member(2, of: room, at: node)

@@ -11,7 +11,7 @@ import Testing
     /// More than two of the pages in which the log is read.
     private static let count = 2_500
 
-    @Test func `what has no mark is found out, on whichever page of the log it is`() async throws {
+    @Test func `a change that the store does not report is found, on whichever page of the log it is`() async throws {
         let store = FaultyEventStore()
         for n in 0..<Self.count { try await store.make(n) }
         try await withNearby(on: store) { node in

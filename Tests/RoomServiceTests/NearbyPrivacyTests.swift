@@ -16,7 +16,7 @@ import Testing
 
     /// Each attack leads to the middle of the cell, to a millimetre, wherever in the cell the room is.
     @Test(arguments: truths)
-    func `every attack leads to the cell and no nearer`(truth: Coordinate) async throws {
+    func `every attack finds the cell and nothing more exact`(truth: Coordinate) async throws {
         let seed = TestSeed.fresh()
         var random = SeededRandom(seed: seed)
         try await withNearby { node in
@@ -59,7 +59,7 @@ import Testing
 
     /// So that it is the cells that keep the attacks away, and not that they are none.
     @Test(arguments: truths)
-    func `where rooms are not rounded every attack finds them`(truth: Coordinate) async throws {
+    func `without rounding every attack finds the rooms`(truth: Coordinate) async throws {
         try await withNearby(settings: { $0.locationPrecisionMeters = 0 }) { node in
             let (room, _) = try await node.makeRoom(at: truth)
             for attack in try await Attack.all(on: node) {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `who moves within the cell is not seen to move`() async throws {
+    @Test func `a move within the cell is not visible`() async throws {
         try await withNearby { node in
             let cell = node.host.settings.locationPrecisionMeters
             let truth = Self.truths[0]

@@ -15,7 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct NearbyTests {
     private static let here = NearbyQuery(origin: place(52.52, 13.405))
 
-    @Test func `what opens, changes, moves and closes is shown`() async throws {
+    @Test func `rooms that open, change, move and close are shown`() async throws {
         try await withNearby { node in
             let watcher = Watcher(of: Self.here, on: node)
             let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a full list gets the next one, and is told nothing of what is beyond its last room`() async throws {
+    @Test func `a full list gets the next room, and is told nothing of rooms beyond its last`() async throws {
         try await withNearby { node in
             var rooms: [(room: RoomID, owner: Person)] = []
             for step in 0..<5 { rooms.append(try await node.makeRoom(at: place(52.52 + Double(step) / 1_000, 13.405))) }
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Who is not concerned is not even looked at.
-    @Test func `a full list reaches as far as its last room, any other as far as was asked`() throws {
+    @Test func `a full list reaches as far as its last room, any other as far as its radius`() throws {
         let records = (0..<3).map { step in
             let entry = DirectoryEntry(code: "", name: "", isPublic: true, createdAt: 0)
                 .withStored(latitude: 52.52 + Double(step) / 1_000, longitude: 13.405)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `what happens while a client takes nothing comes as one change`() async throws {
+    @Test func `changes during a client's stall arrive as one change`() async throws {
         try await withNearby { node in
             let watcher = Watcher(of: Self.here, on: node, takesAll: false)
             let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `a client to whom much is on its way is told no more of any of its watches`() async throws {
+    @Test func `a client with much unsent data is told no more of any of its watches`() async throws {
         try await withNearby { node in
             let client = NearbyClient(limit: 1)
             let watchers = (0..<3).map { _ in Watcher(of: Self.here, on: node, by: client, takesAll: false) }
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `while the log is out of reach what is known is found, and nothing is missed after it`() async throws {
+    @Test func `while the log is out of reach known rooms are found, and nothing is missed after it`() async throws {
         let (store, clock) = (FaultyEventStore(), ManualClock())
         try await withNearby(on: store, clock: clock) { node in
             let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `before the rooms were read nobody is told that there are none`() async throws {
+    @Test func `before the rooms were read nobody is told that there are no rooms`() async throws {
         let store = FaultyEventStore()
         store.isDown(true)
         try await withNearby(on: store) { node in
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `a room that was removed before its end was read is found out`() async throws {
+    @Test func `a room that was removed before its end was read is detected`() async throws {
         let store = FaultyEventStore()
         try await withNearby(on: store) { node in
             let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))

@@ -6,7 +6,7 @@ import Testing
 
 /// The log is out of reach, and comes back.
 @Suite(.timeLimit(.minutes(5))) struct OutageTests {
-    @Test func `live rooms are still seen, commands are unavailable, and all goes on by itself`() async throws {
+    @Test func `loaded rooms are still shown, commands are unavailable, and all recovers by itself`() async throws {
         let store = FaultyEventStore()
         try await withNodes(2, on: store, settings: { $0.comparisonInterval = .milliseconds(1) }) { nodes in
             let (room, owner) = try await nodes[0].makeRoom(tracks: 1)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `rooms that are not live are unavailable until they can be loaded`() async throws {
+    @Test func `rooms that are not in memory are unavailable until they can be loaded`() async throws {
         let store = FaultyEventStore()
         try await withNode(on: store) { node in
             let (room, owner) = try await node.makeRoom()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `what was accepted before the stop is written, what comes after it is answered`() async throws {
+    @Test func `commands accepted before the stop are written, later ones are answered`() async throws {
         let store = FaultyEventStore()
         let gate = Gate()
         defer { gate.open() }
@@ -107,7 +107,7 @@ import Testing
         #expect(store.head(of: try #require(made)) == 4)
     }
 
-    @Test func `whoever asks a host that has stopped is answered`() async throws {
+    @Test func `a host that has stopped answers every request`() async throws {
         let store = FaultyEventStore()
         var made: (node: Node, room: RoomID, live: RoomID, owner: Person)?
         try await withNode(on: store) { node in

@@ -9,7 +9,7 @@ import Testing
     private func member(_ number: Int) -> MemberID { MemberID(rawValue: number) }
     private func second(_ number: UInt64) -> NIODeadline { .uptimeNanoseconds(number * 1_000_000_000) }
 
-    @Test func `each member has its time, and those who had it are taken once`() {
+    @Test func `each member has its grace, and is taken once when it is over`() {
         var grace = PresenceGrace()
         #expect(grace.isEmpty && grace.nextEnd == nil)
         for number in 1...3 { grace.begin(member(number), until: second(UInt64(10 + number))) }
@@ -22,7 +22,7 @@ import Testing
         #expect(grace.isEmpty && grace.nextEnd == nil)
     }
 
-    @Test func `who comes back and is lost again has the whole time anew`() {
+    @Test func `a member who comes back and is lost again has the whole grace anew`() {
         var grace = PresenceGrace()
         grace.begin(member(1), until: second(10))
         grace.begin(member(2), until: second(11))
@@ -33,7 +33,7 @@ import Testing
         #expect(grace.takeEnded(at: second(20)) == [member(1)])
     }
 
-    @Test func `nothing is waited for when everybody is back`() {
+    @Test func `no deadline is left when everybody is back`() {
         var grace = PresenceGrace()
         for number in 1...3 { grace.begin(member(number), until: second(10)) }
         for number in 1...3 { grace.cease(member(number)) }

@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: TestSeed.fixed(1...100))
-    func `whatever is lost, repeated and late, all servers agree with the truth after the leases`(seed: UInt64) {
+    func `whatever is lost, repeated or late, all servers are right after the leases`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var cluster = Cluster()
         for _ in 0..<3 { cluster.start() }
@@ -159,7 +159,7 @@ import Testing
         expectTruth(&cluster, "seed \(seed)")
     }
 
-    @Test func `who is online at a server that is not heard of is offline when its lease ends, and not before`() {
+    @Test func `members at a server that is not heard of are offline when its lease ends, and not before`() {
         var cluster = Cluster()
         for _ in 0..<2 { cluster.start() }
         _ = cluster.set(id(1), true, in: Self.rooms[0], at: 0)
@@ -173,7 +173,7 @@ import Testing
         #expect(cluster.servers[0].table.peerCount == 0)
     }
 
-    @Test func `a server that stood still does not take the others for dead`() {
+    @Test func `a server that stalled does not take the others for dead`() {
         var cluster = Cluster()
         for _ in 0..<2 { cluster.start() }
         _ = cluster.set(id(1), true, in: Self.rooms[0], at: 0)
@@ -183,7 +183,7 @@ import Testing
         #expect(cluster.servers[1].table.count(of: Self.rooms[0]) == 1)
     }
 
-    @Test func `who was connected to a server that stops has the time of the grace to come to another one`() {
+    @Test func `clients of a server that stops have the grace to connect to another one`() {
         var cluster = Cluster(grace: .seconds(15))
         for _ in 0..<2 { cluster.start() }
         for number in 1...3 { _ = cluster.set(id(number), true, in: Self.rooms[0], at: 0) }

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `what happens while the past is read follows it`() async throws {
+    @Test func `events during the reading of the past follow it`() async throws {
         try await withLoadedRoom(events: 23) { node, room, owner in
             let client = try await client(at: 3, of: room, on: node)
             let gate = Gate()
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `where the past cannot be read there is a snapshot, never a part`() async throws {
+    @Test func `if the past cannot be read there is a snapshot, never a part`() async throws {
         try await withLoadedRoom(events: 23) { node, room, _ in
             for damage in [nil, FaultyEventStore.Damage.lacks(seq: 4), .lacks(seq: 12), .lacks(seq: 23)] {
                 let client = try await client(at: 3, of: room, on: node)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `who was banned while the past is read does not follow`() async throws {
+    @Test func `a session banned while the past is read does not follow`() async throws {
         try await withLoadedRoom(events: 23) { node, room, owner in
             _ = try await node.tell(.join(name: nil), in: room, by: .bob)
             let client = try await client(at: 3, of: room, on: node)

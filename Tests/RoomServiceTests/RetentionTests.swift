@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `however many rooms are to be removed, forgetting goes on between`() async throws {
+    @Test func `however many rooms are to be removed, forgetting continues in between`() async throws {
         let (store, clock) = (FaultyEventStore(), ManualClock())
         try await withNode(on: store, clock: clock) { node in
             for _ in 0..<201 {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `who follows a room that is removed is told, on every server`() async throws {
+    @Test func `followers of a removed room are told, on every server`() async throws {
         let clock = ManualClock()
         try await withNodes(2, clock: clock, settings: housekeeping) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a room that is known to be no more leaves memory, also when it is removed after that`() async throws {
+    @Test func `a room that was found to be gone leaves memory, also if it is removed only later`() async throws {
         let clock = ManualClock()
         try await withNode(
             clock: clock,
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a removal that is cut off is finished, also by a server that removes nothing itself`() async throws {
+    @Test func `an interrupted removal is finished, also by a server that removes nothing itself`() async throws {
         let store = FaultyEventStore()
         let clock = ManualClock()
         let dice = Dice(seed: TestSeed.fixed(3))

@@ -17,7 +17,7 @@ import Testing
         RoomPresence.Frame(online: online, on: on.map(id), off: off.map(id), isCountOnly: false)
     }
 
-    @Test func `who came and who went is told in one frame, ascending`() {
+    @Test func `arrivals and departures are sent in one frame, ascending`() {
         var presence = RoomPresence()
         for number in [3, 1, 2] { presence.set(id(number), isOnline: true) }
         #expect(presence.takeFrame(at: Self.start) == frame(3, on: [1, 2, 3]))
@@ -42,7 +42,7 @@ import Testing
         #expect(frames.count > 30)
     }
 
-    @Test func `what came and went between two frames is told to nobody`() {
+    @Test func `a member who came and went between two frames is not mentioned`() {
         var presence = RoomPresence()
         presence.set(id(1), isOnline: true)
         presence.set(id(1), isOnline: false)
@@ -50,7 +50,7 @@ import Testing
         #expect(presence.takeFrame(at: Self.start) == nil)
     }
 
-    @Test func `what a snapshot told is taken back even where no frame told it`() {
+    @Test func `a member named only in a snapshot is taken back in a frame`() {
         var presence = RoomPresence()
         presence.set(id(1), isOnline: true)
         #expect(presence.told() == Presence(online: 1, members: [id(1)]))
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: TestSeed.fixed(1...50))
-    func `who begins to follow at any time knows the truth after the next frame`(seed: UInt64) {
+    func `a new follower knows the online members after the next frame`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var presence = RoomPresence()
         var truth: Set<MemberID> = []

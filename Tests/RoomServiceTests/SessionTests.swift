@@ -22,7 +22,7 @@ import Testing
         return nil
     }
 
-    @Test func `telling of an ended session costs the same however many have ended`() async throws {
+    @Test func `announcing an ended session costs the same however many have ended`() async throws {
         try await withNode { node in
             let deepest = Mutex(0)
             node.host.sessionEnding.whenEnded { _ in
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `what an outage kept from ending ends after it`() async throws {
+    @Test func `memberships that an outage kept from ending end after it`() async throws {
         let store = FaultyEventStore()
         try await withNode(on: store, settings: housekeeping) { node in
             let (room, _) = try await node.makeRoom()
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `who joins while the session ends is a member no longer than housekeeping takes`() async throws {
+    @Test func `a member who joins while its session ends remains one only until the next housekeeping`() async throws {
         try await withNode(settings: housekeeping) { node in
             let (room, _) = try await node.makeRoom()
             let session = try await node.session("Bob")
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `whoever asked for it is told which sessions are over`() async throws {
+    @Test func `the registered handler is told which sessions are over`() async throws {
         let clock = ManualClock()
         let over = Over()
         try await withNode(clock: clock, settings: housekeeping) { node in
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `a token is dead when its session has ended`() async throws {
+    @Test func `a token is invalid when its session has ended`() async throws {
         try await withNodes(2) { nodes in
             let hash: [UInt8] = Array(repeating: 7, count: 32)
             let bob = try await nodes[0].host.sessions.create(name: "Bob", tokenHash: hash)
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `a host finds out which sessions another has ended, and takes none for ended that it cannot ask about`()
+    @Test func `a host finds out which sessions another has ended, and takes none for ended if it cannot ask`()
         async throws
     {
         let store = FaultyEventStore()
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a session that is known is believed while the log is out of reach`() async throws {
+    @Test func `a known session is accepted while the log is out of reach`() async throws {
         let clock = ManualClock()
         let store = FaultyEventStore()
         try await withNode(on: store, clock: clock) { node in

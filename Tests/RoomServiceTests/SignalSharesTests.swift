@@ -22,7 +22,7 @@ import Testing
         for _ in 0..<8 { #expect(Self.negotiate(shares, with: SessionID(UUID())) == 40) }
     }
 
-    @Test func `one pair has less than its sender, and whoever is refused is told when to come again`() throws {
+    @Test func `a pair's share is less than its sender's, and a refusal says when to try again`() throws {
         let shares = SignalShares(perSecond: 40)
         let (ben, cyd) = (SessionID(UUID()), SessionID(UUID()))
         var let_ = 0
@@ -35,7 +35,7 @@ import Testing
         #expect(shares.charge(0, to: Self.ana, for: ben, at: later) == nil)
     }
 
-    @Test func `bytes count`() {
+    @Test func `long signals cost more`() {
         let shares = SignalShares(perSecond: 200)
         let ben = SessionID(UUID())
         // 250 at once for a pair, 65 each; the last one may overdraw.
@@ -52,7 +52,7 @@ import Testing
 @Suite struct `Signals on their way` {
     private let ben = SessionID(UUID())
 
-    @Test func `what waits is charged until it is gone`() {
+    @Test func `waiting signals are charged until they are sent`() {
         let backlog = SignalBacklog(maximum: 100)
         var charges = [backlog.charge(60, to: ben), backlog.charge(40, to: ben)]
         #expect(charges.allSatisfy { $0 != nil } && backlog.count(of: ben) == 100)

@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `what only a room can judge is let through`() throws {
+    @Test func `values that only a room can judge are accepted`() throws {
         let many = (1...501).map(String.init).joined(separator: ",")
         #expect(
             try Self.parse(#"{"type":"removeTracks","tracks":[\#(many)]}"#)

@@ -283,7 +283,7 @@ import Testing
         #expect(try StoredStateJSON.decode(Fixture.bytes("stored-state")) == Sample.state)
     }
 
-    @Test func `what a room is to a session is written as the protocol has it`() throws {
+    @Test func `a session's own membership is written as the protocol has it`() throws {
         try expect(try #require(YouJSON.encode(Sample.state, Sample.session(2))), is: "you")
         #expect(YouJSON.encode(Sample.state, Sample.session(4)) == nil)
     }

@@ -13,12 +13,12 @@ import Testing
         ("1", "1.0"), ("1", "1e0"), ("-17", "-1.7e1"), ("0", "-0.0"), ("0.5", "5e-1"), ("100000", "1E5"),
         ("9007199254740993", "9007199254740993"), ("1.50", "1.5"), ("[]", "[ ]"), ("{}", "{\n}"),
     ])
-    func `texts that say the same have one digest`(one: String, other: String) throws {
+    func `texts with the same meaning have the same digest`(one: String, other: String) throws {
         let expected = try #require(digest(one))
         #expect(expected == digest(other))
     }
 
-    @Test func `texts that say different things have different digests`() throws {
+    @Test func `texts with different meanings have different digests`() throws {
         let texts = [
             "null", "true", "false", "0", "1", "-1", "10", "0.1", "\"\"", "\"1\"", "\"null\"", "[]", "{}", "[[]]",
             "[{}]",
@@ -51,7 +51,7 @@ import Testing
         "\"\\x\"", #""\ud83c""#, "01", "-", "+1", "1.", ".5", "1e", "tru", "nul", "1 2", #"{"a":1}x"#, "'a'",
         String(repeating: "[", count: 40) + String(repeating: "]", count: 40),
     ])
-    func `what is no JSON has no digest`(text: String) {
+    func `a text that is not JSON has no digest`(text: String) {
         #expect(digest(text) == nil)
     }
 }

@@ -134,7 +134,7 @@ import Testing
         (#""a\uDC00""#, .loneSurrogate(offset: 2)), (#""\uDFFF\uD800""#, .loneSurrogate(offset: 1)),
     ]
 
-    @Test func `what the grammar does not have is refused`() {
+    @Test func `text outside the grammar is refused`() {
         for (text, violation) in Self.refused {
             #expect(throws: violation, "\(text)") { try Self.parse(text) }
         }

@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `what is not a number cannot be written`() async {
+    @Test func `a value that is not a finite number cannot be written`() async {
         await #expect(processExitsWith: .failure) {
             var writer = JSONWriter()
             writer.number(.nan)

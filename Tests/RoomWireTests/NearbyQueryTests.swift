@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `what is out of range or of another kind is named, in a request and in a message`() {
+    @Test func `a field out of range or of the wrong type is named, in a request and in a message`() {
         for (name, texts) in [
             ("lat", ["90.000001", "-91", "1e5", "-90.1"]),
             ("lon", ["180.5", "-180.00001", "360"]),
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `what is left out is named or as usual, and null is left out of a message alone`() throws {
+    @Test func `a missing field is named or has its default, and null counts as missing only in a message`() throws {
         for name in Self.expected.keys {
             var (absent, null) = (Self.good, Self.good)
             absent[name] = nil
@@ -118,14 +118,14 @@ import Testing
         #expect((usual.radiusMeters, usual.limit) == (5_000, 50))
     }
 
-    @Test func `what a request gives twice is named, even where both are the same`() {
+    @Test func `a field given twice is named, even if both values are the same`() {
         for name in Self.expected.keys {
             let asked = request { field in Array(repeating: Self.good[field] ?? "", count: field == name ? 2 : 1) }
             #expect(asked == .failure(MessageViolation(message: "\(name) must be given once")))
         }
     }
 
-    @Test func `the bounds are let`() throws {
+    @Test func `values at the bounds are accepted`() throws {
         let least = try request(["lat": "-90", "lon": "-180", "radiusMeters": "1", "limit": "1"]).get()
         #expect(least.origin == Coordinate(latitude: -90, longitude: 0))
         #expect((least.radiusMeters, least.limit) == (1, 1))

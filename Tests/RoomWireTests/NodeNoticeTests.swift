@@ -23,7 +23,7 @@ struct NodeNoticeTests {
         #expect(NodeEnvelope(parsing: text) == NodeEnvelope(sender: "node-1", notices: notices))
     }
 
-    @Test func `what another version of the program tells is left out`() {
+    @Test func `notices of another version of the program are left out`() {
         #expect(parsed(#"{"v":2,"from":"a","notices":[]}"#) == nil)
         let text = #"{"v":1,"from":"a","more":1,"notices":[{"type":"new","x":1},{"type":"moved","rooms":{},"y":2}]}"#
         #expect(parsed(text) == NodeEnvelope(sender: "a", notices: [.moved([:])]))
@@ -33,7 +33,7 @@ struct NodeNoticeTests {
         "", "{", "1", "null", "[]", "{}", #"{"v":1}"#, #"{"v":1,"from":"a"}"#, #"{"v":1,"from":1,"notices":[]}"#,
         #"{"v":"1","from":"a","notices":[]}"#, #"{"v":1,"from":"a","notices":{}}"#,
     ])
-    func `what is no message is nobody's`(text: String) {
+    func `a text that is not a message is ignored`(text: String) {
         #expect(parsed(text) == nil)
     }
 

@@ -10,7 +10,7 @@ import Testing
         .added(Sample.track(9)),
     ]
 
-    @Test(arguments: places) func `a cursor is read as the place that it was made of`(place: PoolPlace) {
+    @Test(arguments: places) func `a cursor is read as the position from which it was made`(place: PoolPlace) {
         #expect(PoolPlace(cursor: place.cursor) == place)
         #expect(place.cursor.utf8.allSatisfy { $0 == UInt8(ascii: ".") || ($0 | 0x20).isLetterOrDigit })
     }
@@ -20,12 +20,12 @@ import Testing
             "", ".", "a", "a.", "a.0", "a.-1", "a.x", "a.1.2", "a.9223372036854775808", "b.1", "v.1.2", "v.1.2.3.4",
             "v.0.2.3", "v.1..3", "t.1", "t.1.6", "t.1.zz", "t.1.AB", "t.x.61", "t.0.61", "n.1.61.61", "t.1.61 ",
             "q.0193",
-        ]) func `what is no cursor is not read`(text: String)
+        ]) func `a text that is not a cursor is refused`(text: String)
     {
         #expect(PoolPlace(cursor: text) == nil)
     }
 
-    @Test func `a cut cursor is no trap`() {
+    @Test func `a truncated cursor does not trap`() {
         for place in Self.places {
             let text = place.cursor
             for length in 0...text.count { _ = PoolPlace(cursor: String(text.prefix(length))) }

@@ -171,7 +171,7 @@ import Testing
         #expect(resumptions > 50)
     }
 
-    @Test func `what a client knows of itself follows from the events`() throws {
+    @Test func `a client's own membership follows from the events`() throws {
         for seed in TestSeed.fixed(1_000..<1_020) {
             var world = try World(seed: seed)
             for _ in 0..<100 {

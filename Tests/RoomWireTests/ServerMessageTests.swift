@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `an event that is not known counts, and those around it are read`() throws {
+    @Test func `an unknown event counts, and the events around it are read`() throws {
         let text = """
             {"type":"delta",\(Self.room),"from":3,"seq":4,"events":[\
             {"seq":3,"at":1,"type":"later","what":[1]},{"seq":4,"at":2,"type":"votesCleared","track":7}]}
@@ -105,14 +105,14 @@ import Testing
         #expect(code.code == nil)
     }
 
-    @Test func `a result that is not known is none`() throws {
+    @Test func `an unknown result is ignored`() throws {
         let ack = try read(#"{"type":"ack","re":3,"seq":4,"result":{"later":1}}"#)
         #expect(ack == .ack(re: 3, seq: 4, result: nil))
     }
 
     // MARK: What is wrong
 
-    @Test func `what is no message is refused`() {
+    @Test func `a text that is not a message is refused`() {
         let wrong: [(String, ServerViolation)] = [
             ("", .notJSON(.unexpectedEnd)), ("[]", .notAnObject), ("{}", .field("type", expected: "a string")),
             (#"{"type":1}"#, .field("type", expected: "a string")), (#"{"type":"later"}"#, .unknownType("later")),

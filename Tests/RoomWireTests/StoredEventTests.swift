@@ -27,7 +27,7 @@ import Testing
         #expect(try self.decode("roomClosed", #"{"until":1}"#).event == .roomClosed)
     }
 
-    @Test func `what was kept before there were actors, reasons and ends of bans is read as it was`() throws {
+    @Test func `events from before actors, reasons and ends of bans existed are read unchanged`() throws {
         let session = #""session":"0193503f-0000-7000-8000-000000000003""#
         let kept: [(String, String, RoomEvent)] = [
             ("roomClosed", "{}", .roomClosed), ("roomClosed", #"{"forget":true}"#, .roomClosed(forget: true)),
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `settings of a later release are read without what is not known of them`() throws {
+    @Test func `unknown settings of a later release are ignored`() throws {
         let settings = #"{"queueMode":"dj","skipRatio":0.5,"maxWaitingPerMember":0,"repeatAfterPlays":0,"later":1}"#
         var changes = RoomChanges()
         changes.settings = RoomSettings()

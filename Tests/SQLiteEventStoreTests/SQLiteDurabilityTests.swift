@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `what was acknowledged is in the log after the process is killed`() async throws {
+    @Test func `acknowledged events are in the log after the process is killed`() async throws {
         try await withScratchDirectory { directory in
             let setUp = try await openMigrated(directory)
             try await makeRoom(in: setUp)

@@ -53,7 +53,7 @@ import Testing
         #expect(notes.all == ["1", "2", "3"])
     }
 
-    @Test func `nothing of a stopped lane is run until it goes on`() {
+    @Test func `no job of a stopped lane runs until it continues`() {
         let (scheduler, notes) = (Scheduler(seed: TestSeed.fixed(1)), Notes())
         let lane = scheduler.makeLane(isOrdered: true)
         scheduler.stop(lane, true)
@@ -65,7 +65,7 @@ import Testing
         #expect(notes.all == ["ran"])
     }
 
-    @Test func `what takes no end is cut off`() {
+    @Test func `an endless run is stopped`() {
         let scheduler = Scheduler(seed: TestSeed.fixed(1))
         let lane = scheduler.makeLane(isOrdered: true)
         @Sendable func again() { scheduler.post(lane, again) }
@@ -91,7 +91,7 @@ import Testing
         withExtendedLifetime(task) {}
     }
 
-    @Test func `who sleeps wakes when the task is cancelled`() {
+    @Test func `a sleeping task wakes when it is cancelled`() {
         let (scheduler, notes) = (Scheduler(seed: TestSeed.fixed(1)), Notes())
         let executor = SimulatedExecutor(scheduler)
         let task = Task(executorPreference: executor) {

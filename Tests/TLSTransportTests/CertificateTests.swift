@@ -20,7 +20,7 @@ import Testing
                 == ["certificate.pem", "key.pem"])
     }
 
-    @Test func `openssl reads it and sees the names, the dates and the fingerprint`() throws {
+    @Test func `openssl reads the certificate's names, dates and fingerprint`() throws {
         let directory = try TemporaryDirectory()
         let made = try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "party.example", now: Self.now)
         let text = try run(
@@ -38,7 +38,7 @@ import Testing
             ).contains("OK"))
     }
 
-    @Test func `the same one is given until a day before it expires`() throws {
+    @Test func `the same certificate is returned until a day before it expires`() throws {
         let directory = try TemporaryDirectory()
         let first = try DevelopmentCertificate.load(orMakeIn: directory.path, now: Self.now)
         let key = try String(contentsOfFile: first.keyPath, encoding: .utf8)

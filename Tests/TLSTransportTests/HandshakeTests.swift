@@ -26,7 +26,7 @@ import Testing
         #expect(pair.client.recorder.text == String(repeating: "from the server ", count: 2_000))
     }
 
-    @Test func `what is written before the handshake is sent when it is done`() throws {
+    @Test func `bytes written before the handshake are sent when it is done`() throws {
         let pair = try EmbeddedPair()
         let promise = pair.client.channel.eventLoop.makePromise(of: Void.self)
         pair.client.write("early ")
@@ -47,7 +47,7 @@ import Testing
         #expect(pair.server.recorder.events.count == 1)
     }
 
-    @Test func `a step of a handshake is taken when it is its turn, and what came meanwhile behind it`() throws {
+    @Test func `a step of a handshake waits for its turn, and later bytes follow it`() throws {
         let turns = Turns()
         let pair = try EmbeddedPair { step in turns.put(step) }
         pair.client.write("early words")
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a..b", "a b", "a,DNS:evil", "é", String(repeating: "a", count: 64)])
-    func `what is no host name is refused as server name`(name: String) throws {
+    func `an invalid host name is refused as server name`(name: String) throws {
         let context = try TLSContext(clientVerifying: .system)
         let end = try EmbeddedEnd(context, TLSEventLoopResources(), serverName: name)
         try end.channel.connect(to: SocketAddress(unixDomainSocketPath: "/client")).wait()

@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `what was written before close arrives although the peer is slow`(sendsDirectly: Bool) async throws {
+    func `bytes written before close arrive although the peer is slow`(sendsDirectly: Bool) async throws {
         try await Loopback.run(loops: 2, sendsDirectly: sendsDirectly) { loopback in
             let count = 8 << 20
             let received = loopback.promise()

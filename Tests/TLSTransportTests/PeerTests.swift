@@ -121,8 +121,7 @@ import Testing
         #expect(server.finish() == 0)
     }
 
-    @Test func `what is written while the peer is halfway through a handshake message goes out after it`() async throws
-    {
+    @Test func `bytes written while the peer is halfway through a handshake message go out after it`() async throws {
         let certificate = try Identity.shared.get().certificate
         // A session ticket that holds a name of 253 characters does not fit into one record of 512 bytes.
         let name = Array(repeating: String(repeating: "a", count: 62), count: 4).joined(separator: ".") + ".a"

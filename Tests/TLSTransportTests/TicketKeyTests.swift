@@ -8,7 +8,7 @@ import Testing
 
 /// Which key a ticket has, and for how long it is of use.
 @Suite struct TicketKeyTests {
-    @Test func `one key a day, and that of the day before`() throws {
+    @Test func `each day has its key, and the previous day's remains`() throws {
         let time = ManualTime()
         let keys = TicketKeys(now: time.read)
         func age(of key: [UInt8]) -> TicketKeys.Age { keys.forOpening(Array(key[..<16])).age }
@@ -24,7 +24,7 @@ import Testing
         #expect(age(of: second) == .previous && age(of: first) == .unknown)
     }
 
-    @Test func `after two days without anybody no key of before is left`() throws {
+    @Test func `after two days without connections no earlier key is left`() throws {
         let time = ManualTime()
         let keys = TicketKeys(now: time.read)
         let first = try #require(keys.forSealing())
@@ -33,7 +33,7 @@ import Testing
         #expect(try #require(keys.forSealing()) != first)
     }
 
-    @Test func `no key is like another, nor are its parts`() throws {
+    @Test func `keys differ from each other, and so do their parts`() throws {
         let keys = try (0..<50).map { _ in try #require(TicketKeys(now: { 0 }).forSealing()) }
         #expect(Set(keys).count == 50 && keys.allSatisfy { $0.count == 80 })
         let parts = keys.flatMap { [Array($0[16..<48]), Array($0[48...])] }

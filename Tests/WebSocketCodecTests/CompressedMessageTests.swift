@@ -109,7 +109,7 @@ struct CompressedMessageTests {
         #expect(Transcript(rsv1(.binary, payload), deflate: Self.alone).steps == [.binary(ByteBuffer(bytes: text))])
     }
 
-    @Test func `a payload that is UTF-8 by chance or not is none of the reader's business`() {
+    @Test func `the compressed payload is not checked for UTF-8`() {
         let bytes = rsv1(.text, storedPayload(Array("ä".utf8)), isFinal: false) + frame(.continuation, [])
         #expect(Transcript(bytes, deflate: Self.alone).steps == [.text(.of("ä"))])
     }
@@ -152,7 +152,7 @@ struct CompressedMessageTests {
         #expect(inflater.producedByteCount == 0)
     }
 
-    @Test func `what compressing adds to a message of the longest length is allowed`() {
+    @Test func `the bytes that compressing adds to a message of the longest length are allowed`() {
         var generator = SeededRandom(seed: TestSeed.fixed(1))
         let noise = generator.bytes(10_000)
         let payload = storedPayload(noise, length: 50)

@@ -141,7 +141,7 @@ struct DeflateNegotiationTests {
     }
 
     @Test(arguments: ["", "foo", "x-webkit-deflate-frame; no_context_takeover", "Permessage-Deflate"])
-    func `a server compresses nothing where no offer is known`(_ offers: String) throws {
+    func `a server without a known offer compresses nothing`(_ offers: String) throws {
         #expect(try DeflateParameters.negotiate(extensions(offers)) == nil)
     }
 
@@ -229,7 +229,7 @@ struct DeflateNegotiationTests {
         #expect(try DeflateParameters.agree(on: extensions("foo"), to: DeflateParameters.offers()) == nil)
     }
 
-    @Test func `both ends agree on the same, whatever each of them wants`() throws {
+    @Test func `both ends agree on the same parameters, whatever their policies`() throws {
         let wishes: [DeflatePolicy] = [false, true].flatMap { serverAlone in
             [false, true].flatMap { clientAlone in
                 [8, 11, 15].flatMap { serverBits in

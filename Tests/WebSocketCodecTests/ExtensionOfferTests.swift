@@ -50,7 +50,7 @@ struct ExtensionOfferTests {
         "a b", ";a", "a;", "a; b=", "a; =b", "a; b=\"c", "a; b=\"\"", "a; b=\"c d\"", "a; b=c d", "a; b=\"c\"d",
         "a; b=\"c\\", "a=b", "a; b==c", "(a)", "a, b;", "a; b=\"c,d\"", "ä",
     ])
-    func `what does not follow the grammar is refused`(_ value: String) {
+    func `offers that do not follow the grammar are refused`(_ value: String) {
         #expect(throws: HandshakeViolation.malformedExtensions) { try offers(value) }
     }
 

@@ -62,7 +62,7 @@ struct FrameWriterTests {
         #expect(Array(buffer.readableBytesView) == expected)
     }
 
-    @Test func `a control frame that is too long is our own mistake`() async {
+    @Test func `writing a control frame that is too long traps`() async {
         await #expect(processExitsWith: .failure) {
             var buffer = ByteBuffer()
             FrameWriter.write(.ping, payload: ByteBuffer(repeating: 0, count: 126), into: &buffer)

@@ -97,7 +97,7 @@ struct InflaterTests {
             // half of an empty block
             [0x00, 0x00],
         ] as [[UInt8]])
-    func `what is not made of whole blocks is refused, and the next message is not`(_ payload: [UInt8]) throws {
+    func `a payload without whole blocks is refused, and the next message is not`(_ payload: [UInt8]) throws {
         let inflater = Inflater()
         #expect(throws: FrameViolation.invalidDeflate) { try inflater.message(of: payload) }
         #expect(try inflater.message(of: [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]) == Self.hello)

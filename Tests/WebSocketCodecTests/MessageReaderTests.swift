@@ -196,7 +196,7 @@ struct MessageReaderTests {
         #expect(Transcript(closeFrame(1000, [0xE2, 0x82])).violation == .invalidUTF8)
     }
 
-    @Test func `what follows a close frame is taken and dropped`() {
+    @Test func `bytes after a close frame are consumed and dropped`() {
         let bytes = closeFrame(1000) + frame(.text, Self.hello) + [0xFF, 0xFF, 0xFF]
         #expect(Transcript(bytes).steps == [.close(CloseReason(.normal))])
         #expect(Transcript(bytes).violation == nil)
@@ -283,7 +283,7 @@ struct MessageReaderTests {
         #expect(bytes.modifyIfUniquelyOwned { _ in true } == true)
     }
 
-    @Test func `a reader holds memory for what has come of a message only, and none between messages`() throws {
+    @Test func `a reader holds memory only for the received bytes of a message, and none between messages`() throws {
         var capacities: [Int] = []
         var reader = MessageReader(role: .server)
         let long = frame(.binary, [UInt8](repeating: 1, count: 200_000))

@@ -102,7 +102,7 @@ struct ServerHandshakeTests {
         ("Upgrade", "WebSocket"), ("Upgrade", "h2c, websocket"), ("Connection", "keep-alive, upgrade"),
         ("Sec-WebSocket-Key", "AQIDBAUGBwgJCgsMDQ4PEC=="),
     ])
-    func `other spellings of the same are accepted`(_ name: String, _ value: String) throws {
+    func `other spellings of a valid request are accepted`(_ name: String, _ value: String) throws {
         #expect(try violation(replacing: [name: value]) == nil)
     }
 
@@ -169,7 +169,7 @@ struct ServerHandshakeTests {
         #expect(violation.status == status)
     }
 
-    @Test func `an answer names the version or the method that would do`() {
+    @Test func `an answer names the supported version or method`() {
         let version = HeaderFields(HandshakeViolation.unsupportedVersion.responseFields)
         #expect(version["Sec-WebSocket-Version"] == "13")
         #expect(version["Upgrade"] == "websocket")
