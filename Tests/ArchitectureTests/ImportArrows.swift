@@ -1,4 +1,4 @@
-/// What one target may import: the walls of `Documentation/Architecture.md`.
+/// The modules that one target may import: the layers of `Documentation/Architecture.md`.
 struct ImportArrow {
     let target: String
     /// Targets of this package.
@@ -7,10 +7,10 @@ struct ImportArrow {
     let modules: Set<String>
 }
 
-/// The names of the C library, of which each platform has one.
+/// The names of the C library on the supported platforms.
 let platformLibraries: Set = ["Glibc", "Musl", "Darwin"]
 
-/// Every target, each below all that may import it.
+/// Every target, listed before all targets that may import it.
 let importArrows: [ImportArrow] = {
     let platform = platformLibraries
     func arrow(_ target: String, _ targets: Set<String> = [], _ modules: Set<String> = []) -> ImportArrow {
@@ -25,9 +25,9 @@ let importArrows: [ImportArrow] = {
 
         // Pure.
         arrow("ByteText", [], ["FoundationEssentials"]),
-        // The C library for the cosine.
+        // The C library, for the cosine.
         arrow("GeoSearch", ["ByteText"], platform.union(["FoundationEssentials"])),
-        // The standard library by name for Unicode's normalization; Synchronization for keys that are made once.
+        // The standard library by name, for Unicode's normalization; Synchronization, for keys that are made once.
         arrow("RoomDomain", ["ByteText", "GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
         arrow("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),

@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// Tests with random input take their seeds from one place, so that each can be given a seed.
+/// Tests with random input take their seeds from one place, so that each can be run with a given seed.
 @Suite struct SeedTests {
-    /// What draws numbers that nobody can draw again, or names a seed that is the same whatever seed is given.
+    /// Sources of unrepeatable numbers, and seeds that ignore a given seed.
     private static let unseeded = [
         #"\.random\(in: (?!.*using:)"#, #"\.(shuffled|shuffle|randomElement)\(\)"#, #"SystemRandomNumberGenerator\(\)"#,
         #"\b(SeededRandom|Dice|Scheduler|LogFiller)\((.*, )?(seed|state): \d"#,
     ].joined(separator: "|")
 
-    /// Files whose random numbers are no sample of a test: tokens, nonces, masks and epochs.
+    /// Files whose random numbers are not a test's input: tokens, nonces, masks and epochs.
     private static let exempt: Set = [
         "RandomTestSupport/TestSeed.swift", "EchoClient/EchoClient.swift", "EchoSupport/EchoHandler.swift",
         "RoomServiceTests/Node.swift", "RoomServiceTests/FaultyEventStore.swift",

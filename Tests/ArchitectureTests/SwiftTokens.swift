@@ -1,22 +1,22 @@
 /// The identifiers in a Swift source, without those in comments and in the text of strings.
 ///
-/// Code that is interpolated into a string counts. Regular expression literals are not known.
+/// Code that is interpolated into a string counts. Regular expression literals are not supported.
 func identifiers(in source: String) -> Set<String> {
     var reader = TokenReader(bytes: Array(source.utf8))
     reader.readAll()
     return reader.identifiers
 }
 
-/// Reads a Swift source as far as it takes to know code from comments and strings.
+/// Reads a Swift source as far as needed to distinguish code from comments and strings.
 private struct TokenReader {
     private enum Context {
-        /// Code, in so many open parentheses.
+        /// Code inside this many open parentheses.
         case code(parentheses: Int)
-        /// A string, which ends at `end` and in which `escape` stands before what is not text.
+        /// A string that ends with `end`; `escape` begins an escape sequence.
         case string(end: [UInt8], escape: [UInt8])
     }
 
-    /// Whether a byte may be of an identifier.
+    /// Whether a byte can be part of an identifier.
     private static let isPartOfWord: [Bool] = (UInt8.min...UInt8.max).map { byte in
         byte >= 0x80 || byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
             || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
@@ -25,7 +25,7 @@ private struct TokenReader {
     let bytes: [UInt8]
     private(set) var identifiers: Set<String> = []
     private var place = 0
-    /// What surrounds the place: strings, and code that is interpolated into them.
+    /// The enclosing contexts of the current position: strings, and code that is interpolated into them.
     private var contexts: [Context] = [.code(parentheses: 0)]
 
     init(bytes: [UInt8]) {
@@ -61,7 +61,7 @@ private struct TokenReader {
             place += 1
             if byte == UInt8(ascii: "(") { enterParentheses(parentheses + 1) }
             guard byte == UInt8(ascii: ")") else { return }
-            // The end of what is interpolated, or of parentheses within it.
+            // The end of the interpolated code, or of parentheses within it.
             if parentheses == 0, contexts.count > 1 { contexts.removeLast() } else { enterParentheses(parentheses - 1) }
         }
     }
@@ -92,7 +92,7 @@ private struct TokenReader {
         } while depth > 0 && place < bytes.count
     }
 
-    /// How many `#` stand before the quotation mark of a string that begins here; nil where none begins.
+    /// The number of `#` before the quotation mark of a string that begins here; nil if none begins.
     private func hashesOfString() -> Int? {
         let hashes = bytes[place...].prefix { $0 == UInt8(ascii: "#") }.count
         return bytes[(place + hashes)...].first == UInt8(ascii: "\"") ? hashes : nil

@@ -1,12 +1,12 @@
-/// The units of one target, and which of them use which.
+/// The units of one target, with the units that each uses.
 ///
-/// A unit is a main type with its `Type+Aspect.swift` files: all files whose names are equal up to the `+`. It uses another
-/// unit where the name of a type that the other declares at the top level is an identifier in its code.
+/// A unit is a main type with its `Type+Aspect.swift` files: all files whose names are equal up to the `+`. It uses
+/// another unit if its code contains the name of a type that the other unit declares at the top level.
 struct UnitGraph {
-    /// The names of types by which each unit uses others.
+    /// The names of types through which each unit uses others.
     let uses: [String: [String: Set<String>]]
 
-    /// Reads a target's sources, which stand in `files` by path.
+    /// Reads a target's sources from `files`, which maps paths to texts.
     init(files: [String: String]) {
         var unitOfType: [String: String] = [:]
         for (path, source) in files {
@@ -29,7 +29,7 @@ struct UnitGraph {
         return String(file.prefix { $0 != "+" && $0 != "." })
     }
 
-    /// Units that use each other, directly or by others: each circle once, in alphabetical order.
+    /// Units that use each other, directly or indirectly: each circle once, in alphabetical order.
     var circles: [[String]] {
         let reached = Dictionary(uniqueKeysWithValues: uses.keys.map { ($0, units(reachedFrom: $0)) })
         let circles = reached.compactMap { unit, others in
@@ -46,7 +46,7 @@ struct UnitGraph {
         return reached
     }
 
-    /// A circle's uses, one a line: what to look at where it is to be opened.
+    /// A circle's uses, one a line: the places at which it could be broken.
     func description(of circle: [String]) -> String {
         circle.flatMap { unit in
             uses[unit, default: [:]].filter { circle.contains($0.key) }.sorted { $0.key < $1.key }
@@ -55,7 +55,7 @@ struct UnitGraph {
     }
 }
 
-/// The types that a Swift source declares at the top level, as far as other files can name them.
+/// The types that a Swift source declares at the top level and that other files can name.
 private func topLevelTypes(in source: String) -> [String] {
     let declaration =
         #/

@@ -1,7 +1,7 @@
 import Testing
 
-/// A target's units build on each other from the bottom up, so that each can be understood, tested and moved without those
-/// that stand on it.
+/// A target's units build on each other without circles, so that each can be understood, tested and moved without the
+/// units that use it.
 @Suite struct UnitTests {
     @Test(arguments: ["RoomService", "PushServer"])
     func `units do not use each other in a circle`(name: String) throws {

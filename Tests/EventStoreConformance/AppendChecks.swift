@@ -36,7 +36,7 @@ extension ConformanceSuite {
             (test) async throws in
             try await test.store.makeStreams(1...4)
             let before = [try await test.store.whole(id(2)), try await test.store.whole(id(3))]
-            // Streams 2 and 3 are expected too low and too high; stream 9 does not exist.
+            // The expected versions of streams 2 and 3 are too low and too high; stream 9 does not exist.
             let batch = [
                 (1, 2), (2, 1), (3, 3), (9, 2), (4, 2),
             ].map { n, seq in

@@ -142,7 +142,7 @@ extension ConformanceSuite {
             var part = ImportedStream(stream: id(1), head: head, checksum: 12, entry: hidden)
             part.events = events(after: 0, count: 3)
             part.events[1].checksum = 8
-            // Another room that is open under the code while the first is only in part there.
+            // Another open room with the same code, while the first is only partly imported.
             let other = ImportedStream(
                 stream: id(2), head: StreamHead(epoch: "e", version: .start), checksum: nil, entry: entry(2))
             var batch = ImportBatch()
@@ -179,7 +179,7 @@ extension ConformanceSuite {
             #expect(try await archive.sessions(after: nil, limit: 9) == batch.sessions)
             #expect(try await archive.memberships(of: id(802)) == [id(1)])
             #expect(try await archive.stream(code: code(1)) == id(1))
-            // And it goes on.
+            // The store still works.
             let next = StreamAppend(
                 stream: id(1), expected: head.version, events: events(after: 5, count: 1),
                 keys: keys(after: 1_007, count: 1))
@@ -201,7 +201,7 @@ extension ConformanceSuite {
 }
 
 extension StoreUnderTest {
-    /// The store by what tools need of it.
+    /// The store as tools use it.
     var archive: any LogArchive {
         get throws {
             guard let archive = store as? any LogArchive else { throw CheckFailure("the store is no archive") }

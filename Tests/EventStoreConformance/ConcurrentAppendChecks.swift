@@ -137,7 +137,7 @@ extension ConformanceSuite {
 
     /// Appends `count` events to a stream, one at a time, each with a key, reading its head again after each conflict.
     ///
-    /// - Returns: The positions won.
+    /// - Returns: The positions that were won.
     private static func write(
         _ count: Int, to stream: UUID, as tag: String, through store: any EventStore
     ) async throws -> [(Int, String)] {

@@ -14,10 +14,10 @@ package struct EventStoreCheck: Sendable, CustomTestStringConvertible {
 
     package var testDescription: String { name }
 
-    /// Looks whether the fact holds; where it does not, issues are recorded or an error is thrown.
+    /// Checks whether the fact holds; if not, records issues or throws an error.
     ///
-    /// `store` holds nothing yet and nobody else uses it. `second` is another handle on the same log, as a second process
-    /// would have it; where there is none, `store` stands for it.
+    /// `store` is empty and nobody else uses it. `second` is another handle on the same log, as a second process would
+    /// have it; if there is none, `store` is used twice.
     package func run(on store: any EventStore, second: (any EventStore)? = nil) async throws {
         try await body(StoreUnderTest(store: store, second: second ?? store))
     }
@@ -41,14 +41,14 @@ package enum ConformanceSuite {
         + archiveChecks + erasureChecks
 }
 
-/// What a check works on.
+/// The store that a check uses, with a second handle.
 struct StoreUnderTest: Sendable {
     /// The store.
     let store: any EventStore
     /// A handle on the same log.
     let second: any EventStore
 
-    /// One handle or the other, by turns.
+    /// One handle or the other, alternately.
     func handle(_ turn: Int) -> any EventStore {
         turn.isMultiple(of: 2) ? store : second
     }

@@ -27,7 +27,7 @@ extension ConformanceSuite {
             let existing = CreationOutcome.existing(stream: id(1), fingerprint: 11)
             #expect(try await test.store.create(creation(2, key: "k", fingerprint: 12)) == existing)
             #expect(try await test.second.create(creation(3, key: "k", fingerprint: 11)) == existing)
-            // The key decides before the code and the limit do.
+            // The key takes precedence over the code and the limit.
             #expect(try await test.store.create(creation(1, key: "k", ownerLimit: 0)) == existing)
             #expect(try await test.store.heads(of: [id(2), id(3)]).isEmpty)
             #expect(try await test.store.stream(code: code(2)) == nil)
@@ -88,7 +88,7 @@ extension ConformanceSuite {
             }
             #expect(try await test.store.create(creation(4, ownerLimit: 3)) == .ownerLimitReached)
             #expect(try await test.store.create(creation(4, creator: id(801), ownerLimit: 3)) == .created)
-            // One is closed, one is handed to another session, one is handed over by that session.
+            // One is closed, one is given to another session, one is given by that session.
             try await test.store.close(1)
             #expect(try await test.store.create(creation(5, ownerLimit: 3)) == .created)
             let given = StreamAppend(stream: id(2), expected: made, events: [], directory: entry(2, owner: id(801)))

@@ -95,12 +95,12 @@ extension ConformanceSuite {
                 }
                 var isLast = false
                 while !isLast {
-                    // What was written before this is in what is read after it.
+                    // Writes before this must appear in a read after it.
                     isLast = try await test.store.isWritten(8, times: 40)
                     let changes = try await test.second.changes(since: mark)
                     for record in changes.records { seen[record.stream] = record.entry }
                     mark = changes.mark
-                    // A store in memory never suspends who calls it.
+                    // A store in memory never suspends its caller.
                     await Task.yield()
                 }
             }
@@ -120,7 +120,7 @@ extension EventStore {
         return (records.sorted { $0.stream < $1.stream }, changes.mark)
     }
 
-    /// Whether all streams up to this one got so many events after ``made``.
+    /// Whether all streams up to this one got `count` events after ``made``.
     fileprivate func isWritten(_ last: Int, times: Int) async throws -> Bool {
         try await heads(of: (1...last).map(id)).values.allSatisfy { $0.version.seq == made.seq + times }
     }

@@ -61,7 +61,7 @@ extension ConformanceSuite {
             #expect(try await test.store.stream(code: same.code) == id(1))
         },
         EventStoreCheck("open public streams are listed from the newest, page by page") { (test) async throws in
-            // Numbers divisible by three are unlisted, those by five are closed.
+            // Numbers divisible by three are unlisted, numbers divisible by five are closed.
             for n in (1...30).reversed() {
                 var entry = entry(n, owner: id(800))
                 entry.isPublic = !n.isMultiple(of: 3)

@@ -12,7 +12,7 @@ struct DirectoryWrite: Sendable {
     }
 }
 
-/// Every call of a store that writes, in an order in which each finds what it is about.
+/// Every writing call of a store, in an order in which each finds the rows that it needs.
 let directoryWrites = [
     DirectoryWrite("beginImport") { store in
         let hasBegun = try await store.beginImport()
@@ -58,7 +58,7 @@ let directoryWrites = [
         try await store.endSession(id(800), at: noon)
         try await store.deleteSession(id(800))
     },
-    // What is gone is no change.
+    // A removed stream is not a change.
     DirectoryWrite("removeStreams, sweep") { store in
         let removed = try await store.removeStreams(closedBefore: noon + 1, limit: 9)
         #expect(removed == [id(3)])
@@ -67,7 +67,7 @@ let directoryWrites = [
 ]
 
 extension LogArchive {
-    /// Imports streams that hold nothing, under these names.
+    /// Imports empty streams under these names.
     fileprivate func importEntries(_ names: [Int: String]) async throws {
         var batch = ImportBatch()
         for (n, name) in names {

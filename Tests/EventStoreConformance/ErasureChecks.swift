@@ -55,7 +55,7 @@ extension ConformanceSuite {
             #expect(try await test.store.snapshot(of: id(1), atMost: 9, reducerVersion: 1) == nil)
             #expect(try await test.store.memberships(of: id(800)) == [id(2)])
             #expect(try await test.store.memberships(of: id(801)).isEmpty)
-            // Its code and its maker's key are free.
+            // The code and the creator's key can be used again.
             #expect(try await test.store.create(creation(3, key: "k", entry: entry(1, owner: id(800)))) == .created)
             #expect(try await test.store.sweep(limit: 2) == false)
         },
@@ -116,7 +116,7 @@ extension ConformanceSuite {
                 async let removed = test.second.removeStreams(closedBefore: noon + 1, limit: 1)
                 let outcome = try await appended
                 #expect(outcome == [.appended] || outcome == [.conflict])
-                // One that meets the append's lock leaves the stream to the next round.
+                // A removal that meets the append's lock leaves the stream to the next round.
                 var gone = try await removed
                 if gone.isEmpty { gone = try await test.store.removeStreams(closedBefore: noon + 1, limit: 1) }
                 #expect(gone == [id(n)])
@@ -179,7 +179,7 @@ extension ConformanceSuite {
             await #expect(throws: StorageFault.self) {
                 try await test.store.save(StoredSnapshot(seq: 2, reducerVersion: 1, state: [2]), of: id(1))
             }
-            // The other stream was left alone.
+            // The other stream is unchanged.
             #expect(try await test.store.whole(id(2)).keys.map(\.fingerprint) == [1, 2])
             #expect(try await test.store.snapshot(of: id(2), atMost: 9, reducerVersion: 1) != nil)
         },
@@ -196,7 +196,7 @@ extension ConformanceSuite {
             #expect(try await test.second.streamsToClear(after: nil, limit: 1) == [asked[0]])
             #expect(try await test.second.streamsToClear(after: id(1), limit: 9) == [asked[1]])
             #expect(try await test.second.streamsToClear(after: id(2), limit: 9).isEmpty)
-            // A snapshot of before is not kept, one of after is.
+            // An earlier snapshot cannot be saved, a later one can.
             await #expect(throws: StorageFault.self) {
                 try await test.second.save(StoredSnapshot(seq: 3, reducerVersion: 1, state: [3]), of: id(1))
             }
@@ -215,14 +215,14 @@ extension ConformanceSuite {
             #expect(whole.head == StreamHead(epoch: "epoch-1", version: StreamVersion(seq: 6, keyed: 4)))
             #expect(Array(whole.events.prefix(2)) == bare.map(ParsedEvent.init))
             #expect(whole.events.count == 6)
-            // Commands of before are compared with nothing any more; those of after are.
+            // Earlier commands are not compared any more; later ones are.
             #expect(whole.keys.map(\.fingerprint) == [CommandKey.forgotten, 2, 3, 4])
             #expect(try await test.store.snapshot(of: id(1), atMost: 3, reducerVersion: 1) == nil)
             #expect(try await test.store.snapshot(of: id(1), atMost: 9, reducerVersion: 1)?.seq == 4)
             #expect(
                 try await test.store.create(creation(5, key: "k"))
                     == .existing(stream: id(1), fingerprint: CommandKey.forgotten))
-            // Where nothing was cleared, nothing is rewritten.
+            // Without a clearing, nothing is rewritten.
             #expect(
                 try await test.store.whole(id(3)).events.prefix(2)
                     == events(after: 0, count: 2).map(ParsedEvent.init)[...])
@@ -235,7 +235,7 @@ extension ConformanceSuite {
             #expect(
                 try await test.store.streamsToClear(after: nil, limit: 9)
                     == [StreamClearing(stream: id(1), cleared: 0, clearing: 6)])
-            // What began with the first clearing notes no more than it did.
+            // A rewrite that began with the first clearing records only its own progress.
             try await test.store.clear([], of: id(1), through: 4)
             #expect(
                 try await test.store.streamsToClear(after: nil, limit: 9)
@@ -247,7 +247,7 @@ extension ConformanceSuite {
             #expect(
                 try await test.store.streamsToClear(after: nil, limit: 9)
                     == [StreamClearing(stream: id(1), cleared: 6, clearing: 8)])
-            // Whoever forgets a stream clears all of it.
+            // Forgetting a stream includes every clearing.
             try await test.store.closeStream(1, at: noon, forget: true)
             #expect(try await test.store.streamsToClear(after: nil, limit: 9).isEmpty)
         },

@@ -1,7 +1,7 @@
 import EventStorage
 import FoundationEssentials
 
-/// A JSON value, equal to another where the two mean the same, whatever their white space and order of members.
+/// A JSON value; two are equal if they mean the same, whatever their white space and order of members.
 ///
 /// Texts are compared by their bytes: a store may not normalise them.
 enum JSONValue: Hashable, Decodable {
@@ -12,7 +12,7 @@ enum JSONValue: Hashable, Decodable {
     case text([UInt8])
     case array([JSONValue])
     case object([[UInt8]: JSONValue])
-    /// Bytes that are no JSON.
+    /// Bytes that are not JSON.
     case invalid([UInt8])
 
     init(parsing json: [UInt8]) {

@@ -15,15 +15,15 @@ package struct NodeBusCheck: Sendable, CustomTestStringConvertible {
 
     package var testDescription: String { name }
 
-    /// Looks whether the fact holds; where it does not, issues are recorded or an error is thrown.
+    /// Checks whether the fact holds; if not, records issues or throws an error.
     ///
-    /// `makeBus` gives what one server has of a bus that nobody else uses.
+    /// `makeBus` makes one server's end of a bus that nobody else uses.
     package func run(_ makeBus: @escaping @Sendable () async throws -> any NodeBus) async throws {
         try await body(BusesUnderTest(make: makeBus))
     }
 }
 
-/// The facts that make a bus a ``NodeBus``; see ``ConformanceSuite`` for how they are run.
+/// The facts that make a bus a ``NodeBus``; see ``ConformanceSuite`` for the way to run them.
 package enum NodeBusConformance {
     /// All facts.
     package static let checks = [
@@ -123,19 +123,19 @@ package enum NodeBusConformance {
     ]
 }
 
-/// What a check works on.
+/// The bus that a check uses.
 struct BusesUnderTest: Sendable {
-    /// Gives what one server has of the bus.
+    /// Makes one server's end of the bus.
     let make: @Sendable () async throws -> any NodeBus
 
-    /// Runs servers of these names while `body` lasts.
+    /// Runs servers with these names while `body` runs.
     func withServers(_ names: String..., body: @Sendable ([BusServer]) async throws -> Void) async throws {
         var servers: [BusServer] = []
         for name in names { servers.append(BusServer(name: name, bus: try await make())) }
         try await Self.run(servers, while: body)
     }
 
-    /// Runs one server on a bus while `body` lasts.
+    /// Runs one server on a bus while `body` runs.
     static func withServer(
         _ name: String, on bus: any NodeBus, body: @Sendable (BusServer) async throws -> Void
     ) async throws {
@@ -152,7 +152,7 @@ struct BusesUnderTest: Sendable {
     }
 }
 
-/// A server that notes what the bus brings.
+/// A server that records the events of the bus.
 final class BusServer: Sendable {
     let name: String
     let bus: any NodeBus
@@ -180,12 +180,12 @@ final class BusServer: Sendable {
         try await wait("a connection") { events.withLock { $0.first == .connected } }
     }
 
-    /// Waits for so many messages.
+    /// Waits for `count` messages.
     func wait(for count: Int) async throws {
         try await wait("\(count) messages") { texts.count >= count }
     }
 
-    /// Waits for as many messages as there are, and compares.
+    /// Waits for as many messages as expected, and compares.
     func expect(_ expected: [String]) async throws {
         try await wait(for: expected.count)
         let texts = texts

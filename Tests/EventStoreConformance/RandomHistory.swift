@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import RandomTestSupport
 
-/// One call of a store, with what it answered made comparable.
+/// One call of a store, whose answer can be compared.
 enum StoreOperation {
     case create(StreamCreation)
     case append([StreamAppend])
@@ -16,7 +16,7 @@ enum StoreOperation {
     case listing(matching: String?, before: UUID?, limit: Int)
     case memberships(UUID)
 
-    /// Carries it out.
+    /// Carries out the call.
     func answer(of store: any EventStore) async throws(StorageFault) -> StoreAnswer {
         switch self {
         case .create(let creation): .created(try await store.create(creation))
@@ -39,7 +39,7 @@ enum StoreOperation {
     }
 }
 
-/// What a store answered to a ``StoreOperation``.
+/// A store's answer to a ``StoreOperation``.
 enum StoreAnswer: Hashable {
     case created(CreationOutcome)
     case outcomes([AppendOutcome])
@@ -56,33 +56,33 @@ enum StoreAnswer: Hashable {
     static func saved(_: Void) -> StoreAnswer { .saved }
 }
 
-/// Draws operations that often fit what went before and often do not.
+/// Draws operations that often match the store's state and often do not.
 struct RandomHistory {
     /// Sessions that join and leave.
     static let sessions = (810..<815).map(id)
 
     private var random: SeededRandom
-    /// How many streams there may be.
+    /// The number of possible streams.
     private let streams: Int
-    /// What is believed of each stream.
+    /// The assumed version of each stream.
     private var versions: [Int: StreamVersion] = [:]
     private var closed: Set<Int> = []
     private let sharesCodes: Bool
     private var clock = noon
 
-    /// Starts with nothing believed.
+    /// Starts without assumptions.
     ///
     /// - Parameters:
-    ///   - seed: What the whole history follows from.
-    ///   - streams: How many streams there may be.
-    ///   - sharesCodes: Whether every two streams want one code.
+    ///   - seed: The seed of the whole history.
+    ///   - streams: The number of possible streams.
+    ///   - sharesCodes: Whether every two streams share a code.
     init(seed: UInt64, streams: Int, sharesCodes: Bool) {
         random = SeededRandom(seed: seed)
         self.streams = streams
         self.sharesCodes = sharesCodes
     }
 
-    /// Believes what a store says.
+    /// Takes over the versions that a store reports.
     mutating func take(heads: [UUID: StreamHead]) {
         for n in 0..<streams {
             versions[n] = heads[id(n)]?.version
@@ -109,8 +109,8 @@ struct RandomHistory {
         }
     }
 
-    /// Appends to a few streams, in random order; where they are `alwaysMoving`, each has an event or a key, so that its
-    /// place among others is certain.
+    /// Appends to a few streams, in random order; with `alwaysMoving`, each append has an event or a key, so that its
+    /// order among the others is determined.
     mutating func batch(alwaysMoving: Bool) -> [StreamAppend] {
         (0..<streams).shuffled(using: &random).prefix(1 + pick(4)).map { n in
             let expected = version(of: n)
@@ -128,7 +128,7 @@ struct RandomHistory {
         }
     }
 
-    /// Sometimes one that was never or is no longer.
+    /// Sometimes a version that never existed or is outdated.
     private mutating func version(of n: Int) -> StreamVersion {
         var version = versions[n] ?? made
         if chance(8) { version.seq = max(0, version.seq - 1 + pick(3)) }
@@ -136,7 +136,7 @@ struct RandomHistory {
         return version
     }
 
-    /// A creation that may meet a key or a code, but no id that exists.
+    /// A creation that may use an existing key or code, but never an existing id.
     private mutating func create(_ n: Int) -> StoreOperation {
         guard n < streams, versions[n] == nil else { return .streamOfCode(code(n / 2)) }
         closed.remove(n)
@@ -155,7 +155,7 @@ struct RandomHistory {
             oneIn: 1 + pick(8))
     }
 
-    /// An entry; once closed a stream stays closed, so that no code is taken by two.
+    /// An entry; a closed stream stays closed, so that two open streams never share a code.
     private mutating func entry(_ n: Int) -> DirectoryEntry {
         if chance(5) { closed.insert(n) }
         let isSomewhere = chance(2)

@@ -157,7 +157,7 @@ extension ConformanceSuite {
             try await test.store.save(StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]), of: id(2))
             for seq in 1...14 { try await save(seq, oneIn: 5) }
             #expect(try await kept() == [4, 9, 14])
-            // Who comes late takes nothing that is newer.
+            // A late save does not delete newer snapshots.
             try await save(17, oneIn: 5)
             try await save(16, oneIn: 5)
             #expect(try await kept() == [4, 9, 14, 16, 17])

@@ -2,7 +2,7 @@ import EventStorage
 import FoundationEssentials
 import RandomTestSupport
 
-/// The `n`th of a row of ascending UUIDv7s that differ in their first bytes.
+/// The `n`th of a series of ascending UUIDv7s that differ in their first bytes.
 func id(_ n: Int) -> UUID {
     let time = UInt64(0x0197_0000_0000) + UInt64(n) * 0x0000_4733_1F05
     var mixer = SeededRandom(seed: UInt64(n))
@@ -33,7 +33,7 @@ func entry(_ n: Int, owner: UUID? = nil, name: String? = nil) -> DirectoryEntry 
         code: code(n), name: name ?? "Room \(n)", isPublic: true, createdAt: noon + Int64(n), owner: owner)
 }
 
-/// `count` events that follow on `seq`; `tag` tells writers apart.
+/// `count` events that follow `seq`; `tag` distinguishes writers.
 func events(after seq: Int, count: Int, tag: String = "") -> [StoredEvent] {
     (0..<count).map { index in
         let seq = seq + 1 + index
@@ -42,7 +42,7 @@ func events(after seq: Int, count: Int, tag: String = "") -> [StoredEvent] {
     }
 }
 
-/// `count` keys that follow on `ordinal`.
+/// `count` keys that follow `ordinal`.
 func keys(after ordinal: Int, count: Int, seq: Int = 0, session: UUID = id(900)) -> [CommandKey] {
     (0..<count).map { index in
         let ordinal = ordinal + 1 + index
@@ -65,10 +65,10 @@ func creation(
         ownerLimit: ownerLimit)
 }
 
-/// The version of a stream that ``creation(_:creator:key:fingerprint:at:keysSince:ownerLimit:entry:)`` made.
+/// The version of a stream made by ``creation(_:creator:key:fingerprint:at:keysSince:ownerLimit:entry:)``.
 let made = StreamVersion(seq: 2, keyed: 0)
 
-/// A check cannot go on.
+/// A check cannot continue.
 struct CheckFailure: Error, CustomStringConvertible {
     let description: String
 
@@ -84,7 +84,7 @@ extension EventStore {
         }
     }
 
-    /// All of a stream: no snapshot is asked for.
+    /// A whole stream, without its snapshot.
     func whole(_ stream: UUID) async throws -> ParsedStream {
         guard let loaded = try await load(stream, reducerVersion: -1, after: nil) else {
             throw CheckFailure("stream \(stream) does not exist")

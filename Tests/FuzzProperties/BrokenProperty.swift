@@ -1,6 +1,6 @@
-/// A property that does not hold for an input: the code it is about is wrong.
+/// A property that does not hold for an input: the tested code is wrong.
 package struct BrokenProperty: Error, Equatable, CustomStringConvertible {
-    /// What does not hold, with the values.
+    /// The part that does not hold, with the values.
     package let description: String
 
     init(_ description: String) {
@@ -8,7 +8,7 @@ package struct BrokenProperty: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Throws where `condition` does not hold.
+/// Throws if `condition` does not hold.
 func require(_ condition: Bool, _ description: @autoclosure () -> String) throws(BrokenProperty) {
     guard condition else { throw BrokenProperty(description()) }
 }

@@ -1,8 +1,9 @@
 import RoomDomain
 import RoomWire
 
-/// Bytes of a client are read as JSON or refused with the place, as a message or body or refused with a sentence; a tree
-/// written again reads the same, whoever reads it.
+/// Bytes of a client are read or refused, and a JSON tree that is written again reads the same.
+///
+/// As JSON, a refusal names the offset; as a message or body, it has a sentence. This holds for every reader of JSON.
 ///
 /// An input is the text itself.
 enum ClientMessagesProperty {
@@ -49,13 +50,13 @@ enum ClientMessagesProperty {
         throw BrokenProperty("\(depth) levels taken where \(depth - 1) are allowed")
     }
 
-    /// What every reader of JSON makes of a text.
+    /// The results of all readers of JSON for one text.
     private struct Readings: Equatable {
         let message: Result<ClientMessage, MessageViolation>
         let command: Result<RoomCommand, MessageViolation>
         let session: Result<SessionRequest, MessageViolation>
         let room: Result<CreateRoomRequest, MessageViolation>
-        /// Of the command and of the room, where they were read.
+        /// Fingerprints of the command and of the room, if they could be read.
         let fingerprints: [Int64]
 
         init(_ text: [UInt8]) {

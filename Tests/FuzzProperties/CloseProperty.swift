@@ -1,8 +1,9 @@
 import RandomTestSupport
 import WebSocketCodec
 
-/// The close handshake, told what a reader read and what happens besides, sends at most one Close frame, sends nothing
-/// else after it, and says once how the connection ended.
+/// The close handshake sends at most one Close frame and nothing after it, whatever happens.
+///
+/// It is told the results of a reader and other events, and reports the outcome of the connection once.
 enum CloseProperty {
     static func check(_ reading: MessageReading, role: WebSocketRole, seed: UInt64) throws(BrokenProperty) {
         var random = SeededRandom(seed: ~seed)
@@ -30,7 +31,7 @@ enum CloseProperty {
             self.handshake = CloseHandshake(role: role)
         }
 
-        /// Something that is not the peer's doing, or nothing.
+        /// An event that the peer does not cause, or none.
         mutating func somethingElse(_ random: inout SeededRandom) throws(BrokenProperty) {
             switch random.next() & 15 {
             case 0: try self.take { $0.close(CloseReason(.goingAway, "away")) }

@@ -2,15 +2,15 @@ import FoundationEssentials
 import RoomDomain
 import RoomWire
 
-/// Whatever people ask of a room is answered or refused; the room stays whole, and its log and its stored form give the
-/// same room again.
+/// Every command is answered or refused; the room stays whole, and its log and its stored form restore the same room.
 ///
-/// An input is lines. The first byte of a line says who asks and when, the rest is the JSON of a command.
+/// An input consists of lines. The first byte of a line gives the sender and the time, the rest is the JSON of a
+/// command.
 enum CommandsProperty {
     static func check(_ input: [UInt8]) throws(BrokenProperty) -> Fuzzer.Verdict {
         var history = try History()
         var accepted = false
-        // A room is looked at as a whole after every command: no more than a few.
+        // The whole room is checked after every command, so there are only a few commands.
         for line in input.split(separator: UInt8(ascii: "\n")).prefix(40) {
             guard let first = line.first, let command = Self.command(first, line.dropFirst()) else { continue }
             if try history.take(command, by: Self.actor(first), afterMs: Int64(first) * 100) { accepted = true }
@@ -28,14 +28,14 @@ enum CommandsProperty {
         SessionID(UUID(uuid: (1, 0, 0, 0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, number)))
     }
 
-    /// The command of a line; what only the server asks has no JSON, so a line of the server alone is that.
+    /// The command of a line; a line without JSON is `endMembership`, which has none.
     private static func command(_ first: UInt8, _ text: ArraySlice<UInt8>) -> RoomCommand? {
         if text.isEmpty { return .endMembership(session: self.session(first >> 3 & 3), reason: .expired) }
         guard let value = try? JSONValue(parsing: text) else { return nil }
         return try? CommandJSON.parse(value)
     }
 
-    /// A room and the log it is the fold of.
+    /// A room and the log from which it is folded.
     private struct History {
         private var log: [RecordedEvent] = []
         private var room: RoomState
@@ -52,7 +52,7 @@ enum CommandsProperty {
             try self.record(events)
         }
 
-        /// Decides and folds; whether it was not refused.
+        /// Decides and folds a command; returns whether it was accepted.
         mutating func take(_ command: RoomCommand, by actor: Actor, afterMs: Int64) throws(BrokenProperty) -> Bool {
             self.now.milliseconds += afterMs
             guard let events = try? self.room.decide(command, by: actor, at: self.now) else { return false }
@@ -74,7 +74,7 @@ enum CommandsProperty {
             try require(wrong.isEmpty, "\(wrong) after \(events)")
         }
 
-        /// The log as it is stored gives the room again, and so does the room's stored form; clients can read both.
+        /// Checks that the stored log and the stored state restore the room, and that clients can read both.
         func checkReplay() throws(BrokenProperty) {
             var copy = RoomState(id: self.room.id)
             for recorded in self.log {

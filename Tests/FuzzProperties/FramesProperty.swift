@@ -2,10 +2,11 @@ import NIOCore
 import RandomTestSupport
 import WebSocketCodec
 
-/// Bytes of a peer are read as messages or refused, the same way however they are cut, in bounded memory; what was read
-/// and written again reads the same; the close handshake says goodbye once.
+/// Bytes of a peer are read as messages or refused, the same way however they are split, in bounded memory.
 ///
-/// An input begins with three bytes of setup, the frames follow.
+/// Messages that were read and written again read the same; the close handshake sends one Close frame.
+///
+/// An input begins with three bytes of setup; the frames follow.
 enum FramesProperty {
     static func check(_ input: [UInt8]) throws(BrokenProperty) -> Fuzzer.Verdict {
         guard input.count >= 3 else { return .unfinished }
@@ -29,7 +30,7 @@ enum FramesProperty {
         return whole.steps.isEmpty ? .unfinished : .accepted
     }
 
-    /// The reader's end and limit, and what was agreed on compression.
+    /// The reader's role and limit, and the agreed parameters of compression.
     struct Setup {
         let role: WebSocketRole
         let limit: Int
@@ -41,8 +42,8 @@ enum FramesProperty {
             self.deflate = deflate
         }
 
-        /// Reads the role from bit 0 and the limit, small enough to be met, from bits 1 and 2; from bit 3 whether messages
-        /// may be compressed, from bit 4 whether each by itself, from bits 5 to 7 with which window.
+        /// Reads the role from bit 0 and the limit, small enough to be reached, from bits 1 and 2; bit 3 allows
+        /// compression, bit 4 compresses each message by itself, and bits 5 to 7 give the window.
         init(_ byte: UInt8) {
             let bits = 8 + Int(byte >> 5)
             let isAlone = byte & 16 != 0
@@ -55,11 +56,11 @@ enum FramesProperty {
                         clientMaxWindowBits: bits))
         }
 
-        /// How many bytes of a message's payload are taken: compressing may make it longer.
+        /// The longest accepted payload of a message: compressing may make a message longer.
         var payloadLimit: Int { self.deflate == nil ? self.limit : self.limit + self.limit / 4 + 64 }
     }
 
-    /// The frames of a peer that says the same, each message in one frame.
+    /// The frames of a peer that sends the same messages, each in one frame.
     private static func written(
         _ steps: [MessageReader.Step], by sender: WebSocketRole, seed: UInt64
     ) -> ArraySlice<UInt8> {

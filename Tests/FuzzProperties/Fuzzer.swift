@@ -1,6 +1,6 @@
-/// What can be fuzzed: for each, a property that holds for any bytes.
+/// The fuzzers: for each, there is a property that holds for any bytes.
 ///
-/// A fuzzer's corpora stand under its name in `Tests/FuzzCorpora`.
+/// A fuzzer's corpora are under its name in `Tests/FuzzCorpora`.
 package enum Fuzzer: String, CaseIterable, Sendable {
     /// Frames and messages of either role.
     case frames = "Frames"
@@ -8,14 +8,14 @@ package enum Fuzzer: String, CaseIterable, Sendable {
     case head = "Head"
     /// Requests of an HTTP connection.
     case http = "HTTP"
-    /// What clients say in JSON, on sockets and in bodies of requests.
+    /// Clients' JSON, on sockets and in bodies of requests.
     case clientMessages = "ClientMessages"
     /// Commands to a room, line by line.
     case commands = "Commands"
     /// Compressed messages.
     case inflate = "Inflate"
 
-    /// What became of an input for which the property holds.
+    /// The result for an input for which the property holds.
     package enum Verdict: Equatable, Sendable {
         /// All of it was understood.
         case accepted
@@ -27,7 +27,7 @@ package enum Fuzzer: String, CaseIterable, Sendable {
 
     /// Checks the property for one input.
     ///
-    /// - Throws: ``BrokenProperty`` where it does not hold; a trap, a hang or unbounded memory is a failure as well.
+    /// - Throws: ``BrokenProperty`` if it does not hold; a trap, a hang or unbounded memory is a failure as well.
     @discardableResult
     package func check(_ input: [UInt8]) throws(BrokenProperty) -> Verdict {
         switch self {

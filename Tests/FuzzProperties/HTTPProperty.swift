@@ -4,10 +4,11 @@ import NIOEmbedded
 import NIOHTTP1
 import WebSocketCodec
 
-/// Whatever bytes come, however they are cut: one request at a time is let through and each is answered once, nothing is
-/// let through after a violation, and the same requests are seen.
+/// One request at a time is passed on and each is answered once, whatever bytes arrive, however they are split.
 ///
-/// An input begins with one byte of setup, the bytes of a connection come next.
+/// Nothing is passed on after a violation, and the same requests are seen for every way of splitting.
+///
+/// An input begins with one byte of setup; the bytes of a connection follow.
 enum HTTPProperty {
     static func check(_ input: [UInt8]) throws(BrokenProperty) -> Fuzzer.Verdict {
         guard let seed = input.first else { return .unfinished }
@@ -21,7 +22,7 @@ enum HTTPProperty {
     }
 }
 
-/// What came through a connection's handlers.
+/// The output of a connection's handlers.
 private struct HTTPReading {
     private(set) var requests: [String] = []
     private(set) var isRefused = false
@@ -62,7 +63,7 @@ private struct HTTPReading {
     }
 }
 
-/// Stands where the HTTP server does.
+/// Takes the place of the HTTP server.
 private final class Server: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -107,7 +108,7 @@ private final class Server: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// Answers the request that has come; returns whether there was one.
+    /// Answers the request that has arrived; returns whether there was one.
     @discardableResult
     func answer() -> Bool {
         guard isOwing, let context else { return false }

@@ -2,12 +2,13 @@ import ByteText
 import NIOCore
 import WebSocketCodec
 
-/// A head that was read is a handshake or refused; a handshake that a server accepts is one that the client can have
-/// sent, and the client takes the answer to it.
+/// A head that was read is a valid handshake or is refused; client and server agree on every valid one.
+///
+/// A handshake that a server accepts is one that the client can have sent, and the client accepts the answer.
 enum HandshakeProperty {
     private static let subprotocols = ["backline.v1.json", "chat"]
 
-    /// Checks what a server makes of a request, and a client of the answer, with what the server wants of compression.
+    /// Checks a server's result for a request, and a client's for the answer, with a server's policy for compression.
     static func check(_ head: RequestHead, _ policy: DeflatePolicy) throws(BrokenProperty) -> Fuzzer.Verdict {
         _ = (head.path, head.query)
         let server: ServerHandshake
@@ -24,7 +25,7 @@ enum HandshakeProperty {
         }
         let target = String(head.path) + (head.query.map { "?" + $0 } ?? "")
         let host = head.fields["Host"] ?? ""
-        // Other servers' names may hold what our client does not send.
+        // Other servers' names may contain characters that our client does not send.
         let client =
             ClientHandshake(
                 host: host, target: target, subprotocols: offered, extensions: server.extensionOffers, nonce: nonce)
@@ -36,9 +37,9 @@ enum HandshakeProperty {
         return .accepted
     }
 
-    /// Checks what a client makes of a response to a request that it did not answer.
+    /// Checks a client's result for a response to an arbitrary request.
     static func check(_ head: ResponseHead, _ policy: DeflatePolicy) throws(BrokenProperty) -> Fuzzer.Verdict {
-        // RFC 6455 §1.3: the example, whose key the answer may belong to
+        // RFC 6455 §1.3: the example, to whose key the answer may belong
         let nonce = Array("the sample nonce".utf8)
         guard
             let client = ClientHandshake(
@@ -58,7 +59,7 @@ enum HandshakeProperty {
         return .accepted
     }
 
-    /// Checks what a server would answer to a violation.
+    /// Checks a server's answer to a violation.
     static func check(_ violation: HandshakeViolation) throws(BrokenProperty) {
         try require((400..<600).contains(violation.status), "\(violation): \(violation.status)")
         try require(!violation.detail.isEmpty, "\(violation) without a detail")
@@ -68,13 +69,13 @@ enum HandshakeProperty {
         try require(self.response(&buffer)?.fields == fields, "the answer to \(violation) cannot be read")
     }
 
-    /// Reads one response's head with limits that no head meets.
+    /// Reads one response's head with limits that no head reaches.
     static func response(_ buffer: inout ByteBuffer) -> ResponseHead? {
         var parser = HeadParser(maximumHeadLength: 1 << 24, maximumFieldCount: 1 << 16)
         return try? parser.parseResponse(&buffer)
     }
 
-    /// Reads one request's head with limits that no head meets.
+    /// Reads one request's head with limits that no head reaches.
     private static func request(_ buffer: inout ByteBuffer) -> RequestHead? {
         var parser = HeadParser(maximumHeadLength: 1 << 24, maximumFieldCount: 1 << 16)
         return try? parser.parseRequest(&buffer)

@@ -1,11 +1,12 @@
 import NIOCore
 import WebSocketCodec
 
-/// Bytes of a peer are read as a head or refused, the same way however they are cut, within the limits; nothing in a
-/// head can break out of its line; a head read, written and read again is the same; where a server accepts a client's
-/// handshake, the client accepts its answer.
+/// Bytes of a peer are read as a head or refused, the same way however they are split, within the limits.
 ///
-/// An input begins with three bytes of setup, the head and what follows it come next.
+/// No field of a head can contain a line break. A head that is read, written and read again is the same. If a server
+/// accepts a client's handshake, the client accepts its answer.
+///
+/// An input begins with three bytes of setup; the head and the bytes after it follow.
 enum HeadProperty {
     static func check(_ input: [UInt8]) throws(BrokenProperty) -> Fuzzer.Verdict {
         guard input.count >= 3 else { return .unfinished }

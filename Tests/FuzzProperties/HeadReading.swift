@@ -1,15 +1,15 @@
 import NIOCore
 import WebSocketCodec
 
-/// What a parser made of a buffer to which pieces were added, all of it passed each time.
+/// A parser's result for a buffer that grows by pieces and is passed whole each time.
 struct HeadReading: Equatable {
-    /// What kind of message the head begins, with the parser's limits.
+    /// The kind of message, and the parser's limits.
     struct Setup {
         let isResponse: Bool
         let maximumHeadLength: Int
         let maximumFieldCount: Int
 
-        /// Reads from bit 0 whether it is a response, from bit 1 whether the limits are easily met.
+        /// Reads from bit 0 whether it is a response, from bit 1 whether the limits are easily reached.
         init(_ byte: UInt8) {
             self.isResponse = byte & 1 == 1
             self.maximumHeadLength = byte & 2 == 0 ? HeadParser.defaultMaximumHeadLength : 300
@@ -25,7 +25,7 @@ struct HeadReading: Equatable {
     }
 
     private(set) var outcome: Outcome = .unfinished
-    /// How many bytes were taken.
+    /// The number of bytes that were consumed.
     private(set) var length = 0
 
     init(_ pieces: [ArraySlice<UInt8>], _ setup: Setup) throws(BrokenProperty) {

@@ -2,17 +2,18 @@ import NIOCore
 import RandomTestSupport
 import WebSocketCodec
 
-/// Payloads of compressed messages become messages within the limit or are refused, the same way whether they come in
-/// one piece, in fragments or cut anywhere; what is compressed here is the same when it is inflated.
+/// Payloads of compressed messages become messages within the limit or are refused, however they are split.
 ///
-/// An input begins with three bytes of setup. The rest is payloads, each after its length in two bytes: once taken for
-/// compressed, once for what is to be compressed.
+/// Data that is compressed here is unchanged after inflating.
+///
+/// An input begins with three bytes of setup. The rest consists of payloads, each after its length in two bytes: they
+/// are used once as compressed data, and once as data to be compressed.
 enum InflateProperty {
     static func check(_ input: [UInt8]) throws(BrokenProperty) -> Fuzzer.Verdict {
         guard input.count >= 3 else { return .unfinished }
         let setup = Setup(input[0], seed: UInt64(input[1]) << 8 | UInt64(input[2]))
         let payloads = Self.payloads(input[3...])
-        // A compressor costs more than everything else: one for an input.
+        // A compressor costs more than everything else, so there is one for each input.
         switch setup.seed & 3 {
         case 0: try self.checkCompressing(payloads, by: .server, setup)
         case 1: try self.checkCompressing(payloads, by: .client, setup)
@@ -22,7 +23,7 @@ enum InflateProperty {
         return try self.checkInflating(payloads, setup)
     }
 
-    /// What was agreed, and the reader's limit.
+    /// The agreed parameters, and the reader's limit.
     private struct Setup {
         let parameters: DeflateParameters
         let limit: Int
@@ -74,14 +75,14 @@ enum InflateProperty {
         return expected.messages.isEmpty ? .unfinished : .accepted
     }
 
-    /// What an inflater alone makes of the payloads, up to the first that is refused.
+    /// An inflater's own result for the payloads, up to the first that is refused.
     private static func inflated(
         _ payloads: [[UInt8]], _ setup: Setup
     ) throws(BrokenProperty) -> (messages: [ByteBuffer], violation: FrameViolation?) {
         let inflater = Inflater(windowBits: setup.parameters.clientMaxWindowBits)
         var messages: [ByteBuffer] = []
         for payload in payloads {
-            // What a reader does not even collect.
+            // A payload that a reader does not even collect.
             guard payload.count <= setup.limit + setup.limit / 4 + 64 else {
                 return (messages, .messageTooLong(limit: setup.limit))
             }
@@ -121,7 +122,7 @@ enum InflateProperty {
 
     // MARK: Compressing
 
-    /// What one end writes, the other reads.
+    /// Checks that one end reads what the other writes.
     private static func checkCompressing(
         _ messages: [[UInt8]], by sender: WebSocketRole, _ setup: Setup
     ) throws(BrokenProperty) {
@@ -139,7 +140,7 @@ enum InflateProperty {
             reading.steps == expected && reading.violation == nil, "\(messages) compressed and read: \(reading)")
     }
 
-    /// A frame made once reads as its message wherever it fits.
+    /// Checks that a frame made once reads as its message wherever it fits.
     private static func checkSharing(_ messages: [[UInt8]], _ setup: Setup) throws(BrokenProperty) {
         let deflater = Deflater(level: setup.level, threshold: setup.threshold)
         let frames = FramesProperty.Setup(role: .client, limit: 1 << 16, deflate: setup.parameters)

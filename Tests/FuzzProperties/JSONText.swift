@@ -1,6 +1,6 @@
 import RoomWire
 
-/// A JSON tree written as text again.
+/// Writes a JSON tree as text.
 enum JSONText {
     static func encode(_ value: JSONValue) -> [UInt8] {
         switch value {
@@ -19,7 +19,7 @@ enum JSONText {
         }
     }
 
-    /// How many arrays and objects stand within one another.
+    /// The depth of nested arrays and objects.
     static func depth(_ value: JSONValue) -> Int {
         switch value {
         case .null, .bool, .integer, .number, .string: 0
@@ -28,7 +28,7 @@ enum JSONText {
         }
     }
 
-    /// Whether a number in it was rounded to an integer, which as text would be that integer.
+    /// Whether a number in it was rounded to an integer, which would be written as that integer.
     static func holdsRoundedInteger(_ value: JSONValue) -> Bool {
         switch value {
         case .null, .bool, .integer, .string: false

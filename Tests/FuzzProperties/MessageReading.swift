@@ -1,18 +1,18 @@
 import NIOCore
 import WebSocketCodec
 
-/// What a reader made of pieces that came one after the other, each in a buffer of its own.
+/// A reader's result for pieces that arrive one after the other, each in a buffer of its own.
 struct MessageReading: Equatable {
     private(set) var steps: [MessageReader.Step] = []
     private(set) var violation: FrameViolation?
 
-    /// Feeds the pieces to a new reader until one is refused, and checks on the way what the reader promises.
+    /// Feeds the pieces to a new reader until one is refused, and checks the reader's promises on the way.
     ///
     /// - Parameters:
-    ///   - pieces: What comes from the peer.
-    ///   - setup: The reader's end and limit.
+    ///   - pieces: The bytes from the peer.
+    ///   - setup: The reader's role and limit.
     ///   - isShared: Whether another variable holds each buffer, so that nothing can be unmasked in place.
-    /// - Throws: ``BrokenProperty`` where the reader breaks a promise.
+    /// - Throws: ``BrokenProperty`` if the reader breaks a promise.
     init(
         _ pieces: [ArraySlice<UInt8>], _ setup: FramesProperty.Setup, isShared: Bool = false
     ) throws(BrokenProperty) {
@@ -84,7 +84,7 @@ struct MessageReading: Equatable {
 }
 
 extension Int {
-    /// The least power of two that is not less.
+    /// The least power of two that is not less than the number.
     var roundedUpToPowerOfTwo: Int {
         self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
     }

@@ -1,6 +1,6 @@
 import RandomTestSupport
 
-/// Ways to cut bytes into the pieces in which they arrive.
+/// Ways to split bytes into the pieces in which they arrive.
 enum Pieces {
     /// All bytes at once.
     static func whole(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] { [bytes] }
@@ -8,7 +8,7 @@ enum Pieces {
     /// One byte at a time.
     static func single(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] { bytes.indices.map { bytes[$0...$0] } }
 
-    /// Pieces whose lengths follow from `seed`, some of them empty.
+    /// Pieces whose lengths are derived from `seed`, some of them empty.
     static func cut(_ bytes: ArraySlice<UInt8>, seed: UInt64) -> [ArraySlice<UInt8>] {
         var random = SeededRandom(seed: seed)
         let longest = [2, 9, 70, 1_000][Int(random.next() & 3)]

@@ -5,11 +5,11 @@ import FuzzProperties
 struct Corpus {
     /// The parts of a corpus, each a folder.
     enum Part: String, CaseIterable {
-        /// Written by people, and understood.
+        /// Inputs written by people; the tested code understands them.
         case seeds
-        /// Found by the fuzzer: each reaches code that the others do not.
+        /// Inputs found by the fuzzer: each reaches code that the others do not.
         case found
-        /// What once broke the property.
+        /// Inputs that once broke the property.
         case failures
     }
 
@@ -26,7 +26,7 @@ struct Corpus {
             .appending(components: "FuzzCorpora", fuzzer.rawValue)
     }
 
-    /// The inputs of one part by name; none where there is no folder.
+    /// The inputs of one part by name; none if there is no folder.
     func inputs(_ part: Part) throws -> [Input] {
         let folder = self.folder.appending(path: part.rawValue)
         guard FileManager.default.fileExists(atPath: folder.path) else { return [] }

@@ -12,7 +12,7 @@ import Testing
 #endif
 
 @Suite struct BoundingBoxTests {
-    /// Metres of a degree of latitude.
+    /// The length of a degree of latitude in metres.
     private let degree = Double.pi * Earth.radius / 180
 
     @Test func `away from poles and antimeridian there is one range of each`() throws {
@@ -57,7 +57,7 @@ import Testing
         let (r, phi) = (radius / Earth.radius, latitude * .pi / 180)
         let width = asin(sin(r) / cos(phi)) * 180 / .pi
         let box = BoundingBox(around: centre, radius: radius)
-        // Where the circle touches the meridian: sin φ / cos r.
+        // The latitude at which the circle touches the meridian: sin φ / cos r.
         let touching = asin(sin(phi) / cos(r)) * 180 / .pi
         let point = try at(touching, width)
         #expect(abs(greatCircleDistance(from: centre, to: point) - radius) < 0.001)
@@ -82,7 +82,7 @@ import Testing
             let isFar = number % 3 == 0
             let point =
                 isFar ? Scatter.uniform.point(using: &random) : Scatter.near(centre, within: reach, using: &random)
-            // The point lies on the circle's edge, or as near to it as numbers can.
+            // The point lies on the circle's edge, or as near to it as floating point allows.
             let distance = greatCircleDistance(from: centre, to: point)
             for radius in [distance, distance.nextUp, distance * 1.01, reach] where distance <= radius {
                 within += 1

@@ -5,7 +5,8 @@ import Testing
 @testable import GeoSearch
 
 @Suite struct BoxTableTests {
-    /// Boxes of all sizes come, change and go; points are asked for near them, at their corners, and anywhere.
+    /// Boxes of all sizes are added, changed and removed; points are looked up near them, at their corners, and
+    /// anywhere.
     @Test func `it finds the same boxes as a test of each box`() throws {
         var random = SeededRandom.fresh()
         var table = BoxTable()

@@ -72,7 +72,7 @@ import Testing
             #expect(rounded.coordinate.rounded(toCellsOf: meters) == rounded, "\(point) \(meters)")
             let again = Coordinate(latitude: rounded.latitude, longitude: rounded.longitude)
             #expect(again.map { RoundedLocation(stored: $0) } == rounded, "\(point) \(meters)")
-            // Half a cell, which is at most half as large again as asked for, and the rounding of floating point.
+            // Half a cell, which may be half as large again as requested, plus floating-point rounding.
             let reach = meters / 111_195.08 * 0.75 + 1e-12
             #expect(abs(rounded.latitude - point.latitude) <= reach, "\(point) \(meters)")
         }

@@ -29,7 +29,7 @@ import Testing
             // From pole to pole, from a pole to the equator, over a pole.
             (90, 0, -90, 0, 20_015_114.442_036), (90, 12, 0, 77, 10_007_557.221_018),
             (89, 10, 89, -170, 222_390.159_469),
-            // Across the antimeridian, and from both of its names.
+            // Across the antimeridian, and from both of its longitudes.
             (10, 180, 10, -180, 0), (0, -180, 0, 179, 111_195.079_734),
         ] as [(Double, Double, Double, Double, Double)])
     func `known distances`(fromLat: Double, fromLon: Double, toLat: Double, toLon: Double, meters: Double) throws {
@@ -59,7 +59,7 @@ import Testing
             }
             let distance = greatCircleDistance(from: here, to: there)
             let reference = Self.angle(here, there) * Earth.radius
-            // The reference, too, is wrong by some ulps of its angles.
+            // The reference itself has an error of some ulps of its angles.
             let allowed =
                 switch half - reference {
                 case 10_000_000...: 1e-7
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// The angle between two points from their vectors' products, which is exact at antipodes too.
+    /// The angle between two points from the products of their vectors, which is exact at antipodes too.
     private static func angle(_ a: Coordinate, _ b: Coordinate) -> Double {
         let (phi, psi) = (a.latitude * .pi / 180, b.latitude * .pi / 180)
         let lambda = (b.longitude - a.longitude) * .pi / 180

@@ -3,7 +3,7 @@ import Testing
 @testable import GeoSearch
 
 extension NearbyIndex {
-    /// Records what is wrong with the tree.
+    /// Records violations of the tree's invariants.
     func checkInvariants() {
         let tree = self.tree
         var (seen, blocks) = (Set<UInt32>(), 0)
@@ -13,7 +13,7 @@ extension NearbyIndex {
             #expect(points.count == Int(node.count))
             #expect(points.isEmpty == node.box.isEmpty)
             #expect(points.allSatisfy { node.box.squaredChord(from: $0) == 0 })
-            // More than a block only where no halving would part the points.
+            // More than one block only if no halving would separate the points.
             #expect(points.count <= PointTree.blockSize || points.allSatisfy { $0 == points.first })
             seen.formUnion(tree.entries(of: node).map(\.slot))
             blocks += (points.count + PointTree.blockSize - 1) / PointTree.blockSize
@@ -22,7 +22,7 @@ extension NearbyIndex {
         #expect(blocks <= tree.nextBlock.count)
     }
 
-    /// How many nodes are above the deepest leaf.
+    /// The number of nodes above the deepest leaf.
     var depth: Int {
         var deepest = 0
         tree.walk { _, depth in deepest = max(deepest, depth) }

@@ -20,7 +20,7 @@ import Testing
             let here = scatter.point(using: &random)
             let there = random.once(in: 2) ? scatter.point(using: &random) : Scatter.uniform.point(using: &random)
             let distance = greatCircleDistance(from: here, to: there)
-            // Near the antipode the distance says too little about the chord.
+            // Near the antipode the distance does not determine the chord precisely enough.
             guard distance < 19_900_000 else { continue }
             let chord = Double(LatticePoint(here).squaredChord(to: LatticePoint(there))).squareRoot()
             #expect(abs(chord - 2 * sin(distance / 2 / Earth.radius) * LatticePoint.scale) <= 1.732_1)

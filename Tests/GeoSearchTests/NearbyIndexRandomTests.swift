@@ -5,7 +5,7 @@ import Testing
 
 @testable import GeoSearch
 
-/// Against looking at every room: identical ids in identical order, at distances that are equal to the last bit.
+/// Compared with a search through every room: identical ids in identical order, at distances equal to the last bit.
 ///
 /// 10,000 queries over 200,000 rooms: `swift run -c release NearbyLoad check`, some minutes.
 @Suite struct NearbyIndexRandomTests {
@@ -14,7 +14,7 @@ import Testing
         var random = SeededRandom.fresh("\(#function) \(scatter)")
         var truth = BruteForce()
         for _ in 0..<1_500 { truth.rooms[UUID.random(using: &random)] = scatter.point(using: &random) }
-        // Some elsewhere, so that the world is not empty.
+        // Some are elsewhere, so that the world is not empty.
         for _ in 0..<300 { truth.rooms[UUID.random(using: &random)] = Scatter.uniform.point(using: &random) }
         let index = NearbyIndex(truth.rooms)
         index.checkInvariants()
@@ -31,7 +31,7 @@ import Testing
         var ids: [UUID] = []
         for step in 0..<20_000 {
             let scatter = Scatter.allCases[step / 700 % Scatter.allCases.count]
-            // It grows for a while, then shrinks to nothing, then grows again.
+            // The index grows for a while, then shrinks to nothing, then grows again.
             let grows = step % 8_000 < 5_000
             if ids.isEmpty || !random.once(in: grows ? 3 : 20) && grows {
                 let (id, place) = (UUID.random(using: &random), scatter.point(using: &random))

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GeoSearch
 import Testing
 
-/// A point that is known to be one.
+/// A point that must be valid.
 func at(_ latitude: Double, _ longitude: Double) throws -> Coordinate {
     try #require(Coordinate(latitude: latitude, longitude: longitude))
 }

@@ -96,7 +96,7 @@ struct HTTPConnectionHandlerTests {
     }
 }
 
-/// Stands where the HTTP server does, and answers when it is told.
+/// Takes the place of the HTTP server, and answers when told to.
 private final class Recorder: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

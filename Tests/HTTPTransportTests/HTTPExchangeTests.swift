@@ -2,7 +2,7 @@ import HTTPTransport
 import NIOCore
 import Testing
 
-/// What one connection's requests come to, step by step.
+/// The steps of one connection's requests.
 struct HTTPExchangeTests {
     private let start = NIODeadline.uptimeNanoseconds(0)
     private let limits = HTTPExchange.Limits(
@@ -11,7 +11,7 @@ struct HTTPExchangeTests {
 
     private func at(_ seconds: Int64) -> NIODeadline { start + .seconds(seconds) }
 
-    /// A connection on which a request has come up to its body.
+    /// A connection that has received a request up to its body.
     private func begun(isLast: Bool = false) -> HTTPExchange {
         var exchange = HTTPExchange(at: start)
         #expect(exchange.bytesCame(10, limits, at: at(1)) == .pass)
@@ -135,7 +135,7 @@ struct HTTPExchangeTests {
         #expect(exchange.deadline(limits) == at(32))
         exchange.progressed(by: 1, at: at(31))
         #expect(exchange.timeCame(at(60), limits) == .nothing)
-        // What lies in the peer's system may still have to be read.
+        // Bytes in the peer's system may still have to be read.
         exchange.progressed(by: 20 * 1_024, at: at(60))
         #expect(exchange.timeCame(at(109), limits) == .nothing)
         exchange.progressed(by: 1 << 30, at: at(110))

@@ -2,7 +2,7 @@ import HTTPTransport
 import NIOHTTP1
 import Testing
 
-/// Which heads are taken.
+/// Heads that are accepted and heads that are refused.
 struct RequestRuleTests {
     private func checked(
         _ uri: String, _ method: HTTPMethod = .GET, _ version: HTTPVersion = .http1_1, hosts: [String] = ["here"],

@@ -74,7 +74,7 @@ struct ExportImportTests {
                 do throws(LogImporter.Fault) {
                     try await importLines(changed, into: MemoryEventStore())
                 } catch {
-                    // Creation keys and sessions may stand in any order; two alike may not be there.
+                    // Creation keys and sessions may be in any order, but no two may be equal.
                     if case .storage(.rejected) = error { throw LogImporter.Fault.notEmpty }
                     throw error
                 }
@@ -98,7 +98,7 @@ struct ExportImportTests {
                 var changed = lines
                 let byte = Int.random(in: line.indices, using: &random)
                 changed[place][byte] ^= 1 << Int.random(in: 0..<8, using: &random)
-                // A letter's case may not matter in hexadecimal digits, and a UUID may be written in either.
+                // The case of hexadecimal digits and of a UUID's letters does not matter.
                 guard
                     String(decoding: changed[place], as: UTF8.self).lowercased() != text.lowercased()
                 else { continue }

@@ -10,11 +10,11 @@ import Testing
 
 @testable import LogMaintenance
 
-/// One byte of one value is changed behind the server's back: verifying finds it, whatever table and column it is in.
+/// Verifying finds one changed byte of one value, in any table and column.
 struct MutationTests {
-    /// The tables whose rows must be what servers wrote, as both databases call them.
+    /// The tables whose rows must be exactly as servers wrote them, by their names in both databases.
     private static let tables = ["rooms", "events", "command_keys", "snapshots", "memberships"]
-    /// Says only when servers look at a row again, and does not follow from anything.
+    /// A column that only tells when servers look at a row again, and that cannot be derived from anything.
     private static let unproven = "listed_in"
 
     @Test func `a changed byte in any column of the embedded store is found`() async throws {
@@ -84,7 +84,7 @@ struct MutationTests {
         }
     }
 
-    /// Some rooms of all kinds, few events, and snapshots all the same.
+    /// A few rooms of all kinds, with few events but with snapshots.
     private func fillSome(_ store: any EventStore, seed: UInt64) async throws {
         var filler = LogFiller(store, seed: seed, eventsPerSnapshot: 40)
         try await filler.makeRoom(events: 100)
@@ -92,7 +92,7 @@ struct MutationTests {
         try await filler.makeRoom(events: 30, forgets: true)
     }
 
-    /// A patient store: a test machine may be slow.
+    /// Opens a store with long timeouts: a test machine may be slow.
     private static func open(_ url: String) throws -> PostgresStore {
         var configuration = try PostgresConfiguration(url: url, environment: [:])
         configuration.connectTimeout = .seconds(300)
@@ -102,7 +102,7 @@ struct MutationTests {
         return try PostgresStore(configuration)
     }
 
-    /// Changes one value of a column; nil where it has none.
+    /// Changes one value of a column; nil if it has no values.
     private static func mutate(
         _ column: [String], in database: String, of cluster: PostgresCluster, seed: UInt64
     ) throws -> String? {
@@ -119,7 +119,7 @@ struct MutationTests {
                     encode(set_byte(uuid_send(\(name)), \(byte), get_byte(uuid_send(\(name)), \(byte)) # \(bit)), 'hex')::uuid
                     """
                 case "bigint": "\(name) # \(1 << Int.random(in: 0..<40, using: &random))"
-                // A slot of the ring: those from 256 on are free in rooms with few keys.
+                // A slot of the ring: slots from 256 on are free in rooms with few keys.
                 case "integer": "\(name) # \(1 << Int.random(in: 8..<10, using: &random))"
                 case "boolean": "NOT \(name)"
                 case "double precision": "\(name) * (1 + 1e-15 * \(1 + byte))"
@@ -132,7 +132,7 @@ struct MutationTests {
                     ORDER BY md5(ctid::text || '\(random.next())') LIMIT 1) AND (\(value))::text <> \(name)::text
                 RETURNING \(name)::text
                 """
-            // Some changes the database does not take.
+            // The database refuses some changes.
             if let changed = try? cluster.query(sql, in: database), !changed.isEmpty {
                 return "became \(changed.prefix(200))"
             }
@@ -145,7 +145,7 @@ struct MutationTests {
 
 // MARK: - The embedded store
 
-/// A row as it was and as it became.
+/// A row before and after a change.
 private struct Mutation: Sendable {
     let table: String
     let before: [DatabaseValue]
@@ -156,7 +156,7 @@ private struct Mutation: Sendable {
     var new: DatabaseValue { after[column] }
 }
 
-/// A hand in the embedded store's file that nothing is kept from.
+/// Direct access to the embedded store's file, without any checks.
 private struct Tampering: Sendable {
     let queue: DatabaseQueue
 
@@ -167,7 +167,7 @@ private struct Tampering: Sendable {
         queue = try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Changes one byte of a column in some row; nil where the column has no values.
+    /// Changes one byte of a column in some row; nil if the column has no values.
     func mutate(_ table: String, _ column: String, seed: UInt64) throws -> Mutation? {
         var random = SeededRandom(seed: seed)
         for _ in 0..<100 {
@@ -183,7 +183,7 @@ private struct Tampering: Sendable {
             let index = try #require(Array(row.columnNames).firstIndex(of: column))
             var after = before
             after[index] = after[index].damaged(&random)
-            // Some changes the database does not take.
+            // The database refuses some changes.
             guard after != before, (try? replace(table, before, after)) != nil else { continue }
             return Mutation(table: table, before: before, after: after, column: index)
         }
@@ -212,7 +212,7 @@ extension DatabaseValue {
         switch storage {
         case .null: return .null
         case .int64(let value):
-            // Truth values are kept as 0 and 1, and read as true for anything else.
+            // Truth values are stored as 0 and 1, and any other number is read as true.
             let isTruth = value == 0 || value == 1
             return (isTruth ? value ^ 1 : value ^ 1 << Int64.random(in: 0..<48, using: &random)).databaseValue
         case .double(let value):

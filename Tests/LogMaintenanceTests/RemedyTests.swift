@@ -8,7 +8,7 @@ import Testing
 
 @testable import LogMaintenance
 
-/// Damage to the embedded store that an operator puts right by SQL, as the findings say.
+/// Damage to the embedded store that an operator repairs with SQL, as the findings say.
 struct RemedyTests {
     @Test func `a room with a damaged key is whole again without its keys and with none counted`() async throws {
         try await withStore { store, database in
@@ -57,7 +57,7 @@ struct RemedyTests {
         }
     }
 
-    /// A store, and a hand in its file that nothing is kept from.
+    /// A store, with direct access to its file without any checks.
     private func withStore(_ body: (SQLiteStore, DatabaseQueue) async throws -> Void) async throws {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "log-remedy-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: scratch) }

@@ -17,14 +17,14 @@ func fill(_ store: any EventStore, seed: UInt64) async throws -> [UUID] {
     ]
 }
 
-/// Runs what blocks on a thread that may: those of tasks are few, and other tests'.
+/// Runs blocking work on a thread of its own: tasks' threads are few and shared with other tests.
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
     }
 }
 
-/// What a verification finds.
+/// The findings of a verification.
 func findings(in archive: any LogArchive) async throws -> [Finding] {
     let found = Mutex<[Finding]>([])
     let verification = try await LogVerifier(archive) { finding in found.withLock { $0.append(finding) } }.verify()

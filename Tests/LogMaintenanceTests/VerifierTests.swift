@@ -35,7 +35,7 @@ struct VerifierTests {
     @Test func `a snapshot that is not the replay is found, one of another version is not looked into`() async throws {
         let store = MemoryEventStore()
         var filler = LogFiller(store, seed: TestSeed.fixed(1))
-        // None is kept of before the room's location was cleared, wherever that was.
+        // No snapshot is kept from before the room's location was cleared, wherever that was.
         let (room, last) = try await filler.makeRoom(events: 30)
         try await store.save(StoredSnapshot(seq: last, reducerVersion: 99, state: [1, 2]), of: room)
         #expect(try await findings(in: store).isEmpty)

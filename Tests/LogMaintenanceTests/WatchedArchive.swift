@@ -1,9 +1,9 @@
 import EventStorage
 import Foundation
 
-/// A log that something happens to after rows of it are listed.
+/// A log that changes after rows of it were listed.
 struct WatchedArchive: LogArchive {
-    /// What was listed.
+    /// The rows that were listed.
     enum Listing: Equatable {
         case streams(LogPart)
         case creationKeys
@@ -11,7 +11,7 @@ struct WatchedArchive: LogArchive {
     }
 
     let log: any LogArchive
-    /// Called before a listing is given; may throw in its place.
+    /// Called before a listing is returned; may throw instead.
     let onListing: @Sendable (Listing) async throws(StorageFault) -> Void
 
     func streams(in part: LogPart, after: UUID?, limit: Int) async throws(StorageFault) -> [UUID] {
@@ -32,7 +32,7 @@ struct WatchedArchive: LogArchive {
     }
 }
 
-// MARK: - As the log has it
+// MARK: - Unchanged
 
 extension WatchedArchive {
     var executor: (any TaskExecutor)? { log.executor }

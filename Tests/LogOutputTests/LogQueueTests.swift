@@ -19,7 +19,7 @@ import Testing
         let queue = LogQueue(descriptor: pipe.writing, capacity: 30)
         let dropped = Mutex(0)
         queue.whenDropped { lines in dropped.withLock { $0 += lines } }
-        // The thread takes the first line and waits with it, for the pipe is full.
+        // The thread takes the first line and waits with it, because the pipe is full.
         queue.add("first\n")
         while queue.isWaiting { try await Task.sleep(for: .milliseconds(1)) }
         for number in 0..<5 { queue.add("line \(number) of 5\n") }
@@ -88,7 +88,7 @@ private final class Pipe {
         close(writing)
     }
 
-    /// Writes until nothing fits.
+    /// Writes until the pipe is full.
     func fill() {
         _ = fcntl(writing, F_SETFL, O_NONBLOCK)
         let bytes = [UInt8](repeating: 0, count: 1)
@@ -97,7 +97,7 @@ private final class Pipe {
         _ = fcntl(writing, F_SETFL, 0)
     }
 
-    /// What was written, without what filled it.
+    /// Returns the bytes that were written, without those that filled the pipe.
     func read() -> String {
         var found: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)

@@ -98,8 +98,8 @@ struct AppendTests {
 
     @Test func `a deadlock with somebody else is tried again`() async throws {
         let database = try await TestDatabase.migrated()
-        // The store's session looks for a circle 2 s after it began to wait, the other one never: the store's is the one
-        // rolled back.
+        // The store's session looks for a deadlock 2 s after it began to wait, the other one never: the store's session
+        // is the one that is rolled back.
         try database.query("ALTER DATABASE \(database.name) SET deadlock_timeout = '2s'")
         let store = try database.store()
         let streams = [try await store.makeStream(code: "A"), try await store.makeStream(code: "B")]
@@ -110,10 +110,11 @@ struct AppendTests {
         try await first.script("BEGIN; SELECT FROM rooms WHERE room_id = '\(streams[0])' FOR UPDATE")
         async let outcomes = store.append(streams.map { append(to: $0, after: 1) })
         try await database.waitForLockedSessions(1)
-        // Behind the store in the line; granted when the store's transaction is rolled back.
+        // It waits behind the store's lock, and gets it when the store's transaction is rolled back.
         async let isGranted = other.script("SELECT FROM rooms WHERE room_id = '\(streams[0])' FOR UPDATE")
         try await database.waitForLockedSessions(2)
-        // The store goes on to the other's room: the circle is closed as it begins to wait, however slow this machine is.
+        // The store goes on to the other's room: the deadlock exists as soon as it begins to wait, however slow this
+        // machine is.
         try await first.script("COMMIT")
         _ = try await isGranted
         try await other.script("COMMIT")
@@ -147,13 +148,13 @@ struct AppendTests {
         for call in calls + appends {
             let types = call.parameters.values.map { "\($0.type)::regtype::text" }
             let names = try await session.script("SELECT concat_ws(', ', \(types.joined(separator: ", ")))")
-            // A null id would rule out every partition beforehand.
+            // A null id would exclude every partition beforehand.
             let values = call.parameters.values.map { $0.type == UUID.type ? "'\(id)'" : "NULL" }
             try await session.script("PREPARE sample (\(names)) AS \(call.statement.sql)")
             let plan = try await session.script("EXPLAIN EXECUTE sample (\(values.joined(separator: ", ")))")
             #expect(plan.contains("Index"), "\(call.statement.name): \(plan)")
             #expect(!plan.contains("Seq Scan"), "\(call.statement.name): \(plan)")
-            // Rows are looked up, and locked, in the order in which they are asked for.
+            // Rows are looked up and locked in the order in which they are requested.
             #expect(!plan.contains("Hash Join") && !plan.contains("Merge Join"), "\(call.statement.name): \(plan)")
             try await session.script("DEALLOCATE sample")
         }

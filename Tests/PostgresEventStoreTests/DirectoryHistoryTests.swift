@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgresEventStore
 
-/// Marks of the directory beyond the history in which they were taken: ids of transactions are given again there.
+/// Marks of the directory in another history than their own, in which transaction ids are assigned again.
 @Suite(.timeLimit(.minutes(5)))
 struct DirectoryHistoryTests {
     @Test func `after older files were restored all entries are read anew, once`() async throws {
@@ -44,7 +44,7 @@ struct DirectoryHistoryTests {
         let process = try #require(pid_t(try await victim.script("SELECT pg_backend_pid()")))
         try await witness.script("SELECT 1")
         #expect(kill(process, SIGKILL) == 0)
-        // The server ends all others' sessions then.
+        // The server then ends all other sessions.
         while (try? await witness.script("SELECT 1")) != nil { await Task.yield() }
         let store = try database.store()
         while await store.healthFault() != nil { try await Task.sleep(for: .milliseconds(1)) }

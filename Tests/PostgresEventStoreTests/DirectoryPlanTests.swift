@@ -3,11 +3,11 @@ import Testing
 
 @testable import PostgresEventStore
 
-/// What PostgreSQL reads to find the directory's changes.
+/// The pages that PostgreSQL reads to find the directory's changes.
 @Suite(.timeLimit(.minutes(5)))
 struct DirectoryPlanTests {
     @Test func `a large directory is read by the index of changes, and no more of it than changed`() async throws {
-        // Others' transactions would each be looked up in the index.
+        // Each transaction of other tests would be looked up in the index too.
         let database = try await TestDatabase.migratedAlone()
         defer { withExtendedLifetime(database.cluster) {} }
         let (store, session, other) = (try database.store(), try database.session(), try database.session())
@@ -50,15 +50,15 @@ struct DirectoryPlanTests {
         await session.close()
     }
 
-    /// The way down an index of three levels, for what came after a mark and for two transactions under way.
+    /// The path down an index of three levels, for changes after a mark and for two transactions under way.
     private static let fewPages = 1...9
 
     private static let change = "UPDATE rooms SET name = 'New', listed_in = pg_current_xact_id()"
 }
 
-/// How changes were looked for.
+/// The execution of a search for changes.
 private struct ChangesLook {
-    /// PostgreSQL's words, without what it read to make the plan.
+    /// PostgreSQL's plan, without its reads for planning.
     let plan: String
 
     init(explained text: String) {
@@ -72,7 +72,7 @@ private struct ChangesLook {
             && scans.allSatisfy { $0.contains("rooms_listed_in") || $0.contains("Bitmap Heap Scan") }
     }
 
-    /// Pages looked at, in memory or not: the plan's first such line counts all below it.
+    /// Pages that were read, in memory or not: the plan's first such line counts all lines below it.
     var pages: Int {
         let line = plan.split(separator: "\n").first { $0.contains("Buffers: shared") } ?? ""
         let counts = line.split(separator: " ").filter { $0.hasPrefix("hit=") || $0.hasPrefix("read=") }
@@ -81,7 +81,7 @@ private struct ChangesLook {
 }
 
 extension PostgresPool {
-    /// Asks for the changes as the store does, on its kind of session, and explains the statement that this prepared.
+    /// Searches for changes as the store does, in its kind of session, and explains the prepared statement.
     fileprivate func lookForChanges(since mark: DirectoryMark) async throws -> ChangesLook {
         let parts = mark.text.split(separator: " ", maxSplits: 1).map { String($0) }
         try #require(parts.count == 2)

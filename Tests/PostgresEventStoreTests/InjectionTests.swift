@@ -81,7 +81,7 @@ struct InjectionTests {
         let store = try await TestDatabase.migrated().store()
         let fault = await fault { () throws(StorageFault) in try await store.create(creation(name: "a\0b")) }
         #expect(fault?.cause?.code == "22021")
-        // The transaction that the error left open is gone.
+        // The transaction that the error left open has been rolled back.
         #expect(try await store.create(creation()) == .created)
     }
 

@@ -23,7 +23,7 @@ import Testing
             try await events.wait(for: [.connected])
             try await sender.send([NodeMessage(payload: [65])])
             try await events.wait(for: [.connected, .message([65])])
-            // Both of them: who sends notices too, and connects again.
+            // Both connections: the sender's is cut too, and connects again.
             try database.query(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -54,7 +54,7 @@ import Testing
         let message = NodeMessage(payload: [UInt8](repeating: UInt8(ascii: "x"), count: NodeMessage.largestPayload))
         let refused = Refusals()
         try await withThrowingTaskGroup { group in
-            // A quarter more than may wait.
+            // A quarter more than the limit.
             for _ in 0..<40 {
                 group.addTask {
                     do throws(StorageFault) {
@@ -76,7 +76,7 @@ import Testing
         let count = Atomic(0)
     }
 
-    /// What a bus brought.
+    /// The events of a bus.
     private final class EventNotes: Sendable {
         private let events = Mutex<[NodeBusEvent]>([])
 
@@ -84,7 +84,7 @@ import Testing
             events.withLock { $0.append(event) }
         }
 
-        /// Returns when just this has come.
+        /// Returns when exactly these events have come.
         func wait(for expected: [NodeBusEvent]) async throws {
             while true {
                 let events = events.withLock { $0 }
@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-/// How messages travel in notifications.
+/// Messages split into notifications.
 struct NotificationTextTests {
     private func payloads(_ text: String, number: UInt32 = 7) -> [[UInt8]] {
         NotificationText.payloads(of: Array(text.utf8), number: number).map { Array($0.utf8) }

@@ -25,7 +25,7 @@ struct OutageTests {
             for _ in 1...3 {
                 await tally.waitForProgress(writers: writers)
                 try database.cluster.crash()
-                // All writers have seen that it is down.
+                // All writers have noticed that the server is down.
                 let faults = tally.counts.faults
                 await tally.wait { $0.faults >= faults + 2 * writers }
                 try database.cluster.start()
@@ -89,7 +89,7 @@ struct OutageTests {
             while try sessions().count < 4 { try await Task.sleep(for: .milliseconds(1)) }
             let old = try sessions()
             try database.query("SELECT pg_terminate_backend(pid) \(others)")
-            // Four new ones: so the store has noticed the loss of each.
+            // Four new sessions: the store has noticed the loss of each.
             while try sessions().subtracting(old).count < 4 { try await Task.sleep(for: .milliseconds(1)) }
             #expect(try await store.append([append(to: stream, after: seq)]) == [.appended])
         }
@@ -107,7 +107,7 @@ struct OutageTests {
         let stream = try await makeStreamPatiently(on: store)
         var first: StorageFault?
         while first?.outcomeIsUnknown != true {
-            // On a slow machine the connections may have been given up before, and nothing was sent.
+            // On a slow machine the connections may have been given up before, so that nothing was sent.
             if first != nil {
                 #expect(first?.isUnreachable == true)
                 try database.cluster.thaw()
@@ -120,13 +120,13 @@ struct OutageTests {
             try #require(first != nil)
         }
         #expect(first?.cause?.code == "ETIMEDOUT")
-        // The other connection may still be thought to be alive; then there is none left.
+        // The other connection may still be considered alive; then there is none left.
         var fault = first
         while fault?.isUnreachable != true { fault = await store.healthFault() }
         #expect(fault?.cause?.code == "ETIMEDOUT")
         try database.cluster.thaw()
         while await store.healthFault() != nil { try await Task.sleep(for: .milliseconds(1)) }
-        // What was sent to the frozen server is carried out when it goes on, or never.
+        // Requests sent to the frozen server are carried out when it continues, or never.
         let marks = try await readPatiently(stream, of: store).dropFirst().map(\.payload)
         #expect(marks == [] || marks == [event(2, mark: "first").payload])
         await store.close()
@@ -171,14 +171,14 @@ struct OutageTests {
 
     // MARK: Writing through outages
 
-    /// What a writer was told of its events, by their payloads.
+    /// The answers to a writer about its events, by their payloads.
     private struct WriterLog {
         var acknowledged: Set<String> = []
         var unknown: Set<String> = []
         var unexpected: [StorageFault] = []
     }
 
-    /// Appends events, each with a payload of its own, until told to stop; after an unknown outcome looks where it is.
+    /// Appends events with different payloads until told to stop; after an unknown outcome, reads the log.
     private func write(to stream: UUID, of store: PostgresStore, tally: Tally) async -> WriterLog {
         var log = WriterLog()
         var seq = 1
@@ -208,7 +208,7 @@ struct OutageTests {
         return log
     }
 
-    /// Makes a stream on a store whose times may be too short for a slow machine.
+    /// Makes a stream on a store whose time limits may be too short for a slow machine.
     private func makeStreamPatiently(on store: PostgresStore) async throws -> UUID {
         let creation = creation()
         while true {
@@ -232,7 +232,7 @@ struct OutageTests {
     }
 }
 
-/// How far the writers have come.
+/// The progress of the writers.
 private final class Tally: Sendable {
     struct Counts {
         var acknowledged = 0

@@ -7,7 +7,7 @@ import Testing
 /// Several requests under way on one connection.
 @Suite(.timeLimit(.minutes(5)))
 struct PipelineTests {
-    /// A store with one connection, which stands in the line's way until told: its first append waits for a lock.
+    /// A store with one connection, which is blocked until told: its first append waits for a lock.
     private struct Line {
         let database: TestDatabase
         let store: PostgresStore
@@ -23,7 +23,7 @@ struct PipelineTests {
             var streams: [UUID] = []
             for n in 0..<count { streams.append(try await store.makeStream(code: "\(n)")) }
             self.streams = streams
-            // What is sent behind something must be prepared.
+            // A pipelined statement must already be prepared.
             for stream in streams { #expect(try await store.append([append(to: stream, after: 1)]) == [.appended]) }
             _ = try await store.seq(of: streams[0])
             _ = try await store.session(tokenHash: [1])
@@ -39,7 +39,7 @@ struct PipelineTests {
             try await other.script("COMMIT")
         }
 
-        /// Starts a request, and returns when it is the line's n-th.
+        /// Starts a request, and returns when it is the n-th of the line.
         func send<Value: Sendable>(
             _ place: Int, _ body: @escaping @Sendable () async throws(StorageFault) -> Value
         ) async -> Task<Result<Value, StorageFault>, Never> {
@@ -223,7 +223,7 @@ struct PipelineTests {
         let last = await line.send(3) { () throws(StorageFault) in
             try await store.append([append(to: streams[1], after: 2)])
         }
-        // The plan's result is of another type then.
+        // The plan's result then has another type.
         try line.database.query("ALTER TABLE sessions ALTER name TYPE varchar(99)")
         try await line.unblock()
         #expect(await first.value == .success([.appended]))
@@ -240,10 +240,10 @@ struct PipelineTests {
 }
 
 extension PostgresPool {
-    /// How many requests were sent and have not ended.
+    /// The number of requests that were sent and have not ended.
     fileprivate var requestsUnderWay: Int { connections.map(\.load).reduce(0, +) }
 
-    /// How many requests wait for a connection.
+    /// The number of requests that wait for a connection.
     fileprivate var requestsWaiting: Int { waiting.count }
 }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresEventStore
 
-/// A stream with one event that is about to be made.
+/// A creation of a stream with one event.
 func creation(_ stream: UUID = UUID(), code: String = "ABC123", name: String = "Room") -> StreamCreation {
     let creator = UUID()
     return StreamCreation(
@@ -41,7 +41,7 @@ extension EventStore {
 }
 
 extension PostgresStore {
-    /// What is wrong with the store's health; nil where nothing is.
+    /// The fault of the store's health check; nil if it is healthy.
     func healthFault() async -> StorageFault? {
         do throws(StorageFault) {
             try await checkHealth()
@@ -61,7 +61,7 @@ extension PostgresPool {
     }
 }
 
-/// The fault that a call throws; none is an issue.
+/// The fault that a call throws; records an issue if it throws none.
 func fault<Value: Sendable>(
     of body: () async throws(StorageFault) -> Value, sourceLocation: SourceLocation = #_sourceLocation
 ) async -> StorageFault? {
@@ -75,7 +75,7 @@ func fault<Value: Sendable>(
 }
 
 extension StorageFault {
-    /// What the store said; nil for ``StorageFault/closed``.
+    /// The store's cause; nil for ``StorageFault/closed``.
     var cause: Cause? {
         switch self {
         case .unreachable(let cause), .outcomeUnknown(let cause), .transient(let cause), .exhausted(let cause),

@@ -3,14 +3,14 @@ import PostgresTestSupport
 
 @testable import PostgresEventStore
 
-/// A database of a test's own.
+/// A database for one test.
 struct TestDatabase {
     /// The server it is on.
     let cluster: PostgresCluster
     /// Its connection string.
     let url: String
 
-    /// A database that has the schema and holds nothing, on the shared server.
+    /// An empty database with the schema, on the shared server.
     static func migrated() async throws -> TestDatabase {
         let template = try await template.value
         return try TestDatabase(cluster: .shared, url: PostgresCluster.shared.makeDatabase(from: template))
@@ -36,12 +36,12 @@ struct TestDatabase {
         return name
     }
 
-    /// A store on this database, patient unless changed: a test machine may be slow.
+    /// A store on this database, with long timeouts unless changed: a test machine may be slow.
     func store(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresStore {
         try PostgresStore(configuration(change))
     }
 
-    /// One connection to this database that answers for itself, to hold locks with and to look into sessions.
+    /// One connection to this database apart from the store, for holding locks and looking into sessions.
     func session(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresPool {
         var configuration = try configuration(change)
         configuration.connections = 1
@@ -49,7 +49,7 @@ struct TestDatabase {
         return try PostgresPool(configuration)
     }
 
-    /// How to reach this database, patiently unless changed.
+    /// The configuration for this database, with long timeouts unless changed.
     func configuration(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(url: url, environment: [:])
         configuration.connectTimeout = .seconds(300)
@@ -83,7 +83,7 @@ struct TestDatabase {
         }
     }
 
-    /// Waits until so many sessions of this database wait for locks.
+    /// Waits until this many sessions of this database wait for locks.
     func waitForLockedSessions(_ count: Int) async throws {
         let sql = """
             SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'

@@ -2,12 +2,12 @@ import Glibc
 
 /// A program started by the tests.
 ///
-/// Not Foundation's `Process`: that takes a program to run for as long as any of its descendants does, and so would
-/// wait for the server that `pg_ctl` leaves behind.
+/// It is not Foundation's `Process`, which considers a program running as long as any of its descendants runs, and so
+/// would wait for the server that `pg_ctl` leaves behind.
 struct ChildProcess {
     private let id: pid_t
 
-    /// Starts a program, found in `PATH`; what it complains about goes to `output` too.
+    /// Starts a program, found in `PATH`; its standard error goes to `output` too.
     init(_ command: [String], input: borrowing OwnedDescriptor, output: borrowing OwnedDescriptor) throws {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -26,7 +26,7 @@ struct ChildProcess {
         self.id = id
     }
 
-    /// Waits for the program's end; true where it succeeded.
+    /// Waits for the program's end; true if it succeeded.
     func wait() -> Bool {
         var status: Int32 = 0
         while unsafe waitpid(id, &status, 0) < 0 {
@@ -58,17 +58,17 @@ struct OwnedDescriptor: ~Copyable, Sendable {
     }
 }
 
-/// A pipe, which no program inherits by itself.
+/// A pipe that programs do not inherit unless told to.
 struct PipeEnds: ~Copyable {
-    /// Where to read.
+    /// The end for reading.
     let reading: OwnedDescriptor
-    /// Where to write.
+    /// The end for writing.
     let writing: OwnedDescriptor
 
     init() throws {
         var ends: [Int32] = [-1, -1]
-        // Unlike `pipe`, it never leaves them open to a program started meanwhile. The two numbers are written during
-        // the call only.
+        // Unlike `pipe`, it never leaves them open to a program that is started meanwhile. The two numbers are written
+        // during the call only.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
             throw PostgresClusterError(description: "cannot make a pipe: errno \(errno)")

@@ -1,25 +1,25 @@
 import Foundation
 import Synchronization
 
-/// A private PostgreSQL server for tests: a fresh data directory, reached over a Unix socket beside it only.
+/// A private PostgreSQL server for tests: a fresh data directory, reached only over a Unix socket beside it.
 ///
-/// It is durable as in production (`fsync` is on). The server ends, and its directory goes, when the test process does,
-/// however that ends: a watchdog process waits for the end of a pipe that only the test process holds. Where PostgreSQL
-/// is missing, starting throws, and so the test fails.
+/// It is durable as in production (`fsync` is on). However the test process ends, the server is then stopped and its
+/// directory removed: a watchdog process waits for the end of a pipe that only the test process holds. If PostgreSQL is
+/// missing, starting throws, and so the test fails.
 package final class PostgresCluster: Sendable {
-    /// The server that the tests of a process share; each makes a database of its own.
+    /// The server that the tests of a process share; each test makes its own database.
     ///
-    /// Tests that stop a server or freeze it start one of their own.
+    /// Tests that stop or freeze a server start their own.
     package static var shared: PostgresCluster {
         get throws { try sharedStart.get() }
     }
 
     private static let sharedStart = Result { try PostgresCluster() }
 
-    /// Holds the data, the socket and the log.
+    /// The directory of the data, the socket and the log.
     private let directory: String
     private let programs: ServerPrograms
-    /// Its end is what the watchdog waits for.
+    /// The watchdog waits for the end of this pipe.
     private let watchdog: OwnedDescriptor
     private let lastDatabase = Atomic<Int>(0)
 
@@ -41,7 +41,7 @@ package final class PostgresCluster: Sendable {
 
     // MARK: Databases
 
-    /// Makes a database, empty or a copy of a template that nobody is connected to, and returns its connection string.
+    /// Makes a database, empty or a copy of a template without connections, and returns its connection string.
     package func makeDatabase(from template: String? = nil) throws -> String {
         let number = lastDatabase.wrappingAdd(1, ordering: .relaxed).newValue
         return try makeDatabase(named: "test_\(number)", from: template)
@@ -58,7 +58,7 @@ package final class PostgresCluster: Sendable {
         "postgresql://\(Self.user)@/\(database)?host=\(directory)"
     }
 
-    /// Runs SQL, beside whatever the tested code does; rows are lines, columns are separated by `|`.
+    /// Runs SQL apart from the tested code; rows are lines, columns are separated by `|`.
     @discardableResult
     package func query(_ sql: String, in database: String) throws -> String {
         try programs.run(
@@ -66,7 +66,7 @@ package final class PostgresCluster: Sendable {
         ).trimmingCharacters(in: .newlines)
     }
 
-    /// Dumps a database, of whichever server, and restores the dump into an empty one of this server.
+    /// Dumps a database of any server, and restores the dump into an empty one of this server.
     package func restoreDump(of database: String, into empty: String) throws {
         let script = #""$0" -d "$1" | "$2" -X -q -v ON_ERROR_STOP=1 -d "$3""#
         try programs.run("sh", "-c", script, programs.path("pg_dump"), database, programs.path("psql"), empty)
@@ -80,12 +80,12 @@ package final class PostgresCluster: Sendable {
             programs.path("pg_ctl"), "start", "-w", "-t", "120", "-D", directory + "/data", "-l", directory + "/log")
     }
 
-    /// Stops the server as a crash would: connections are cut, nothing is written back.
+    /// Stops the server as a crash would: connections are cut, and nothing is flushed.
     package func crash() throws {
         try stop(mode: "immediate")
     }
 
-    /// Stops the server, which cuts connections and writes everything back.
+    /// Stops the server, which cuts connections and flushes everything.
     package func stop() throws {
         try stop(mode: "fast")
     }
@@ -100,20 +100,20 @@ package final class PostgresCluster: Sendable {
         try programs.run("cp", "-a", directory + "/data", directory + "/kept")
     }
 
-    /// Puts what ``keepFiles()`` kept in the place of the files of a server that is stopped.
+    /// Replaces the files of a stopped server by the copy that ``keepFiles()`` made.
     package func putFilesBack() throws {
         try programs.run("rm", "-rf", directory + "/data")
         try programs.run("mv", directory + "/kept", directory + "/data")
     }
 
-    /// Stops all processes of the server in their tracks: sockets stay open, nobody answers.
+    /// Freezes all processes of the server: sockets stay open, but nothing answers.
     package func freeze() throws {
         let server = try server()
         kill(server, SIGSTOP)
         for child in try children(of: server) { kill(child, SIGSTOP) }
     }
 
-    /// Lets the processes go on that ``freeze()`` stopped.
+    /// Lets the processes continue that ``freeze()`` stopped.
     package func thaw() throws {
         let server = try server()
         for child in try children(of: server) { kill(child, SIGCONT) }
@@ -150,8 +150,8 @@ package final class PostgresCluster: Sendable {
     }
 }
 
-/// The test's own PostgreSQL cannot be had.
+/// The test's own PostgreSQL could not be started.
 package struct PostgresClusterError: Error, CustomStringConvertible {
-    /// What is wrong.
+    /// A description of the failure.
     package let description: String
 }

@@ -2,10 +2,10 @@ import Foundation
 
 /// PostgreSQL's server programs on this machine.
 struct ServerPrograms: Sendable {
-    /// Where they are.
+    /// Their directory.
     private let folder: String
 
-    /// Looks where Debian puts them, the newest version first, then in `PATH`.
+    /// Searches the directories that Debian uses, the newest version first, then `PATH`.
     static func find() throws -> ServerPrograms {
         let debian = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: debian)) ?? []
@@ -23,19 +23,19 @@ struct ServerPrograms: Sendable {
         "\(folder)/\(name)"
     }
 
-    /// A command as the server's user runs it: PostgreSQL does not run as root.
+    /// The command, run as the server's user: PostgreSQL does not run as root.
     private func asServerUser(_ command: [String]) -> [String] {
         (geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []) + command
     }
 
-    /// Starts a program that reads until the returned descriptor is closed, and whose output nobody reads.
+    /// Starts a program that reads until the returned descriptor is closed; its output is discarded.
     ///
     /// It is not a child of this process, which could not know when to wait for it: a child that has ended and was not
     /// waited for keeps Swift Testing's exit tests from ever ending.
     func startReader(_ command: String...) throws -> OwnedDescriptor {
         let input = try PipeEnds()
         let output = try PipeEnds()
-        // What runs in the background reads nothing unless it is told what.
+        // A program in the background reads nothing unless its input is redirected.
         let starter = ["sh", "-c", #"exec 3<&0; "$@" <&3 3<&- &"#, "sh"] + asServerUser(command)
         guard try ChildProcess(starter, input: input.reading, output: output.writing).wait() else {
             throw PostgresClusterError(description: "cannot start \(command.joined(separator: " "))")
@@ -43,7 +43,7 @@ struct ServerPrograms: Sendable {
         return input.writingEnd()
     }
 
-    /// Runs a program to its end and returns what it printed; throws where it fails.
+    /// Runs a program to its end and returns its output; throws if it fails.
     @discardableResult
     func run(_ command: String...) throws -> String {
         let input = try PipeEnds()

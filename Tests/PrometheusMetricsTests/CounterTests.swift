@@ -2,7 +2,7 @@ import CoreMetrics
 import PrometheusMetrics
 import Testing
 
-/// What counters and gauges make of odd amounts.
+/// Counters and gauges with unusual amounts.
 @Suite struct CounterTests {
     let registry = PrometheusRegistry()
 

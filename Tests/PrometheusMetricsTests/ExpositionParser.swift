@@ -1,6 +1,6 @@
-/// Reads Prometheus' text format 0.0.4 as its specification has it, more strictly than servers do.
+/// Reads Prometheus' text format 0.0.4 as its specification defines it, more strictly than servers do.
 ///
-/// Written from the specification alone, not from what writes the format.
+/// It is written from the specification only, and not from the code that writes the format.
 struct ExpositionParser {
     /// One line with a value.
     struct Sample: Equatable {
@@ -16,7 +16,7 @@ struct ExpositionParser {
         var samples: [Sample] = []
     }
 
-    /// What is wrong, and where.
+    /// A violation of the format, with its line.
     struct Violation: Error, CustomStringConvertible {
         var line: Int
         var description: String
@@ -39,7 +39,7 @@ struct ExpositionParser {
         for name in order { try check(name) }
     }
 
-    /// The value of one series; nil where there is none.
+    /// The value of one series; nil if there is none.
     func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         metrics.values.lazy.flatMap(\.samples).first { $0.name == name && $0.labels == labels }?.value
     }
@@ -153,7 +153,7 @@ struct ExpositionParser {
         type == "histogram" ? [name + "_bucket", name + "_sum", name + "_count"] : [name]
     }
 
-    /// What must hold of a metric as a whole.
+    /// Checks the rules for a metric as a whole.
     private func check(_ name: String) throws {
         guard let metric = metrics[name], metric.type != "", !metric.samples.isEmpty else {
             throw violation("\(name) has no type or no samples")

@@ -2,11 +2,11 @@ import CoreMetrics
 import PrometheusMetrics
 import Testing
 
-/// What goes into which bucket.
+/// The assignment of values to buckets.
 @Suite struct HistogramTests {
     let registry = PrometheusRegistry()
 
-    /// How many values each bucket of a histogram has, without those below it; the last is above all bounds.
+    /// The number of values in each bucket, without lower buckets; the last is above all bounds.
     private func counts(_ name: String) throws -> [Int] {
         let samples = try ExpositionParser(registry.exposition()).metrics[name]?.samples ?? []
         let cumulative = samples.filter { $0.name == name + "_bucket" }.map { Int($0.value) }

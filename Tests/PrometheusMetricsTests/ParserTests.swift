@@ -1,6 +1,6 @@
 import Testing
 
-/// What the other tests read with can tell right from wrong.
+/// The parser of the other tests accepts valid text and refuses invalid text.
 @Suite struct ParserTests {
     @Test func `the specification's example of a counter is read`() throws {
         let text = """

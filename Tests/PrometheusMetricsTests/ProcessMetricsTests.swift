@@ -1,7 +1,7 @@
 import PrometheusMetrics
 import Testing
 
-/// What the system tells of the process.
+/// The system's values for the process.
 @Suite struct ProcessMetricsTests {
     @Test func `a program's name may hold anything`() {
         let end = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21\n"
@@ -32,7 +32,7 @@ import Testing
             let files = try #require(first.value("process_open_fds"))
             let limit = try #require(first.value("process_max_fds"))
             #expect(files >= 3 && files < limit)
-            // After the year 2020, and not in the future of what was read a moment ago.
+            // After the year 2020, and not after the time of the reading.
             let start = try #require(first.value("process_start_time_seconds"))
             #expect(start > 1_577_836_800)
             var burnt = 0.0

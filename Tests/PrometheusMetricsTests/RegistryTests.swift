@@ -2,7 +2,7 @@ import CoreMetrics
 import PrometheusMetrics
 import Testing
 
-/// Which objects record into which series.
+/// The assignment of objects to series.
 @Suite struct RegistryTests {
     let registry = PrometheusRegistry(seriesLimit: 3)
 
@@ -98,7 +98,7 @@ import Testing
         await withDiscardingTaskGroup { group in
             for task in 0..<tasks {
                 group.addTask {
-                    // Made anew in each task: making is concurrent too.
+                    // Made anew in each task, so that making is concurrent too.
                     let counter = Counter(label: "a_total", dimensions: [("n", "\(task % 3)")], factory: registry)
                     let sum = FloatingPointCounter(label: "b_total", factory: registry)
                     let timer = CoreMetrics.Timer(label: "c_seconds", factory: registry)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import PushServer
 
-/// The description that `/openapi.json` serves against the routes that there are.
+/// The description that `/openapi.json` serves, compared with the actual routes.
 @Suite struct APIDescriptionTests {
     /// One described operation.
     private struct Described: Hashable {
@@ -31,7 +31,7 @@ import Testing
                 operations.insert(
                     Described(
                         name: operation["operationId"]?.string, request: "\(method.name.uppercased()) \(path.name)",
-                        // None, in place of what holds for all others.
+                        // Empty, which overrides the default for all operations.
                         needsSession: operation["security"]?.array?.isEmpty != true))
             }
         }
@@ -40,7 +40,7 @@ import Testing
 
     private func described() throws -> Set<String> { Set(try operations().map(\.request)) }
 
-    /// The routes of a server, HEAD left out: every GET answers it.
+    /// The routes of a server, without HEAD, which every GET answers.
     private func routed() -> Set<String> {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -74,7 +74,7 @@ import Testing
         #expect(table.compactMap(\.name).sorted() == Operation.allCases.map(\.rawValue).sorted())
     }
 
-    /// Such a room would not be found at its path.
+    /// A room with such a code would not be found at its path.
     @Test func `no room gets a code that another path has`() {
         let parameters = Routes.all.filter { $0.segments.contains("{room}") }
         var words: Set<String> = []

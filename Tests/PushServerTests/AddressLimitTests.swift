@@ -4,7 +4,7 @@ import Testing
 @testable import PushServer
 
 @Suite struct `Connections of one address` {
-    /// How many of three connections from an address of each kind are over a limit of two.
+    /// The number of three connections from each address that are over a limit of two.
     private static func over(_ limit: AddressLimit, _ addresses: [String]) throws -> [Bool] {
         var tickets: [AddressLimit.Ticket] = []
         for address in addresses {
@@ -75,14 +75,14 @@ import Testing
 
     @Test(arguments: [
         ([], "10.0.0.1"), (["203.0.113.1"], "203.0.113.1"),
-        // What the client wrote stands before what the proxy added.
+        // The client's own text stands before the proxy's addition.
         (["198.51.100.1, 203.0.113.1"], "203.0.113.1"), (["198.51.100.1", "203.0.113.1"], "203.0.113.1"),
-        // Proxy behind proxy.
+        // A proxy behind a proxy.
         (["203.0.113.1, 10.9.9.9, fd00::5"], "203.0.113.1"), (["10.9.9.9"], "10.9.9.9"),
         (["203.0.113.1:4711"], "203.0.113.1"), (["[2001:db8::1]:4711"], "2001:db8::1"),
         (["2001:db8::1"], "2001:db8::1"),
         (["::ffff:203.0.113.1"], "203.0.113.1"),
-        // Nothing before what cannot be read counts.
+        // Everything before an unreadable element is ignored.
         (["203.0.113.1, unknown"], "10.0.0.1"), (["203.0.113.1, unknown, 10.9.9.9"], "10.9.9.9"), ([", ,"], "10.0.0.1"),
     ])
     func `the field is read from its end, as far as its writers are trusted`(fields: [String], origin: String) throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushServer
 
-/// What the defaults let one address and one session do.
+/// The default limits for one address and one session.
 @Suite struct AdmissionTests {
     private let admission = Admission(
         RoomServerSettings(version: "0", node: "n"), registry: PrometheusRegistry())

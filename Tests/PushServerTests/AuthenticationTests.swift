@@ -29,7 +29,7 @@ import Testing
         ] {
             #expect(Authentication.token(authorization: nil, cookies: ["\(name)=\(token)"]) == nil, "\(name)")
         }
-        // One that is not ours, wherever it stands, changes nothing.
+        // A foreign cookie, at any position, changes nothing.
         let mixed = "backline_session=\(other); __Host-backline_session=\(token); backline_session=\(other)"
         #expect(Authentication.token(authorization: nil, cookies: [mixed]) == token)
     }

@@ -14,7 +14,7 @@ import Testing
     @Test(arguments: [
         ("Ana", "Ana"), ("  Ana ", "Ana"), (nil, "Guest"), ("", "Guest"), ("a\u{7}b", "Guest"),
         (String(repeating: "é", count: 50), String(repeating: "é", count: 40)),
-        // Cut between characters, not within one.
+        // Cut between characters, never within one.
         (String(repeating: "a", count: 38) + "👩‍👩‍👧‍👦", String(repeating: "a", count: 38)),
         ("Ana\u{202E}", "Guest"), ("\u{3164}", "Guest"), ("فاطمه\u{200C}زهرا", "فاطمه\u{200C}زهرا"),
     ])

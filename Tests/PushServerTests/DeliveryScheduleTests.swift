@@ -16,7 +16,7 @@ import Testing
         #expect(schedule.next(pending: 1, at: Self.start + .microseconds(300)) == .zero)
     }
 
-    /// A schedule after two deliveries of 40 ms without a pause, and when the second one ended.
+    /// A schedule after two deliveries of 40 ms without a pause, and the end of the second one.
     private static func busy(events: Int) -> (schedule: DeliverySchedule, end: NIODeadline) {
         var schedule = DeliverySchedule()
         let (middle, end) = (start + .milliseconds(40), start + .milliseconds(80))
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `the rest grows with what comes too fast`() {
-        // Three events in the time of two deliveries: half as many again as could be delivered one by one.
+        // Three events during two deliveries: half as many again as could be delivered one by one.
         var (schedule, end) = Self.busy(events: 1)
         schedule.done(events: 3, from: end + .milliseconds(40), to: end + .milliseconds(80))
         #expect(schedule.next(pending: 1, at: end + .milliseconds(80)) == .milliseconds(30))
@@ -42,7 +42,7 @@ import Testing
     @Test func `events that can be delivered one by one do not wait`() {
         var (schedule, end) = Self.busy(events: 1)
         #expect(schedule.next(pending: 1, at: end) == .zero)
-        // Two in the time of two deliveries are no more than that.
+        // Two events during two deliveries are exactly that number.
         schedule.done(events: 2, from: end + .milliseconds(40), to: end + .milliseconds(80))
         #expect(schedule.next(pending: 1, at: end + .milliseconds(80)) == .zero)
     }
@@ -53,7 +53,7 @@ import Testing
         #expect(schedule.next(pending: 2, at: end + .milliseconds(1)) == nil)
         #expect(schedule.next(pending: 4, at: end + .milliseconds(1)) == .zero)
         #expect(schedule.isDue(at: end + .milliseconds(1)))
-        // What was scheduled before finds nothing to do.
+        // An earlier delivery finds nothing to do.
         schedule.done(events: 4, from: end + .milliseconds(1), to: end + .milliseconds(2))
         #expect(!schedule.isDue(at: end + .seconds(1)))
     }

@@ -56,7 +56,7 @@ import Testing
             Issue.record("not refused")
             return
         }
-        // What was overdrawn is made up for as well.
+        // The overdraft must be repaid as well.
         #expect(wait >= 2_500)
         #expect(budget.take(1, perSecond: 10, at: Self.start + .milliseconds(Int64(wait))) == .accepted)
     }

@@ -7,12 +7,12 @@ import Testing
 @testable import PushServer
 
 @Suite struct `Outgoing bytes` {
-    /// What an outbox is to hold, kept the simple way.
+    /// A simple model of the contents of an outbox.
     private struct Item {
         let bytes: [UInt8]
         /// The delta's room and first event; nil for an answer.
         let delta: (room: Int, from: Int)?
-        /// Whether it is there for others.
+        /// Whether other connections share it.
         var isShared = false
     }
 
@@ -30,7 +30,7 @@ import Testing
             let bytes = [UInt8](repeating: UInt8(step), count: .random(in: 1...20_000, using: &generator))
             switch Int.random(in: 0..<10, using: &generator) {
             case 0:
-                // As a state is: longer than what may be taken at a time.
+                // Like a state, it is longer than the most that may be taken at a time.
                 let shared = ByteBuffer(repeating: UInt8(step), count: 3 * bytes.count)
                 outbox.append(shared: shared)
                 model.append(Item(bytes: Array(shared.readableBytesView), delta: nil, isShared: true))
@@ -86,7 +86,7 @@ import Testing
     @Test func `shared bytes are sent as slices of their own memory`() {
         let state = ByteBuffer(repeating: 7, count: 100_000)
         let address = { (buffer: ByteBuffer) in
-            // Compared only.
+            // The address is only compared.
             unsafe buffer.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) }
         }
         var outbox = Outbox()
@@ -94,7 +94,7 @@ import Testing
         outbox.append(shared: state)
         outbox.append(ByteBuffer(string: "tail"))
         #expect(outbox.ownBytes == 8)
-        // The first is joined with what stands before it.
+        // The first answer is joined with the bytes before it.
         var end = outbox.takeChunk().readableBytes - 4
         while outbox.sharedBytes >= Outbox.chunkLimit {
             let chunk = outbox.takeChunk()

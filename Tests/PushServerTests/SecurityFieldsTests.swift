@@ -42,7 +42,7 @@ import Testing
                 "X-Content-Type-Options",
             ])
         let once = answer
-        // The connection's own, which follow.
+        // The fields of the connection itself follow.
         SecurityFields(isSecure: true).add(to: &answer)
         #expect(answer == once)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushServer
 
-/// How tallies become metrics.
+/// The conversion of tallies to metrics.
 @Suite struct ServerMetricsTests {
     let registry = PrometheusRegistry()
     let nearby = NearbyRooms.Standing(
@@ -103,7 +103,7 @@ import Testing
             let end = NIODeadline.now() + .milliseconds(800)
             while NIODeadline.now() < end {}
         }.get()
-        // Whatever was due in the stall was late by more than half a second.
+        // Every deadline during the stall was late by more than half a second.
         func lateByHalfASecond() -> Double {
             let samples = samples(registry.exposition())
             let name = "backline_event_loop_lag_seconds_bucket"

@@ -6,7 +6,7 @@ import Testing
 @testable import PushServer
 
 @Suite struct `Timer wheel` {
-    /// Something with deadlines that it is given.
+    /// An element whose deadlines the test sets.
     private final class Element: Deadlined {
         var wheelTick: Int?
         func deadlineReached(at now: NIODeadline) -> NIODeadline? { nil }
@@ -14,7 +14,7 @@ import Testing
 
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
 
-    /// All who stand at ticks up to `now`, and are meant there.
+    /// All elements at ticks up to `now` that are due.
     private static func due(
         _ wheel: inout TimerWheel, _ elements: [ConnectionID: Element], at now: NIODeadline
     ) -> [Int] {

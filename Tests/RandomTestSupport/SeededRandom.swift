@@ -12,15 +12,15 @@ package struct SeededRandom: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// So many bytes.
+    /// Returns `count` random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: self.next()) }
     }
 
-    /// True once in `times`.
+    /// Returns true once in `times`.
     package mutating func once(in times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
 
-    /// One of `elements`; `other` where there is none.
+    /// Returns one of `elements`, or `other` if there is none.
     package mutating func pick<Element>(_ elements: [Element], or other: Element) -> Element {
         elements.randomElement(using: &self) ?? other
     }

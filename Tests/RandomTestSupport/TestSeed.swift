@@ -2,10 +2,10 @@ import FoundationEssentials
 
 /// The seeds of tests whose input is random.
 ///
-/// Every such test takes its seed from here, which `ArchitectureTests` hold: so `BACKLINE_SEED` in the environment, a
-/// whole number, repeats a run, and `Scripts/seeds` runs all of them with one seed after the other.
+/// `ArchitectureTests` ensure that every such test takes its seed from here. An integer in the environment variable
+/// `BACKLINE_SEED` therefore repeats a run, and `Scripts/seeds` runs all such tests with one seed after the other.
 package enum TestSeed {
-    /// What `BACKLINE_SEED` names; nil where it is not set.
+    /// The seed in `BACKLINE_SEED`; nil if it is not set.
     package static let given: UInt64? = ProcessInfo.processInfo.environment["BACKLINE_SEED"].flatMap { UInt64($0) }
 
     /// A new seed for one run of a test, or the given one; it is printed with the test's name.
@@ -15,24 +15,25 @@ package enum TestSeed {
         return seed
     }
 
-    /// Seeds for a random test: some that are the same in every run, and a new one, which is printed; the given one alone
-    /// where there is one.
+    /// Seeds for a random test.
+    ///
+    /// Some are the same in every run, and one is new and is printed. If a seed is given, it is the only one.
     package static func several(_ count: Int = 4, _ test: String = #fileID) -> [UInt64] {
         (given == nil ? Array(1..<UInt64(count)) : []) + [fresh((test))]
     }
 
-    /// The seed that a test names, which is the same in every run; with each given one it is another.
+    /// The seed that a test names, which is the same in every run; each given seed changes it.
     package static func fixed(_ seed: UInt64) -> UInt64 {
         seed &+ (given ?? 0) &* 1_000_000
     }
 
-    /// Seeds that a test names; with a given one as many others, which follow on each other as these do.
+    /// Seeds that a test names; a given seed replaces them by as many others, which are consecutive as these are.
     package static func fixed(_ seeds: some Sequence<UInt64>) -> [UInt64] {
         seeds.map { fixed($0) }
     }
 }
 
 extension SeededRandom {
-    /// Randomness from a fresh seed, which is printed with the test's name.
+    /// A generator with a fresh seed, which is printed with the test's name.
     package static func fresh(_ test: String = #function) -> SeededRandom { SeededRandom(seed: TestSeed.fresh(test)) }
 }
