@@ -43,7 +43,7 @@ struct EchoServer: AsyncParsableCommand {
                 }
             }
             .bind(host: "127.0.0.1", port: port).get()
-        // Not `print`, which keeps back what goes to a pipe.
+        // Not `print`, which buffers output to a pipe.
         try FileHandle.standardOutput.write(
             contentsOf: Data(
                 "listening on \(plain ? "http" : "https")://127.0.0.1:\(listener.localAddress?.port ?? 0)\n".utf8))
@@ -51,7 +51,7 @@ struct EchoServer: AsyncParsableCommand {
         try await group.shutdownGracefully()
     }
 
-    /// A context with a certificate of its own, whose files are gone when this returns.
+    /// A context with its own certificate, whose files are removed when this returns.
     private static func makeTLS() throws -> TLSContext {
         let folder = FileManager.default.temporaryDirectory.appending(path: "backline-echo-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -1,11 +1,12 @@
 package import NIOCore
 package import WebSocketCodec
 
-/// One WebSocket connection of either role whose messages are sent back as they came, from the end of its opening
-/// handshake to the end of its channel.
+/// Echoes the messages of one WebSocket connection, in either role.
 ///
-/// Pings are answered; a violation is answered with its close code. A peer that does not take its echoes is not read
-/// from. Confined to the channel's event loop.
+/// It works from the end of the opening handshake to the end of the channel.
+///
+/// Pings are answered; a violation is answered with its close code. While a peer does not take its echoes, it is not
+/// read from. Confined to the channel's event loop.
 package final class EchoHandler: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundIn = Never
@@ -13,10 +14,10 @@ package final class EchoHandler: ChannelDuplexHandler {
 
     /// 16 MiB: the longest messages of the conformance suite, in its group 9.
     private static let maximumMessageLength = 16 * 1024 * 1024
-    /// How long the peer has to answer a close: 5 s, as in the product.
+    /// The time for the peer to answer a close: 5 s, as in the product.
     private static let closeTimeout = TimeAmount.seconds(5)
-    /// How long a peer that broke the protocol must be quiet before its connection is dropped: 50 ms, since it is on the
-    /// same machine.
+    /// The time for which a peer that violated the protocol must be quiet before its connection is dropped: 50 ms,
+    /// since it is on the same machine.
     private static let lingering = TimeAmount.milliseconds(50)
 
     private let role: WebSocketRole
@@ -28,16 +29,16 @@ package final class EchoHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var closeTimer: Scheduled<Void>?
     private var lastReceived = NIODeadline.now()
-    /// Whether a violation was answered and what the peer still sends is read and dropped.
+    /// Whether a violation was answered and further input is read and dropped.
     private var isLingering = false
     private var readIsDue = false
 
-    /// Makes the handler of a connection whose opening handshake is done.
+    /// Makes the handler of a connection after its opening handshake.
     ///
     /// - Parameters:
     ///   - role: This end's role.
-    ///   - deflate: What was agreed about compression; `nil` without it. Every echo that is not empty is compressed.
-    ///   - onMessage: Takes every message in place of its echo, on the event loop.
+    ///   - deflate: The agreed parameters of compression; `nil` without it. Every non-empty echo is compressed.
+    ///   - onMessage: Receives every message instead of echoing it, on the event loop.
     package init(role: WebSocketRole, deflate: DeflateParameters?, onMessage: ((ByteBuffer) -> Void)? = nil) {
         self.role = role
         self.onMessage = onMessage
@@ -63,7 +64,7 @@ package final class EchoHandler: ChannelDuplexHandler {
     }
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The transport failed: it closes the channel itself, or can do nothing but be closed.
+        // The transport failed: it closes the channel itself, or the channel can only be closed.
         context.close(promise: nil)
     }
 
@@ -99,7 +100,7 @@ package final class EchoHandler: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// After a close only the peer's own is waited for.
+    /// After a close, only the peer's Close frame is awaited.
     private func mayRead(_ context: ChannelHandlerContext) -> Bool {
         context.channel.isWritable || !closing.isOpen
     }
@@ -177,8 +178,8 @@ package final class EchoHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
     }
 
-    /// Answers a violation, then reads and drops what the peer is still sending: a socket that is closed with unread
-    /// bytes in it would take the answer away again.
+    /// Answers a violation, then reads and drops further input: closing a socket with unread bytes would discard the
+    /// answer.
     private func violated(_ violation: FrameViolation) {
         guard case .sendAndDrop(let reason) = closing.violated(violation), let context else {
             context?.close(promise: nil)

@@ -1,8 +1,8 @@
 import Foundation
 import FuzzProperties
 
-// Runs a fuzzer under libFuzzer, whose arguments these are. Which one it is stands in the environment, since libFuzzer
-// starts this program again with arguments of its own.
+// Runs a fuzzer under libFuzzer, which reads the arguments. The environment names the fuzzer, since libFuzzer starts
+// this program again with arguments of its own.
 
 /// libFuzzer's driver: it reads the arguments and passes one input after the other to `check`, which returns 0.
 @_silgen_name("LLVMFuzzerRunDriver")

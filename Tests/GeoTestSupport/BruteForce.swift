@@ -10,14 +10,14 @@ package import RandomTestSupport
     internal import Musl
 #endif
 
-/// Searches by looking at every room: what ``NearbyIndex`` is held against.
+/// Searches through every room: the reference for ``NearbyIndex``.
 package struct BruteForce: Sendable {
-    /// Rooms and where they are.
+    /// The rooms and their locations.
     package var rooms: [UUID: Coordinate]
 
     package init(rooms: [UUID: Coordinate] = [:]) { self.rooms = rooms }
 
-    /// The rooms within a radius, nearest first, equally near ones by id.
+    /// The rooms within a radius, nearest first, equal distances ordered by id.
     package func nearest(to origin: Coordinate, within radius: Double, limit: Int) -> [NearbyIndex.Hit] {
         var nearest: [NearbyIndex.Hit] = []
         for (id, coordinate) in rooms {
@@ -43,7 +43,7 @@ package struct Query: Sendable, CustomStringConvertible {
     package let radius: Double
     package let limit: Int
 
-    /// A random one, around places of one kind of scatter: 1 m … half of the circumference, 1 … 200 rooms.
+    /// Makes a random query around places of one kind of scatter: 1 m … half of the circumference, 1 … 200 rooms.
     package init(around scatter: Scatter, using random: inout SeededRandom) {
         origin = scatter.point(using: &random)
         // Powers of ten are equally likely.

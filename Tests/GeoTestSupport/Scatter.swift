@@ -9,9 +9,9 @@ package import RandomTestSupport
     internal import Musl
 #endif
 
-/// How random points lie on the Earth: where searches go wrong, and where they are slow.
+/// Distributions of random points on the Earth: difficult ones for correctness and for speed.
 package enum Scatter: CaseIterable, Sendable {
-    /// Everywhere alike.
+    /// Uniform on the sphere.
     case uniform
     /// Around 20 centres, most of them around the first ones, within some 10 km.
     case clustered
@@ -21,7 +21,7 @@ package enum Scatter: CaseIterable, Sendable {
     case northPole
     /// The same in the south.
     case southPole
-    /// On a few cells of 5 km, so that many are at one place.
+    /// On a few cells of 5 km, so that many points are equal.
     case rounded
 
     /// A random point.
@@ -45,7 +45,7 @@ package enum Scatter: CaseIterable, Sendable {
         }
     }
 
-    /// A point up to so many metres from another, or exactly there.
+    /// A point at most `meters` away from another, or exactly there.
     package static func near(
         _ centre: Coordinate, within meters: Double, using random: inout SeededRandom
     ) -> Coordinate {
@@ -60,7 +60,7 @@ package enum Scatter: CaseIterable, Sendable {
         valid(asin(.random(in: -1...1, using: &random)) * 180 / .pi, .random(in: -180...180, using: &random))
     }
 
-    /// A number of either sign: mostly far less than `times`, sometimes nothing.
+    /// A number of either sign: mostly much smaller than `times`, sometimes zero.
     private static func small(times: Double, using random: inout SeededRandom) -> Double {
         if random.once(in: 50) { return 0 }
         let size = times * pow(10, .random(in: -6...0, using: &random))

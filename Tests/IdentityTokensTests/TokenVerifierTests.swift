@@ -16,7 +16,7 @@ private enum Example {
             {"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
              "y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}
         """
-    /// When its claims expire, in milliseconds.
+    /// The expiry of its claims, in milliseconds.
     static let expiry = 1_300_819_380_000.0
 
     static func verifier(issuer: String? = nil, audience: String? = nil) async throws -> TokenVerifier {
@@ -42,7 +42,7 @@ private enum Example {
             let violation = #expect(throws: TokenViolation.self) {
                 try verifier.identity(of: text, at: Example.expiry - 1)
             }
-            // The last character of a part may have bits that stand for nothing.
+            // The last character of a part may have unused bits.
             let isLast = index == bytes.count - 1
             #expect(violation != .noSubject || isLast, "byte \(index)")
         }

@@ -2,7 +2,7 @@ import ArgumentParser
 import LogTestSupport
 import SQLiteEventStore
 
-/// Fills an embedded store with a log of a given size, for measuring what the tools make of it.
+/// Fills an embedded store with a log of a given size, for measuring the tools.
 @main
 struct LogFillerTool: AsyncParsableCommand {
     @Option(help: "The directory of the embedded store to make.")

@@ -7,26 +7,27 @@ import RoomLog
 import RoomTestSupport
 import RoomWire
 
-/// Fills a store with rooms in which people do this and that, as a server would have written them: events by deciding
-/// and folding, keys, directory rows, memberships, snapshots, creation keys and sessions.
+/// Fills a store with rooms in which people do random things, as a server would have written them.
+///
+/// It writes events by deciding and folding, keys, directory rows, memberships, snapshots, creation keys and sessions.
 package struct LogFiller {
     private let store: any EventStore
     private var random: SeededRandom
     private var clock: Int64 = 1_782_000_000_000
     private var people: [SessionRecord] = []
 
-    /// Events that one append holds at most, some more where a command causes several.
+    /// The most events of one append, plus a few if a command causes several.
     private static let eventsPerAppend = 500
     private let eventsPerSnapshot: Int
 
-    /// Makes a filler that fills any store with the same by the same seed.
+    /// Makes a filler that writes the same log for the same seed.
     package init(_ store: any EventStore, seed: UInt64, eventsPerSnapshot: Int = 500) {
         self.store = store
         self.eventsPerSnapshot = eventsPerSnapshot
         random = SeededRandom(seed: seed)
     }
 
-    /// Makes a room of `events` events or some more; returns its id and how many they are.
+    /// Makes a room with `events` events or a few more; returns its id and the actual number.
     ///
     /// At the end it is open, or closed, or closed to be forgotten.
     @discardableResult
@@ -66,7 +67,7 @@ package struct LogFiller {
         return (id.uuid, state.seq)
     }
 
-    /// Decides a command and adds what comes of it; where the room is not to end, one that would end it is left out.
+    /// Decides a command and adds its events; if the room must not end, a command that would end it is left out.
     private mutating func carryOut(
         _ command: RoomCommand, by actor: Actor, ends: Bool = false, in state: inout RoomState,
         into append: inout StreamAppend
@@ -128,7 +129,7 @@ package struct LogFiller {
     }
 }
 
-/// The store has another room there.
+/// The store already has another room there.
 package enum LogFillerError: Error {
     case conflict
 }

@@ -2,7 +2,7 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// What the room plays by itself, and whose turn it is.
+/// The tracks that the room plays by itself, and turns.
 @Suite struct ChoiceTests {
     /// Ana's room with Bob, Cyd and Dan, twelve tracks, and a queue mode.
     private func room(_ mode: QueueMode, repeatAfterPlays: Int = 0) -> RoomScenario {
@@ -19,12 +19,12 @@ import Testing
         votes.reduce(scenario) { $0.after(.vote(track: $1.1), by: $1.0) }
     }
 
-    /// Plays a track that the DJ put on, which is nobody's turn: the server did.
+    /// Plays a track that the server started, which is nobody's turn.
     private func opened(_ scenario: RoomScenario) -> RoomScenario {
         scenario.after(.enqueue(track: 12, index: nil), by: .server).after(.play(entry: nil), by: .server)
     }
 
-    /// What the room plays one after the other, each to its end.
+    /// The tracks that the room plays one after the other, each to its end.
     private func played(_ scenario: RoomScenario, _ count: Int) -> [Int] {
         var (scenario, tracks) = (scenario, [Int]())
         for _ in 0..<count {
@@ -102,7 +102,7 @@ import Testing
             opened(room(.fair)), (.bob, 1), (.bob, 2), (.bob, 3), (.cyd, 4), (.cyd, 5), (.cyd, 6))
         for _ in 0..<6 { room = room.after(.finish(entry: room.room.onAir?.entry ?? 0), after: 1) }
         #expect(room.room.turns.values.map(\.round) == [3, 3])
-        // One turn ahead of the others, and then in rounds with them.
+        // Dan is one turn ahead of the others, and then takes turns with them.
         #expect(played(votes(room, (.bob, 1), (.cyd, 4), (.dan, 7), (.dan, 8), (.dan, 9)), 9) == [7, 8, 1, 4, 9])
     }
 

@@ -2,7 +2,7 @@ import GeoSearch
 import RoomDomain
 import RoomTestSupport
 
-/// What a client knows of a room, folded as a client folds: from the fields of events alone, without any rule.
+/// A client's knowledge of a room, folded as a client folds: from the fields of events only, without any rule.
 struct ClientView: Equatable {
     struct Person: Equatable {
         var name: String
@@ -49,7 +49,7 @@ struct ClientView: Equatable {
 
     init() {}
 
-    /// What a snapshot would show.
+    /// The view that a snapshot would give.
     init(of room: RoomState) {
         seq = room.seq
         name = room.name

@@ -3,7 +3,7 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// Folding is total: a log that does not fit does no harm.
+/// Folding is total: a log that does not fit causes no harm.
 @Suite struct FoldTests {
     @Test func `an event out of its place changes nothing`() {
         let before = RoomScenario.given(RoomScenario.people).room

@@ -4,7 +4,7 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// A room whose owner wants it forgotten.
+/// A room whose owner has it forgotten.
 @Suite struct ForgettingTests {
     private let here = Coordinate(latitude: 52.5, longitude: 13.4)
     private var cell: RoundedLocation? { here?.rounded(toCellsOf: RoundedLocation.usualCell) }
@@ -115,7 +115,7 @@ import Testing
                 fold(events, at: room.lastEventAt)
             }
             #expect(room.isForgotten)
-            // Rewritten or not, the log folds into one room.
+            // Whether or not it is rewritten, the log folds into one room.
             #expect(bare == room, "seed \(seed)")
         }
     }

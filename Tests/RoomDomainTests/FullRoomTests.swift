@@ -2,9 +2,9 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// A room with as many members as may be: who makes room for one more.
+/// A full room: the guest who makes room for one more member.
 @Suite struct FullRoomTests {
-    /// Ana's room with Bob, its DJ, and guests who joined one a millisecond; nobody else fits in.
+    /// Ana's room with Bob, its DJ, and guests who joined one per millisecond, up to the limit of members.
     private static let full: RoomState = {
         var room = RoomScenario.given(RoomScenario.people).room
         for number in 5...RoomLimits.members {
@@ -22,7 +22,7 @@ import Testing
         try room.decide(.join(name: nil), by: .eve, at: room.lastEventAt, online: online, lastSeen: lastSeen)
     }
 
-    /// Who makes room, where it is one guest who expires just before Eve joins.
+    /// The guest who makes room, if exactly one expires just before Eve joins.
     private func expired(
         online: Set<MemberID> = [], lastSeen: [MemberID: Timestamp] = [:], in room: RoomState = full
     ) -> MemberID? {
@@ -39,7 +39,7 @@ import Testing
 
     @Test func `the guest who has been offline for longest expires`() {
         #expect(Self.full.members.count == 10_000)
-        // Cyd was the first guest to join; nobody was seen since.
+        // Cyd was the first guest to join; nobody has been online since.
         #expect(expired() == 3)
         #expect(expired(online: [3]) == 4)
         #expect(expired(online: [3], lastSeen: [4: seen(1)]) == 5)
@@ -54,7 +54,7 @@ import Testing
         let refusal = RoomRefusal.limitReached("a room has at most 10000 members")
         let guests = Set(Self.full.members.keys).subtracting([1, 2])
         #expect(throws: refusal) { try decide(online: guests, lastSeen: [:]) }
-        // Nobody can be told who is offline.
+        // Without presence, nobody is known to be offline.
         #expect(throws: refusal) { try decide(online: [], lastSeen: nil) }
         var promoted = Self.full
         promoted.evolve(

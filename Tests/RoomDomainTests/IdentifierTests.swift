@@ -27,7 +27,7 @@ import Testing
             #expect(RoomCode(code.description.lowercased()) == code)
         }
         #expect(RoomCode(random: 31 << 25).description == "Z00000")
-        // 5-bit groups 1, 2, 3, 4, 5, 31 from the highest on.
+        // 5-bit groups 1, 2, 3, 4, 5, 31, from the highest down.
         #expect(RoomCode(random: 1 << 25 | 2 << 20 | 3 << 15 | 4 << 10 | 5 << 5 | 31).description == "12345Z")
     }
 

@@ -2,7 +2,7 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// Putting out several members at once, and who may lift a ban.
+/// Kicks of several members at once, and the right to lift a ban.
 @Suite struct KickTests {
     private let people = RoomScenario.given(RoomScenario.people)
 
@@ -56,7 +56,7 @@ import Testing
         people.refuses(kick([3, 3]), with: .badRequest)
         people.refuses(kick([]), with: .badRequest)
         people.refuses(kick((3...503).map { MemberID(rawValue: $0) }), with: .limitReached)
-        // Values come before existence, roles before values.
+        // Values are checked before existence, roles before values.
         people.refuses(kick([9, 9]), with: .badRequest)
         people.refuses(kick([1, 1]), with: .forbidden)
         let joined = (5...502).map { number in
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `members with very many votes leave one by one`() {
         var room = people.room
-        // Rows that a log holds, as many as are one too many for a command.
+        // More votes than one command may withdraw.
         for number in 1...RoomLimits.votesPerKick / 2 + 1 {
             room.votesOfMember[3, default: []].insert(TrackID(rawValue: number))
             room.votesOfMember[4, default: []].insert(TrackID(rawValue: number))

@@ -2,7 +2,7 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// Bans that end by themselves, a locked queue, slow mode, owners who are away, and the reasons that are given.
+/// Bans that end by themselves, a locked queue, slow mode, owners who are away, and reasons.
 @Suite struct ModerationTests {
     let people = RoomScenario.given(RoomScenario.people)
 
@@ -38,7 +38,7 @@ import Testing
         #expect(throws: RoomRefusal.banned(retryAfterMs: nil)) {
             try banned.decide(.join(name: nil), by: .dan, at: .start(plus: 400))
         }
-        // A clock that is behind the room's last event counts as there.
+        // If the clock is behind the room's last event, that event's time counts.
         #expect(banned.refusal(of: .cyd, at: .start(plus: -9)) == .banned(retryAfterMs: 1_000))
         #expect(banned.refusal(of: .cyd, at: .start(plus: 1_000)) == nil)
         #expect(banned.refusal(of: .dan, at: Timestamp(milliseconds: .max)) == .banned)
@@ -98,7 +98,7 @@ import Testing
 
     // MARK: - A locked queue
 
-    /// Ana's room that plays by votes, whose guests may add, with one song on air and one asked for.
+    /// Ana's room that plays by votes and whose guests may add tracks, with one song on air and one requested.
     private var votes: RoomScenario {
         RoomScenario.given(RoomScenario.songs)
             .after(
@@ -115,11 +115,11 @@ import Testing
         let finished = RoomEvent.entryFinished(
             entry: 1, track: 1, reason: .skipped, startedAt: RoomScenario.start, playedMs: 9, by: 1)
         let silent = locked.when(.skip, after: 9, then: finished, .playbackStopped(by: 1))
-        // Unlocked on a silent deck it stays silent, as where a mode is set.
+        // Unlocking while nothing is on air starts nothing, as with setting a mode.
         let unlocked = silent.after(settings { $0.queueLocked = false })
         #expect(unlocked.room.onAir == nil)
         #expect(unlocked.room.queue.isEmpty)
-        // The next song that ends is followed by the one that was asked for.
+        // The next song that ends is followed by the requested one.
         let next = unlocked.after(.enqueue(track: 3, index: nil)).after(.play(entry: nil)).after(.skip)
         #expect(next.room.onAir?.track == 2)
     }
@@ -213,7 +213,7 @@ import Testing
             .replaceOwner(1), by: .server, online: [2, 3],
             then: .roleChanged(member: 2, role: .owner, note: "ownerAway"),
             .roleChanged(member: 1, role: .dj, note: "ownerAway"))
-        // Another server had noticed as well.
+        // Another server has noticed as well.
         replaced.changesNothing(.replaceOwner(1), by: .server, online: [2, 3])
     }
 

@@ -30,7 +30,7 @@ import Testing
         let scalar = String(try #require(Unicode.Scalar(value)))
         #expect(Self.accepted("a\(scalar)b") == nil)
         #expect(Self.accepted(scalar) == nil)
-        // A line's end is white space, and cut off at the ends like any other.
+        // A line break is white space, and is cut off at the ends like any other.
         if ![0x85, 0x2028, 0x2029].contains(value) {
             #expect(Self.accepted("ab\(scalar)") == nil)
             #expect(Self.accepted("\(scalar)ab") == nil)
@@ -50,7 +50,7 @@ import Testing
         "a\u{200D}\u{200D}b", "1\u{200D}2", "👩\u{200D}", "👩\u{200C}👧", "👩\u{200D}a", "a\u{200D}👩", "#\u{FE0F}",
         "7\u{FE0F}",
         "字\u{E0100}\u{E0100}", "字\u{FE03}", "a\u{180B}",
-        // The flag of England: tags are refused with it.
+        // The flag of England: its tag characters are refused.
         "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
     ])
     func `joiners and selectors stand only where they change what is seen`(name: String) {
@@ -63,7 +63,7 @@ import Testing
         #expect(NameRule.accepted(String(repeating: "\u{1F3B8}", count: 41), length: 1...40) == nil)
     }
 
-    /// Names of random scalars, the interesting ones often.
+    /// Names of random scalars, with special characters often.
     private static func random(_ random: inout SeededRandom) -> String {
         let special: [UInt32] = [
             0x200B, 0x200C, 0x200D, 0x200E, 0x202E, 0x2066, 0xFE0F, 0xE0067, 0x3164, 0x301, 0x94D, 0x2800, 0x20, 0x31,
@@ -94,7 +94,7 @@ import Testing
                 #expect([0x200E, 0x200F].contains(scalar.value))
             }
             #expect(!name.unicodeScalars.contains { (0xE0000...0xE007F).contains($0.value) || $0.value == 0x200B })
-            // What is seen stays where what is not is taken out.
+            // Visible characters remain when invisible ones are removed.
             let seen = name.unicodeScalars.filter {
                 !$0.properties.isDefaultIgnorableCodePoint && !$0.properties.isWhitespace && $0.value != 0x2800
             }

@@ -2,14 +2,14 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// Who may do what: every command, by everybody who could ask for it, in every phase of a room.
+/// Permissions: every command, by every kind of sender, in every phase of a room.
 @Suite struct PermissionTests {
-    /// Whose rights a command needs.
+    /// The rights that a command needs.
     enum Need {
         case nothing, guest, dj, owner, server
     }
 
-    /// A command with the least rights that it needs.
+    /// A command with the lowest rights that it needs.
     struct Row: Sendable, CustomTestStringConvertible {
         let command: RoomCommand
         let need: Need
@@ -21,7 +21,7 @@ import Testing
 
         var testDescription: String { "\(command)" }
 
-        /// Whether only a member can do it, so that the server cannot.
+        /// Whether only a member can give it, so that the server cannot.
         var needsMembership: Bool {
             switch command.kind {
             case .join, .leave, .rename, .vote, .unvote, .voteSkip, .addTracks, .removeTracks: true
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// In every phase of an open room each of them is granted to whoever has the rights.
+    /// In every phase of an open room, each is granted to every sender with the rights.
     static let rows: [Row] = [
         Row(.join(name: nil), .nothing), Row(.join(name: "X"), .nothing),
         Row(.rename(name: "X"), .guest), Row(.vote(track: 1), .guest), Row(.unvote(track: 1), .guest),
@@ -65,12 +65,12 @@ import Testing
         return update
     }
 
-    /// What a room is doing; something waits in each.
+    /// The phases of a room; an entry waits in each.
     enum Phase: CaseIterable {
         case stopped, playing, paused, closed
     }
 
-    /// Those who may ask.
+    /// The kinds of senders.
     enum Asking: CaseIterable {
         case owner, dj, guest, stranger, banned, bannedForATime, server
 
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// What is to come of it; nil: it is granted.
+    /// The expected refusal; nil: it is granted.
     private func refusal(of row: Row, by asking: Asking, in phase: Phase) -> RefusalKind? {
         switch asking {
         case .banned, .bannedForATime: return .banned

@@ -4,7 +4,7 @@ import RoomTestSupport
 import Testing
 
 @Suite struct PoolOrderTests {
-    /// Titles with the numbers under which they were added, in the order that the protocol gives them.
+    /// Titles with the numbers under which they were added, in the protocol's order.
     ///
     /// Made with another implementation of Unicode, Python's: `sorted` by `unicodedata.normalize("NFC", title)`, each
     /// character's `lower()`, compared by code points, then by number.

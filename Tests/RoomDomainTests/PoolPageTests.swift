@@ -4,7 +4,7 @@ import RoomTestSupport
 import Testing
 
 @Suite struct PoolPageTests {
-    /// A pool of songs, some of them with votes of Ana and Bob.
+    /// A pool of songs, some of them with votes from Ana and Bob.
     private static func pool(_ random: inout SeededRandom, tracks: Int) -> RoomScenario {
         let letters = Array("abcABC 12éÉß") + ["e\u{301}"]
         func text(_ random: inout SeededRandom) -> String {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The folding of the protocol by the standard library alone, for texts whose scalars have one lower case.
+    /// The protocol's folding with the standard library only, for texts whose scalars have one lower case.
     private static func folded(_ text: String) -> String {
         text.lowercased().replacing("e\u{301}", with: "\u{E9}")
     }
@@ -80,7 +80,7 @@ import Testing
                 let page = scenario.room.poolPage(PoolQuery(start: from, limit: 3))
                 found += page.tracks.map(\.id)
                 start = page.next.map { .after($0) }
-                // Often the last track of the page, behind which the next one begins.
+                // Often the last track of the page, after which the next one begins.
                 let removed = random.once(in: 2) ? page.tracks.last?.id : scenario.room.tracks.keys.min()
                 if let removed {
                     staying.remove(removed)

@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `10,000 tracks in Devanagari with artwork fit into the default budget`() {
-        // 300 scalars of title, artist and album would not: these are as long as such tracks are.
+        // With 300 scalars each for title, artist and album they would not fit: these texts have usual lengths.
         let charge = (1...10_000).reduce(0) { sum, number in
             var info = TrackInfo(
                 source: "youtube", sourceID: "dQw4w9WgXcQ\(number)", title: String(repeating: "तुझे देखा तो ये ", count: 2),

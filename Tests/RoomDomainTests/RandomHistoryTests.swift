@@ -3,12 +3,12 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// Rooms that many people use at random: whatever they do, the room and its log stay whole.
+/// Rooms that many people use at random: whatever they do, the room and its log stay consistent.
 @Suite struct RandomHistoryTests {
-    /// Everything that a random history leaves behind.
+    /// The results of a random history.
     struct History {
         var log: [RecordedEvent] = []
-        /// Copies of the room on its way, each with the number of events before it.
+        /// Copies of the room at intermediate positions, each with the number of events before it.
         var copies: [(room: RoomState, count: Int)] = []
         var room = RoomState(id: .sample)
         var refusals = 0
@@ -31,7 +31,7 @@ import Testing
     /// `Scripts/simulate --events 1000000` plays a million.
     @Test func `after each of 5,000 events the room, its numbers, its rules and its stored form are whole`() throws {
         let tally = try RandomRoom.play(events: 5_000, seed: TestSeed.fixed(0))
-        // A command's events are not cut.
+        // The run does not stop between a command's events.
         #expect((5_000..<5_100).contains(tally.events))
         #expect(tally.kinds.count == 24, "\(tally.kinds)")
     }
@@ -48,7 +48,7 @@ import Testing
         var open = 0
         var refusals = 0
         var events = 0
-        // Some events are rare: histories are played until enough was seen, long before the last.
+        // Some events are rare: histories are played until enough were seen, long before the last seed.
         for seed in TestSeed.fixed(5_000..<5_300)
         where kinds.count < 24 || open <= 10 || refusals <= 1_000 || events <= 1_500 {
             let history = play(seed: seed, commands: 200)
@@ -63,7 +63,7 @@ import Testing
         #expect(events > 1_500)
     }
 
-    /// Little enough to be reached now and then.
+    /// Small enough to be reached now and then.
     private static let budget = PoolBudget(bytes: 9_000)
 
     private func replay(_ events: some Sequence<RecordedEvent>, onto start: RoomState) -> RoomState {
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// What was granted holds: asked for again at once, it changes nothing (where it does not name a next thing to do).
+    /// Checks that a granted command, given again at once, changes nothing, unless it names a further step.
     private func expectNothingLeftToDo(
         _ command: RoomCommand, by actor: Actor, after room: RoomState, at now: Timestamp, _ online: Set<MemberID>,
         _ seed: UInt64

@@ -4,7 +4,7 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// What nobody is shown of a room whose location was cleared.
+/// Redaction of a room whose location was cleared.
 @Suite struct RedactionTests {
     private let here = Coordinate(latitude: 52.5, longitude: 13.4)
     private var cell: RoundedLocation? { here?.rounded(toCellsOf: RoundedLocation.usualCell) }
@@ -23,7 +23,7 @@ import Testing
         #expect(placed.room.redaction.isEmpty)
         let cleared = placed.after(move(to: nil))
         #expect(cleared.room.clearing == cleared.room.seq)
-        // Moving is no clearing, and neither is clearing nothing.
+        // Moving is not a clearing, and neither is clearing an absent location.
         let back = cleared.after(move(to: there)).after(move(to: here))
         #expect(back.room.clearing == cleared.room.seq)
         #expect(back.room.location == cell)
@@ -89,7 +89,7 @@ import Testing
                 #expect(shown == expected, "seed \(seed), event \(event.seq)")
                 #expect(event.seq >= redaction.clearing ?? 0 || shown.location == nil, "seed \(seed)")
             }
-            // Rewritten or not, the log folds into one room.
+            // Whether or not it is rewritten, the log folds into one room.
             #expect(shown == room, "seed \(seed)")
             #expect(redaction.shown(redaction.shown(log)) == redaction.shown(log))
         }

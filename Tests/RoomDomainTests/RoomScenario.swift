@@ -3,11 +3,11 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// A room with a past, in which one tries what a command does: `given(…).when(…, then: …)`.
+/// A room with given events, for trying a command: `given(…).when(…, then: …)`.
 ///
 /// Every event is folded in, and the invariants are checked after each.
 struct RoomScenario {
-    /// The instant of all that is given; what is tried comes `after` milliseconds more.
+    /// The time of all given events; commands come `after` milliseconds later.
     static let start = Timestamp(milliseconds: 1_000_000)
 
     private(set) var room: RoomState
@@ -22,7 +22,7 @@ struct RoomScenario {
         return scenario
     }
 
-    /// Asks for `command`, expects exactly these events, and folds them in.
+    /// Gives `command`, expects exactly these events, and folds them.
     @discardableResult
     func when(
         _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0, online: Set<MemberID> = [],
@@ -38,7 +38,7 @@ struct RoomScenario {
         return next
     }
 
-    /// Asks for `command` and expects that it is granted and changes nothing.
+    /// Gives `command` and expects that it is granted and changes nothing.
     @discardableResult
     func changesNothing(
         _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0, online: Set<MemberID> = [],
@@ -47,7 +47,7 @@ struct RoomScenario {
         when(command, by: actor, after: milliseconds, online: online, sourceLocation: sourceLocation)
     }
 
-    /// Asks for `command` and expects a refusal of this kind.
+    /// Gives `command` and expects a refusal of this kind.
     @discardableResult
     func refuses(
         _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0, with kind: RefusalKind,
@@ -63,7 +63,7 @@ struct RoomScenario {
         return self
     }
 
-    /// Goes on after `command`, whatever it causes; it must be granted.
+    /// The scenario after `command`, whatever events it causes; it must be granted.
     func after(
         _ command: RoomCommand, by actor: Actor = .ana, after milliseconds: Int64 = 0, online: Set<MemberID> = [],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -113,7 +113,7 @@ enum RefusalKind: Equatable {
 }
 
 extension RoomScenario {
-    /// A room of Ana, with nobody else in it.
+    /// A room with Ana as its only member.
     static let founded = [
         RoomEvent.roomCreated(
             RoomCreated(
@@ -185,7 +185,7 @@ extension TrackInfo {
 }
 
 extension Timestamp {
-    /// So long after the scenario's start.
+    /// The scenario's start, plus some milliseconds.
     static func start(plus milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: RoomScenario.start.milliseconds + milliseconds)
     }

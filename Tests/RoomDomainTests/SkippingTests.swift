@@ -2,7 +2,7 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// Members skip together what is on air.
+/// Members vote to skip the entry on air.
 @Suite struct SkippingTests {
     private let playing = RoomScenario.given(RoomScenario.playing)
 

@@ -2,7 +2,7 @@ import RoomDomain
 import RoomTestSupport
 import Testing
 
-/// A DJ's device that was offline brings its deck along.
+/// A DJ's device that was offline sends its deck.
 @Suite struct SyncDeckTests {
     private let playing = RoomScenario.given(RoomScenario.playing)
 

@@ -4,12 +4,12 @@ import Testing
 @testable import RoomDomain
 
 @Suite struct TitleKeyTests {
-    /// A key as the protocol has it, by the standard library alone.
+    /// The key that the protocol defines, computed with the standard library only.
     private static func reference(_ title: String) -> [UInt8] {
         title._nfc.flatMap { Array($0.properties.lowercaseMapping.utf8) }
     }
 
-    /// Every scalar, of ideographs and syllables a few.
+    /// Every scalar, but only a few ideographs and syllables.
     private static var scalars: some Sequence<Unicode.Scalar> {
         (UInt32(0)..<0x1_F000).lazy.filter { value in
             switch value {
@@ -21,7 +21,7 @@ import Testing
 
     @Test func `short cuts give the same keys as normalization and lower case`() {
         for scalar in Self.scalars {
-            // By itself, behind what it might join, and before what might join it.
+            // Alone, after scalars with which it might combine, and before them.
             let title = "\(scalar)e\(scalar)\u{301}И\(scalar)\u{306}か\(scalar)\u{3099}"
             #expect(TitleKey(title).bytes == Self.reference(title), "U+\(String(scalar.value, radix: 16))")
             let plain = "Éx\(scalar)Иか漢각"

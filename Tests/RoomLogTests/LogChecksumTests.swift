@@ -31,7 +31,7 @@ import Testing
                 var damaged = payload
                 damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
                 guard checksum(damaged) == whole else { continue }
-                // An exponent's letter may be of either case.
+                // An exponent's letter may have either case.
                 #expect(
                     (try? JSONValue(parsing: damaged)) == value,
                     "\(String(decoding: payload, as: UTF8.self)) at \(place), seed \(seed)")
@@ -89,7 +89,7 @@ import Testing
         #expect(key == -1_879_685_686_769_864_126)
     }
 
-    /// Events of all kinds that happen in a room by chance.
+    /// Random events of all kinds.
     private static func history(_ random: inout SeededRandom) throws -> [RoomEvent] {
         let sessions = (1...4).map { Self.session($0) }
         let founding = RoomFounding(

@@ -1,9 +1,9 @@
 import Foundation
 package import RoomWire
 
-/// A client that knows the protocol and nothing else: it folds the JSON it is sent.
+/// A client that knows only the protocol: it folds the JSON that it receives.
 ///
-/// Written from the protocol alone, so that it and the server's fold check each other.
+/// It is written from the protocol only, so that it and the server's fold check each other.
 package struct ClientFold {
     package typealias Object = [String: JSONValue]
 
@@ -11,18 +11,18 @@ package struct ClientFold {
     package private(set) var seq = 0
     /// `State` of the protocol.
     package private(set) var state: Object = [:]
-    /// `You` of the protocol; nil while not a member.
+    /// `You` of the protocol; nil for a session that is not a member.
     package private(set) var you: Object?
-    /// What was wrong with what came.
+    /// The faults in the received messages.
     package private(set) var complaints: [String] = []
 
     package init() {}
 
-    /// The state as it can be compared.
+    /// The state in a form that can be compared.
     package var stateValue: JSONValue { Self.value(self.state) }
     package var youValue: JSONValue? { self.you.map(Self.value) }
 
-    /// Takes one message from the server.
+    /// Handles one message from the server.
     package mutating func receive(_ bytes: [UInt8]) throws {
         let message = try JSONValue(parsing: bytes).object?.byName ?? [:]
         switch message["type"]?.string {
@@ -46,7 +46,7 @@ package struct ClientFold {
         }
     }
 
-    /// Takes the result of its own `join`.
+    /// Handles the result of its own `join`.
     package mutating func joined(as member: Int64) {
         guard self.you == nil else { return }
         let entry = self.objects("members").first { $0["member"] == .integer(member) }

@@ -2,12 +2,12 @@ import GeoSearch
 package import RandomTestSupport
 package import RoomDomain
 
-/// Random commands by random people, most of them about what is in the room.
+/// Random commands by random people, mostly about things in the room.
 package struct RandomCommands {
     package var random: SeededRandom
     /// The people.
     private let sessions: [SessionID]
-    /// Whether rooms are told to replace owners who are away: they then do something when nobody asks for anything.
+    /// Whether rooms are told to replace absent owners: they then change without a client's command.
     private let replacesOwners: Bool
     private static let titles = [
         "Alpha", "alpha", "Été", "E\u{301}te\u{301}", "zoo", "İstanbul", "ß", "ΑΣ", "東京", "🎹 \"live\"", "a\\b", "Ωmega",
@@ -19,7 +19,7 @@ package struct RandomCommands {
         self.replacesOwners = replacesOwners
     }
 
-    /// The owner, every other time: most of what can be done only an owner may do.
+    /// The owner, every other time: only the owner may give most commands.
     package mutating func actor(in room: RoomState) -> Actor {
         if self.random.once(in: 2), let owner = room.members.values.first(where: { $0.role == .owner }) {
             return .session(owner.session, name: owner.name)

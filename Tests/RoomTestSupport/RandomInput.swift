@@ -3,9 +3,9 @@ import GeoSearch
 package import RandomTestSupport
 package import RoomDomain
 
-/// Random commands, mostly about what is in the room, some of them nonsense.
+/// Random commands, mostly about things in the room, some of them nonsense.
 package struct RandomInput {
-    /// Everybody who ever comes; the first makes the room.
+    /// All people of the test; the first one makes the room.
     package static let sessions: [Actor] =
         ["Ana", "Bob", "Cyd", "Dan", "Eve", "S6", "S7", "S8", "S9"].enumerated().map { number, name in
             let random = (UInt64(0), UInt64(number + 1))
@@ -21,7 +21,7 @@ package struct RandomInput {
 
     package init(random: SeededRandom) { self.random = random }
 
-    /// Often the owner, who may do most, or another member; anybody to join.
+    /// Often the owner, who may do most, or another member; for a join, anybody.
     package mutating func actor(for command: RoomCommand, in room: RoomState) -> Actor {
         if case .join = command { return random.pick(Self.sessions, or: Self.ana) }
         let present = room.members.values.sorted { $0.id < $1.id }
@@ -32,7 +32,7 @@ package struct RandomInput {
         return random.once(in: 10) ? .server : random.pick(Self.sessions, or: Self.ana)
     }
 
-    /// The next instant; now and then the clock steps back, or leaps.
+    /// The next instant; now and then the clock goes back, or jumps ahead.
     package mutating func instant(after last: Timestamp) -> Timestamp {
         let step: Int64 =
             switch Int.random(in: 0..<10, using: &random) {

@@ -1,14 +1,14 @@
 import RoomDomain
 
 extension RandomRoom {
-    /// What the settings of a room allow, looked at anew for whatever was granted.
+    /// The rules of a room's settings, checked independently for every granted command.
     enum Rules {
-        /// What was granted to somebody.
+        /// Checks a granted command.
         static func check(
             _ command: RoomCommand, by actor: Actor, in room: RoomState, at now: Timestamp
         ) throws {
             guard case .session(let session, _) = actor else { return }
-            // A room's time does not go back.
+            // A room's time never goes back.
             let now = max(now, room.lastEventAt)
             let member = room.memberOfSession[session].flatMap { room.members[$0] }
             if let ban = room.bans[session], ban.until.map({ now < $0 }) ?? true {
@@ -34,7 +34,7 @@ extension RandomRoom {
             guard member != nil else { throw BrokenRoom(description: "\(command) by who is no member") }
         }
 
-        /// What the room does next.
+        /// Checks an event that the room decided by itself.
         static func check(_ event: RoomEvent, in room: RoomState) throws {
             guard case .entryEnqueued(_, let track, _, _, let why?) = event else { return }
             if room.settings.queueLocked { throw BrokenRoom(description: "a locked queue fills itself") }

@@ -2,30 +2,30 @@ import RandomTestSupport
 import RoomDomain
 import RoomWire
 
-/// What does not hold of a room, and where it was found.
+/// A broken rule of a room, with the place where it was found.
 package struct BrokenRoom: Error, CustomStringConvertible {
     package var description: String
 }
 
-/// A room that many people use at random, looked at as a whole after every event.
+/// A room that many people use at random, checked as a whole after every event.
 package struct RandomRoom {
-    /// What came of all commands.
+    /// The results of all commands.
     package struct Tally: Sendable {
         package var events = 0
         package var rooms = 0
         package var refusals = 0
-        /// How often each event happened, by its name.
+        /// The number of events of each kind, by name.
         package var kinds: [String: Int] = [:]
     }
 
-    /// After so many events, and at the end, everything is folded anew from the first event on, and encoded.
+    /// After this many events, and at the end, all events are folded anew from the first, and encoded.
     private static let eventsBetweenReplays = 250
 
-    /// Little enough to be reached now and then.
+    /// Small enough to be reached now and then.
     private static let budget = PoolBudget(bytes: 9_000)
 
-    /// How long a room is used: one in twenty until its history is full, and the others not, for to look at a large
-    /// room takes long.
+    /// The number of events in a room: one room in twenty is used until its history is full, and the others are not,
+    /// because checking a large room takes long.
     private static func events(in seed: UInt64) -> Int { seed % 20 == 0 ? 1_000 : 150 }
 
     private var room: RoomState
@@ -34,7 +34,7 @@ package struct RandomRoom {
     private var numbers = GivenNumbers()
     private var tally = Tally()
 
-    /// Plays one room after the other until so many events have happened, and throws at the first that is not whole.
+    /// Plays one room after the other until enough events have happened; throws at the first broken room.
     package static func play(events: Int, seed: UInt64) throws -> Tally {
         var all = Tally()
         while all.events < events {
@@ -84,7 +84,7 @@ package struct RandomRoom {
         try Rules.check(command, by: actor, in: self.room, at: now)
         try self.record(events, at: now)
         if !events.isEmpty, self.room.isVotedOut(online: online), command != .countSkipVotes {
-            // Only a vote, somebody's going and the server's own count look at who is online.
+            // Only a vote, a departure and the server's own count depend on who is online.
             guard case .voteSkip = command else { return }
             throw BrokenRoom(description: "enough members want skipped what is on air after \(command)")
         }
@@ -110,7 +110,7 @@ package struct RandomRoom {
         }
     }
 
-    /// Whether these are exactly the tracks with votes, most votes first, then who was asked for first.
+    /// Whether these are exactly the tracks with votes: most votes first, then the earliest request.
     private static func isInOrder(_ requests: [TrackID], of room: RoomState) -> Bool {
         let tracks = requests.compactMap { room.tracks[$0] }
         let isSorted = zip(tracks, tracks.dropFirst()).allSatisfy { one, next in
@@ -120,7 +120,7 @@ package struct RandomRoom {
             && tracks.count == room.tracks.values.count { $0.votes > 0 }
     }
 
-    /// The log as it is stored gives the room again, and so does the room's stored form.
+    /// Checks that the stored log and the stored state restore the room.
     private func checkReplay() throws {
         var copy = RoomState(id: self.room.id)
         for recorded in self.log {
@@ -146,7 +146,7 @@ private struct GivenNumbers {
     private var tracks: Set<TrackID> = []
     private var entries: Set<EntryID> = []
 
-    /// Notes the numbers that an event gives out; false where one was given before.
+    /// Records the numbers that an event gives out; false if one was given out before.
     mutating func areNew(in event: RoomEvent) -> Bool {
         switch event {
         case .memberJoined(let member, _, _, _): return self.members.insert(member).inserted

@@ -2,7 +2,7 @@ import RoomDomain
 import RoomWire
 import Testing
 
-/// What clients may get wrong, and what each is told.
+/// Faults in clients' messages, and the answers to them.
 @Suite struct ClientMessageTests {
     private static let room = "0193503f-1234-7abc-8def-0123456789ab"
 

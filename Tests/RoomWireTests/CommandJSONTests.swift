@@ -8,7 +8,7 @@ import Testing
         try CommandJSON.parse(JSONValue(parsing: Array(text.utf8)))
     }
 
-    /// A command's text without its type, its required and its optional fields, and what each must be.
+    /// A command's type, its required and its optional fields, and the requirement for each.
     private static let fields: [(type: String, required: [String: String], optional: [String: String])] = [
         ("join", [:], ["name": "a string"]),
         ("rename", ["name": "a string"], [:]),
@@ -40,7 +40,7 @@ import Testing
         ("voteSkip", ["entry": "a positive integer"], [:]),
     ]
 
-    /// A value that a field with this expectation takes.
+    /// A value that meets a field's requirement.
     private static func good(_ expected: String) -> String {
         switch expected {
         case "a string": #""x""#
@@ -53,15 +53,15 @@ import Testing
         }
     }
 
-    /// Values that fields with these expectations take.
+    /// Values that meet fields' requirements.
     private static func good(_ fields: [String: String]) -> [String: String] {
         var values = fields.mapValues(Self.good)
-        // Among settings no other names are taken.
+        // Settings accept no other names.
         if values["settings"] != nil { values["settings"] = #"{"skipRatio":0.5}"# }
         return values
     }
 
-    /// Values that a field with this expectation does not take.
+    /// Values that do not meet a field's requirement.
     private static func bad(_ expected: String) -> [String] {
         switch expected {
         case "a string": ["1", "true", "[]", "{}"]

@@ -23,7 +23,7 @@ import Testing
         let bodies = (1...40).map { HTTPBody.events(epoch: "e1", events: Self.events.prefix($0), seq: 99) }
         let count = bodies.firstIndex(of: body).map { $0 + 1 }
         #expect(count == 1 || body.count <= limit, "\(limit)")
-        // No shorter than it must be, but for what stands around the events.
+        // No shorter than necessary, except for the size of everything around the events.
         if let count, count < 40 { #expect(bodies[count].count > limit - 128, "\(limit)") }
         #expect(count != nil)
     }

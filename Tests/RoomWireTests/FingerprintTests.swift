@@ -58,7 +58,7 @@ import Testing
             .endMembership(session: Sample.session(2), reason: .expired),
             .endMembership(session: Sample.session(1), reason: .sessionEnded),
         ]
-        // The same letters, cut elsewhere.
+        // The same letters, split differently.
         for (source, id) in [("ab", "c"), ("a", "bc"), ("", "abc")] {
             others.append(.addTracks([TrackInfo(source: source, sourceID: id, title: "t")]))
         }

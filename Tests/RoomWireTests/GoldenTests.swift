@@ -2,7 +2,7 @@ import RoomDomain
 import RoomWire
 import Testing
 
-/// Every message, event and body against its text in `Fixtures`, byte for byte.
+/// Every message, event and body, compared with its text in `Fixtures` byte for byte.
 @Suite struct GoldenTests {
     private static let you = Array(#"{"member":2,"role":"guest","votes":[2,3]}"#.utf8)
     private static let everybody = Presence(online: 2, members: [Sample.member(1), Sample.member(2)])
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test func `client messages are written as the protocol has them`() throws {
-        // Texts that a server reads and that nobody writes: with white space, in another order, in lower case.
+        // Texts that a server accepts and never writes: with white space, in another order, in lower case.
         let unusual: Set = ["signal", "signal-null", "subscribe-code"]
         for (name, message) in Self.clientMessages + Self.nearbyMessages where !unusual.contains(name) {
             try expect(message.encoded(), is: "client-" + name)

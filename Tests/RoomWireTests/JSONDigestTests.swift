@@ -28,7 +28,7 @@ import Testing
         #expect(Set(try texts.map { try #require(digest($0)) }).count == texts.count)
     }
 
-    /// They stand in the rows of every log.
+    /// Digests are stored in the rows of every log.
     @Test(
         arguments: [
             ("1", 13_870_949_204_176_863_839), ("0", 7_572_699_824_178_252_942), ("-5", 6_556_910_649_877_076_485),

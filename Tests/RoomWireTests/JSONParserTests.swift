@@ -154,7 +154,7 @@ import Testing
             let outside = Array("[".utf8) + bytes
             #expect(throws: JSONViolation.self, "\(bytes)") { try JSONValue(parsing: outside) }
         }
-        // A scalar may not be put together of an escape's half and bytes of the other.
+        // A scalar must not be composed of an escaped half and raw bytes of the other half.
         let halves = Array(#""\uD83C"#.utf8) + [0xED, 0xBE, 0xB9, UInt8(ascii: "\"")]
         #expect(throws: JSONViolation.loneSurrogate(offset: 1)) { try JSONValue(parsing: halves) }
     }

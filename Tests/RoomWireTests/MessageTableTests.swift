@@ -2,7 +2,7 @@ import FoundationEssentials
 import RoomWire
 import Testing
 
-/// Documentation/Messages.md against the golden files.
+/// Documentation/Messages.md, compared with the golden files.
 @Suite struct MessageTableTests {
     /// The types of each kind of message with their files.
     private typealias Table = [String: [String: Set<String>]]

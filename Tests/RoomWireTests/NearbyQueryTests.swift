@@ -2,7 +2,7 @@ import GeoSearch
 import RoomWire
 import Testing
 
-/// What may be asked of a nearby search, in a request's query and in a message alike.
+/// The allowed parameters of a nearby search, in a request's query and in a message alike.
 @Suite struct NearbyQueryTests {
     private static let expected = [
         "lat": "lat must be a number from -90 to 90", "lon": "lon must be a number from -180 to 180",
@@ -13,7 +13,7 @@ import Testing
 
     private typealias Outcome = Result<NearbyQuery, MessageViolation>
 
-    /// What becomes of a request's query that gives each field once.
+    /// The result of a request's query that gives each field once.
     private func request(_ fields: [String: String]) -> Outcome {
         request { fields[$0].map { [$0] } ?? [] }
     }
@@ -22,7 +22,7 @@ import Testing
         Outcome { () throws(MessageViolation) in try NearbyQuery(texts: texts) }
     }
 
-    /// What becomes of a message with the same fields, as they are written.
+    /// The result of a message with the same fields, written in the same way.
     private func message(_ fields: [String: String]) -> Outcome {
         let json = fields.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",")
         return Outcome { () throws(MessageViolation) in
@@ -65,10 +65,10 @@ import Testing
             let (asked, told) = (request(fields), message(fields))
             guard isGood, case .success(let query) = asked else {
                 #expect(asked == refusal(of: name), "\(name)=\(text)")
-                // White space is let around any value of a message.
+                // White space is allowed around any value of a message.
                 let bare = text.filter { !$0.isWhitespace }
                 guard bare == text || bare.isEmpty else { continue }
-                // What is no JSON has no fields to be named.
+                // A text that is not JSON has no fields to name.
                 guard case .failure(let violation) = told, violation.code == .badRequest else {
                     Issue.record("a message may have \(name): \(text)")
                     continue

@@ -3,7 +3,7 @@ import RoomDomain
 import RoomWire
 import Testing
 
-/// What servers tell each other, byte for byte and cut short.
+/// Messages between servers, byte for byte and truncated.
 struct NodeNoticeTests {
     private let room = RoomID("0193503f-1234-7abc-8def-0123456789ab") ?? RoomID(UUID())
     private let session = SessionID("0193503f-0000-7000-8000-00000000000b") ?? SessionID(UUID())

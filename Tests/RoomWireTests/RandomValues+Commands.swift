@@ -95,6 +95,6 @@ extension RandomValues {
 }
 
 extension RoomCommand.Kind {
-    /// Those that only the server asks for.
+    /// The commands that only the server sends.
     static let servers: Set<Self> = [.countSkipVotes, .replaceOwner, .endMembership]
 }

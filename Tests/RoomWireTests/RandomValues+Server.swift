@@ -71,7 +71,7 @@ extension RandomValues {
         ChoiceReason(rule: choice(), rank: several { $0.count() }, turnOf: maybe { $0.id() })
     }
 
-    /// Events as clients are shown them, with numbers that follow on each other.
+    /// Events as clients are shown them, with consecutive numbers.
     mutating func shownEvents(atLeast least: Int) -> [ShownEvent] {
         let first = seq()
         return (0..<least + several { $0.bool() }.count).map { offset in
@@ -139,7 +139,7 @@ extension RoomEvent {
 }
 
 extension ShownState {
-    /// What clients see of a room.
+    /// A room as clients see it.
     init(of room: RoomState) {
         self.init(
             id: room.id, code: room.code, name: room.name, createdAt: room.createdAt, closedAt: room.closedAt,

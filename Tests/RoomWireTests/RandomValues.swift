@@ -6,7 +6,7 @@ import RoomWire
 
 /// Random values of everything that is written and read.
 ///
-/// Texts need escapes, numbers are large and small, and each thing that may be absent is absent every other time.
+/// Texts need escapes, numbers are large and small, and each optional value is absent every other time.
 struct RandomValues {
     var random: SeededRandom
 
@@ -86,7 +86,7 @@ struct RandomValues {
         settings.repeatAfterPlays = count()
         settings.guestsMayAdd = bool()
         settings.queueLocked = bool()
-        // What is not positive is as good as 0.
+        // A value that is not positive counts as 0.
         settings.slowModeMs = random.once(in: 2) ? 0 : seq()
         settings.ownerAwayMs = random.once(in: 2) ? 0 : seq()
         return settings
@@ -171,7 +171,7 @@ struct RandomValues {
         return state
     }
 
-    /// A JSON text that spells things in unusual ways.
+    /// A JSON text with unusual spellings.
     mutating func relayed() -> RelayedJSON {
         Sample.relayed(
             random.pick(

@@ -4,9 +4,9 @@ import RoomTestSupport
 import RoomWire
 import Testing
 
-/// Random rooms whose clients come and go: whatever is lost on the way, what a client folds is what the server has.
+/// Random rooms whose clients come and go: whatever is lost, a client's fold equals the server's state.
 @Suite struct ResumeTests {
-    /// A room, its log as bytes, and those who watch.
+    /// A room, its log as bytes, and its clients.
     private struct World {
         struct StoredEvent {
             var type: String
@@ -14,7 +14,7 @@ import Testing
             var payload: [UInt8]
         }
 
-        /// A client; nil session: it only watches.
+        /// A client; without a session it only watches.
         struct Client {
             var session: SessionID
             var fold = ClientFold()
@@ -27,7 +27,7 @@ import Testing
         var log: [StoredEvent] = []
         /// Events that no client has been sent yet.
         var pending: [RecordedEvent] = []
-        /// Sees every event by itself, from the first; nil where nobody looks that closely.
+        /// Receives every event by itself, from the first; nil if no such client is needed.
         var observer: ClientFold?
         var clients: [Client]
         var resumptions = 0
@@ -57,7 +57,7 @@ import Testing
             }
         }
 
-        /// Sends what is pending to who is connected; one in four loses the connection before it arrives.
+        /// Sends pending events to connected clients; one in four loses the connection before they arrive.
         mutating func flush() throws {
             guard !self.pending.isEmpty else { return }
             let delta = ServerMessage.delta(room: Sample.room, events: self.pending)
@@ -114,7 +114,7 @@ import Testing
             }
         }
 
-        /// Lets one random command be carried out.
+        /// Carries out one random command.
         mutating func step() throws {
             let actor = self.commands.actor(in: self.room)
             let command = self.commands.command(for: self.room)

@@ -4,7 +4,7 @@ import RoomTestSupport
 import RoomWire
 import Testing
 
-/// Whatever is written is read back as it was.
+/// Every value that is written reads back unchanged.
 @Suite struct RoundTripTests {
     private static let rounds = 200
 

@@ -3,7 +3,7 @@ import GeoSearch
 import RoomDomain
 import RoomWire
 
-/// Values that the golden texts in `Fixtures` are about.
+/// The values of the golden texts in `Fixtures`.
 enum Sample {
     static let start: Int64 = 1_732_200_000_000
 
@@ -51,7 +51,7 @@ enum Sample {
                 settings: RoomSettings()))
     }
 
-    /// Every type of event, with and without what may be absent; the names are those of the fixtures.
+    /// Every type of event, with and without optional values; the names are those of the fixtures.
     static let events: [(name: String, event: RoomEvent)] = [
         ("roomCreated", created("Kitchen \"live\"", location: location, .public)),
         ("roomCreated-bare", created("Kitchen", location: nil, .unlisted)),
@@ -187,7 +187,7 @@ enum Sample {
             by: by)
     }
 
-    /// A room with something of everything.
+    /// A room with every kind of content.
     static let state: RoomState = fold([
         (1, created("Kitchen", location: location, .public)),
         (2, .memberJoined(member: member(1), name: "Ana", role: .owner, session: session(1))),
@@ -223,7 +223,7 @@ enum Sample {
         ),
     ])
 
-    /// A room that was closed soon.
+    /// A room that was closed soon after it was made.
     static let closed: RoomState = fold([
         (1, created("Kitchen", location: nil, .unlisted)),
         (2, .memberJoined(member: member(1), name: "Ana", role: .owner, session: session(1))),
@@ -238,7 +238,7 @@ enum Sample {
         return state
     }
 
-    /// Every command, with and without what may be absent; the names are those of the fixtures.
+    /// Every command, with and without optional values; the names are those of the fixtures.
     static let commands: [(name: String, command: RoomCommand)] = [
         ("join", .join(name: nil)),
         ("join-named", .join(name: "Ana")),

@@ -3,7 +3,7 @@ import RoomDomain
 import RoomWire
 import Testing
 
-/// What a client makes of a server's messages, those of other releases among them.
+/// A client's reading of a server's messages, including those of other releases.
 @Suite struct ServerMessageTests {
     private func read(_ text: String) throws(ServerViolation) -> ServerMessage.Received {
         try ServerMessage.Received.parse(Array(text.utf8))
@@ -68,12 +68,12 @@ import Testing
         }
     }
 
-    /// The same with a member more in every object whose names are the protocol's.
+    /// The same value with an additional member in every object whose names the protocol defines.
     private static func withMore(_ value: JSONValue, name: String = "") -> JSONValue {
         switch value {
         case .array(let elements): return .array(elements.map { withMore($0) })
         case .object(var object):
-            // What members say to each other is theirs, and the names of a beat's rooms are rooms.
+            // Members' own data may have any names, and the names in a heartbeat's `rooms` are room ids.
             if name == "data" || name == "rooms" { return value }
             object.members = object.members.map { .init(name: $0.name, value: withMore($0.value, name: $0.name)) }
             object.members.append(.init(name: "later", value: .array([.object(JSONObject())])))
@@ -159,7 +159,7 @@ import Testing
     @Test func `every field of every message is checked`() throws {
         for (name, text) in try golden() {
             let object = try #require(JSONValue(parsing: text).object)
-            // What members say to each other is not looked at.
+            // Members' own data is not examined.
             for member in object.members where member.name != "data" {
                 var changed = object
                 changed.members.removeAll { $0.name == member.name }

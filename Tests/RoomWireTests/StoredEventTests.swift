@@ -3,7 +3,7 @@ import RoomDomain
 import RoomWire
 import Testing
 
-/// What the log may hold that this program did not write.
+/// Stored data that this program did not write.
 @Suite struct StoredEventTests {
     private func decode(_ type: String, _ payload: String) throws(StoredEventFault) -> RecordedEvent {
         try EventJSON.decodeLog(type: type, seq: 8, at: 1, payload: Array(payload.utf8))
@@ -78,7 +78,7 @@ import Testing
             for member in try #require(value.object).members {
                 var changed = try #require(value.object)
                 changed.members.removeAll { $0.name == member.name }
-                // `true` fits none of the fields but two.
+                // `true` is wrong for every field except two.
                 let wrong = ["locationCleared", "forget"].contains(member.name) ? "1" : "true"
                 changed.members.append(.init(name: member.name, value: try JSONValue(parsing: Array(wrong.utf8))))
                 #expect(throws: StoredEventFault.self, "\(name) \(member.name)") {

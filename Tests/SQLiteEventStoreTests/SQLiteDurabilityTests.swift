@@ -68,7 +68,7 @@ import Testing
                 for (seq, tag) in acknowledged {
                     #expect(stored[seq] == tag)
                 }
-                // Each of three writers may have had one append in the log and its acknowledgement not yet noted.
+                // Each of three writers may have had one append in the log whose acknowledgement was not recorded yet.
                 let mine = stored.values.count { $0.hasPrefix("r\(round)w") }
                 #expect((acknowledged.count...acknowledged.count + 3).contains(mine))
                 try await store.close()
@@ -149,7 +149,7 @@ private func makeRoom(in store: SQLiteStore) async throws {
     #expect(try await store.create(creation) == .created)
 }
 
-/// Appends events one at a time, each with a key, reading the head again after each conflict; once an append has
+/// Appends events one at a time, each with a key, reading the head again after each conflict; after an append has
 /// returned, `acknowledged` gets a line with its position and the writer's tag.
 private func write(
     _ count: Int, tag: String, to store: SQLiteStore, acknowledged: (String) -> Void
@@ -180,7 +180,7 @@ private func tags(in store: SQLiteStore) async throws -> [Int: String] {
         })
 }
 
-/// What a child process had acknowledged, a line each, in a file that outlives it.
+/// The acknowledgements of a child process, one a line, in a file that outlives it.
 private struct AcknowledgementLog: Sendable {
     private let file: FileHandle
 
@@ -194,7 +194,7 @@ private struct AcknowledgementLog: Sendable {
         file.write(Data(line.utf8))
     }
 
-    /// The positions and tags noted; a last line without its end is left out.
+    /// The recorded positions and tags; an incomplete last line is left out.
     static func read(directory: String, name: String) throws -> [(Int, String)] {
         let text = try String(contentsOfFile: "\(directory)/\(name).acknowledged", encoding: .utf8)
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { line in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteEventStore
 
-/// What stands in the directory: which files, who may read them, and what a copy of one holds.
+/// The files in the directory: their names, their permissions, and the contents of a copy of one.
 @Suite struct SQLiteFileTests {
     @Test func `after closing the main file alone holds everything`() async throws {
         try await withScratchDirectory { directory in
@@ -64,7 +64,7 @@ import Testing
             let files = ["", "-wal", "-shm"].map { store.path + $0 }
             #expect(try files.map(mode) == [0o600, 0o600, 0o600])
             #expect(try mode(directory) == 0o755)
-            // What an earlier release left is tightened, also where files are in use.
+            // Files of an earlier release get stricter permissions, even while they are in use.
             for file in files { try FileManager.default.setAttributes([.posixPermissions: 0o664], ofItemAtPath: file) }
             let second = try await SQLiteStore.open(directory: directory)
             #expect(try files.map(mode) == [0o600, 0o600, 0o600])
@@ -97,7 +97,7 @@ import Testing
     }
 }
 
-/// How many sessions a copy of the main file alone has.
+/// The number of sessions in a copy of the main file alone.
 private func names(inCopyOf path: String) async throws -> Int {
     try await withScratchDirectory { directory in
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -118,7 +118,7 @@ private func size(_ path: String) throws -> Int {
     try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber).intValue
 }
 
-/// The `n`th session, which is over.
+/// The `n`th session, which has expired.
 private func session(_ n: Int) -> SessionRecord {
     SessionRecord(
         id: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(n >> 8), UInt8(n & 0xff))),

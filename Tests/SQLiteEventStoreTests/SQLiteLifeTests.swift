@@ -74,7 +74,7 @@ import Testing
                     try String.fetchOne(db, sql: "PRAGMA secure_delete"),
                 ]
             }
-            // synchronous is FULL.
+            // synchronous is FULL (2).
             #expect(settings == ["wal", "2", "1"])
             try await store.close()
         }
@@ -164,7 +164,7 @@ import Testing
                 }
                 #expect(cause.code == "5")
             }
-            // Reads go on.
+            // Reads still work.
             #expect(try await impatient.session(tokenHash: session(1).tokenHash) == nil)
             release.signal()
             try await holder.value

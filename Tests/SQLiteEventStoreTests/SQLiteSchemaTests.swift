@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    // A scan of a whole table in one of these is what an index is missing for.
+    // A scan of a whole table in one of these queries means that an index is missing.
     @Test(
         arguments: [
             "SELECT room_id FROM rooms WHERE code = ? ORDER BY closed_at IS NULL DESC, closed_at DESC, room_id DESC",

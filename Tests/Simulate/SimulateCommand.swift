@@ -3,7 +3,7 @@ import Foundation
 import RoomSimulation
 import RoomTestSupport
 
-/// Runs simulated worlds and tells which of them went wrong.
+/// Runs simulated worlds and reports the ones that went wrong.
 @main struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate", abstract: "Runs the rooms of several servers in simulated worlds, one a seed.")
@@ -66,8 +66,8 @@ import RoomTestSupport
         return String(format: "%.0f worlds/s", Double(worlds) / max(seconds, 0.001))
     }
 
-    /// Starts this program anew with hashing that is the same in every process: the order of sets and dictionaries is a
-    /// part of what is replayed.
+    /// Restarts this program with hashing that is the same in every process: the order of sets and dictionaries is a
+    /// part of a replay.
     private static func fixHashing() {
         let name = "SWIFT_DETERMINISTIC_HASHING"
         guard ProcessInfo.processInfo.environment[name] == nil else { return }

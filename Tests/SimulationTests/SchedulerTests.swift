@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct SchedulerTests {
-    /// What was run, in its order.
+    /// The jobs that ran, in order.
     private final class Notes: Sendable {
         private let notes = Mutex<[String]>([])
         var all: [String] { notes.withLock { $0 } }

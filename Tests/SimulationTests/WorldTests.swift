@@ -2,11 +2,11 @@ import Foundation
 import RandomTestSupport
 import Testing
 
-/// Worlds in a process of their own: there sets and dictionaries have the same order every time.
+/// Worlds in a separate process, in which sets and dictionaries have the same order every time.
 @Suite(.timeLimit(.minutes(10))) struct WorldTests {
-    /// What `Simulate`, which is built beside these tests, prints, and whether it found nothing.
+    /// Runs `Simulate`, which is built beside these tests; returns its output, and whether it found nothing.
     ///
-    /// No thread waits for it: there are few, and other tests need them.
+    /// No thread blocks meanwhile: there are few, and other tests need them.
     private func simulate(_ arguments: String...) async throws -> (output: String, isClean: Bool) {
         let file = FileManager.default.temporaryDirectory.appending(path: "simulate-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

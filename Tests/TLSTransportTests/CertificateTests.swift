@@ -14,7 +14,7 @@ import Testing
         #expect(made.keyPath == directory.path + "/a/b/key.pem")
         let attributes = try FileManager.default.attributesOfItem(atPath: made.keyPath)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        // Nothing but the two files is left.
+        // Only the two files are left.
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: directory.path + "/a/b").sorted()
                 == ["certificate.pem", "key.pem"])
@@ -46,7 +46,7 @@ import Testing
         #expect(try DevelopmentCertificate.load(orMakeIn: directory.path, now: lastDay - 1) == first)
         let renewed = try DevelopmentCertificate.load(orMakeIn: directory.path, now: lastDay + 1)
         #expect(renewed.fingerprint != first.fingerprint)
-        // The key stays, and a clock that was wrong by years makes no difference to it.
+        // The key stays, and is not affected by a clock that was wrong by years.
         #expect(try String(contentsOfFile: first.keyPath, encoding: .utf8) == key)
         let earlier = try DevelopmentCertificate.load(orMakeIn: directory.path, now: Self.now - 86_400)
         #expect(earlier.fingerprint != renewed.fingerprint)

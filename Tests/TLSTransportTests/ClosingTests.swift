@@ -45,7 +45,7 @@ import Testing
         let closedAgain = pair.server.channel.close()
         #expect(pair.server.channel.isActive)
         #expect(!pair.server.tls.send(ByteBuffer(string: "too late")))
-        // What the peer still says is dropped.
+        // Later bytes from the peer are dropped.
         pair.client.writeAndFlush("unheard")
         for buffer in try pair.client.takeOutbound() { try pair.server.channel.writeInbound(buffer) }
         #expect(pair.server.recorder.text == "")
@@ -100,7 +100,7 @@ import Testing
     }
 }
 
-/// Keeps what is written until it is told to go on, as a socket does whose peer does not read.
+/// Holds writes until told to continue, like a socket whose peer does not read.
 private final class StalledTransport: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     private var held: [(NIOAny, EventLoopPromise<Void>?)] = []

@@ -110,7 +110,7 @@ import Testing
 
     @Test func `a handler may write from within channelRead`() throws {
         let pair = try EmbeddedPair.connected()
-        // Both ends share one loop's buffers: the echo encrypts while the plaintext is being handed on.
+        // Both ends share one loop's buffers: the echo encrypts while the plaintext is being passed on.
         pair.server.recorder.onRead = { context, buffer in
             context.write(NIOAny(buffer), promise: nil)
             context.writeAndFlush(NIOAny(ByteBuffer(string: "!")), promise: nil)
@@ -197,7 +197,7 @@ import Testing
         let pair = try EmbeddedPair.connected()
         pair.server.recorder.onRead = { [tls = pair.server.tls] context, _ in
             context.pipeline.syncOperations.removeHandler(tls, promise: nil)
-            // Before anybody can write in clear.
+            // Before any code can write in clear.
             #expect(!context.channel.isActive)
         }
         for _ in 0..<2 { pair.client.writeAndFlush(String(repeating: "x", count: 16_384)) }
@@ -254,7 +254,7 @@ import Testing
             return
         }
         #expect(!pair.client.channel.isActive)
-        // The peer hears of it by an alert.
+        // An alert informs the peer.
         try pair.exchange()
         #expect(pair.server.recorder.faults.count == 1)
     }

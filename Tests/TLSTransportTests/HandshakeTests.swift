@@ -55,7 +55,7 @@ import Testing
         #expect(pair.client.recorder.events == [] && pair.server.tls.isFreed, "nothing is made before its turn")
         turns.take()
         try pair.exchange()
-        // The client is done, and its words wait behind the server's last step.
+        // The client is done, and its data waits for the server's last step.
         #expect(pair.client.recorder.events.count == 1 && pair.server.recorder.events == [])
         pair.client.writeAndFlush(", and more")
         try pair.exchange()
@@ -109,7 +109,7 @@ import Testing
         }
         #expect(reason.contains("mismatch"))
         #expect(pair.client.recorder.events == [] && !pair.client.channel.isActive)
-        // The server is told by an alert.
+        // An alert informs the server.
         guard case .handshake(let error)? = pair.server.recorder.faults.first else {
             Issue.record("\(pair.server.recorder.faults)")
             return
@@ -178,7 +178,7 @@ import Testing
             let pair = try EmbeddedPair()
             pair.client.writeAndFlush("secret")
             var broken = false
-            // Each flight of either side has the same chance.
+            // Each flight of either side has the same probability.
             var countdown = Int.random(in: 0..<3, using: &random)
             for _ in 0..<6 {
                 for (from, to) in [(pair.client, pair.server), (pair.server, pair.client)] {
@@ -196,7 +196,7 @@ import Testing
             }
             #expect(pair.server.recorder.text == "" || pair.server.recorder.text == "secret")
             if pair.server.recorder.text == "secret" {
-                // The changed bits were those nobody looks at: a record's legacy version (RFC 8446 §5.1), or a ticket.
+                // The changed bits are ones that nobody checks: a record's legacy version (RFC 8446 §5.1), or a ticket.
                 #expect(pair.server.recorder.events.count == 1)
             }
             try? pair.client.channel.close().wait()
@@ -223,7 +223,7 @@ private final class Turns: Sendable {
         return false
     }
 
-    /// Takes the one that waits.
+    /// Runs the step that waits.
     func take() {
         let waiting = steps.withLock { steps in
             defer { steps = [] }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Event loops, their TLS resources, and channels between them on the loopback interface.
 struct Loopback: Sendable {
-    /// What is put behind the TLS handler of a new channel, on the channel's loop.
+    /// The handlers to add after the TLS handler of a new channel, on the channel's loop.
     typealias Configure = @Sendable (any Channel, TLSHandler) throws -> Void
 
     let group: MultiThreadedEventLoopGroup
@@ -47,7 +47,7 @@ struct Loopback: Sendable {
     func connect(
         port: Int, context: TLSContext? = nil, serverName: String? = nil, _ configure: @escaping Configure
     ) async throws -> any Channel {
-        // NIO's own 10 s are short for a machine that runs all tests at once, slowed down by a sanitizer.
+        // NIO's default of 10 s is short for a machine that runs all tests at once, slowed down by a sanitizer.
         try await ClientBootstrap(group: group)
             .connectTimeout(.seconds(300))
             .channelInitializer { channel in
@@ -76,11 +76,11 @@ struct Loopback: Sendable {
     }
 }
 
-/// When steps of handshakes are taken: half of them at once, the others some time later, or behind what comes next.
+/// The time of handshake steps: half of them at once, the others some time later, or after the next bytes.
 private final class RandomTurns: Sendable {
     private let random = Mutex(SeededRandom(seed: TestSeed.fresh()))
 
-    /// How long the next step waits; nil: not at all.
+    /// The delay of the next step; nil: none.
     func next() -> TimeAmount? {
         random.withLock { random in
             Bool.random(using: &random) ? .microseconds(.random(in: 0...2_000, using: &random)) : nil
@@ -93,9 +93,9 @@ extension Channel {
     var port: Int { localAddress?.port ?? 0 }
 }
 
-/// The endless byte sequence that a seed stands for: a random block over and over.
+/// The endless byte sequence of a seed: a random block, repeated.
 struct SeededBytes {
-    /// A prime, so that no record or buffer size makes the sequence look the same in another place.
+    /// A prime, so that no record or buffer size makes the sequence look the same at another position.
     private static let period = 65_521
     private let block: ByteBuffer
     private var position = 0
@@ -118,7 +118,7 @@ struct SeededBytes {
     }
 }
 
-/// Sends one seed's bytes in writes of random size, expects another's, and answers a promise when all have come.
+/// Sends one seed's bytes in writes of random size, expects another's, and completes a promise when all have arrived.
 final class StreamHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -195,7 +195,7 @@ final class StreamHandler: ChannelInboundHandler {
     }
 }
 
-/// Cuts what the transport reads into pieces of random size.
+/// Splits the transport's reads into pieces of random size.
 final class Cutter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private var sizes: SeededRandom
@@ -216,7 +216,7 @@ final class Cutter: ChannelInboundHandler {
     }
 }
 
-/// Sends back what comes in, after one line that says how the handshake went.
+/// Echoes its input, after one line about the handshake.
 final class EchoHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

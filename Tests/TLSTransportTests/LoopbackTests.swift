@@ -142,7 +142,7 @@ import Testing
     }
 }
 
-/// Writes a number of bytes in chunks, as long as the channel is writable, and reports the most that was unsent.
+/// Writes a number of bytes in chunks while the channel is writable, and reports the largest unsent number.
 private final class SteadyWriter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -224,9 +224,9 @@ private final class WriteAndClose: ChannelInboundHandler {
     }
 }
 
-/// Closes its channel past TLS, takes over the freed descriptor, and sends from within all that follows.
+/// Closes its channel without TLS, takes over the freed descriptor, and sends during everything that follows.
 ///
-/// Reports how many bytes came out of the sockets that have taken the descriptor's number.
+/// It reports the number of bytes received from the sockets that got the descriptor's number.
 private final class SendWhileClosing: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -242,11 +242,11 @@ private final class SendWhileClosing: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is TLSHandshakeCompleted else { return }
         let transport = context.channel._channelCore
-        // Fails while SwiftNIO closes: the socket is closed, and no handler has heard of it.
+        // Fails while SwiftNIO closes: the socket is closed, but no handler has been told.
         let queued = context.eventLoop.makePromise(of: Void.self)
         queued.futureResult.assumeIsolated().whenFailure { _ in self.occupyAndSend() }
         transport.write0(NIOAny(ByteBuffer(string: "never flushed")), promise: queued)
-        // As an error of the socket does it: not through the pipeline.
+        // As for an error of the socket: not through the pipeline.
         transport.close0(error: ChannelError.eof, mode: .all, promise: nil)
     }
 
@@ -255,7 +255,7 @@ private final class SendWhileClosing: ChannelInboundHandler {
         var leaked = 0
         for (one, other) in pairs {
             var byte: UInt8 = 0
-            // Reads at most the one byte there is room for.
+            // Reads at most the one byte that fits.
             while unsafe recv(one, &byte, 1, Int32(MSG_DONTWAIT)) > 0 { leaked += 1 }
             while unsafe recv(other, &byte, 1, Int32(MSG_DONTWAIT)) > 0 { leaked += 1 }
             close(one)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TLSTransport
 
-/// Against peers that somebody else wrote: Python's `ssl` and the `openssl` program.
+/// Compatibility with other implementations: Python's `ssl` and the `openssl` program.
 @Suite struct PeerTests {
     @Test(arguments: ["TLSv1_2", "TLSv1_3"], ["http/1.1", "h2,http/1.1", "none"])
     func `a Python client speaks with our server`(version: String, offer: String) async throws {
@@ -73,11 +73,11 @@ import Testing
             let closed = loopback.promise(of: [TLSFault].self)
             let listener = try await loopback.listen { channel, _ in
                 try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
-                // The handshake takes two flushes, the greeting one; of what follows nothing leaves.
+                // The handshake takes two flushes and the greeting one; later bytes are held.
                 try channel.pipeline.syncOperations.addHandler(FlushStopper(after: 3), position: .first)
                 try channel.pipeline.syncOperations.addHandler(EchoHandler(greets: true, closed: closed))
             }
-            // A reply is a record of 5 + 5 + 17 bytes: the limit of 16 KiB is passed by the 607th.
+            // A reply is a record of 5 + 5 + 17 bytes: the 607th exceeds the limit of 16 KiB.
             _ = try python(Self.keyUpdates, "\(listener.port)", "60")
             #expect(try await closed.futureResult.get() == [.unreadReplies])
         }
@@ -114,7 +114,7 @@ import Testing
                     == TLSHandshakeCompleted(
                         applicationProtocol: "http/1.1", version: version == "TLSv1_2" ? .tls12 : .tls13, resumed: false
                     ))
-            // The server saw the name it was asked for, and sent back what we sent.
+            // The server saw the requested name, and sent back our bytes.
             #expect(result.text == "localhost 200000 bytes")
             #expect(result.faults == (ending == "unwrap" ? [] : [.truncated]))
         }
@@ -212,7 +212,7 @@ import Testing
             print("vanished")
         """
 
-    /// Arguments: port, version, then pairs of a line to type into `openssl s_client` and what it has to print upon it.
+    /// Arguments: port, version, then pairs of a line to type into `openssl s_client` and its expected output.
     private static let dialogue = """
         import subprocess, sys
         port, version, *steps = sys.argv[1:]
@@ -234,8 +234,8 @@ import Testing
         print("done")
         """
 
-    /// Arguments: port, the most seconds to try; commands of `openssl s_client` are lines, which a terminal hands over
-    /// one at a time; it loses some when it is written to faster than read.
+    /// Arguments: port, the most seconds to try; commands of `openssl s_client` are lines, which a terminal delivers
+    /// one at a time; it loses some if they are written faster than they are read.
     private static let keyUpdates = """
         import os, pty, select, subprocess, sys, termios, time
         terminal, stdin = pty.openpty()
@@ -288,7 +288,7 @@ private final class PeerServer {
     let port: Int
     private let process: Process
 
-    /// `prefix` is what stands before the port; lines that do not begin with it are skipped.
+    /// `prefix` is the text before the port; lines that do not begin with it are skipped.
     init(_ arguments: [String], portAfter prefix: String = "") throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -321,7 +321,7 @@ private final class PeerServer {
     }
 }
 
-/// Stops what the server sends behind the first record of a given length, and says so.
+/// Holds the server's bytes after the first record of a given length, and reports it.
 private final class Gate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let length: Int
@@ -356,7 +356,7 @@ private final class Gate: ChannelInboundHandler {
     }
 }
 
-/// Sends 200,000 bytes when the handshake is done, and reports what came back when the channel has closed.
+/// Sends 200,000 bytes when the handshake is done, and reports the received bytes when the channel has closed.
 private final class PeerRecorder: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -393,7 +393,7 @@ private final class PeerRecorder: ChannelInboundHandler {
     }
 }
 
-/// Takes one line.
+/// Reads one line.
 private final class LineReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private var line = ""
@@ -413,7 +413,7 @@ private final class LineReader: ChannelInboundHandler {
     }
 }
 
-/// Lets a number of flushes through to the transport.
+/// Passes a number of flushes to the transport, and drops the rest.
 private final class FlushStopper: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     private var left: Int

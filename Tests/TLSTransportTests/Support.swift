@@ -5,7 +5,7 @@ import Testing
 
 @testable import TLSTransport
 
-/// A directory that is removed with the value that holds it.
+/// A directory that is removed with the value that owns it.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -43,7 +43,7 @@ struct Identity: Sendable {
     }
 }
 
-/// Records what comes out of a `TLSHandler`, and runs a test's own code when it comes.
+/// Records the output of a `TLSHandler`, and runs a test's own code for it.
 final class Recorder: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -86,7 +86,7 @@ final class Recorder: ChannelInboundHandler {
 }
 
 extension TLSHandler {
-    /// Whether OpenSSL's memory of the connection is gone.
+    /// Whether OpenSSL's memory of the connection is freed.
     var isFreed: Bool { connection == nil }
 }
 
@@ -119,7 +119,7 @@ final class EmbeddedEnd {
         channel.flush()
     }
 
-    /// What the handler has handed to the transport since the last call, one buffer for each write.
+    /// The handler's writes to the transport since the last call, one buffer for each.
     func takeOutbound() throws -> [ByteBuffer] {
         var taken: [ByteBuffer] = []
         while let next = try channel.readOutbound(as: ByteBuffer.self) { taken.append(next) }
@@ -140,7 +140,7 @@ struct EmbeddedPair {
         let resources = try TLSEventLoopResources()
         self.client = try EmbeddedEnd(client ?? identity.pinned, resources, serverName: serverName)
         self.server = try EmbeddedEnd(server ?? identity.server, resources, whenItsTurn: whenServersTurn)
-        // The server's end first: it has nothing to say before it is spoken to.
+        // The server's end first: it sends nothing before the client does.
         try self.server.channel.connect(to: SocketAddress(unixDomainSocketPath: "/server")).wait()
         try self.client.channel.connect(to: SocketAddress(unixDomainSocketPath: "/client")).wait()
     }

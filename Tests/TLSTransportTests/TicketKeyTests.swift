@@ -6,7 +6,7 @@ import Testing
 
 @testable import TLSTransport
 
-/// Which key a ticket has, and for how long it is of use.
+/// The key of a ticket, and the time for which it is valid.
 @Suite struct TicketKeyTests {
     @Test func `each day has its key, and the previous day's remains`() throws {
         let time = ManualTime()
@@ -40,7 +40,7 @@ import Testing
         #expect(Set(parts).count == 100)
     }
 
-    /// A client keeps one session and comes back with it, a day later each time.
+    /// A client keeps one session and reconnects with it, a day later each time.
     @Test(arguments: ["TLSv1_2", "TLSv1_3"])
     func `tickets of the day before are taken and renewed, older ones are not`(version: String) async throws {
         let time = ManualTime()
@@ -50,7 +50,7 @@ import Testing
             ticketKeys: TicketKeys(now: time.read))
         let group = MultiThreadedEventLoopGroup.singleton
         let resources = try TLSEventLoopGroupResources(group)
-        // What follows each handshake: one byte from the server, behind its tickets; or the time goes on.
+        // After each handshake the server sends one byte, after its tickets; or time passes.
         let listener = try await ServerBootstrap(group: group)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -66,7 +66,7 @@ import Testing
             try run("python3", "-c", Self.client, "\(port)", version, "\(TicketKeys.lifetime)")
         }
         try await listener.close()
-        // Full; the same day; of the day before, and renewed; the renewed one on the next day; the first of all too late.
+        // Full; the same day; of the day before, and renewed; the renewed one on the next day; the first one too late.
         #expect(printed == "False\nTrue\nTrue\nTrue\nFalse\n")
     }
 
@@ -91,7 +91,7 @@ import Testing
         """
 }
 
-/// A clock that a test moves.
+/// A clock that a test sets.
 private final class ManualTime: Sendable {
     private let seconds = Mutex(1_000)
 
@@ -100,7 +100,7 @@ private final class ManualTime: Sendable {
     func advance(_ by: Int) { seconds.withLock { $0 += by } }
 }
 
-/// Reads a number of seconds, lets so much time go by, and answers with a full stop.
+/// Reads a number of seconds, advances the clock by them, and answers with a full stop.
 private final class Greeter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

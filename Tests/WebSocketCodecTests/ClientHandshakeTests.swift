@@ -13,7 +13,8 @@ struct ClientHandshakeTests {
                 nonce: Self.nonce))
     }
 
-    /// A right response after changes: a field whose value is `nil` is left out, others are replaced, and `more` added.
+    /// A correct response with changes: a field whose value is `nil` is left out, others are replaced, and `more`
+    /// added.
     private func response(
         _ more: [(String, String)] = [], status: Int = 101, replacing: [String: String?] = [:]
     ) throws -> ResponseHead {

@@ -10,7 +10,7 @@ struct CloseHandshakeTests {
         case transportEnded
     }
 
-    /// What a new handshake answers to inputs (the end of the transport has no answer), and where it stands then.
+    /// The answers of a new handshake to inputs (the end of the transport has none), and its state after them.
     private struct Run: Equatable {
         var steps: [CloseHandshake.Step] = []
         var outcome: CloseHandshake.Outcome?

@@ -169,7 +169,7 @@ struct CompressedMessageTests {
         #expect(
             Transcript(rsv1(.binary, longest + empty), limit: 10_000, deflate: Self.alone).violation
                 == .messageTooLong(limit: 10_000))
-        // an uncompressed one gets no more than before
+        // the limit of an uncompressed message does not change
         #expect(
             Transcript(frame(.binary, payload), limit: 10_000, deflate: Self.alone).violation
                 == .messageTooLong(limit: 10_000))
@@ -214,7 +214,7 @@ struct CompressedMessageTests {
         #expect(throws: FrameViolation.invalidDeflate) { try second.receive(&bytes) }
         bytes = ByteBuffer(bytes: rsv1(.text, Self.hello))
         #expect(try first.receive(&bytes) == .text(.of("Hello")))
-        // the refused message begins with an H of its own
+        // the refused message begins with its own H
         #expect(shared.producedByteCount == 11)
     }
 

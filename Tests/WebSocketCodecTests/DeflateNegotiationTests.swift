@@ -111,7 +111,7 @@ struct DeflateNegotiationTests {
             DeflateParameters.negotiate(try extensions("permessage-deflate" + row.offer), policy: row.policy))
         #expect(agreed.response.fieldValue == "permessage-deflate" + row.response)
         #expect(agreed.parameters == row.parameters)
-        // and this client's check of the response finds nothing wrong with it
+        // this client finds no fault in the response
         let client = try DeflateParameters.agree(
             on: [agreed.response], to: try extensions("permessage-deflate" + row.offer))
         #expect(client == row.parameters)
@@ -182,10 +182,10 @@ struct DeflateNegotiationTests {
         Row(
             "; client_max_window_bits=10", .contextTakeover, "; client_max_window_bits=\"9\"",
             DeflateParameters(clientMaxWindowBits: 9)),
-        // what a client hints at, it keeps to by itself
+        // a client keeps to its own hint
         Row("; client_max_window_bits=10", .contextTakeover, "", DeflateParameters(clientMaxWindowBits: 10)),
         Row("; client_no_context_takeover", .contextTakeover, "", DeflateParameters(clientNoContextTakeover: true)),
-        // the second offer is the one that was taken
+        // the second offer is the one that was accepted
         Row(
             "; server_max_window_bits=10, permessage-deflate; server_no_context_takeover", .contextTakeover,
             "; server_no_context_takeover", DeflateParameters(serverNoContextTakeover: true)),

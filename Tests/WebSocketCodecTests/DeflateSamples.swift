@@ -21,7 +21,7 @@ func storedPayload(_ bytes: [UInt8], length: Int = 65_535) -> [UInt8] {
 }
 
 extension Deflater {
-    /// The payload of a compressed message; `nil` where the message is left as it is.
+    /// The payload of a compressed message; `nil` if the message is not compressed.
     func payload(of message: [UInt8]) -> [UInt8]? {
         var buffer = ByteBuffer()
         return self.deflate(message.span, into: &buffer) ? Array(buffer.readableBytesView) : nil
@@ -29,7 +29,7 @@ extension Deflater {
 }
 
 extension Inflater {
-    /// One message by itself, or after those before it.
+    /// One message by itself, or after others.
     func message(
         of payload: [UInt8], limit: Int = 1 << 20, keepsContext: Bool = false
     ) throws(FrameViolation) -> [UInt8] {
@@ -38,7 +38,7 @@ extension Inflater {
     }
 }
 
-/// A message of this server's kind: JSON of about `length` bytes that tells of events.
+/// A message like this server's: JSON of about `length` bytes with events.
 func deltaJSON(_ length: Int, using generator: inout SeededRandom) -> [UInt8] {
     var text = #"{"type":"delta","room":"r_7Q4ZK2M9XH","epoch":3,"seq":10482,"events":["#
     while text.utf8.count < length - 2 {
@@ -54,7 +54,7 @@ func bomb(mebibytes: Int) -> [UInt8] {
     let zeros = [UInt8](repeating: 0, count: 1 << 20)
     let deflater = Deflater(keepsContext: true, level: 9)
     var payload: [UInt8] = []
-    // What follows the first two is the same again: each refers to the 32 KiB of zeros before it.
+    // After the first two, all messages are equal: each refers to the 32 KiB of zeros before it.
     let first = deflater.payload(of: zeros) ?? []
     let other = deflater.payload(of: zeros) ?? []
     let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]

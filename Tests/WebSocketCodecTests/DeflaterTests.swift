@@ -52,7 +52,7 @@ struct DeflaterTests {
         #expect(try inflater.message(of: first, keepsContext: true) == Self.text)
         let noise = generator.bytes(1_000)
         #expect(deflater.payload(of: noise) == nil)
-        // its second half repeats the noise, which the peer's window does not hold
+        // its second half repeats the noise, which the peer's window does not contain
         let next = Self.text + noise + noise
         let payload = try #require(deflater.payload(of: next))
         #expect(try inflater.message(of: payload, keepsContext: true) == next)
@@ -75,7 +75,7 @@ struct DeflaterTests {
     @Test(arguments: 9...15)
     func `a deflater does not refer further back than its window`(_ bits: Int) throws {
         var generator = SeededRandom(seed: TestSeed.fixed(UInt64(bits)))
-        // what comes twice lies one window and a half apart
+        // the repeated bytes are one window and a half apart
         let noise = generator.bytes((1 << bits) + (1 << (bits - 1)))
         let parameters = DeflateParameters(serverMaxWindowBits: bits)
         #expect(Deflater(parameters, sender: .server).payload(of: noise + noise) == nil)

@@ -4,7 +4,7 @@ import Testing
 import WebSocketCodec
 
 struct HeadParserTests {
-    /// What a parser makes of a request that comes in pieces, and what is left of it.
+    /// A parser's result for a request that arrives in pieces, and the bytes left after it.
     private func parse(
         _ pieces: [[UInt8]], maximumHeadLength: Int = HeadParser.defaultMaximumHeadLength,
         maximumFieldCount: Int = HeadParser.defaultMaximumFieldCount

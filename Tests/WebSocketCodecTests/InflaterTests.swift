@@ -29,7 +29,7 @@ struct InflaterTests {
         #expect(try inflater.message(of: first, keepsContext: true) == Self.hello)
         #expect(try inflater.message(of: second, keepsContext: true) == Self.hello)
         #expect(try inflater.message(of: second, keepsContext: true) == Self.hello)
-        // by itself it refers to nothing
+        // the message alone refers to nothing
         #expect(throws: FrameViolation.invalidDeflate) { try inflater.message(of: second) }
         #expect(try inflater.message(of: first) == Self.hello)
     }
@@ -80,7 +80,7 @@ struct InflaterTests {
         #expect(try Inflater().message(of: [0x03, 0x00, 0x03, 0x00]) == [])
     }
 
-    // What is no DEFLATE data
+    // Data that is not DEFLATE
 
     @Test(
         arguments: [

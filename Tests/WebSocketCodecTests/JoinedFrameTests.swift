@@ -5,7 +5,7 @@ import Testing
 @testable import WebSocketCodec
 
 @Suite struct `Frames around a shared part` {
-    /// The messages of some frames, read as a client that agreed to compression reads them.
+    /// The messages of some frames, as a client with compression reads them.
     private static func read(_ frames: ByteBuffer) throws -> [[UInt8]] {
         var reader = MessageReader(
             role: .client, maximumMessageLength: 1 << 24,
@@ -41,7 +41,7 @@ import Testing
         let words = ["\"track\":", "\"votes\":0,", "title", "é", "0123456789"].map { Array($0.utf8) }
         var text: [UInt8] = []
         while text.count < count { text += words[Int.random(in: 0..<words.count, using: &random)] }
-        // Cut after a whole scalar: é is the only long one.
+        // Cut after a whole scalar: é is the only one of several bytes.
         while text.count > count { text.removeLast() }
         if text.last == 0xC3 { text[text.count - 1] = UInt8(ascii: " ") }
         return text
@@ -72,7 +72,7 @@ import Testing
             }
             var bytes = ByteBuffer()
             for (head, tail) in messages {
-                // What is compressed between two leaves nothing behind.
+                // A part compressed between two others leaves no state.
                 var other = ByteBuffer()
                 _ = deflater.deflate(head.span, into: &other)
                 bytes.writeImmutableBuffer(Self.frame(head, part, tail, deflater))

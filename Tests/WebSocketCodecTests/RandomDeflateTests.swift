@@ -39,7 +39,7 @@ struct RandomDeflateTests {
             if let compressed = deflater.payload(of: message) {
                 (payload, reserved) = (compressed, .rsv1)
             } else if parameters.noContextTakeover(of: sender) {
-                // with context takeover the deflater would not know of it
+                // with context takeover the deflater would not know the message
                 let length = Int.random(in: 100...65_535, using: &generator)
                 (payload, reserved) = (storedPayload(message, length: length), .rsv1)
             }
@@ -88,7 +88,7 @@ struct RandomDeflateTests {
     func `damaged compressed conversations give the same steps and violation however they are cut`(_ seed: UInt64) {
         var generator = SeededRandom(seed: seed)
         var violations: Set<String> = []
-        // Not every damage breaks the compression: conversations are damaged until one does, long before the last.
+        // Some damage leaves the compression valid: conversations are damaged until one is not, long before the last.
         for round in 0..<100 where round < 4 || !violations.contains("invalidDeflate") {
             for parameters in Self.parameters {
                 var (bytes, _) = conversation(&generator, sender: .client, parameters)

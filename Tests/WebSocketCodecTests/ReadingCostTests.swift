@@ -4,7 +4,7 @@ import Testing
 @testable import WebSocketCodec
 
 @Suite struct `Cost of reading` {
-    /// What reading costs, step by step; nil stands for the end of the bytes.
+    /// The cost of reading, step by step; nil stands for the end of the bytes.
     private static func costs(
         _ bytes: [UInt8], deflate: DeflateParameters? = nil, cutAt cut: Int? = nil
     ) throws -> [ReadingCost] {
@@ -60,7 +60,7 @@ import Testing
         // RFC 7692 §7.2.3.1: "Hello" in seven bytes.
         let hello: [UInt8] = [0xC1, 7, 0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
         #expect(try Self.costs(hello, deflate: deflate) == [Self.cost(1, 7), Self.none])
-        // 300 spaces in a few bytes, and blocks that hold nothing.
+        // 300 spaces in a few bytes, and empty blocks.
         var payload = ByteBuffer()
         let spaces = [UInt8](repeating: 0x20, count: 300)
         try #require(Deflater(threshold: 1).deflate(spaces.span, into: &payload) && payload.readableBytes < 100)

@@ -2,8 +2,8 @@ import NIOCore
 import Testing
 import WebSocketCodec
 
-/// The request of RFC 6455 §1.3 after changes: a field whose value is `nil` is left out, others are replaced, and
-/// `more` fields are added.
+/// The request of RFC 6455 §1.3 with changes: a field whose value is `nil` is left out, others are replaced, and `more`
+/// fields are added.
 func requestHead(
     _ more: [(String, String)] = [], startLine: String = "GET /chat HTTP/1.1", replacing: [String: String?] = [:]
 ) throws -> RequestHead {

@@ -1,7 +1,7 @@
 import NIOCore
 import WebSocketCodec
 
-/// What a reader made of some bytes.
+/// A reader's result for some bytes.
 struct Transcript: Equatable {
     var steps: [MessageReader.Step] = []
     var violation: FrameViolation?
@@ -53,7 +53,7 @@ extension MaskKey {
 }
 
 extension Array where Element == UInt8 {
-    /// The array in two pieces, for every place where it can be cut.
+    /// The array in two pieces, for every position of the split.
     var cuts: [[[UInt8]]] {
         self.indices.map { [Array(self[..<$0]), Array(self[$0...])] }
     }

@@ -8,12 +8,12 @@ struct UTF8ValidatorTests {
         // the first and last scalar of each length, and the neighbours of the surrogates
         [0x00], [0x7F], [0xC2, 0x80], [0xDF, 0xBF], [0xE0, 0xA0, 0x80], [0xEF, 0xBF, 0xBF],
         [0xF0, 0x90, 0x80, 0x80], [0xF4, 0x8F, 0xBF, 0xBF], [0xED, 0x9F, 0xBF], [0xEE, 0x80, 0x80],
-        // noncharacters are characters here
+        // noncharacters are valid
         [0xEF, 0xBF, 0xBE], [0xF0, 0x9F, 0xBF, 0xBE],
         Array(String(repeating: "a", count: 31).utf8) + Array("😀".utf8) + Array(String(repeating: "b", count: 9).utf8),
     ]
 
-    /// Sequences after whose last byte, and not earlier, the text is lost.
+    /// Sequences that are invalid after their last byte, and not earlier.
     private static let invalid: [[UInt8]] = [
         // lone continuation bytes, impossible bytes
         [0x80], [0xBF], [0xFE], [0xFF], [0xF5], [0xF8], [0xFC],
@@ -25,7 +25,7 @@ struct UTF8ValidatorTests {
         [0xED, 0xA0], [0xED, 0xBF], [0xF4, 0x90],
     ]
 
-    /// Whether a text that begins with `start` is lost at `next`.
+    /// Whether a text that begins with `start` becomes invalid at `next`.
     private func isRefused(_ next: [UInt8], after start: [UInt8]) -> Bool {
         var validator = UTF8Validator()
         return validator.consume(start.span) && !validator.consume(next.span)
