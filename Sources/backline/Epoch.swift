@@ -4,21 +4,21 @@ import LogMaintenance
 /// `backline epoch`: makes earlier positions invalid.
 struct Epoch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make clients begin anew.", subcommands: [Renew.self])
+        abstract: "Manage the epochs of rooms.", subcommands: [Renew.self])
 
     /// `backline epoch renew`: run it after restoring a backup.
     struct Renew: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give rooms new epochs, so that no client resumes into a history that is no more.",
+            abstract: "Give rooms new epochs, so that clients get a snapshot instead of resuming.",
             discussion: """
-                To be run after a backup was restored and before servers start: clients may have seen events that the \
-                backup does not have. Whoever comes back gets a snapshot. Servers that run on PostgreSQL notice; one on \
-                the embedded store has to be stopped.
+                Run it after restoring a backup and before servers start: clients may have seen events that the backup \
+                does not have. A client that reconnects then gets a snapshot. Running servers on PostgreSQL notice new \
+                epochs; a server on the embedded store has to be stopped first.
                 """)
 
         @OptionGroup var store: StoreSettings
 
-        @Option(help: ArgumentHelp("Only this room: its id or its code; all rooms without.", valueName: "room"))
+        @Option(help: ArgumentHelp("Only the room with this id or code; without it, all rooms.", valueName: "room"))
         var room: String?
 
         func run() async throws {

@@ -12,14 +12,14 @@ struct Events: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a room's events as lines of JSON.",
         discussion: """
-            Each line is an event as clients get it: seq, at, type and its fields; nothing that is private. With \
-            --follow it goes on with what happens, until it is stopped. Servers may run meanwhile.
+            Each line is an event in the form that clients get: seq, at, type and its fields, without private data. \
+            With --follow the command goes on with new events until it is stopped. Servers may run meanwhile.
 
-            Exit code: 0 all were printed, 69 the log is out of reach, an event is missing or cannot be read, or the \
-            room was removed or its history replaced meanwhile; 78 another schema.
+            Exit code: 0 all events were printed; 69 the log is out of reach, an event is missing or cannot be read, or \
+            the room was removed or its history replaced meanwhile; 78 the log has another schema.
             """)
 
-    @Argument(help: "The room: its id or its code.")
+    @Argument(help: "The room's id or code.")
     var room: String
 
     @OptionGroup var store: StoreSettings
@@ -27,7 +27,7 @@ struct Events: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Begin after this position.", valueName: "seq"))
     var after = 0
 
-    @Flag(help: "Wait for further events.")
+    @Flag(help: "Go on with new events until stopped.")
     var follow = false
 
     func run() async throws {

@@ -6,16 +6,17 @@ struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write the whole event log as lines of JSON.",
         discussion: """
-            Writes rooms with their events and remembered keys, creation keys and sessions; what follows from the events \
-            is left out. 'backline import' reads it into an empty store of either kind. Servers may run meanwhile: each \
-            room is written up to where it is when its turn comes. To move, stop them first.
+            Writes rooms with their events and remembered keys, creation keys and sessions, and leaves out everything \
+            that follows from the events. 'backline import' reads an export into an empty store of either kind. Servers \
+            may run meanwhile; each room is then exported up to its head at that moment. To move a log, stop the servers \
+            first.
 
-            The export is as secret as the log itself.
+            Keep an export as secret as the log itself.
             """)
 
     @OptionGroup var store: StoreSettings
 
-    @Option(help: ArgumentHelp("A file to make; standard output without.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to make; without it, standard output.", valueName: "file"))
     var out: String?
 
     func run() async throws {

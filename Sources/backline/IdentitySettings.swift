@@ -6,29 +6,30 @@ import IdentityTokens
 struct IdentitySettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A secret of at least 32 bytes for HS256; a line break at its end is left out. [BACKLINE_JWT_SECRET_FILE; default: none]",
+            "File with a secret of at least 32 bytes, for HS256. A line break at its end does not count. [BACKLINE_JWT_SECRET_FILE; default: none]",
             valueName: "file"))
     var jwtSecretFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "A P-256 public key for ES256, PEM. [BACKLINE_JWT_KEY_FILE; default: none]", valueName: "file"))
+            "PEM file with a P-256 public key, for ES256. [BACKLINE_JWT_KEY_FILE; default: none]", valueName: "file"))
     var jwtKeyFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "A JSON Web Key Set: its keys for ES256, RS256 and HS256 are taken. [BACKLINE_JWT_JWKS_FILE; default: none]",
+            "File with a JSON Web Key Set. Its keys for ES256, RS256 and HS256 are used. [BACKLINE_JWT_JWKS_FILE; default: none]",
             valueName: "file"))
     var jwtJwksFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "What tokens must have as iss. [BACKLINE_JWT_ISSUER; default: anything]", valueName: "text"))
+            "The iss that a token must have. [BACKLINE_JWT_ISSUER; default: anything]", valueName: "text"))
     var jwtIssuer: String?
 
     @Option(
         help: ArgumentHelp(
-            "What tokens must have in aud. [BACKLINE_JWT_AUDIENCE; default: anything]", valueName: "text"))
+            "The audience that a token's aud must contain. [BACKLINE_JWT_AUDIENCE; default: anything]",
+            valueName: "text"))
     var jwtAudience: String?
 
     /// The longest file that is accepted, in bytes.

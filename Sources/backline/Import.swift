@@ -6,21 +6,21 @@ struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read an exported event log into an empty store.",
         discussion: """
-            Reads what 'backline export' wrote, from a file or from standard input. The store has to be empty and \
+            Reads an export of 'backline export' from a file or from standard input. The store has to be empty and \
             migrated, and no server may use it. Every event is decoded, folded and compared with its checksum; the \
-            directory, memberships and indexes are made anew. Rooms, sessions, epochs and remembered keys are the same \
-            afterwards: clients go on where they were.
+            directory, memberships and indexes are made anew. Rooms, sessions, epochs and remembered keys stay the \
+            same, so clients resume.
 
-            An import that is broken off leaves a store that 'backline serve' refuses: empty it and begin again. \
-            'backline verify' proves what was imported.
+            After an interrupted import 'backline serve' refuses the store: empty it and import again. 'backline verify' \
+            checks the imported log.
 
-            Exit code: 0 imported, 65 the file is no whole export, 69 the store is out of reach, 78 it is not empty or \
-            has another schema.
+            Exit code: 0 imported; 65 the file is not a complete export; 69 the store is out of reach; 78 the store is \
+            not empty or has another schema.
             """)
 
     @OptionGroup var store: StoreSettings
 
-    @Argument(help: ArgumentHelp("The export; standard input without, or for -.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The export; without it, or for -, standard input.", valueName: "file"))
     var file: String?
 
     func run() async throws {

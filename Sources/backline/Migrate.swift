@@ -7,8 +7,8 @@ struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring the event log's schema up to date.",
         discussion: """
-            Applies the migrations that the database lacks, in order, each in a transaction, under a lock: any number of \
-            processes may do it at the same time on PostgreSQL; the embedded store has to be without a server. Refuses \
+            Applies the migrations that the database lacks, in order, each in a transaction, under a lock. On PostgreSQL \
+            any number of processes may do so at the same time. No server may use an embedded store meanwhile. Refuses \
             a schema that is newer than this program, or whose applied migrations were edited (exit code 78).
             """)
 

@@ -6,7 +6,7 @@ import RoomService
 struct PoolSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The most bytes of tracks in a room's pool, each charged its JSON and 40 bytes; larger pools stay and cannot grow. [BACKLINE_MAX_POOL_BYTES; default: 8388608]",
+            "Bytes of tracks in one room's pool; each track counts its JSON and 40 bytes. More are answered limit_reached. A pool that is larger already stays and cannot grow. [BACKLINE_MAX_POOL_BYTES; default: 8388608]",
             valueName: "n"))
     var maxPoolBytes: String?
 

@@ -7,7 +7,7 @@ import RoomService
 struct ReadSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Reads of logs that run side by side, and as many of pools, on threads of their own; more wait for their turn. [BACKLINE_MAX_HEAVY_READS; default: half the number of processors, at least 1]",
+            "Reads of logs that run at a time, and as many reads of pools, on threads of their own. More wait for their turn. [BACKLINE_MAX_HEAVY_READS; default: half the number of processors, at least 1]",
             valueName: "n"))
     var maxHeavyReads: String?
 

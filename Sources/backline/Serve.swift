@@ -18,8 +18,9 @@ struct Serve: AsyncParsableCommand {
         abstract: "Serve rooms over HTTP and WebSocket, with TLS, on one port.",
         discussion: """
             Prints one line on standard output when clients can connect: listening on https://HOST:PORT. Logs go to \
-            standard error. SIGTERM and SIGINT stop it: clients are told to reconnect, what is being written is \
-            finished, the exit code is 0; a second one of its kind ends it at once. A flag goes before its variable, which stands in brackets.
+            standard error. SIGTERM and SIGINT stop the server: it tells clients to reconnect, finishes commands in \
+            flight, and ends with exit code 0. A second signal of the same kind ends it at once. Brackets name the \
+            environment variable of each flag; a flag overrides its variable.
             """)
 
     @Option(help: "The address to listen on. [BACKLINE_HOST; default: 127.0.0.1]")
@@ -30,7 +31,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Serve /metrics here, over plain HTTP, instead of on the port of clients: an address that only those who measure can reach. [BACKLINE_METRICS_ADDRESS; default: on the port of clients]",
+            "Serve /metrics at this address, over plain HTTP, instead of on the port of clients. Only your monitoring should reach it. [BACKLINE_METRICS_ADDRESS; default: on the port of clients]",
             valueName: "host:port"))
     var metricsAddress: String?
 
@@ -38,11 +39,11 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The certificate chain, PEM; with --key. [BACKLINE_CERTIFICATE; default: a self-signed development certificate]",
+            "PEM file with the certificate chain; needs --key. [BACKLINE_CERTIFICATE; default: a self-signed development certificate]",
             valueName: "file"))
     var certificate: String?
 
-    @Option(help: ArgumentHelp("The certificate's private key, PEM. [BACKLINE_KEY]", valueName: "file"))
+    @Option(help: ArgumentHelp("PEM file with the certificate's private key. [BACKLINE_KEY]", valueName: "file"))
     var key: String?
 
     @Flag(help: "No TLS, for a server behind a proxy that ends it. [BACKLINE_PLAIN=true]")
@@ -51,7 +52,7 @@ struct Serve: AsyncParsableCommand {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Origins, beside the server's own, whose pages may open sockets. [BACKLINE_ORIGIN, separated by commas; default: none]",
+            "Further web origins whose pages may open sockets. The server's own origin always may. [BACKLINE_ORIGIN, separated by commas; default: none]",
             valueName: "url"))
     var origin: [String] = []
 
@@ -67,25 +68,25 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A session that is not used for so long ends. [BACKLINE_SESSION_LIFETIME_SECONDS; default: 2592000, 30 days]",
+            "A session that is not used for this long ends. [BACKLINE_SESSION_LIFETIME_SECONDS; default: 2592000, 30 days]",
             valueName: "s"))
     var sessionLifetimeSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "A member whose connections were lost stays online for so long; 0: not at all. [BACKLINE_PRESENCE_GRACE_SECONDS; default: 15]",
+            "A member who has lost the last connection to a room stays online for this long. 0: offline at once. [BACKLINE_PRESENCE_GRACE_SECONDS; default: 15]",
             valueName: "s"))
     var presenceGraceSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "Rooms' locations are rounded to cells of about this size before they are stored; 0: not rounded. [BACKLINE_LOCATION_PRECISION_METERS; default: 100]",
+            "Size of the cells to whose centre a room's location is rounded before it is stored. 0: not rounded. [BACKLINE_LOCATION_PRECISION_METERS; default: 100]",
             valueName: "n"))
     var locationPrecisionMeters: String?
 
     @Option(
         help: ArgumentHelp(
-            "Rooms that were closed longer ago than this are removed, with all that the log has of them. [BACKLINE_RETAIN_CLOSED_ROOMS; default: never]",
+            "Rooms that were closed longer ago than this are removed, with everything that the log has of them. [BACKLINE_RETAIN_CLOSED_ROOMS; default: never]",
             valueName: "days"))
     var retainClosedRooms: String?
 

@@ -5,25 +5,25 @@ import RoomService
 struct ShareSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Events that one session writes to one room's log in a minute, five times as many at once; what a command writes counts once more for each 256 bytes; more are answered rate_limited. 0: any number. [BACKLINE_MAX_EVENTS_PER_ROOM; default: 12000]",
+            "Events that one session may write to one room's log in a minute, 5 times as many at once. A command counts once more for each 256 bytes that it writes. More are answered rate_limited. 0: any number. [BACKLINE_MAX_EVENTS_PER_ROOM; default: 12000]",
             valueName: "n"))
     var maxEventsPerRoom: String?
 
     @Option(
         help: ArgumentHelp(
-            "The same for all rooms together; a new room counts 20. 0: any number. [BACKLINE_MAX_EVENTS_PER_SESSION; default: 24000]",
+            "Events that one session may write to all rooms together in a minute, counted the same way, 5 times as many at once. A new room counts 20. 0: any number. [BACKLINE_MAX_EVENTS_PER_SESSION; default: 24000]",
             valueName: "n"))
     var maxEventsPerSession: String?
 
     @Option(
         help: ArgumentHelp(
-            "The same for all sessions of one address (IPv6: one /64). 0: any number. [BACKLINE_MAX_EVENTS_PER_ADDRESS; default: 60000, with --plain and without --trusted-proxies 0]",
+            "Events that all sessions of one address (IPv6: one /64) may write in a minute, counted the same way, 5 times as many at once. 0: any number. [BACKLINE_MAX_EVENTS_PER_ADDRESS; default: 60000, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxEventsPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
-            "Signals of one session in a second, five times as many at once, a quarter of that to each member; a signal counts once more for each KiB; more are answered rate_limited. 0: any number. [BACKLINE_MAX_SIGNALS_PER_SECOND; default: 200]",
+            "Signals that one session may send in a second, 5 times as many at once, and a quarter of that to any one member. A signal counts once more for each KiB. More are answered rate_limited. 0: any number. [BACKLINE_MAX_SIGNALS_PER_SECOND; default: 200]",
             valueName: "n"))
     var maxSignalsPerSecond: String?
 

@@ -10,175 +10,175 @@ struct SocketSettings: ParsableArguments {
     var threads: String?
 
     @Flag(
-        help: "Compress no messages, also for clients that offer it. [BACKLINE_NO_COMPRESSION=true]")
+        help: "Compress no messages, not even for clients that offer it. [BACKLINE_NO_COMPRESSION=true]")
     var noCompression = false
 
     @Option(
         help: ArgumentHelp(
-            "Connections from one address (IPv6: one /64), of which a quarter (64 in any case) may not have asked for anything yet; more are answered 429, or closed. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384, with --plain and without --trusted-proxies 0]",
+            "Open connections of one address (IPv6: one /64). A quarter of them, but at least 64, may be without a request so far. More are answered 429, or closed. 0: any number. [BACKLINE_MAX_CONNECTIONS_PER_ADDRESS; default: 16384, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxConnectionsPerAddress: String?
 
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Addresses, or networks such as 10.0.0.0/8, of proxies: where their requests come from is what they say in X-Forwarded-For. [BACKLINE_TRUSTED_PROXIES, separated by commas; default: none]",
+            "Addresses and networks (such as 10.0.0.0/8) of proxies. A request from one of them counts for the address in its X-Forwarded-For. [BACKLINE_TRUSTED_PROXIES, separated by commas; default: none]",
             valueName: "network"))
     var trustedProxies: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Open sockets of one session; more are answered 429. 0: any number. [BACKLINE_MAX_SOCKETS_PER_SESSION; default: 32]",
+            "Open sockets of one session. More are answered 429. 0: any number. [BACKLINE_MAX_SOCKETS_PER_SESSION; default: 32]",
             valueName: "n"))
     var maxSocketsPerSession: String?
 
     @Option(
         help: ArgumentHelp(
-            "Messages a second on one socket, five times as many at once: each frame counts, pongs and fragments too, and once more for each KiB that it has, inflated or not, and for each 4 KiB of the snapshot it asks for; more are answered rate_limited, and who goes on is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
+            "Frames a second on one socket, 5 times as many at once: messages, fragments, pings and pongs. A frame counts once more for each KiB that it has, inflated or not, and for each 4 KiB of the answer to a subscribe. More are answered rate_limited; a client that goes on regardless is closed with 4429. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SECOND; default: 2000]",
             valueName: "n"))
     var maxMessagesPerSecond: String?
 
     @Option(
         help: ArgumentHelp(
-            "The same of all sockets of one session together; more are answered rate_limited. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SESSION; default: 4000]",
+            "Frames a second on all sockets of one session together, 5 times as many at once, counted as for --max-messages-per-second but without answers. More are answered rate_limited. 0: any number. [BACKLINE_MAX_MESSAGES_PER_SESSION; default: 4000]",
             valueName: "n"))
     var maxMessagesPerSession: String?
 
     @Option(
         help: ArgumentHelp(
-            "The same of all sockets of one address (IPv6: one /64), without answers; more are answered rate_limited. 0: any number. [BACKLINE_MAX_MESSAGES_PER_ADDRESS; default: 40000, with --plain and without --trusted-proxies 0]",
+            "Frames a second on all sockets of one address (IPv6: one /64) together, 5 times as many at once, counted as for --max-messages-per-session. More are answered rate_limited. 0: any number. [BACKLINE_MAX_MESSAGES_PER_ADDRESS; default: 40000, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxMessagesPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
-            "Sessions made from one address (IPv6: one /64) in a minute, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_SESSIONS_PER_MINUTE; default: 600, with --plain and without --trusted-proxies 0]",
+            "New sessions of one address (IPv6: one /64) in a minute, 5 times as many at once. More are answered 429. 0: any number. [BACKLINE_MAX_SESSIONS_PER_MINUTE; default: 600, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxSessionsPerMinute: String?
 
     @Option(
         help: ArgumentHelp(
-            "Requests and opening handshakes from one address (IPv6: one /64) in a second, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_REQUESTS_PER_ADDRESS; default: 2000, with --plain and without --trusted-proxies 0]",
+            "Requests and opening handshakes of one address (IPv6: one /64) in a second, 5 times as many at once. More are answered 429. 0: any number. [BACKLINE_MAX_REQUESTS_PER_ADDRESS; default: 2000, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxRequestsPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
-            "Requests of one session in a second, five times as many at once; more are answered 429. 0: any number. [BACKLINE_MAX_REQUESTS_PER_SESSION; default: 500]",
+            "Requests of one session in a second, 5 times as many at once. More are answered 429. 0: any number. [BACKLINE_MAX_REQUESTS_PER_SESSION; default: 500]",
             valueName: "n"))
     var maxRequestsPerSession: String?
 
     @Option(
         help: ArgumentHelp(
-            "Commands of one session in one room in a second, on all its connections, five times as many at once, one counting once more for each 50 tracks, entries or members that it names; more are answered rate_limited. 0: any number. [BACKLINE_MAX_COMMANDS_PER_SECOND; default: 200]",
+            "Commands of one session in one room in a second, on all its connections together, 5 times as many at once. A command counts once more for each 50 tracks, entries or members that it names. More are answered rate_limited. 0: any number. [BACKLINE_MAX_COMMANDS_PER_SECOND; default: 200]",
             valueName: "n"))
     var maxCommandsPerSecond: String?
 
     @Option(
         help: ArgumentHelp(
-            "Nearby searches and new nearby subscriptions of one session in a minute, five times as many at once; more are answered rate_limited. 0: any number. [BACKLINE_MAX_SEARCHES_PER_MINUTE; default: 120]",
+            "Nearby searches and new nearby subscriptions of one session in a minute, 5 times as many at once. More are answered rate_limited. 0: any number. [BACKLINE_MAX_SEARCHES_PER_MINUTE; default: 120]",
             valueName: "n"))
     var maxSearchesPerMinute: String?
 
     @Option(
         help: ArgumentHelp(
-            "Rooms that are not there, looked for by one session in a minute, five times as many at once; then look-ups by code are answered rate_limited. 0: any number. [BACKLINE_MAX_FAILED_LOOKUPS_PER_MINUTE; default: 60]",
+            "Look-ups of rooms that do not exist, by one session in a minute, 5 times as many at once. Above it, look-ups by code are answered rate_limited. 0: any number. [BACKLINE_MAX_FAILED_LOOKUPS_PER_MINUTE; default: 60]",
             valueName: "n"))
     var maxFailedLookupsPerMinute: String?
 
     @Option(
         help: ArgumentHelp(
-            "The same from one address (IPv6: one /64). 0: any number. [BACKLINE_MAX_FAILED_LOOKUPS_PER_ADDRESS; default: 600, with --plain and without --trusted-proxies 0]",
+            "Look-ups of rooms that do not exist, by all sessions of one address (IPv6: one /64) in a minute, 5 times as many at once. 0: any number. [BACKLINE_MAX_FAILED_LOOKUPS_PER_ADDRESS; default: 600, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxFailedLookupsPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
-            "Members that one room gets from one address (IPv6: one /64) in a minute, and as many at once; more are answered rate_limited. 0: any number. [BACKLINE_MAX_JOINS_PER_MINUTE; default: 600, with --plain and without --trusted-proxies 0]",
+            "New members of one room from one address (IPv6: one /64) in a minute, and as many at once. More are answered rate_limited. 0: any number. [BACKLINE_MAX_JOINS_PER_MINUTE; default: 600, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxJoinsPerMinute: String?
 
     @Option(
         help: ArgumentHelp(
-            "Nearby subscriptions of one socket; more are answered limit_reached. [BACKLINE_MAX_NEARBY_PER_CONNECTION; default: 16]",
+            "Nearby subscriptions of one socket. More are answered limit_reached. [BACKLINE_MAX_NEARBY_PER_CONNECTION; default: 16]",
             valueName: "n"))
     var maxNearbyPerConnection: String?
 
     @Option(
         help: ArgumentHelp(
-            "The longest message on a socket and the longest body of a request; longer ones are closed with 1009 and answered 413. [BACKLINE_MAX_MESSAGE_BYTES; default: 262144]",
+            "The longest message on a socket (a longer one closes it with 1009) and the longest body of a request (a longer one is answered 413). [BACKLINE_MAX_MESSAGE_BYTES; default: 262144]",
             valueName: "n"))
     var maxMessageBytes: String?
 
     @Option(
         help: ArgumentHelp(
-            "The longest head of a request; longer ones are answered 431. [BACKLINE_MAX_HEAD_BYTES; default: 16384]",
+            "The longest head of a request. A longer one is answered 431. [BACKLINE_MAX_HEAD_BYTES; default: 16384]",
             valueName: "n"))
     var maxHeadBytes: String?
 
     @Option(
         help: ArgumentHelp(
-            "Deltas that wait for one socket's client; above it they are dropped, and a snapshot comes instead once it keeps up. [BACKLINE_MAX_OUTGOING_BYTES; default: 49152]",
+            "Bytes of deltas that wait for one socket's client. Above it they are dropped, and one snapshot replaces them once the client keeps up. [BACKLINE_MAX_OUTGOING_BYTES; default: 49152]",
             valueName: "n"))
     var maxOutgoingBytes: String?
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that wait for all clients together, or come from them, what many share counted once; while there is no room, long answers and bodies are refused with rate_limited, and sockets with long messages that are not whole closed. 0: any number. [BACKLINE_MAX_WAITING_BYTES; default: 268435456]",
+            "Bytes that wait for all clients together, and bytes of their unfinished messages and bodies; shared bytes count once. At the limit, long answers and bodies are refused with rate_limited, and sockets with long unfinished messages are closed. 0: any number. [BACKLINE_MAX_WAITING_BYTES; default: 268435456]",
             valueName: "n"))
     var maxWaitingBytes: String?
 
     @Option(
         help: ArgumentHelp(
-            "How many of them may wait for clients of one address (IPv6: one /64). 0: any number. [BACKLINE_MAX_WAITING_BYTES_PER_ADDRESS; default: 67108864, with --plain and without --trusted-proxies 0]",
+            "The part of --max-waiting-bytes that the clients of one address (IPv6: one /64) may use. 0: any number. [BACKLINE_MAX_WAITING_BYTES_PER_ADDRESS; default: 67108864, with --plain and without --trusted-proxies 0]",
             valueName: "n"))
     var maxWaitingBytesPerAddress: String?
 
     @Option(
         help: ArgumentHelp(
-            "A connection must have made its first request by then. [BACKLINE_HANDSHAKE_TIMEOUT_SECONDS; default: 10]",
+            "The longest time from the opening of a connection to its first request, and for the head of a later request. [BACKLINE_HANDSHAKE_TIMEOUT_SECONDS; default: 10]",
             valueName: "s"))
     var handshakeTimeoutSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "For so long a request's body may come slowly; then it must average 1 KiB a second. [BACKLINE_BODY_GRACE_SECONDS; default: 10]",
+            "A request's body may arrive slowly for this long. From then on it must average 1 KiB a second. [BACKLINE_BODY_GRACE_SECONDS; default: 10]",
             valueName: "s"))
     var bodyGraceSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "An HTTP connection on which nothing happens is closed after so long. [BACKLINE_HTTP_IDLE_SECONDS; default: 60]",
+            "An HTTP connection on which nothing happens for this long is closed. [BACKLINE_HTTP_IDLE_SECONDS; default: 60]",
             valueName: "s"))
     var httpIdleSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "Between two pings, and two beats, on a socket. [BACKLINE_PING_INTERVAL_SECONDS; default: 25, less with a shorter silence limit]",
+            "Time between two pings, and between two beats, on a socket. [BACKLINE_PING_INTERVAL_SECONDS; default: 25, less with a shorter silence limit]",
             valueName: "s"))
     var pingIntervalSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "A socket whose client sends nothing for so long, not even pongs, is closed with 4408. [BACKLINE_SILENCE_LIMIT_SECONDS; default: 60]",
+            "A socket whose client sends nothing for this long, not even pongs, is closed with 4408. [BACKLINE_SILENCE_LIMIT_SECONDS; default: 60]",
             valueName: "s"))
     var silenceLimitSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "A client that takes nothing of what it is sent for so long is closed, a socket with 1013. [BACKLINE_STALL_LIMIT_SECONDS; default: 30]",
+            "A connection whose client takes nothing of what it is sent for this long is closed; a socket with 1013. [BACKLINE_STALL_LIMIT_SECONDS; default: 30]",
             valueName: "s"))
     var stallLimitSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "A stop spreads the clients' reconnects over at most so long. [BACKLINE_DRAIN_WINDOW_SECONDS; default: 20]",
+            "The longest time over which a stop spreads the clients' reconnects. [BACKLINE_DRAIN_WINDOW_SECONDS; default: 20]",
             valueName: "s"))
     var drainWindowSeconds: String?
 
     @Option(
         help: ArgumentHelp(
-            "After the signal to stop /readyz answers 503 for so long before clients are sent away, so that a load balancer sends them elsewhere. [BACKLINE_DRAIN_DELAY_SECONDS; default: 0]",
+            "After the signal to stop, /readyz answers 503 for this long before clients are disconnected, so that a load balancer uses other servers. [BACKLINE_DRAIN_DELAY_SECONDS; default: 0]",
             valueName: "s"))
     var drainDelaySeconds: String?
 

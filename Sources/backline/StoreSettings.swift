@@ -31,7 +31,7 @@ struct StoreSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "PostgreSQL's address, postgres://…; what it leaves out comes from the usual PG… variables. [BACKLINE_DATABASE_URL or DATABASE_URL]",
+            "URL of the PostgreSQL database: postgres://user:password@host:port/database. The usual PG… variables fill in missing parts. [BACKLINE_DATABASE_URL or DATABASE_URL]",
             valueName: "url"))
     var databaseURL: String?
 

@@ -4,23 +4,23 @@ import LogMaintenance
 /// `backline verify`: checks whether the log is undamaged.
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prove that the event log is whole.",
+        abstract: "Check that the event log is complete and undamaged.",
         discussion: """
-            Reads every table and proves for each room: positions without a hole up to the head and nothing beyond it, \
-            checksums, events that can be read and what must hold of every room, the directory row, snapshots, \
-            memberships and remembered keys as the fold of the events has them; and that no rows are of no room. Each \
-            finding is one line on standard output: the room, what, what was expected, what was found, what to do. The \
-            last line is a summary. Progress goes to standard error.
+            Reads every table and checks for each room: positions have no gap up to the head, and no event lies beyond \
+            it; checksums are right; events can be read, and the rules that hold for every room are kept; the directory \
+            row, snapshots, memberships and remembered keys agree with the fold of the events. It also checks that every \
+            row belongs to a room. Each finding is one line on standard output: the room, the row, what was expected, \
+            what was found, what to do. The last line is a summary. Progress goes to standard error.
 
-            Nothing is written, and servers may run meanwhile, on PostgreSQL as well as on the embedded store. Rows that \
-            releases before checksums wrote are counted, not found fault with.
+            The command writes nothing. Servers may run meanwhile, on PostgreSQL and on the embedded store. Rows of \
+            releases that had no checksums are counted, and are no findings.
 
-            Exit code: 0 proven, 1 something is wrong, 69 the log is out of reach, 78 another schema.
+            Exit code: 0 no findings; 1 findings; 69 the log is out of reach; 78 the log has another schema.
             """)
 
     @OptionGroup var store: StoreSettings
 
-    @Option(help: ArgumentHelp("Look at this room only: its id or its code.", valueName: "room"))
+    @Option(help: ArgumentHelp("Check only the room with this id or code.", valueName: "room"))
     var room: String?
 
     func run() async throws {
