@@ -38,7 +38,7 @@ import Testing
         #expect(table.wait(1, at: Self.start + .seconds(2)) != nil)
         #expect(table.wait(1, at: Self.start + .milliseconds(2_200)) == nil)
         #expect(table.isFull(1, at: Self.start + .seconds(8)))
-        // Asking remembers nobody.
+        // Asking does not add a key.
         #expect(table.wait(2, at: Self.start) == nil)
         #expect(table.count == 1)
     }
@@ -74,7 +74,7 @@ import Testing
     @Test func `an unused bucket is forgotten once it is full, and no sooner`() {
         let table = Self.table(Allowance(perSecond: 10))
         for _ in 0..<50 { _ = table.take(1, at: Self.start) }
-        // Turned over once: the key is remembered, and what it used.
+        // Turned over once: the key and its use are remembered.
         #expect(table.take(2, at: Self.start + .seconds(5)) == nil)
         #expect(table.count == 2)
         _ = table.take(2, at: Self.start + .seconds(10))

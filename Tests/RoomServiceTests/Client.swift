@@ -4,9 +4,9 @@ import RoomTestSupport
 import RoomWire
 import Synchronization
 
-/// Somebody's device: it follows one room, folds what it is sent, loses its connection and comes back.
+/// A person's device: it follows one room, folds the messages, loses its connection and reconnects.
 final class Client: Sendable {
-    /// What it was told beside events.
+    /// Received messages other than events.
     enum Note: Equatable {
         case snapshot(seq: Int)
         case resumed(seq: Int)
@@ -23,7 +23,7 @@ final class Client: Sendable {
         var live = EphemeralFold()
         var complaints: [String] = []
         var heard: [[UInt8]] = []
-        /// The connection it has, to whom it is, and whether the room has accepted it.
+        /// Its connection, the server process, and whether the room has accepted it.
         var connection: ConnectionID?
         var following: (node: Node, room: RoomID)?
         var isFollowing = false
@@ -39,7 +39,7 @@ final class Client: Sendable {
         self.person = person
     }
 
-    /// Makes a connection and asks to follow a room from where this client stands, or from a position of the test's.
+    /// Makes a connection and subscribes to a room from this client's position, or from a position that the test gives.
     func connect(to node: Node, following room: RoomID, at position: (epoch: String, seq: Int)? = nil) {
         let number = Self.connections.add(1, ordering: .relaxed).newValue
         let connection = ConnectionID(rawValue: number)
@@ -67,14 +67,14 @@ final class Client: Sendable {
         node.host.registry.unsubscribe(connection, from: room, because: .lost)
     }
 
-    /// Asks to follow no more, and keeps the connection.
+    /// Unsubscribes, and keeps the connection.
     func unsubscribe() {
         let (connection, following) = state.withLock { ($0.connection, $0.following) }
         guard let connection, let (node, room) = following else { return }
         node.host.registry.unsubscribe(connection, from: room, because: .asked)
     }
 
-    /// Gives it events that it got at another time.
+    /// Gives it events that it received at another time.
     func receive(_ events: some BidirectionalCollection<RecordedEvent>, of room: RoomID, epoch: String) {
         state.withLock { state in
             let start = ServerMessage.snapshot(
@@ -86,35 +86,35 @@ final class Client: Sendable {
         }
     }
 
-    /// Loses the connection at any delta for which `dropsAtDelta` says so, without receiving it.
+    /// Loses the connection at any delta for which `dropsAtDelta` returns true, without receiving the delta.
     func dropAtDelta(when dropsAtDelta: @escaping @Sendable () -> Bool) {
         state.withLock { $0.dropsAtDelta = dropsAtDelta }
     }
 
-    // MARK: What a test asks
+    // MARK: State
 
     var notes: [Note] { state.withLock { $0.notes } }
-    /// The last event it has.
+    /// The number of the last event it has.
     var seq: Int { state.withLock { $0.fold.seq } }
     var epoch: String { state.withLock { $0.fold.epoch } }
-    /// How many deltas came.
+    /// The number of deltas received.
     var deltas: Int { state.withLock { $0.deltas } }
-    /// How many events the longest of them had.
+    /// The number of events in the longest of them.
     var longestDelta: Int { state.withLock { $0.longestDelta } }
     /// Whether it has a connection, accepted or not.
     var isConnected: Bool { state.withLock { $0.connection != nil } }
     var isFollowing: Bool { state.withLock { $0.isFollowing } }
     var fold: ClientFold { state.withLock { $0.fold } }
-    /// The signals that came, as they are written.
+    /// The texts of the received signals.
     var signalTexts: [String] { live.signalTexts }
-    /// What it knows of who is online, and what else it was shown that is not in the log.
+    /// The online members that it knows, and the ephemeral messages that it received.
     var live: EphemeralFold { state.withLock { $0.live } }
-    /// Every message about the room, as it is written.
+    /// The text of every message about the room.
     var heard: [[UInt8]] { state.withLock { $0.heard } }
-    /// What was wrong with what it was sent.
+    /// The faults in the received messages.
     var complaints: [String] { state.withLock { $0.complaints + $0.fold.complaints + $0.live.complaints } }
 
-    // MARK: What the feed brings
+    // MARK: The feed's calls
 
     func began(_ subscription: Subscription, on connection: ConnectionID) {
         state.withLock { state in
@@ -127,7 +127,7 @@ final class Client: Sendable {
         }
     }
 
-    /// Shows nothing until the room is shown anew; false where it does not follow.
+    /// Waits for a new snapshot; false if it does not follow.
     func mustBeginAnew(on connection: ConnectionID) -> Bool {
         state.withLock { state in
             guard state.connection == connection, state.isFollowing else { return false }
@@ -136,7 +136,7 @@ final class Client: Sendable {
         }
     }
 
-    /// Takes a delta; false where the connection is lost at it.
+    /// Handles a delta; false if the connection is lost at it.
     func moved(_ update: PublishedEvents, on connection: ConnectionID) -> Bool {
         state.withLock { state in
             guard state.connection == connection, state.isFollowing else { return true }
@@ -152,7 +152,7 @@ final class Client: Sendable {
         }
     }
 
-    /// Takes what the log does not know.
+    /// Handles an ephemeral message.
     func shown(_ message: [UInt8], on connection: ConnectionID) {
         state.withLock { state in
             guard state.connection == connection, state.isFollowing else { return }
@@ -164,7 +164,7 @@ final class Client: Sendable {
         state.withLock { $0.notes.append(note) }
     }
 
-    /// Forgets the connection, and returns it.
+    /// Removes the connection, and returns it.
     func disconnected() -> ConnectionID? {
         state.withLock { state in
             defer { state.connection = nil }

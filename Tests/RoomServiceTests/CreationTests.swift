@@ -5,7 +5,7 @@ import RoomService
 import RoomWire
 import Testing
 
-/// Rooms are made once.
+/// Creation: each room is made once.
 @Suite(.timeLimit(.minutes(5))) struct CreationTests {
     @Test func `the same key gives the same room again, for a day`() async throws {
         let clock = ManualClock()

@@ -1,20 +1,20 @@
 import RoomWire
 
-/// What a client makes of presence, reactions and signals, by the protocol's page alone.
+/// A client's view of presence, reactions and signals, written from the protocol only.
 struct EphemeralFold: Sendable {
     private(set) var online = 0
-    /// Who is online; nil where that is not known.
+    /// The online members; nil if they are not known.
     private(set) var members: Set<Int64>?
     private(set) var frames = 0
-    /// From whom each reaction came, and what it was.
+    /// The sender and the emoji of each reaction.
     private(set) var reactions: [String] = []
-    /// From whom each signal came, and its data.
+    /// The sender and the data of each signal.
     private(set) var signals: [String] = []
     /// The text of each signal.
     private(set) var signalTexts: [String] = []
     private(set) var complaints: [String] = []
 
-    /// Takes a text message; deltas say nothing here.
+    /// Handles a text message; deltas have no effect here.
     mutating func receive(_ bytes: [UInt8]) {
         guard let message = try? JSONValue(parsing: bytes).object else { return complaints.append("no JSON") }
         switch message["type"]?.string {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RoomService
 
-/// The order in which sessions' work is done.
+/// The order in which sessions' work runs.
 @Suite struct FairQueueTests {
     private typealias Queue = FairQueue<String, Int>
 
@@ -47,7 +47,7 @@ import Testing
 }
 
 extension FairQueue {
-    /// Takes everything.
+    /// Takes all elements.
     fileprivate mutating func rest() -> [Element] {
         var all: [Element] = []
         while let element = popFirst() { all.append(element) }

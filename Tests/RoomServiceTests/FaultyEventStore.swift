@@ -6,41 +6,42 @@ import RoomService
 import RoomWire
 import Synchronization
 
-/// The reference store, with surroundings that fail where a test says so.
+/// The reference store, with faults that a test plans.
 ///
-/// It knows at every instant, without suspension, what is durable: all that was written, or read, by anybody.
+/// It knows at every instant, without suspension, everything that is durable, whoever wrote it.
 final class FaultyEventStore: EventStore {
     enum Method: CaseIterable {
         case create, append, load, catchUp, read, heads, snapshot, save, directory, sessions, erasure
     }
 
-    /// A call that takes things out of the log.
+    /// A call that erases parts of the log.
     enum Erasure {
         case removeStreams, sweep, streamsToForget, rewrite, endForgetting
     }
 
-    /// What becomes of one call.
+    /// The behaviour of one call.
     enum Behaviour: Sendable {
         case works
         /// Nothing is done.
         case fails(StorageFault)
-        /// It is done, and nobody hears of it.
+        /// The call is carried out, but its answer is lost.
         case losesAnswer
-        /// Nobody hears of it, and it is done when the test calls ``FaultyEventStore/writeLate()``. For `append` only.
+        /// The answer is lost, and the call is carried out when the test calls ``FaultyEventStore/writeLate()``. Only
+        /// for `append`.
         case writesLate
-        /// It is done when the gate is open, unless nothing can be reached then.
+        /// The call is carried out when the gate is open, unless the store is unreachable then.
         case waits(Gate)
-        /// It is done, and the answer comes when the gate is open.
+        /// The call is carried out, and the answer comes when the gate is open.
         case answersLate(Gate)
     }
 
-    /// How a stream is not what was written.
+    /// The way in which a stream differs from what was written.
     enum Damage: Sendable {
-        /// An event is gone.
+        /// An event is missing.
         case lacks(seq: Int)
-        /// It was restored from a backup that holds no more than so many events.
+        /// The stream was restored from a backup that ends at this event.
         case restored(epoch: String, seq: Int)
-        /// There is no such stream.
+        /// The stream does not exist.
         case gone
     }
 
@@ -65,29 +66,29 @@ final class FaultyEventStore: EventStore {
     private let log = MemoryEventStore()
     private let state = Mutex(State())
 
-    // MARK: What a test says
+    // MARK: Plans
 
-    /// What becomes of the next calls that nothing was said about yet.
+    /// Sets the behaviour of the next calls that have none yet.
     func next(_ method: Method, _ behaviours: Behaviour...) {
         state.withLock { $0.scripts[method, default: []] += behaviours }
     }
 
-    /// What becomes of calls that nothing else was said about.
+    /// Sets the behaviour of all calls that have no other.
     func plan(_ plan: (@Sendable (Method) -> Behaviour)?) {
         state.withLock { $0.plan = plan }
     }
 
-    /// Whether nothing can be reached.
+    /// Sets whether the store is unreachable.
     func isDown(_ isDown: Bool) {
         state.withLock { $0.isDown = isDown }
     }
 
-    /// Whether no change of the directory is told, as where another program writes, which does not mark it.
+    /// Sets whether changes of the directory are hidden, as if another program wrote rows without marking them.
     func hidesChanges(_ hidesChanges: Bool) {
         state.withLock { $0.hidesChanges = hidesChanges }
     }
 
-    /// Refuses every batch with this room in it.
+    /// Rejects every batch that contains this room.
     func refuse(_ room: RoomID, with fault: StorageFault) {
         state.withLock { $0.refused[room.uuid] = fault }
     }
@@ -96,14 +97,14 @@ final class FaultyEventStore: EventStore {
         state.withLock { $0.damage[room.uuid] = damage }
     }
 
-    /// Gives a room's log another epoch, and returns it.
+    /// Gives a room's log a new epoch, and returns it.
     func renewEpoch(of room: RoomID) async throws -> String {
         let renewal = EpochRenewal(of: room, random: .random(in: 0 ... .max))
         try await log.renewEpochs([renewal])
         return renewal.epoch
     }
 
-    /// Carries out what was put off.
+    /// Carries out the writes that were put off.
     func writeLate() async {
         let late = state.withLock { state in
             defer { state.late = [] }
@@ -112,9 +113,9 @@ final class FaultyEventStore: EventStore {
         for write in late { await write() }
     }
 
-    // MARK: What a test asks
+    // MARK: State
 
-    /// How often a method was called.
+    /// The number of calls of a method.
     func calls(_ method: Method) -> Int {
         state.withLock { $0.calls[method] ?? 0 }
     }
@@ -122,7 +123,7 @@ final class FaultyEventStore: EventStore {
     /// The rooms of each append so far.
     var batches: [[UUID]] { state.withLock { $0.batches } }
 
-    /// What was taken out so far, and whether somebody asked what to take out.
+    /// The erasures so far, including queries for streams to erase.
     var erasures: [Erasure] { state.withLock { $0.erasures } }
 
     /// The durable event with this number.
@@ -135,7 +136,7 @@ final class FaultyEventStore: EventStore {
         state.withLock { $0.durable[room.uuid]?.count ?? 0 }
     }
 
-    /// Whether nothing of it is durable any more.
+    /// Whether no data of the room is durable any more.
     func isRemoved(_ room: RoomID) -> Bool {
         state.withLock { $0.durable[room.uuid] == nil }
     }
@@ -153,12 +154,12 @@ final class FaultyEventStore: EventStore {
         return state
     }
 
-    /// The snapshots that were saved, also those that later ones have taken the place of.
+    /// The saved snapshots, including replaced ones.
     func snapshots(of room: RoomID) -> [StoredSnapshot] {
         state.withLock { $0.snapshots[room.uuid] ?? [] }
     }
 
-    /// The remembered keys of a room, whatever else fails.
+    /// The remembered keys of a room, even if other calls fail.
     func keys(of room: RoomID) async throws -> [CommandKey] {
         try await log.load(room.uuid, reducerVersion: 0, after: nil)?.keys ?? []
     }
@@ -217,7 +218,7 @@ final class FaultyEventStore: EventStore {
         state.withLock { $0.damage[stream] }
     }
 
-    /// Appends and notes it.
+    /// Appends and records the batch.
     private func write(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
         let outcomes = try await log.append(batch)
         for (part, outcome) in zip(batch, outcomes) where outcome == .appended { note(part.events, of: part.stream) }
@@ -267,7 +268,7 @@ final class FaultyEventStore: EventStore {
         }
     }
 
-    /// What a read gives of a stream.
+    /// The result of reading a stream.
     private func damaged(_ loaded: LoadedStream, of stream: UUID) -> LoadedStream? {
         note(loaded.events, of: stream)
         var loaded = loaded

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds up whoever comes until a test opens it.
+/// Holds up every caller until a test opens it.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -10,7 +10,7 @@ final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many have come.
+    /// The number of callers that have arrived.
     var arrived: Int { state.withLock { $0.arrived } }
 
     /// Returns once the gate is open.
@@ -25,7 +25,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Lets everybody pass, now and later.
+    /// Lets all callers pass, now and later.
     func open() {
         let waiting = state.withLock { state in
             state.isOpen = true

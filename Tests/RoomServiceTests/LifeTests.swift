@@ -7,7 +7,7 @@ import RoomService
 import RoomWire
 import Testing
 
-/// Rooms come into memory and leave it, and are the same.
+/// Rooms are loaded into memory and leave it unchanged.
 @Suite(.timeLimit(.minutes(5))) struct LifeTests {
     private func housekeeping(_ settings: inout RoomHostSettings) {
         settings.comparisonInterval = .milliseconds(1)
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    // MARK: Logs that are not as they were written
+    // MARK: Damaged logs
 
     @Test(arguments: [1, 2, 5, 7]) func `a log with a hole is not folded`(seq: Int) async throws {
         let store = FaultyEventStore()
@@ -205,7 +205,7 @@ import Testing
             try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
             store.damage(room, nil)
             #expect(try await node.tell(.rename(name: "B"), in: room, by: owner).seq == 8)
-            // The room is live: only who asks for the past meets the hole.
+            // The room is in memory: only a read of the past finds the gap.
             store.damage(room, .lacks(seq: seq))
             await #expect(throws: RoomFailure.internalFault) {
                 try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.session)

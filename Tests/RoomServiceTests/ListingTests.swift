@@ -3,7 +3,7 @@ import RoomService
 import RoomWire
 import Testing
 
-/// Rooms are found by who looks for company.
+/// The listing of public rooms.
 @Suite(.timeLimit(.minutes(5))) struct ListingTests {
     /// All pages of the listing.
     private func pages(of node: Node, limit: Int, matching: String? = nil) async throws -> [[RoomID]] {
@@ -12,18 +12,18 @@ import Testing
         repeat {
             let page = try await node.host.listing.list(matching: matching, from: cursor, limit: limit)
             pages.append(page.rooms.map(\.id))
-            // As it goes to the client and comes back.
+            // The cursor as it is sent to the client and back.
             cursor = try page.next.map { try #require(ListingCursor($0.text)) }
             #expect(page.next == cursor)
         } while cursor != nil && pages.count < 100
         return pages
     }
 
-    /// Rooms in the order in which they are made, with so many listeners each.
+    /// Makes rooms in this order, each with the given number of listeners.
     private func makeRooms(_ listeners: [Int], on node: Node, clock: ManualClock) async throws -> [RoomID] {
         var rooms: [RoomID] = []
         for count in listeners {
-            // Ids of one millisecond have no order.
+            // Ids of the same millisecond have no order.
             clock.advance(milliseconds: 1)
             let (room, _) = try await node.makeRoom("Room \(rooms.count)")
             rooms.append(room)

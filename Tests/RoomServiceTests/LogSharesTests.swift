@@ -21,7 +21,7 @@ import Testing
         return LogShares(settings, metrics: RoomMetrics(factory: PrometheusRegistry()))
     }
 
-    /// How many charges of one event are let before one is refused.
+    /// The number of charges of one event that are accepted before one is refused.
     private static func until(_ limit: Int, _ charge: () throws(RoomRefusal) -> Void) -> Int {
         for count in 0..<limit {
             do { try charge() } catch { return count }
@@ -37,7 +37,7 @@ import Testing
             }
         }
         #expect(until(ana, room) == 10)
-        // What was refused by the room's share is not charged to the others.
+        // A charge that the room's share refuses is not charged to the others.
         #expect(until(ana, other) == 10)
         #expect(until(ana, nil) == 0)
         #expect(until(ben, room) == 10)
@@ -61,7 +61,7 @@ import Testing
             Issue.record("\(String(describing: refusal))")
             return
         }
-        // Five too many and eleven, at ten a second.
+        // Five too many plus eleven, at ten a second.
         #expect(wait == 1_600)
         try shares.charge(10, to: ana, in: room, from: nil, at: Self.start + .milliseconds(wait))
     }
@@ -80,17 +80,17 @@ import Testing
 
     @Test func `ten thousand songs of eight MiB fit at once into each share`() {
         let settings = RoomHostSettings()
-        // About as many events of a command, and its bytes.
+        // About the number of events of a command, and its bytes.
         let cost = 20 * (1 + (8 << 20) / 20 / 256)
         for share in [
             settings.maximumEventsPerRoom, settings.maximumEventsPerSession, settings.maximumEventsPerAddress,
         ] { #expect(cost < 5 * share) }
-        // And 760,504 events of 113 MB do not, in eleven seconds.
+        // And 760,504 events of 113 MB in eleven seconds do not fit.
         let flood = 760_504 + 113_000_000 / 256
         #expect(flood > 5 * settings.maximumEventsPerAddress + settings.maximumEventsPerAddress / 5)
     }
 
-    /// A command that overdraws a share of five by hundreds: a test that takes minutes sees the same as a quick one.
+    /// A command that overdraws a share of five by hundreds, so that a slow test sees the same as a quick one.
     private static let overdraft = RoomCommand.addTracks(
         (1...400).map { TrackInfo(source: "s", sourceID: "\($0)", title: String(repeating: "x", count: 300)) })
 
@@ -110,7 +110,7 @@ import Testing
             }
             // Three events made the room and its members.
             #expect(try await node.tell(.rename(name: "Somebody else"), in: room, by: guest).seq == 9)
-            // What changes nothing costs nothing.
+            // A command that changes nothing costs nothing.
             #expect(try await node.tell(.pause, in: room, by: owner).seq == 9)
             try await expectFoldOfLog(of: room, on: [node])
         }
@@ -120,7 +120,7 @@ import Testing
         try await withNodes(2, settings: { $0.maximumEventsPerRoom = 1 }) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             for number in 1...5 {
-                // Somebody else's command at another server, which this one does not hear of.
+                // Another member's command at another server, of which this one gets no hint.
                 _ = try await nodes[1].tell(.join(name: nil), in: room, by: .guest(UInt8(number + 1)))
                 let command = number < 5 ? RoomCommand.rename(name: "Name \(number)") : Self.overdraft
                 #expect(try await nodes[0].tell(command, in: room, by: owner).seq != nil)

@@ -74,7 +74,7 @@ import Testing
         #expect(first)
         #expect(!second || waited >= .milliseconds(200))
 
-        // Not before those who wait.
+        // Not before the waiting work.
         let mayBefore = try await turns.loop.submit {
             turns.assumeIsolated { turns in
                 turns.add { false }
@@ -83,7 +83,7 @@ import Testing
         }.get()
         #expect(!mayBefore)
 
-        // Whoever finds the loop idle may again.
+        // On an idle loop, a slice may run at once again.
         while try await !turns.loop.submit({ turns.assumeIsolated { $0.takeAtOnce() } }).get() {
             try await Task.sleep(for: .milliseconds(10))
         }

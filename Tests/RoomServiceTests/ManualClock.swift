@@ -1,7 +1,7 @@
 import RoomService
 import Synchronization
 
-/// A clock that stands until it is moved.
+/// A clock that only a test advances.
 final class ManualClock: Sendable {
     private let time: Atomic<Int64>
 
@@ -13,7 +13,7 @@ final class ManualClock: Sendable {
     /// Milliseconds since the Unix epoch.
     var now: Int64 { time.load(ordering: .sequentiallyConsistent) }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     func advance(milliseconds: Int64) {
         time.add(milliseconds, ordering: .sequentiallyConsistent)
     }

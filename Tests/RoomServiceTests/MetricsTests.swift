@@ -6,7 +6,7 @@ import RoomDomain
 import RoomService
 import Testing
 
-/// What rooms record of themselves.
+/// The metrics of rooms.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
     @Test func `every metric is there before anything happens, and is described`() async throws {
         try await withNode { node in
@@ -150,7 +150,7 @@ import Testing
 }
 
 extension Node {
-    /// Everything that was recorded: values by name and labels, as they are written.
+    /// All recorded values by name and labels, as they are written.
     var samples: [String: Double] { metrics.samples }
 
     /// The series of one name that are not zero, by labels.
@@ -163,7 +163,7 @@ extension Node {
 }
 
 extension PrometheusRegistry {
-    /// Everything that was recorded: values by name and labels, as they are written.
+    /// All recorded values by name and labels, as they are written.
     var samples: [String: Double] {
         let lines = String(decoding: exposition(), as: UTF8.self).split(separator: "\n")
         return lines.filter { !$0.hasPrefix("#") }.reduce(into: [:]) { samples, line in

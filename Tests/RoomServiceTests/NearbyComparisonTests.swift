@@ -6,7 +6,8 @@ import RoomService
 import RoomWire
 import Testing
 
-/// Rooms near a point that were written, or removed, without a mark: what compares them with the log, page by page.
+/// Rooms near a point that were written or removed without a mark: the comparison with the log finds them, page by
+/// page.
 @Suite(.timeLimit(.minutes(5))) struct NearbyComparisonTests {
     /// More than two of the pages in which the log is read.
     private static let count = 2_500
@@ -17,7 +18,7 @@ import Testing
         try await withNearby(on: store) { node in
             #expect(try await node.all().count == Self.count)
             store.hidesChanges(true)
-            // One of each on every page: a thousand ids from the largest on, and those that are left.
+            // One of each on every page: a thousand ids from the largest down, and the rest.
             let pages = [2_000, 1_000, 0]
             for page in pages {
                 try await store.write(page + 100) { $0.name = "renamed" }
@@ -44,7 +45,7 @@ import Testing
     }
 }
 
-/// The `n`th of a row of ascending ids, or one between it and the next.
+/// The `n`th of a series of ascending ids, or one between it and the next.
 private func numbered(_ n: Int, isBetween: Bool = false) -> RoomID {
     let (high, low) = (UInt8(n >> 8), UInt8(n & 0xff))
     return RoomID(UUID(uuid: (1, 0, 0, 0, high, low, 0x70, 0, 0x80, isBetween ? 1 : 0, 0, 0, 0, 0, 0, 0)))
@@ -55,7 +56,7 @@ private func place(_ latitude: Double) throws -> Coordinate {
 }
 
 extension Node {
-    /// The names of all rooms, wherever they are.
+    /// The names of all rooms, at any location.
     fileprivate func all() async throws -> [RoomID: String] {
         let query = NearbyQuery(origin: try place(0), radiusMeters: 20_037_508, limit: 10_000)
         let found = try await host.nearby.search(query)

@@ -6,15 +6,15 @@ import RoomService
 import RoomWire
 import Testing
 
-/// What can be learnt of where a room truly is by asking as often and as precisely as one likes: its cell.
+/// Repeated and exact searches reveal only the cell of a room's true location.
 @Suite(.timeLimit(.minutes(5))) struct NearbyPrivacyTests {
-    /// Where rooms truly are: anywhere, and where cells are not as elsewhere.
+    /// True locations: ordinary ones, and ones whose cells are unusual.
     private static let truths = [
         (52.520_012_3, 13.405_045_6), (0.000_4, -0.000_3), (-33.861, 151.209_9), (65.7, 179.999_9), (-16.8, -179.999_9),
         (89.999_6, 77), (-89.999_95, -120), (90, 0), (-90, 0),
     ].map { place($0.0, $0.1) }
 
-    /// Each attack leads to the middle of the cell, to a millimetre, wherever in the cell the room is.
+    /// Each attack finds the middle of the cell, to a millimetre, wherever in the cell the room is.
     @Test(arguments: truths)
     func `every attack finds the cell and nothing more exact`(truth: Coordinate) async throws {
         let seed = TestSeed.fresh()
@@ -22,7 +22,7 @@ import Testing
         try await withNearby { node in
             let cell = node.host.settings.locationPrecisionMeters
             let centre = truth.rounded(toCellsOf: cell).coordinate
-            // Those of many in the cell that are farthest from its middle.
+            // Those of many points in the cell that are farthest from its middle.
             let others = (0..<200).map { _ in
                 Vector(centre).moved(
                     east: .random(in: -cell...cell, using: &random), north: .random(in: -cell...cell, using: &random))
@@ -42,7 +42,7 @@ import Testing
                     #expect(abs(missed - greatCircleDistance(from: centre, to: place)) < 0.001)
                 }
             }
-            // Nothing at all tells them apart, however the question is put.
+            // Every search gives the same answer for both.
             for _ in 0..<100 {
                 let near = Vector(centre).moved(
                     east: .random(in: -200...200, using: &random), north: .random(in: -200...200, using: &random))
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// So that it is the cells that keep the attacks away, and not that they are none.
+    /// This shows that the cells stop the attacks: without them, the attacks work.
     @Test(arguments: truths)
     func `without rounding every attack finds the rooms`(truth: Coordinate) async throws {
         try await withNearby(settings: { $0.locationPrecisionMeters = 0 }) { node in
@@ -80,7 +80,7 @@ import Testing
             func watcher(_ origin: Coordinate) -> Watcher {
                 Watcher(of: NearbyQuery(origin: origin, radiusMeters: 1), on: node)
             }
-            // Circles of a metre about where it is said to be, where it is, and where it goes.
+            // Circles of one metre around the published, the true, and the next true location.
             let (said, true1, true2) = (watcher(centre), watcher(truth), watcher(corner))
             #expect(said.rooms.count == 1 && true1.rooms.isEmpty && true2.rooms.isEmpty)
             let before = try await node.host.registry.view(room, for: owner.session).seq
@@ -90,7 +90,7 @@ import Testing
             try await node.update(room, by: owner) { $0.name = "Cellar" }
             try await said.until("the new name") { $0.map(\.name) == ["Cellar"] }
             #expect(said.messages == 1 && true1.messages == 0 && true2.messages == 0)
-            // Out of the cell is what everybody sees.
+            // A move out of the cell is visible to everybody.
             try await node.update(room, by: owner) {
                 $0.location = Vector(centre).moved(east: 0, north: cell).coordinate
             }
@@ -100,16 +100,16 @@ import Testing
     }
 }
 
-/// A way to find out where a room is, with nothing but searches.
+/// An attack that finds a room's location with searches only.
 private struct Attack {
     let name: String
     let guess: (RoomID) async throws -> Vector
 
-    /// From where it is asked: not on one great circle, nor near what is looked for or what is opposite to that.
+    /// The origins of the searches: not on one great circle, nor near the wanted point or its antipode.
     private static let corners = [place(-30, 30), place(40, -70), place(20, 140)]
     private static let anywhere = 20_037_508.0
 
-    /// Every attack, against what `node` answers.
+    /// Every attack, using the answers of `node`.
     static func all(on node: Node) async throws -> [Attack] {
         @Sendable func list(_ origin: Coordinate, _ radius: Double) async throws -> [RoomSummary] {
             try await node.host.nearby.search(NearbyQuery(origin: origin, radiusMeters: radius, limit: 200))
@@ -117,11 +117,11 @@ private struct Attack {
         @Sendable func isWithin(_ room: RoomID, _ origin: Coordinate, _ radius: Double) async throws -> Bool {
             try await list(origin, radius).contains { $0.id == room }
         }
-        /// Where the circles about the corners meet.
+        /// The point where the circles around the corners meet.
         @Sendable func point(_ distances: [Double]) -> Vector {
             Vector.solve(corners.map { Vector($0) }, distances.map { cos($0 / Earth.radius) })
         }
-        /// Rooms of the attacker, whose places it looks up like any other's.
+        /// The attacker's own rooms, whose locations it looks up like any other's.
         var own: [(room: RoomID, place: Vector)] = []
         for corner in corners {
             let room = try await node.makeRoom(at: corner).room
@@ -138,7 +138,7 @@ private struct Attack {
             }
             return point(told)
         }
-        // Only whether it is listed, by the least radius with which it is.
+        // Uses only whether the room is listed, from the smallest radius with which it is.
         let radii = Attack(name: "radii") { room in
             var told: [Double] = []
             for corner in corners {
@@ -146,7 +146,8 @@ private struct Attack {
             }
             return point(told)
         }
-        // Only whether it is within a metre, by where it ceases to be to the west, east, south and north.
+        // Uses only whether the room is within a metre, from the points where this ends to the west, east, south and
+        // north.
         let edges = Attack(name: "edges") { room in
             let start = try await distances.guess(room).moved(east: 0.4, north: -0.3)
             func reach(_ east: Double, _ north: Double) async throws -> Double {
@@ -157,7 +158,7 @@ private struct Attack {
             let east = (try await reach(1, 0) - reach(-1, 0)) / 2
             return start.moved(east: east, north: (try await reach(0, 1) - reach(0, -1)) / 2)
         }
-        // Only which of two rooms is listed first, by where that changes on the way from the one to the other.
+        // Uses only which of two rooms is listed first, from the points between them where the order changes.
         let order = Attack(name: "order") { room in
             let goal = try await distances.guess(room)
             var (normals, offsets): ([Vector], [Double]) = ([], [])
@@ -168,7 +169,7 @@ private struct Attack {
                     let (own, other) = (listed.firstIndex(of: probe.room), listed.firstIndex(of: room))
                     return try #require(own) < #require(other)
                 }
-                // As far from the one as from the other.
+                // Equally far from both.
                 normals.append(way(part))
                 offsets.append(way(part).dot(probe.place))
             }
@@ -177,7 +178,7 @@ private struct Attack {
         return [distances, radii, edges, order]
     }
 
-    /// Where `holds` changes from true to false, as near as numbers tell.
+    /// The value at which `holds` changes from true to false, as exactly as numbers allow.
     private static func bisect(
         from low: Double, to high: Double, _ holds: (Double) async throws -> Bool
     ) async throws -> Double {
@@ -219,13 +220,13 @@ private struct Vector {
         Vector(y * other.z - z * other.y, z * other.x - x * other.z, x * other.y - y * other.x)
     }
 
-    /// Metres, as far as these are few.
+    /// The distance in metres, if it is small.
     func distance(to other: Vector) -> Double {
         let (a, b, c) = (x - other.x, y - other.y, z - other.z)
         return Earth.radius * (a * a + b * b + c * c).squareRoot()
     }
 
-    /// The point some few metres away.
+    /// The point a few metres away.
     func moved(east: Double, north: Double) -> Vector {
         let right = Vector(-y, x, 0).unit
         let up = cross(right)
@@ -233,12 +234,12 @@ private struct Vector {
         return Vector(x + e * right.x + n * up.x, y + e * right.y + n * up.y, z + e * right.z + n * up.z).unit
     }
 
-    /// The point that is some part of the way to another one.
+    /// The point at a fraction of the way to another one.
     func between(_ other: Vector, _ part: Double) -> Vector {
         Vector(x + part * (other.x - x), y + part * (other.y - y), z + part * (other.z - z)).unit
     }
 
-    /// The vector whose product with each of three others is given.
+    /// The vector whose products with three others are given.
     static func solve(_ normals: [Vector], _ offsets: [Double]) -> Vector {
         let (a, b, c) = (normals[0], normals[1], normals[2])
         let (bc, ca, ab) = (b.cross(c), c.cross(a), a.cross(b))

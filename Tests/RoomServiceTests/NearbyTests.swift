@@ -11,7 +11,7 @@ import Testing
 
 @testable import RoomService
 
-/// Rooms near a point, as they are searched and as they are shown.
+/// Searches for rooms near a point, and subscriptions to them.
 @Suite(.timeLimit(.minutes(5))) struct NearbyTests {
     private static let here = NearbyQuery(origin: place(52.52, 13.405))
 
@@ -52,7 +52,8 @@ import Testing
             _ = try await node.tell(.closeRoom, in: rooms[4].room, by: rooms[4].owner)
             for name in ["Beyond", "Beyond as well"] {
                 try await node.update(rooms[3].room, by: rooms[3].owner) { $0.name = name }
-                // Whose list is not full is told, and once it is told of the second the first has reached everybody.
+                // The list that is not full gets the change; once it has the second change, the first has reached every
+                // list.
                 try await all.until("the change beyond") { $0.count == 4 && $0.last?.name == name }
             }
             #expect(watcher.messages == 0)
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    /// Who is not concerned is not even looked at.
+    /// A watch that a change does not concern is not even examined.
     @Test func `a full list reaches as far as its last room, any other as far as its radius`() throws {
         let records = (0..<3).map { step in
             let entry = DirectoryEntry(code: "", name: "", isPublic: true, createdAt: 0)
@@ -96,7 +97,7 @@ import Testing
             let (gone, other) = try await node.makeRoom(at: place(52.52, 13.405))
             for turn in 0..<5 { try await node.update(room, by: owner) { $0.name = "Name \(turn)" } }
             _ = try await node.tell(.closeRoom, in: gone, by: other)
-            // Who takes what comes is told of it: so much time has passed.
+            // A client that takes messages is told of the change: enough time has passed.
             let quick = Watcher(of: Self.here, on: node)
             try await quick.until("the last name") { $0.map(\.name) == ["Name 4"] }
             #expect(watcher.messages == 1)
@@ -118,7 +119,7 @@ import Testing
             _ = try await node.makeRoom(at: place(52.53, 13.405))
             try await watcher.until("the room") { $0.count == 1 }
             #expect(searches() == 1)
-            // What is near nobody, and then what is near: it is told later.
+            // First a change that is near nobody, and then one that is near: it is told later.
             _ = try await node.makeRoom(at: place(85, 0))
             _ = try await node.makeRoom(at: place(52.52, 13.405))
             try await watcher.until("the next room") { $0.count == 2 }
@@ -154,14 +155,14 @@ import Testing
             let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
             for turn in 1...3 {
                 try await eventually("one more is told") { watchers.count { $0.messages == 1 } == turn }
-                // Who has a client of its own is told on and on: so often the others might have been told.
+                // A watch of another client is told again and again: the others could have been told as often.
                 for change in 0..<3 {
                     let name = "Name \(turn) \(change)"
                     try await node.update(room, by: owner) { $0.name = name }
                     try await other.until("the name") { $0.map(\.name) == [name] }
                 }
                 #expect(watchers.count { $0.messages == 1 } == turn && watchers.allSatisfy { $0.messages <= 1 })
-                // Who has ended has nothing on its way.
+                // A watch that has ended has no message under way.
                 let told = try #require(watchers.first { $0.messages == 1 && !$0.hasEnded })
                 told.end()
             }
@@ -212,7 +213,7 @@ import Testing
             let gate = Gate()
             defer { gate.open() }
             store.next(.directory, .waits(gate))
-            // The one that the log is asked for, and one behind it.
+            // One that is asked of the log, and one that waits behind it.
             for _ in 0..<2 { #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room]) }
             try await eventually("the question") { gate.arrived == 1 }
             #expect(try await node.host.nearby.search(Self.here).map(\.id) == [room])
@@ -314,7 +315,7 @@ import Testing
     }
 }
 
-/// A point that there is.
+/// A valid point.
 func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
     guard let place = Coordinate(latitude: latitude, longitude: longitude) else {
         preconditionFailure("\(latitude), \(longitude)")
@@ -322,7 +323,7 @@ func place(_ latitude: Double, _ longitude: Double) -> Coordinate {
     return place
 }
 
-/// Runs processes that keep the rooms nearby up to date, quickly.
+/// Runs processes that keep the rooms nearby up to date, with short intervals.
 func withNearby(
     _ count: Int, on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
     bus: (any NodeBus)? = nil, settings change: (inout RoomHostSettings) -> Void = { _ in },
@@ -331,7 +332,7 @@ func withNearby(
     let quick = { (settings: inout RoomHostSettings) in
         settings.keepsNearby = true
         settings.nearbyInterval = .milliseconds(10)
-        // Searches that do not wait for the log are for the test that is about them.
+        // Searches that do not wait for the log are tested elsewhere.
         settings.nearbyPatience = .hours(1)
         settings.nearbyPatienceWithNothing = .hours(1)
         change(&settings)
@@ -364,12 +365,12 @@ extension Node {
     }
 }
 
-/// A room as a client has it.
+/// A room in a client's list.
 struct ListedRoom: Equatable {
     let id: RoomID
     let name: String
     let distance: Double
-    /// All that was told of it.
+    /// All values that the client received.
     let value: JSONValue
 
     init?(_ value: JSONValue) {
@@ -379,13 +380,13 @@ struct ListedRoom: Equatable {
         (self.id, self.name, self.distance, self.value) = (id, name, distance, value)
     }
 
-    /// What clients have of some rooms.
+    /// The client's entries for some rooms.
     static func told(_ rooms: [RoomSummary]) throws -> [ListedRoom] {
         (try JSONValue(parsing: HTTPBody.rooms(rooms)).object?["rooms"]?.array ?? []).compactMap(ListedRoom.init)
     }
 }
 
-/// A client of a nearby subscription, and the list that it has.
+/// A client of a nearby subscription, with its list.
 final class Watcher: Sendable {
     private struct State {
         var rooms: [RoomID: ListedRoom] = [:]
@@ -402,7 +403,7 @@ final class Watcher: Sendable {
     init(of query: NearbyQuery, on node: Node, by client: NearbyClient = NearbyClient(), takesAll: Bool = true) {
         (self.node, self.client, self.takesAll) = (node, client, takesAll)
         state.withLock { state in
-            // What changes from here on waits for the lock.
+            // Changes from here on wait for the lock.
             let (watch, rooms) = node.host.nearby.watch(query, sub: 5, of: client) { self.take($1, of: $0) }
             state.watch = watch
             node.host.nearby.taken(watch)
@@ -410,7 +411,7 @@ final class Watcher: Sendable {
         }
     }
 
-    /// How many messages came.
+    /// The number of messages received.
     var messages: Int { state.withLock(\.messages) }
 
     /// The rooms as they are listed.
@@ -422,7 +423,7 @@ final class Watcher: Sendable {
         try await eventually(what) { condition(rooms) }
     }
 
-    /// Says that the last message was taken.
+    /// Reports that the last message was taken.
     func take() {
         if let watch = state.withLock(\.watch) { node.host.nearby.taken(watch) }
     }

@@ -1,15 +1,15 @@
 import FoundationEssentials
 import RoomDomain
 
-/// Somebody who asks things of rooms.
+/// A person who sends commands to rooms.
 struct Person: Sendable, Equatable {
     var session: SessionID
     var name: String
 
-    /// Who asks, as a room sees it.
+    /// The sender as a room sees it.
     var actor: Actor { .session(session, name: name) }
 
-    /// Somebody who has made no room, and of whom the log knows nothing.
+    /// A person who has made no room and is unknown to the log.
     static func guest(_ number: UInt8) -> Person {
         let uuid = UUID(uuid: (1, 0x93, 0x50, 0x3F, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, number))
         return Person(session: SessionID(uuid), name: "Guest \(number)")

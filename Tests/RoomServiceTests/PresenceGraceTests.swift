@@ -4,7 +4,7 @@ import Testing
 
 @testable import RoomService
 
-/// Who has lost a connection, and for how long that shows nobody.
+/// Members who have lost a connection, and the time until they are shown as offline.
 @Suite struct PresenceGraceTests {
     private func member(_ number: Int) -> MemberID { MemberID(rawValue: number) }
     private func second(_ number: UInt64) -> NIODeadline { .uptimeNanoseconds(number * 1_000_000_000) }

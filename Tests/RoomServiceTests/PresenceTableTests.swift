@@ -8,16 +8,16 @@ import Testing
 
 @testable import RoomService
 
-/// What servers tell each other of who is online where.
+/// The notices about online members between servers.
 @Suite struct PresenceTableTests {
-    /// Servers that tell each other things over a bus that may lose, repeat and delay them.
+    /// Servers connected by a bus that may lose, repeat and delay messages.
     private struct Cluster {
         struct Server {
             var table: PresenceTable
             var name: String
-            /// Who is online here, in truth.
+            /// The members that are actually online here.
             var here: [RoomID: Set<MemberID>] = [:]
-            /// What is on its way to it.
+            /// The notices on their way to it.
             var arriving: [(notice: NodeNotice, from: String)] = []
         }
 
@@ -26,7 +26,7 @@ import Testing
         var servers: [Server] = []
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
         var started = 0
-        /// How long a server counts that stopped.
+        /// The grace that a server gives clients of a stopped server.
         var grace = TimeAmount.zero
 
         mutating func start() {
@@ -61,7 +61,7 @@ import Testing
             send(servers[index].table.takeChanges(), from: index)
         }
 
-        /// Lets a server hear the first thing that is on its way; false where there is none.
+        /// Delivers the first notice on its way to a server; false if there is none.
         mutating func hear(at index: Int) -> PresenceTable.Effects? {
             guard !servers[index].arriving.isEmpty else { return nil }
             let (notice, from) = servers[index].arriving.removeFirst()
@@ -70,7 +70,7 @@ import Testing
             return effects
         }
 
-        /// Lets time pass without losing anything.
+        /// Lets time pass without losing notices.
         mutating func pass(_ seconds: Int) {
             for _ in 0..<seconds {
                 now = now + .seconds(1)
@@ -84,7 +84,7 @@ import Testing
             }
         }
 
-        /// Who is online in a room but not at this server, in truth.
+        /// The members that are actually online in a room, but not at this server.
         func elsewhere(in room: RoomID, than index: Int) -> Set<MemberID> {
             servers.indices.filter { $0 != index }.reduce([]) { $0.union(servers[$1].here[room] ?? []) }
         }
@@ -146,7 +146,7 @@ import Testing
                 cluster.send(effects.tellings, from: index)
             case 22:
                 guard cluster.servers.count > 1, random.once(in: 4) else { continue }
-                // Dies, or says goodbye.
+                // A crash, or a goodbye.
                 if Bool.random(using: &random) {
                     cluster.send([.init(notice: .presenceEnded, recipient: nil)], from: index)
                 }
@@ -228,13 +228,13 @@ import Testing
         var cluster = Cluster()
         cluster.start()
         for number in 1...10_000 {
-            // As large as numbers of members get.
+            // Numbers of members at their largest.
             for room in Self.rooms { _ = cluster.set(id(Int.max - number), true, in: room, at: 0) }
         }
         let many = (0..<10_000).map { _ in RoomID(UUID()) }
         for room in many { _ = cluster.set(id(1), true, in: room, at: 0) }
         cluster.start()
-        // What was lost before it started.
+        // Messages that were lost before it started.
         cluster.servers[1].arriving = []
         let effects = cluster.servers[0].table.heard(.presenceWanted, from: "node-2", at: cluster.now)
         for telling in effects.tellings { #expect(telling.notice.encoded().count < 450_000) }

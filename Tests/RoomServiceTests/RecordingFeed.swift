@@ -4,7 +4,7 @@ import RoomService
 import RoomWire
 import Synchronization
 
-/// Stands where a socket server stands: it brings what happens in rooms to clients, and looks whether it may.
+/// Takes the place of a socket server: brings rooms' messages to clients, and checks whether they are allowed.
 final class RecordingFeed: RoomFeed {
     private struct Connection {
         var client: Client
@@ -29,7 +29,7 @@ final class RecordingFeed: RoomFeed {
         self.host.withLock { $0 = host }
     }
 
-    /// Takes in a connection that is about to follow a room.
+    /// Adds a connection that is about to follow a room.
     func add(_ client: Client, as connection: ConnectionID, following room: RoomID) {
         state.withLock { state in
             state.connections[connection] = Connection(client: client, room: room)
@@ -41,12 +41,12 @@ final class RecordingFeed: RoomFeed {
         state.withLock { $0.connections[connection] = nil }
     }
 
-    /// Notes what must not be.
+    /// Records a violation.
     func complain(_ complaint: String) {
         state.withLock { $0.complaints.append(complaint) }
     }
 
-    /// What was not as it must be, for this feed or any client that ever connected here.
+    /// The violations by this feed and by any client that ever connected here.
     var complaints: [String] {
         let (own, everybody) = state.withLock { ($0.complaints, $0.everybody) }
         return own + everybody.flatMap { client in client.complaints.map { "\(client.person.name): \($0)" } }
@@ -120,7 +120,7 @@ final class RecordingFeed: RoomFeed {
         state.withLock { state in state.connections.filter { $0.value.room == room }.map { ($0.key, $0.value.client) } }
     }
 
-    /// At the instant at which it is shown, every event must be in the log, and be what is shown.
+    /// Every event that is shown must be in the log at that instant, with the same contents.
     private func expectDurable(_ update: PublishedEvents) {
         let stored = (update.from...update.seq).compactMap { store.event($0, of: update.room) }
         guard stored.count == update.seq - update.from + 1 else {
@@ -128,7 +128,7 @@ final class RecordingFeed: RoomFeed {
         }
         do {
             let events = try stored.map(FaultyEventStore.recorded)
-            // What they themselves take away is not shown of those among them that are before.
+            // Locations that these events themselves clear are not shown for earlier events among them.
             let shown = Redaction(by: events).shown(events)
             if ServerMessage.delta(room: update.room, events: shown) != update.message {
                 complain("events \(update.from)…\(update.seq) are not shown as they are in the log")

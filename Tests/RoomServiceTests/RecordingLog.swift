@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Keeps what a process logs.
+/// Keeps the log messages of a process.
 final class RecordingLog: Sendable {
     private let kept = Mutex<[(level: Logger.Level, message: String)]>([])
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RoomService
 
-/// What those who follow a room are told of who is online.
+/// The messages about online members to a room's followers.
 @Suite struct RoomPresenceTests {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
 
@@ -106,7 +106,7 @@ import Testing
         var now = Self.start
         for _ in 0..<500 {
             if let wait = limit.take(id(1), at: now) {
-                // Who waits as told is let.
+                // A member who waits as told is accepted.
                 var later = limit
                 #expect(later.take(id(1), at: now + wait) == nil)
             } else {

@@ -9,7 +9,7 @@ import Testing
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
     private static let ana = SessionID(UUID())
 
-    /// Sends 40 signals of 64 KiB together within two seconds; returns how many are let.
+    /// Sends 40 signals of 64 KiB together within two seconds; returns how many are accepted.
     private static func negotiate(_ shares: SignalShares, with peer: SessionID) -> Int {
         let sizes = Array(repeating: 20_000, count: 2) + Array(repeating: 668, count: 38)
         return sizes.enumerated().count { index, size in
@@ -28,7 +28,7 @@ import Testing
         var let_ = 0
         while shares.charge(0, to: Self.ana, for: ben, at: Self.start) == nil { let_ += 1 }
         #expect(let_ == 50)
-        // What was refused is not charged to the sender.
+        // A refused signal is not charged to the sender.
         let wait = try #require(shares.charge(0, to: Self.ana, for: ben, at: Self.start))
         for _ in 0..<50 { #expect(shares.charge(0, to: Self.ana, for: cyd, at: Self.start) == nil) }
         let later = Self.start + .milliseconds(Int64(wait))

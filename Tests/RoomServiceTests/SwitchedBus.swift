@@ -1,7 +1,7 @@
 import EventStorage
 import Synchronization
 
-/// The bus in memory, which loses what a test wants it to lose.
+/// The bus in memory, which loses messages when a test wants it to.
 final class SwitchedBus: NodeBus {
     private struct State {
         var isDeaf = false
@@ -13,25 +13,25 @@ final class SwitchedBus: NodeBus {
     private let bus = MemoryNodeBus()
     private let state = Mutex(State())
 
-    /// Loses all that is sent from here on, while everybody believes to be connected; or does so no longer.
+    /// Loses all messages from now on, while all receivers believe that they are connected; or stops doing so.
     func losesMessages(_ loses: Bool) {
         state.withLock { $0.isDeaf = loses }
     }
 
-    /// Takes nothing from here on; or does so again.
+    /// Refuses to send from now on; or stops doing so.
     func failsToSend(_ fails: Bool) {
         state.withLock { $0.failsToSend = fails }
     }
 
-    /// Tells every receiver that its connection is lost, or there again.
+    /// Tells every receiver that its connection is lost, or is back.
     func tell(_ event: NodeBusEvent) {
         for receive in state.withLock({ $0.receivers }) { receive(event) }
     }
 
-    /// What was sent, lost or not.
+    /// The messages sent, including lost ones.
     var sent: [NodeMessage] { state.withLock { $0.sent } }
 
-    /// How many servers receive.
+    /// The number of receiving servers.
     var receivers: Int { state.withLock { $0.receivers.count } }
 
     func send(_ messages: [NodeMessage]) async throws(StorageFault) {

@@ -1,7 +1,7 @@
 import RoomDomain
 import RoomWire
 
-/// What a client reads of who is online.
+/// A client's reading of a message about online members.
 struct PresenceFrame {
     var online: Int
     var on: Set<MemberID>
@@ -17,7 +17,7 @@ struct PresenceFrame {
         off = Self.members(object["off"])
     }
 
-    /// Reads what a `snapshot` or `resumed` says.
+    /// Reads the presence of a `snapshot` or `resumed`.
     init?(endOf message: [UInt8]) {
         let end = Array("{".utf8) + message[message.beforePresence.endIndex...]
         guard let presence = try? JSONValue(parsing: end).object?["presence"]?.object,

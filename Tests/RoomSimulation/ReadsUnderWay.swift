@@ -2,7 +2,7 @@ import RoomDomain
 import RoomService
 import Synchronization
 
-/// The reads of logs that sessions have under way: a server refuses further ones of a session that has many waiting.
+/// The reads of logs that sessions have under way: a server refuses more reads of a session with many waiting.
 final class ReadsUnderWay: Sendable {
     private struct Key: Hashable {
         var session: SessionID
@@ -19,7 +19,7 @@ final class ReadsUnderWay: Sendable {
         counts.withLock { $0[Key(session: session, node: ObjectIdentifier(node)), default: 0] -= 1 }
     }
 
-    /// Whether a failure says that a session has too many reads waiting, and it has.
+    /// Whether a failure says that a session has too many reads waiting, and this is true.
     ///
     /// The read that failed counts as under way.
     func areTooMany(for session: SessionID, on node: SimulatedNode, as failure: RoomFailure) -> Bool {

@@ -2,18 +2,18 @@ import EventStorage
 import FoundationEssentials
 import Synchronization
 
-/// One server's way to the log, on which calls are late, fail, or lose their answers.
+/// One server's access to the log; calls are late, fail, or lose their answers.
 final class SimulatedEventStore: EventStore {
     private struct State {
         var isCutOff = false
         var hasCrashed = false
-        /// Whether what was sent before a crash may take effect after it.
+        /// Whether requests sent before a crash may take effect after it.
         var writesOutliveCrash = false
     }
 
     private let log: SimulatedLog
     private let node: String
-    /// Where the server's tasks run.
+    /// The executor of the server's tasks.
     let executor: (any TaskExecutor)?
     private let state = Mutex(State())
 
@@ -23,13 +23,13 @@ final class SimulatedEventStore: EventStore {
         self.node = node
     }
 
-    /// Whether the log is out of reach: what is on its way is lost.
+    /// Whether the log is out of reach: messages under way are lost.
     var isCutOff: Bool {
         get { state.withLock { $0.isCutOff } }
         set { state.withLock { $0.isCutOff = newValue } }
     }
 
-    /// The server sends no more; what it has sent may still take effect, where `writesOutlive` says so.
+    /// Stops sending; requests already sent may still take effect if `writesOutlive` is true.
     func crash(writesOutlive: Bool) {
         state.withLock { state in
             state.hasCrashed = true
@@ -37,7 +37,7 @@ final class SimulatedEventStore: EventStore {
         }
     }
 
-    /// Whether a call arrives at the log at all.
+    /// Whether a call reaches the log.
     private func arrives(isWrite: Bool) -> Bool {
         let (hasCrashed, outlives) = state.withLock { ($0.hasCrashed, $0.writesOutliveCrash) }
         return !hasCrashed || (isWrite && outlives && log.dice.once(in: 2))

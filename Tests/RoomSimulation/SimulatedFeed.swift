@@ -2,10 +2,11 @@ import RoomDomain
 import RoomService
 import Synchronization
 
-/// Stands where a node's sockets stand: looks at everything that a room shows at the instant at which it does, and
-/// brings it to the clients.
+/// Takes the place of a node's sockets: checks everything that a room shows, and brings it to the clients.
+///
+/// The check happens at the instant at which the room shows it.
 final class SimulatedFeed: RoomFeed {
-    /// What happened to who follows.
+    /// News for a follower.
     enum News: Sendable {
         case moved(PublishedEvents)
         case shown(EphemeralMessage)
@@ -20,7 +21,7 @@ final class SimulatedFeed: RoomFeed {
         var request: SubscriptionRequest
         /// Whether the room owes an answer to `request`.
         var isWaiting = true
-        /// Whether the connection has gone.
+        /// Whether the connection is closed.
         var hasGone = false
     }
 
@@ -42,29 +43,29 @@ final class SimulatedFeed: RoomFeed {
         self.tell = tell
     }
 
-    /// Takes in a connection that is about to follow a room, or to ask once more.
+    /// Adds a connection that is about to follow a room, or to ask again.
     func add(_ request: SubscriptionRequest, to room: RoomID) {
         interests.withLock { $0[request.connection] = Interest(room: room, request: request) }
     }
 
-    /// The room has heard that a connection follows no more.
+    /// The room has learnt that a connection no longer follows.
     func gone(_ connection: ConnectionID) {
         interests.withLock { interests in
-            // What is still to be answered may count it in once more.
+            // A request that is still unanswered may add it again.
             interests[connection]?.hasGone = true
             if interests[connection]?.isWaiting == false { interests[connection] = nil }
         }
     }
 
-    /// Forgets everybody: what a connection asked for holds this feed.
+    /// Removes all connections: their requests retain this feed.
     func end() {
         interests.withLock { $0 = [:] }
     }
 
-    /// How many questions are not answered.
+    /// The number of unanswered requests.
     var waiting: Int { interests.withLock { $0.values.count { $0.isWaiting } } }
 
-    /// Notes an answer, and returns what was asked.
+    /// Records an answer, and returns the request.
     private func answered(_ request: ConnectionID) -> Interest? {
         let interest = interests.withLock { interests in
             let interest = interests[request]
@@ -112,7 +113,7 @@ final class SimulatedFeed: RoomFeed {
         guard let interest = answered(request.connection) else {
             return truth.complain("a subscription is refused that nobody asked for")
         }
-        // Who only asked for what was left out follows all the same.
+        // A connection that only asked for omitted deltas still follows.
         if !request.isCatchUp { interests.withLock { $0[request.connection] = nil } }
         switch failure {
         case .refused:
@@ -135,7 +136,7 @@ final class SimulatedFeed: RoomFeed {
         }
         interests.withLock { interests in
             interests = interests.filter { interest in
-                // Who waits for an answer gets one.
+                // A connection that waits for an answer gets one.
                 interest.value.room != room || interest.value.request.session != session || interest.value.isWaiting
             }
         }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The log that all servers of a world share: the reference store, watched by the oracle.
 ///
-/// It belongs to nobody who crashes. Each call takes effect within one job.
+/// It survives all crashes. Each call takes effect within one job.
 final class SimulatedLog: Sendable {
     static let unreachable = StorageFault.unreachable(.init(message: "nobody there"))
     static let deadlock = StorageFault.transient(.init(message: "a deadlock"))
@@ -13,9 +13,9 @@ final class SimulatedLog: Sendable {
     let scheduler: Scheduler
     let dice: Dice
     let truth: Truth
-    /// Where calls take effect.
+    /// The lane in which calls take effect.
     let lane: Scheduler.Lane
-    /// How many tasks of servers have not ended.
+    /// The number of unfinished tasks of servers.
     let tasks = Atomic(0)
     private let memory = MemoryEventStore()
     private let executor = ImmediateExecutor()
@@ -34,13 +34,13 @@ final class SimulatedLog: Sendable {
         set { weatherNow.withLock { $0 = newValue } }
     }
 
-    /// Whether the world has ended: then every call fails, so that whoever is left comes to an end.
+    /// Whether the world has ended: every call then fails, so that remaining tasks end.
     var isOver: Bool {
         get { over.withLock { $0 } }
         set { over.withLock { $0 = newValue } }
     }
 
-    /// What a verification of the whole log finds, one line each.
+    /// The findings of a verification of the whole log, one line each.
     func verify() -> [String] {
         let memory = memory
         return executor.run { () async -> [String] in
@@ -55,7 +55,7 @@ final class SimulatedLog: Sendable {
         }
     }
 
-    /// Does something to the log, now.
+    /// Runs a call on the log at once.
     func carryOut<Answer: Sendable>(
         _ body: @escaping @Sendable (MemoryEventStore) async throws(StorageFault) -> Answer
     ) -> Result<Answer, StorageFault> {

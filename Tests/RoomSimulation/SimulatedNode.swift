@@ -5,7 +5,7 @@ import RoomDomain
 import RoomService
 import Synchronization
 
-/// One life of a server, as far as its rooms go: from its start to its crash or the world's end.
+/// One life of a server with its rooms: from its start to its crash or the world's end.
 final class SimulatedNode: Sendable {
     let name: String
     let host: RoomHost
@@ -48,7 +48,7 @@ final class SimulatedNode: Sendable {
         run { await host.run() }
     }
 
-    /// When worlds begin, in milliseconds since the Unix epoch.
+    /// The time at which worlds begin, in milliseconds since the Unix epoch.
     static let beginning = 1_732_200_000_000.0
 
     var hasCrashed: Bool { crashed.load(ordering: .relaxed) }
@@ -63,33 +63,33 @@ final class SimulatedNode: Sendable {
         }
     }
 
-    /// Lets a connection follow a room.
+    /// Subscribes a connection to a room.
     func follow(_ request: SubscriptionRequest, _ room: RoomID) {
         feed.add(request, to: room)
         host.registry.subscribe(request, to: room)
     }
 
-    /// Lets a connection follow a room no more.
+    /// Unsubscribes a connection from a room.
     func unfollow(_ connection: ConnectionID, _ room: RoomID, because end: SubscriptionEnd) {
         let feed = feed
         host.registry.unsubscribe(connection, from: room, because: end)
-        // After the room has heard it.
+        // After the room has learnt it.
         host.registry.visit(room) { _ in feed.gone(connection) }
     }
 
-    /// Stands still, as a stopped process does, or goes on.
+    /// Pauses the server, as a stopped process does, or resumes it.
     func pause(_ isPaused: Bool) {
         guard !hasCrashed else { return }
         for lane in lanes { scheduler.stop(lane, isPaused) }
     }
 
-    /// Reaches neither the log nor other servers, or does so again.
+    /// Cuts the server off from the log and the other servers, or reconnects it.
     func cutOff(_ isCutOff: Bool) {
         store.isCutOff = isCutOff
         bus?.cutOff(isCutOff)
     }
 
-    /// Never does anything any more; see ``SimulatedEventStore/crash(writesOutlive:)``.
+    /// Stops the server for ever; see ``SimulatedEventStore/crash(writesOutlive:)``.
     func crash(writesOutlive: Bool) {
         crashed.store(true, ordering: .relaxed)
         store.crash(writesOutlive: writesOutlive)
@@ -97,7 +97,7 @@ final class SimulatedNode: Sendable {
         for lane in lanes { scheduler.stop(lane, true) }
     }
 
-    /// Lets everything that it has begun come to an end, now that nobody looks.
+    /// Completes everything that it has begun, after all checks.
     func end() {
         for lane in lanes { scheduler.stop(lane, false) }
         feed.end()

@@ -1,9 +1,9 @@
 import EventStorage
 import Synchronization
 
-/// What servers tell each other by: messages that are late, lost, or come twice.
+/// The network between servers: messages are late, lost, or delivered twice.
 ///
-/// Those of one sender to one recipient keep their order.
+/// Messages of one sender to one recipient keep their order.
 final class SimulatedNetwork: Sendable {
     private struct Pair: Hashable {
         var sender: String
@@ -17,7 +17,7 @@ final class SimulatedNetwork: Sendable {
 
     private struct State {
         var receivers: [Receiver] = []
-        /// When the last message of a pair arrives.
+        /// The time at which the last message of a pair arrives.
         var lastArrival: [Pair: Int64] = [:]
         var losesOnceIn = 0
     }
@@ -31,7 +31,7 @@ final class SimulatedNetwork: Sendable {
         wires = log.scheduler.makeLane(isOrdered: true)
     }
 
-    /// How many messages arrive for one that is lost; 0: none is.
+    /// The average number of messages for one that is lost; 0: none is.
     var losesOnceIn: Int {
         get { state.withLock { $0.losesOnceIn } }
         set { state.withLock { $0.losesOnceIn = newValue } }
@@ -46,7 +46,7 @@ final class SimulatedNetwork: Sendable {
         state.withLock { $0.receivers.removeAll { $0.bus === bus } }
     }
 
-    /// Tells a server, in its turn, what became of its connection or what it was sent.
+    /// Delivers a message or a change of the connection to a server, in its turn.
     fileprivate func tell(_ bus: SimulatedNodeBus, _ event: NodeBusEvent) {
         guard let receiver = state.withLock({ $0.receivers.first { $0.bus === bus } }) else { return }
         log.scheduler.post(bus.lane) { receiver.receive(event) }
@@ -76,10 +76,10 @@ final class SimulatedNetwork: Sendable {
     }
 }
 
-/// One server's way to the others.
+/// One server's access to the network.
 final class SimulatedNodeBus: NodeBus {
     let node: String
-    /// Where it is told what comes: one event after the other.
+    /// The lane in which it receives: one event after the other.
     let lane: Scheduler.Lane
     private let network: SimulatedNetwork
     private let cutOff = Atomic(false)
@@ -92,7 +92,7 @@ final class SimulatedNodeBus: NodeBus {
 
     var isCutOff: Bool { cutOff.load(ordering: .relaxed) }
 
-    /// Loses the connection, or makes another.
+    /// Disconnects, or connects again.
     func cutOff(_ isCutOff: Bool) {
         guard cutOff.exchange(isCutOff, ordering: .relaxed) != isCutOff else { return }
         network.tell(self, isCutOff ? .disconnected : .connected)

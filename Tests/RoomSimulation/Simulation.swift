@@ -1,23 +1,23 @@
 /// Runs one world after the other.
 package enum Simulation {
-    /// What became of one world.
+    /// The result of one world.
     package struct Verdict: Sendable {
-        /// What it was made from.
+        /// Its seed.
         package var seed: UInt64
-        /// What must not have been; empty where all is well.
+        /// The violations found; empty if there are none.
         package var complaints: [String]
-        /// A number that a replay must give again.
+        /// A number that a replay must reproduce.
         package var digest: UInt64
-        /// How many jobs were run.
+        /// The number of jobs that ran.
         package var steps: Int
-        /// How many events its log holds.
+        /// The number of events in its log.
         package var events: Int
     }
 
-    /// The most jobs that a world may take: many times what any has been seen to take.
+    /// The most jobs that a world may take: many times the largest number seen.
     private static let steps = 5_000_000
 
-    /// Runs the world of a seed; `trace` is told what happens.
+    /// Runs the world of a seed; `trace` receives a description of each step.
     package static func run(seed: UInt64, trace: (@Sendable (String) -> Void)? = nil) -> Verdict {
         let world = World(seed: seed, trace: trace)
         let (scheduler, truth) = (world.scheduler, world.truth)

@@ -5,7 +5,7 @@ import RoomService
 import RoomWire
 
 extension Truth {
-    /// An answer to a command, and what the log held when it was asked for and when it came.
+    /// An answer to a command, with the log's head when the command was sent and when the answer came.
     struct Answer {
         var wish: Int
         var command: RoomCommand
@@ -13,17 +13,18 @@ extension Truth {
         var key: String?
         var room: RoomID
         var outcome: CommandOutcome
-        /// The head when this was asked for, and when the same wish was for the first time.
+        /// The head when this command was sent, and when the same wish was first sent.
         var head: (asked: Int, firstAsked: Int, answered: Int)
     }
 
     /// The most events that one command causes.
     private static let eventsPerCommand = 32
 
-    /// Complains of an answer that the log does not bear out.
+    /// Complains about an answer that contradicts the log.
     ///
     /// An acknowledgement names the last of the events that the command causes in the state before them, or a state in
-    /// which it causes none; a refusal is what some state says; each between the question and the answer.
+    /// which it causes none. A refusal is the result of deciding on some state. That state must lie between the command
+    /// and the answer.
     func judge(_ answer: Answer) {
         switch answer.outcome {
         case .acknowledged(let seq, let result):
@@ -49,7 +50,7 @@ extension Truth {
         }
     }
 
-    /// Whether a state says so, now or when all is over that is for a time.
+    /// Whether a state gives this refusal, now or after temporary conditions have ended.
     private static func says(_ state: RoomState, _ refusal: RoomRefusal, _ answer: Answer) -> Bool {
         [0, Int64.max].contains { now in
             do throws(RoomRefusal) {
@@ -71,7 +72,7 @@ extension Truth {
         (self.room(room)?.states ?? []).contains { $0.bans[session] != nil }
     }
 
-    /// Whether a failure says that a room has banned a session, and it has.
+    /// Whether a failure says that a room has banned a session, and this is true.
     func hasBanned(_ session: SessionID, from room: RoomID, as failure: RoomFailure) -> Bool {
         if case .refused(.banned) = failure { hasBanned(session, from: room) } else { false }
     }
@@ -88,7 +89,7 @@ extension Truth {
             if times != 1 { return "it is in the log \(times) times" }
         }
         guard seq >= answer.head.firstAsked else { return "that was before it was asked for" }
-        // What holds there already may have been caused by anybody.
+        // A state that already holds may have been caused by anybody.
         if explains(answer, from: room.states[seq], [], result) { return nil }
         for count in 1...Self.eventsPerCommand where seq - count >= answer.head.firstAsked {
             let events = room.events[(seq - count)..<seq]
@@ -106,7 +107,7 @@ extension Truth {
     ) -> Bool {
         let at = events.first?.at ?? Timestamp(milliseconds: 0)
         let expected = events.map(\.event)
-        // How many are online decides what is skipped, and no log says how many were.
+        // The number of online members decides a skip, and it is not in any log.
         let members = state.onAir == nil ? [] : Array(state.members.keys)
         return (0...members.count).contains { online in
             guard

@@ -4,14 +4,14 @@ import RoomService
 import RoomWire
 
 extension Truth {
-    /// Complains of a delta that is not what the log holds.
+    /// Complains about a delta that differs from the log.
     func check(_ update: PublishedEvents) {
         guard let room = room(update.room), update.from >= 1, update.from <= update.seq, update.seq <= room.head else {
             return complain("events \(update.from)…\(update.seq) of \(update.room) are shown, and not durable")
         }
         show(update.room, update.seq)
         let events = Array(room.events[(update.from - 1)..<update.seq])
-        // What became durable together with a later clearing is shown without its locations.
+        // Events that became durable together with a later clearing are shown without their locations.
         let deltas = [room.states[update.seq].redaction, room.state.redaction].map {
             ServerMessage.delta(room: update.room, events: $0.shown(events))
         }
@@ -20,10 +20,11 @@ extension Truth {
         }
     }
 
-    /// Complains of a subscription that does not begin with the fold of the log, or with all that the client lacks;
-    /// returns the epoch that the client is told.
+    /// Complains about a subscription that begins with neither the fold of the log nor all missing events.
     ///
-    /// Where it `mustResume`, a client that may resume has to get its deltas, and no snapshot.
+    /// Returns the epoch that the client receives.
+    ///
+    /// With `mustResume`, a client that may resume must get its deltas, and no snapshot.
     func check(
         _ subscription: Subscription, for request: SubscriptionRequest, at now: Timestamp,
         resumableEvents: Int, mustResume: Bool
@@ -37,7 +38,7 @@ extension Truth {
         let (state, none) = (room.states[seq], Presence(online: 0, members: nil))
         let you = YouJSON.encode(state, request.session)
         let first = subscription.messages.first?.bytes ?? []
-        // A server may not have heard yet that the log counts as another one.
+        // A server may not know yet that the log has a new epoch.
         for epoch in room.epochs.reversed() {
             let resumed = ServerMessage.resumed(
                 re: request.id, room: id, epoch: epoch, seq: seq, you: you, presence: none)
@@ -49,7 +50,7 @@ extension Truth {
                 }
                 return epoch
             }
-            // One that was encoded beside the loop is followed by what happened meanwhile.
+            // A snapshot encoded outside the event loop is followed by the events since then.
             guard let shown = subscription.messages.first?.state?.seq, (1...seq).contains(shown) else { continue }
             let then = room.states[shown]
             let snapshot = ServerMessage.snapshot(
@@ -89,8 +90,8 @@ extension Truth {
         }
     }
 
-    /// Complains of a look at a room that does not show the fold of its log, without what nobody is shown any more where
-    /// the log stands at `head` or further.
+    /// Complains about a read of a room that differs from the redacted fold of its log, if the log is at `head` or
+    /// further.
     func check(_ view: RoomView, for session: SessionID, knowing head: Int = 0) {
         guard let room = room(view.room), room.states.indices.contains(view.seq), view.seq > 0 else {
             return complain("\(view.room) is looked at as of \(view.seq), which is not durable")
@@ -111,7 +112,7 @@ extension Truth {
 }
 
 extension [UInt8] {
-    /// A message up to who is present.
+    /// A message up to its list of online members.
     var beforePresence: ArraySlice<UInt8> {
         let name = Array(#""presence":"#.utf8)
         guard count > name.count else { return self[...] }

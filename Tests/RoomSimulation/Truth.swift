@@ -4,9 +4,9 @@ import RoomDomain
 import RoomWire
 import Synchronization
 
-/// The oracle: what the log holds at every instant, and the fold of it.
+/// The oracle: the log's contents at every instant, and their fold.
 ///
-/// Whatever is wrong is noted as a complaint; the first one ends the world.
+/// Every violation is recorded as a complaint; the first one ends the world.
 final class Truth: Sendable {
     /// A key as one session gave it.
     struct KeyName: Hashable {
@@ -15,14 +15,14 @@ final class Truth: Sendable {
     }
 
     struct Room {
-        /// Every epoch that it had; the last is its own.
+        /// All of its epochs; the last one is current.
         var epochs: [String]
         /// The event numbered `seq` is at `seq - 1`.
         var events: [RecordedEvent] = []
-        /// The room after so many events.
+        /// The room after each number of events.
         var states: [RoomState]
         var keys: [KeyName: CommandKey] = [:]
-        /// By which wish each event was caused, as far as that was acknowledged.
+        /// The wish that caused each event, as far as that was acknowledged.
         var claims: [Int: Int] = [:]
         /// The last event that anybody was shown.
         var shown = 0
@@ -36,19 +36,19 @@ final class Truth: Sendable {
     private struct State {
         var rooms: [RoomID: Room] = [:]
         var order: [RoomID] = []
-        /// How often each marked track was added.
+        /// The number of times that each marked track was added.
         var marks: [String: Int] = [:]
         var creations: [KeyName: RoomID] = [:]
         var complaints: [String] = []
         var whenAppended: (@Sendable (RoomID, Int) -> Void)?
-        /// Whether nobody looks any more.
+        /// Whether all checks have ended.
         var isClosed = false
     }
 
     private let state = Mutex(State())
     private let scheduler: Scheduler
     private let trace: (@Sendable (String) -> Void)?
-    /// Tracks of this source are each added by one wish: their ids say by which.
+    /// Each track of this source is added by one wish, which its id names.
     static let markSource = "wish"
 
     init(_ scheduler: Scheduler, trace: (@Sendable (String) -> Void)?) {
@@ -56,16 +56,16 @@ final class Truth: Sendable {
         self.trace = trace
     }
 
-    // MARK: Notes
+    // MARK: Complaints
 
-    /// Notes what must not be.
+    /// Records a violation.
     func complain(_ complaint: String) {
         let time = time
         note("WRONG: \(complaint)")
         state.withLock { $0.complaints.append("at \(time): \(complaint)") }
     }
 
-    /// Looks at nothing any more, and returns what was wrong.
+    /// Ends all checks, and returns the complaints.
     func close() -> [String] {
         state.withLock { state in
             state.isClosed = true
@@ -74,7 +74,7 @@ final class Truth: Sendable {
         }
     }
 
-    /// Tells who reads along what happens.
+    /// Describes a step to the reader of a trace.
     func note(_ text: @autoclosure () -> String) {
         guard let trace, !state.withLock({ $0.isClosed }) else { return }
         trace("\(time)  \(text())")
@@ -87,7 +87,7 @@ final class Truth: Sendable {
 
     var hasComplaints: Bool { state.withLock { !$0.complaints.isEmpty } }
 
-    // MARK: What the log is given
+    // MARK: Writes to the log
 
     /// A room was made.
     func created(_ creation: StreamCreation) {
@@ -108,7 +108,7 @@ final class Truth: Sendable {
         appended(creation.first)
     }
 
-    /// A room's log counts as another one.
+    /// A room's log got a new epoch.
     func renewed(_ id: RoomID, epoch: String) {
         state.withLock { $0.rooms[id]?.epochs.append(epoch) }
     }
@@ -168,7 +168,7 @@ final class Truth: Sendable {
         return complaints
     }
 
-    /// A snapshot was kept.
+    /// A snapshot was saved.
     func kept(_ snapshot: StoredSnapshot, of stream: UUID) {
         let id = RoomID(stream)
         guard let states = room(id)?.states, states.indices.contains(snapshot.seq) else {
@@ -183,7 +183,7 @@ final class Truth: Sendable {
         }
     }
 
-    // MARK: What the log holds
+    // MARK: Contents of the log
 
     /// All rooms, in the order in which they were made.
     var rooms: [RoomID] { state.withLock { $0.order } }
@@ -193,23 +193,23 @@ final class Truth: Sendable {
     /// The number of a room's last event.
     func head(of id: RoomID) -> Int { state.withLock { $0.rooms[id]?.head ?? 0 } }
 
-    /// A room as it is.
+    /// The current state of a room.
     func roomState(_ id: RoomID) -> RoomState { state.withLock { $0.rooms[id]?.state ?? RoomState(id: id) } }
 
-    /// How often the track of a wish was added.
+    /// The number of times that the track of a wish was added.
     func mark(_ wish: String) -> Int { state.withLock { $0.marks[wish] ?? 0 } }
 
     /// The last event of a room that anybody was shown.
     func shown(of id: RoomID) -> Int { state.withLock { $0.rooms[id]?.shown ?? 0 } }
 
-    /// Notes that somebody was shown a room up to an event.
+    /// Records that somebody was shown a room up to an event.
     func show(_ id: RoomID, _ seq: Int) {
         state.withLock { state in
             if seq > state.rooms[id]?.shown ?? .max { state.rooms[id]?.shown = seq }
         }
     }
 
-    /// Notes that a wish caused events; false where another wish did.
+    /// Records that a wish caused events; false if another wish did.
     func claim(_ events: ClosedRange<Int>, of id: RoomID, by wish: Int) -> Bool {
         state.withLock { state in
             for seq in events where (state.rooms[id]?.claims[seq] ?? wish) != wish { return false }

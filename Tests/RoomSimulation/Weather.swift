@@ -1,32 +1,35 @@
 import EventStorage
 import Synchronization
 
-/// What goes wrong between the servers and their log, and how often.
+/// The faults between the servers and their log, and their frequencies.
 package struct Weather: Sendable, Equatable {
-    /// Nothing is done; once in so many calls, as all of these, and never where it is 0.
+    /// The call is not carried out.
+    ///
+    /// Every frequency is once in this many calls, or never if it is 0.
     var failsOnceIn = 0
-    /// It is done, or not, and nobody hears of it.
+    /// The call is carried out or not, and its answer is lost.
     var losesAnswerOnceIn = 0
-    /// Nobody hears of a write, and it is done later; not where only one process writes the log: it would wait.
+    /// The answer of a write is lost, and the write is carried out later; not if only one process writes the log, which
+    /// would wait for it.
     var writesLateOnceIn = 0
-    /// Takes a hundred times as long.
+    /// The call takes a hundred times as long.
     var staysAwayOnceIn = 0
 
-    /// Whether every call works in the end.
+    /// Whether every call succeeds in the end.
     var isHarmless: Bool { failsOnceIn == 0 && losesAnswerOnceIn == 0 && writesLateOnceIn == 0 }
 
-    /// Nothing goes wrong.
+    /// No faults.
     static let calm = Weather()
 
-    /// What becomes of one call.
+    /// The fate of one call.
     enum Fate {
-        /// It is done after a time, and answered after another.
+        /// The call is carried out after a time, and answered after another.
         case works(Int64, Int64)
-        /// Nothing is done.
+        /// The call is not carried out.
         case fails(Int64, StorageFault)
-        /// It is done, or not, after a time, and the connection is lost after another.
+        /// The call is carried out or not after a time, and the connection is lost after another.
         case losesAnswer(isDone: Bool, Int64, Int64)
-        /// The connection is lost after a time, and it is done after another.
+        /// The connection is lost after a time, and the call is carried out after another.
         case writesLate(Int64, Int64)
     }
 

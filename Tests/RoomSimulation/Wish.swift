@@ -1,12 +1,12 @@
 import RoomDomain
 import RoomService
 
-/// Something that a client wants of a room, asked for until there is an answer where it has a key, and once where not.
+/// A client's request to a room: with a key it is repeated until it is answered, without one it is sent once.
 struct Wish {
-    /// One time that it was asked for.
+    /// One sending of the request.
     struct Attempt {
         var node: SimulatedNode
-        /// The room's head then.
+        /// The room's head at that time.
         var head: Int
         var outcome: CommandOutcome?
         /// The server crashed before it answered.
@@ -21,14 +21,14 @@ struct Wish {
     var attempts: [Attempt] = []
     /// The first acknowledgement.
     var acknowledged: CommandOutcome?
-    /// Whether nobody asks for it any more.
+    /// Whether it is not sent any more.
     var isOver = false
 
     /// Whether some server owes an answer.
     var isWaiting: Bool { attempts.contains { $0.outcome == nil && !$0.isLost } }
 }
 
-/// Somebody's device.
+/// A person's device.
 final class Client {
     /// A connection that follows one room.
     struct Connection {
@@ -37,18 +37,18 @@ final class Client {
         var room: RoomID
         /// Whether the room has accepted it.
         var isFollowing = false
-        /// Since when, in nanoseconds.
+        /// The time since which it follows, in nanoseconds.
         var since: Int64 = 0
-        /// The members that it was told are online.
+        /// The members that are online, as far as it was told.
         var online: Set<MemberID> = []
-        /// Whether it left out a delta, and waits for a snapshot instead.
+        /// Whether it omitted a delta, and waits for a snapshot instead.
         var isCatchingUp = false
     }
 
     let number: Int
     var session: Session
     var tokenHash: [UInt8]
-    /// Where it stands in each room.
+    /// Its position in each room.
     var positions: [RoomID: (epoch: String, seq: Int)] = [:]
     var connections: [Connection] = []
     /// Whether it has begun to end its session.

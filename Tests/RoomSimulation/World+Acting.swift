@@ -7,7 +7,7 @@ import RoomTestSupport
 import RoomWire
 
 extension World {
-    /// Somebody does something, or several do, and later somebody else.
+    /// Lets one or several clients act, and schedules the next action.
     func act() {
         guard !isSettling else { return }
         for _ in 0..<(dice.once(in: 4) ? 5 : 1) {
@@ -56,12 +56,12 @@ extension World {
         var commands = RandomCommands(
             random: SeededRandom(seed: dice.bits()), sessions: clients.map(\.session.id), replacesOwners: true)
         var command = commands.command(for: state)
-        // What ends everything, and what is refused whatever the room is, is tried less often.
+        // Commands that end everything, and commands that are always refused, are tried less often.
         switch command {
         case .closeRoom, .endMembership: if !dice.once(in: 10) { command = commands.command(for: state) }
         default: break
         }
-        // Most of what can be done only an owner may do.
+        // Only the owner may give most commands.
         wish(dice.once(in: 2) ? client : someOwner(of: room) ?? client, room, command, key: key)
     }
 
@@ -70,7 +70,7 @@ extension World {
         return clients.first { $0.session.id == owner.session && !$0.isLeaving }
     }
 
-    /// Asks for something, now and then twice at once.
+    /// Sends a command, now and then twice at once.
     func wish(_ client: Client, _ room: RoomID, _ command: RoomCommand, key: String?) {
         let number = wishes.count
         truth.note("wish \(number) of \(client.session.name): \(command), key \(key ?? "none")")
@@ -97,7 +97,7 @@ extension World {
         guard wishes.indices.contains(number) else { return }
         var wish = wishes[number]
         truth.note("wish \(number) is answered \(outcome)")
-        // The connection to a server that has crashed brings nothing.
+        // The connection to a crashed server delivers nothing.
         guard !wish.attempts[attempt].isLost else { return }
         if wish.attempts[attempt].outcome != nil { truth.complain("wish \(number) is answered twice") }
         wish.attempts[attempt].outcome = outcome
@@ -123,7 +123,7 @@ extension World {
         if !wish.isOver { retry(number) }
     }
 
-    /// Asks again some time later, unless there is an answer then or one on its way.
+    /// Sends a wish again some time later, unless it is answered by then or an answer is under way.
     func retry(_ number: Int) {
         later(dice.time(microseconds: 500...400_000)) { world in
             guard world.wishes.indices.contains(number) else { return }
@@ -146,7 +146,7 @@ extension World {
             let found = try? await node.host.sessions.authenticate(tokenHash: hash)
             if found?.id != session, isCalm || found != nil {
                 self.next { world in
-                    // It may have left in the meantime.
+                    // It may have left meanwhile.
                     if !world.clients.contains(where: { $0.tokenHash == hash && $0.isLeaving }) {
                         truth.complain("a session is not recognised")
                     }
@@ -171,7 +171,7 @@ extension World {
         let (session, key, truth) = (client.session, "room \(rooms.count)", truth)
         send(node) {
             let wanted = try? CreateRoomRequest.parse(Array(#"{"name":"\#(key)"}"#.utf8))
-            // Once more under the same key: one room.
+            // Twice under the same key: this makes one room.
             for _ in 0..<2 {
                 guard let wanted, let view = try? await node.host.creation.create(wanted, by: session, key: key) else {
                     continue
@@ -182,7 +182,7 @@ extension World {
         }
     }
 
-    /// What an operator does after a restore.
+    /// Renews an epoch, as an operator does after a restore.
     private func renewEpoch(of room: RoomID) {
         let renewal = EpochRenewal(of: room, random: dice.bits())
         truth.note("\(room) begins another epoch, \(renewal.epoch)")

@@ -2,7 +2,7 @@ import RoomDomain
 import RoomService
 
 extension World {
-    /// Loses a connection, or makes one, or stays.
+    /// Drops a connection, makes one, or keeps it.
     func changeConnection(of client: Client, to room: RoomID) {
         if let connection = client.connections.first(where: { $0.room == room }) {
             if dice.once(in: 2) { drop(connection.id, of: client, because: dice.once(in: 3) ? .asked : .lost) }
@@ -11,7 +11,7 @@ extension World {
         }
     }
 
-    /// Follows a room from where the client stands, now and then as if it had never been there, or farther back.
+    /// Follows a room from the client's position, now and then from the beginning or from an earlier position.
     func connect(_ client: Client, to room: RoomID) {
         guard let node = someNode else { return }
         lastConnection += 1
@@ -30,7 +30,7 @@ extension World {
             room)
     }
 
-    /// Loses a connection, or asks to follow no more.
+    /// Loses a connection, or unsubscribes.
     func drop(_ id: ConnectionID, of client: Client, because end: SubscriptionEnd = .lost) {
         guard let place = client.connections.firstIndex(where: { $0.id == id }) else { return }
         let connection = client.connections.remove(at: place)
@@ -42,7 +42,7 @@ extension World {
         connection.node.unfollow(id, connection.room, because: end)
     }
 
-    // MARK: What the servers bring
+    // MARK: Messages from the servers
 
     func heard(_ news: SimulatedFeed.News, from life: Int) {
         guard lives.indices.contains(life), !lives[life].hasCrashed else { return }
@@ -66,7 +66,7 @@ extension World {
             where connection.node === node && connection.room == update.room && connection.isFollowing {
                 guard let reached = client.positions[update.room]?.seq else { continue }
                 if connection.isCatchingUp { continue }
-                // What began after this moved has it already, and is told of it no more.
+                // A subscription that began after this event already has it, and is not sent it again.
                 if update.from != reached + 1 {
                     truth.complain(
                         "\(client.session.name) at \(reached) gets \(update.from)…\(update.seq) on \(node.name)")
@@ -88,7 +88,7 @@ extension World {
         }
     }
 
-    /// Who is online changes as a frame says.
+    /// Applies a frame's changes of online members.
     private func shown(_ message: EphemeralMessage, _ node: SimulatedNode) {
         guard case .presence = message.kind, let frame = PresenceFrame(message.message) else { return }
         expectGrace(for: frame.off.contains, in: message.room, on: node)
@@ -107,11 +107,11 @@ extension World {
         }
     }
 
-    /// What was shown before is worth nothing: everybody asks to begin anew.
+    /// Earlier messages are void: all followers subscribe anew.
     private func beganAnew(_ room: RoomID, _ node: SimulatedNode) {
         for client in clients {
             for (place, connection) in client.connections.enumerated()
-            // Who waits for a snapshot gets one of the other log.
+            // A follower that waits for a snapshot gets one of the new log.
             where connection.node === node && connection.room == room && connection.isFollowing
                 && !connection.isCatchingUp
             {
@@ -139,11 +139,11 @@ extension World {
             client.positions[room] = (epoch, subscription.seq)
             return
         }
-        // It has gone while it was waiting: the room may have counted it in after that.
+        // It was closed while it waited: the room may have added it after that.
         node.unfollow(id, room, because: .lost)
     }
 
-    /// Complains of everybody who has followed a room for so long, and has not been told of an event.
+    /// Complains about every connection that has followed a room since `moved` and has not been sent an event.
     func expectAll(of room: RoomID, at seq: Int, since moved: Int64) {
         for client in clients {
             for connection in client.connections where connection.room == room && connection.isFollowing {
@@ -160,11 +160,11 @@ extension World {
         for client in clients {
             guard let connection = client.connections.first(where: { $0.id == request.connection }) else { continue }
             truth.note("\(client.session.name) may not follow as \(request.connection.rawValue): \(failure)")
-            // Who was banned for a moment while the past was read was told nothing of it.
+            // A session banned briefly while the past was read was not told of the ban.
             if plan.isCalm, failure == .unavailable, !truth.hasBanned(client.session.id, from: connection.room) {
                 truth.complain("\(client.session.name) may not follow, and nothing is wrong")
             }
-            // What was left out cannot be had: it comes back.
+            // The omitted deltas cannot be had: the client reconnects.
             drop(connection.id, of: client)
         }
     }

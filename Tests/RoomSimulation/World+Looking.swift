@@ -4,18 +4,18 @@ import RoomService
 import RoomWire
 
 extension World {
-    /// Looks at a room: it must be the fold of its log, of what was durable when it was asked for or later.
+    /// Reads a room: the result must be the fold of its log at a position that was durable at the request or later.
     func look(at room: RoomID, _ client: Client) {
         guard let node = someNode else { return }
         look(at: room, for: client.session.id, on: node, mustWork: plan.isCalm)
     }
 
-    /// Looks at a room; with the log out of reach it may show what it has.
+    /// Reads a room; with the log out of reach, the server may answer from memory.
     func look(at room: RoomID, for session: SessionID, on node: SimulatedNode, mustWork: Bool) {
         let (truth, isShared) = (truth, plan.settings.logIsShared)
-        // A server that has the log for itself does not read it: it shows what it knows to be durable.
+        // A server with its own log does not read it: it shows the state that it knows to be durable.
         let head = isShared ? truth.head(of: room) : truth.shown(of: room)
-        // While it is written, a log's head is compared by its version alone.
+        // While the log is being written, only the version of its head is compared.
         let epochs = isShared && isSettling ? truth.room(room)?.epochs.count ?? 0 : 0
         send(node) {
             do throws(RoomFailure) {
@@ -35,7 +35,7 @@ extension World {
         }
     }
 
-    /// Looks at a room as it was.
+    /// Reads a past state of a room.
     func lookBack(at room: RoomID, _ client: Client) {
         guard let node = someNode else { return }
         let head = plan.settings.logIsShared ? truth.head(of: room) : truth.shown(of: room)
@@ -51,7 +51,7 @@ extension World {
             } catch {
                 guard !truth.hasBanned(session, from: room, as: error) else { return }
                 guard !reads.areTooMany(for: session, on: node, as: error) else { return }
-                // A room that cannot be compared with its log may lack what others have seen.
+                // A room that cannot be compared with its log may lack events that others have seen.
                 if isCalm || error == .internalFault {
                     truth.complain("\(room) cannot be looked at as of \(seq): \(error)")
                 }
@@ -74,7 +74,7 @@ extension World {
                     return truth.complain("the log of \(room) is said to end at \(page.seq)")
                 }
                 let expected = known.events.dropFirst(after).prefix(max(0, min(limit, page.seq - after)))
-                // The location may have been cleared while the log was read.
+                // The location may have been cleared during the read.
                 let shown = [known.states[page.seq], known.state].map { $0.redaction.shown(Array(expected)) }
                 if !known.epochs.contains(page.epoch) || !shown.contains(page.events) {
                     truth.complain("the log of \(room) after \(after) is not shown as it is")
@@ -87,7 +87,7 @@ extension World {
         }
     }
 
-    /// Looks for a room by its code, and in the listing.
+    /// Looks a room up by its code, and in the listing.
     func find(_ room: RoomID) {
         guard let node = someNode else { return }
         let (code, truth, isCalm) = (truth.roomState(room).code, truth, plan.isCalm)

@@ -2,19 +2,19 @@ import NIOCore
 import RoomDomain
 import RoomService
 
-/// A member whose connection to a server was lost: there it may not be shown as offline for a while.
+/// A member who lost the connection to a server, which must not show the member as offline for a while.
 struct LostConnection {
     var node: SimulatedNode
     var room: RoomID
     var member: MemberID
-    /// That of the room's log.
+    /// The epoch of the room's log.
     var epoch: String
-    /// Until when, in nanoseconds.
+    /// The end of the grace, in nanoseconds.
     var until: Int64
 }
 
 extension World {
-    /// Notes that a client has lost a connection, where the server has told it that it is online.
+    /// Records that a client lost a connection, if the server had told it that it is online.
     func noteLoss(of connection: Client.Connection, by client: Client) {
         let room = connection.room
         guard connection.isFollowing, !connection.isCatchingUp,
@@ -28,13 +28,13 @@ extension World {
                 until: scheduler.now + plan.settings.presenceGrace.nanoseconds))
     }
 
-    /// Notes that a client is back at a server, or says that it goes.
+    /// Records that a client is back at a server, or leaves.
     func forgetLoss(of client: Client, in room: RoomID, on node: SimulatedNode) {
         let member = truth.roomState(room).memberOfSession[client.session.id]
         lost.removeAll { $0.node === node && $0.room == room && $0.member == member }
     }
 
-    /// Complains where a server takes a member for offline that has lost its connection a moment ago.
+    /// Complains about a server that shows a member as offline within the grace.
     func expectGrace(for isOffline: (MemberID) -> Bool, in room: RoomID, on node: SimulatedNode) {
         for loss in lost where loss.node === node && loss.room == room && scheduler.now < loss.until {
             guard truth.room(room)?.epoch == loss.epoch, truth.roomState(room).members[loss.member] != nil else {

@@ -5,15 +5,15 @@ import RoomLog
 import RoomService
 
 extension World {
-    /// How long everybody may take to agree, in nanoseconds.
+    /// The time within which all servers and clients must agree, in nanoseconds.
     private static let patience: Int64 = 60_000_000_000
 
-    /// The time of a server whose clock is right.
+    /// The current time of a correct clock.
     private var now: Timestamp {
         Timestamp(milliseconds: Int64(SimulatedNode.beginning) + scheduler.now / 1_000_000)
     }
 
-    /// Nothing goes wrong any more: everybody must come to the fold of the log.
+    /// Ends all faults: everybody must reach the fold of the log.
     func settle() {
         guard !isSettling else { return }
         truth.note("nothing goes wrong any more")
@@ -26,7 +26,7 @@ extension World {
             if node.hasCrashed { start(place) }
         }
         let deadline = scheduler.now + Self.patience
-        // What is done late is done by then.
+        // Late actions are done by then.
         later(5_000_000_000) { $0.awaitAgreement(until: deadline) }
         for number in wishes.indices where !wishes[number].isOver && !wishes[number].isWaiting { retry(number) }
     }
@@ -37,7 +37,7 @@ extension World {
         later(100_000_000) { $0.awaitAgreement(until: deadline) }
     }
 
-    /// What is not yet as it must be in the end; nil where all is.
+    /// The first thing that does not agree yet; nil if everything does.
     private func missingAgreement() -> String? {
         if let number = wishes.firstIndex(where: { !$0.isOver || $0.isWaiting }) {
             return "wish \(number) is not answered"
@@ -81,7 +81,7 @@ extension World {
         return nil
     }
 
-    /// The members of a room that are online: those who follow it, as far as a server can know.
+    /// The online members of a room: those who follow it, as far as a server can know.
     private func online(in room: RoomID, as node: SimulatedNode) -> Set<MemberID> {
         let state = truth.roomState(room)
         let following = clients.filter { client in
@@ -110,7 +110,7 @@ extension World {
 
     // MARK: Comparing
 
-    /// Looks at every room on every server, and at what is kept beside the log.
+    /// Compares every room on every server, and the rows beside the log.
     private func compare(until deadline: Int64) {
         for room in truth.rooms {
             let state = truth.roomState(room)
@@ -149,7 +149,7 @@ extension World {
         if loaded?.head.version.seq != state.seq { truth.complain("the log of \(room) is not what it was given") }
     }
 
-    /// Waits until nobody owes anything and every room has left memory.
+    /// Waits until no request is unanswered and every room has left memory.
     private func awaitQuiet(until deadline: Int64) {
         let (nodes, truth) = (nodes, truth)
         if let node = errands.first {

@@ -1,7 +1,7 @@
 import RoomService
 
 extension World {
-    /// A server crashes, stands still, or is cut off from the log; later another one.
+    /// Crashes a server, pauses it, or cuts it off from the log; schedules the next trouble.
     func makeTrouble() {
         guard !isSettling, let limit = plan.troubles else { return }
         later(dice.time(microseconds: 10_000...(limit * 1_000))) { world in
@@ -40,7 +40,7 @@ extension World {
 
     private func crash(_ node: SimulatedNode) {
         truth.note("\(node.name) crashes")
-        // Where one process writes the log, what it has sent is done or lost before another starts.
+        // If one process writes the log, its requests are carried out or lost before another process starts.
         node.crash(writesOutlive: plan.settings.logIsShared)
         errands.removeAll { $0 === node }
         for client in clients {

@@ -6,15 +6,14 @@ import RoomService
 import RoomWire
 import Synchronization
 
-/// One seed's world: servers on one log, people who use them, and what goes wrong; all of it on one thread.
+/// One seed's world on one thread: servers on one log, the people who use them, and faults.
 ///
-/// First people act while things go wrong; then nothing goes wrong any more, and everybody must come to the fold of the
-/// log.
+/// First people act while faults happen; then the faults end, and everybody must reach the fold of the log.
 actor World {
     nonisolated let scheduler: Scheduler
     nonisolated let loop: SimulatedEventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor {
-        // The loop lives as long as the actor, which holds it.
+        // The loop lives as long as the actor, which retains it.
         unsafe loop.asUnownedSerialExecutor()
     }
 
@@ -26,18 +25,18 @@ actor World {
     nonisolated let plan: WorldPlan
     private nonisolated let over = Atomic(false)
 
-    /// The server at each place; a crashed one until another is started there.
+    /// The server at each place; a crashed one stays until another is started there.
     var nodes: [SimulatedNode] = []
-    /// All that ever were.
+    /// All servers that have ever existed.
     private(set) var lives: [SimulatedNode] = []
     var clients: [Client] = []
     var rooms: [RoomID] = []
     var wishes: [Wish] = []
     /// Sessions that were ended, as far as their owners know.
     var endedSessions: [SessionID] = []
-    /// What was asked of servers beside commands and is not answered; servers that crashed owe nothing.
+    /// Unanswered requests other than commands; a crashed server owes no answers.
     var errands: [SimulatedNode] = []
-    /// Connections that were lost within the time of the grace.
+    /// Connections that were lost within the grace.
     var lost: [LostConnection] = []
     var actionsLeft: Int
     var isSettling = false
@@ -60,15 +59,15 @@ actor World {
         }
     }
 
-    /// Within how many nanoseconds what is durable has reached everybody, where nothing is slow and nothing is lost.
+    /// The time in nanoseconds within which durable events reach everybody if nothing is slow or lost.
     private static let promptly: Int64 = 100_000_000
 
-    /// Whether everything has been looked at.
+    /// Whether all checks have ended.
     nonisolated var isOver: Bool { over.load(ordering: .relaxed) }
 
     nonisolated func setOver() { over.store(true, ordering: .relaxed) }
 
-    /// Calls `body` in this world's turn, after so many nanoseconds; not where the world has ended by then.
+    /// Calls `body` in this world's turn after a time in nanoseconds, unless the world has ended by then.
     nonisolated func later(_ nanoseconds: Int64, _ body: @escaping @Sendable (isolated World) -> Void) {
         scheduler.post(loop.lane, after: nanoseconds) {
             guard !self.log.isOver else { return }
@@ -76,7 +75,7 @@ actor World {
         }
     }
 
-    /// Calls `body` in this world's turn, after everything that was handed to it before; not where it has ended by then.
+    /// Calls `body` in this world's turn after all earlier calls, unless the world has ended by then.
     nonisolated func next(_ body: @escaping @Sendable (isolated World) -> Void) {
         loop.execute {
             guard !self.log.isOver else { return }
@@ -103,7 +102,7 @@ actor World {
     /// A server that has not crashed.
     var someNode: SimulatedNode? { dice.element(of: nodes.filter { !$0.hasCrashed }) }
 
-    /// Asks something of a server, apart from commands.
+    /// Sends a server a request other than a command.
     func send(_ node: SimulatedNode, _ errand: @escaping @Sendable () async -> Void) {
         errands.append(node)
         node.run {
@@ -116,7 +115,7 @@ actor World {
 
     // MARK: Beginning
 
-    /// Starts the servers, makes sessions and rooms, and lets things happen.
+    /// Starts the servers, makes sessions and rooms, and schedules actions.
     func begin() {
         for place in 0..<plan.nodes { start(place) }
         let (node, plan, dice) = (nodes[0], plan, dice)
@@ -161,7 +160,7 @@ actor World {
 
     // MARK: Ending
 
-    /// Lets all tasks come to their ends, so that nothing of this world is left; false where some do not.
+    /// Lets all tasks end, so that nothing of this world is left; false if some do not.
     nonisolated func end() -> Bool {
         next { world in
             world.log.isOver = true

@@ -1,33 +1,33 @@
 import NIOCore
 import RoomService
 
-/// What a seed makes of its world.
+/// The parameters of a world, drawn from its seed.
 package struct WorldPlan: Sendable {
     var nodes: Int
     var loopsPerNode: Int
     var rooms: Int
     var clients: Int
-    /// How often somebody does something.
+    /// The number of actions.
     var actions: Int
-    /// Microseconds between two of these, at most.
+    /// The most microseconds between two actions.
     var pace: Int
     var weather: Weather
-    /// Milliseconds between two crashes, pauses or cuts of a node, at most; nil: there are none.
+    /// The most milliseconds between two crashes, pauses or cuts of a node; nil: there are none.
     var troubles: Int?
-    /// Whether rooms' logs come to count as others, as after a restore.
+    /// Whether rooms' logs get new epochs, as after a restore.
     var renewsEpochs: Bool
-    /// Whether the servers tell each other what moved.
+    /// Whether the servers tell each other which rooms moved.
     var hasBus: Bool
-    /// Once in so many messages between them one is lost; 0: never.
+    /// One of this many messages between servers is lost; 0: none.
     var losesHintsOnceIn: Int
     var settings: RoomHostSettings
-    /// Milliseconds by which each node's clock is ahead.
+    /// The milliseconds by which each node's clock is ahead.
     var skews: [Double]
 
-    /// Whether nothing fails, though it may take its time.
+    /// Whether nothing fails, although it may take its time.
     var isCalm: Bool { troubles == nil && weather.isHarmless }
 
-    /// Whether everybody hears of everything at once: nothing is slow, and hints arrive.
+    /// Whether all messages arrive promptly: nothing is slow, and no hint is lost.
     var isPrompt: Bool { troubles == nil && weather == .calm && hasBus && losesHintsOnceIn == 0 }
 
     init(_ dice: Dice) {
@@ -67,13 +67,13 @@ package struct WorldPlan: Sendable {
         settings.presenceLease = settings.presenceBeat * 3
         settings.presenceGrace = .milliseconds(Int64([0, 400, 3_000, 12_000][dice.number(in: 0..<4)]))
         settings.intervalsBetweenComparisons = dice.number(in: 1...6)
-        // So that what a hint did not tell comes late.
+        // Missing hints are then noticed late.
         if troubles == nil, weather == .calm, hasBus, losesHintsOnceIn == 0 {
             settings.comparisonInterval = .seconds(Int64(dice.number(in: 2...4)))
         }
         if !settings.logIsShared { weather.writesLateOnceIn = 0 }
         skews = (0..<nodes).map { _ in Double(dice.number(in: -2_000...2_000)) }
-        // Then every state is encoded beside the loop.
+        // Every state is then encoded outside the event loop.
         if dice.once(in: 2) { settings.longStateBytes = 0 }
         settings.answeredDeltaBytes = .max
         self.settings = settings
