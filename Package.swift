@@ -243,7 +243,8 @@ if Context.environment["FUZZ"] != nil {
 // Keeps the pure targets, what their tests share, and their tests, for a quick loop: Scripts/check.
 if Context.environment["PURE"] != nil {
     let pure: Set = [
-        "GeoSearch", "RoomDomain", "RoomWire", "CZlib", "WebSocketCodec", "EventStorage", "RoomLog", "SchemaFiles",
+        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "CZlib", "WebSocketCodec", "EventStorage", "RoomLog",
+        "SchemaFiles",
     ]
     let shared: Set = ["EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RoomTestSupport"]
     let tests = Set(pure.map { "\($0)Tests" }).union(["ArchitectureTests"])

@@ -57,6 +57,15 @@ import Testing
         #expect(target.imports.isDisjoint(with: ["Foundation", "Dispatch", "NIOPosix", "Logging"]))
     }
 
+    @Test func `the quick loop keeps every target that a pure target imports`() throws {
+        let list = try #require(tree.manifest.firstMatch(of: /let pure: Set = \[(?<names>[^\]]*)\]/))
+        let pure = Set(list.names.matches(of: /"(\w+)"/).map { String($0.1) })
+        for arrow in importArrows where pure.contains(arrow.target) {
+            let left = arrow.targets.subtracting(pure)
+            #expect(left.isEmpty, "\(arrow.target) imports \(left.sorted()), which Package.swift leaves out")
+        }
+    }
+
     @Test func `imports are found whatever stands before them`() {
         let source = """
             import One

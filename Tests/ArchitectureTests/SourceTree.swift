@@ -14,6 +14,8 @@ struct SourceTree {
     }
 
     let targets: [Target]
+    /// The text of `Package.swift`.
+    let manifest: String
 
     /// Reads the package that this file belongs to.
     init(file: String = #filePath) throws {
@@ -26,6 +28,7 @@ struct SourceTree {
         }
         targets.append(Target(name: "SchemaFiles", files: try Self.files(under: root.appending(path: "Schema"))))
         self.targets = targets
+        manifest = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
     }
 
     private static func files(under folder: URL) throws -> [String: String] {
