@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Moves a log of a million events from the embedded store to PostgreSQL, and measures time and memory of each step.
 
-Build first: swift build -c release --product backline; swift build -c release --product LogFiller. Needs PostgreSQL's server programs.
+Build first: swift build -c release --product backline; swift build -c release --product LogFiller. Needs PostgreSQL's
+server programs.
 """
 
 import argparse
@@ -20,7 +21,7 @@ MEMORY_LIMIT_MIB = 200
 def main():
     options = arguments()
     servers.enter()
-    # Nothing here is measured beside a load: all of it may use all processors.
+    # There is no load on another CPU: every step may use all processors.
     os.sched_setaffinity(0, range(servers.cpus()))
     from postgres import Cluster
 
@@ -43,10 +44,10 @@ def main():
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--events", type=int, default=1_000_000, help="how many events the log has (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="what the log is made of (%(default)s)")
-    parser.add_argument("--data", help="a folder with an embedded store to move, instead of making one")
-    parser.add_argument("--scratch", help="a folder for what is made meanwhile")
+    parser.add_argument("--events", type=int, default=1_000_000, help="number of events in the log (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the log's content (%(default)s)")
+    parser.add_argument("--data", help="a folder with the embedded store to move; without it, one is made")
+    parser.add_argument("--scratch", help="a folder for temporary files")
     parser.add_argument("--out", help="a file that the figures are added to, one JSON object a line")
     return parser.parse_args()
 
@@ -77,7 +78,7 @@ def move(options, cluster, folder, steps):
 
 
 def check_that_rooms_continue(store):
-    """A server serves the log, and its rooms take commands where they were."""
+    """A server serves the imported log, and its rooms accept commands and continue their numbers."""
     from backline import Server
 
     with Server(store=store) as server:
@@ -93,7 +94,7 @@ def check_that_rooms_continue(store):
 
 
 def run(command, folder):
-    """Runs a program to its end; returns what it said, how long it took and its peak memory."""
+    """Runs a program to its end; returns its output, how long it took and its peak memory."""
     began = time.monotonic()
     with tempfile.TemporaryFile(dir=folder) as output:
         child = os.posix_spawn(

@@ -1,7 +1,7 @@
 """A WebSocket client over TLS for thousands of connections in one process, which can also misbehave.
 
-It stops reading, drops the connection without a word, falls silent. TLS runs on memory buffers, so that the TCP socket
-stays in our hands. Clients of one process live on one event loop and call back in it.
+It can stop reading, drop the connection without a close frame, or fall silent. TLS runs on memory buffers, so that the
+client controls the TCP socket itself. All clients of a process run on one event loop and call back on it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ OPEN, CLOSED = "open", "closed"
 
 def run(main) -> object:
     """Runs a coroutine on a fast event loop."""
-    import uvloop  # Only the Python that `prepare` makes has it.
+    import uvloop  # Only the Python environment that `prepare` makes has this module.
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(main)
 
 
 def tls() -> ssl.SSLContext:
-    """TLS without verification: the certificate is one of the run."""
+    """TLS without verification: every run makes its own certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -36,7 +36,7 @@ def tls() -> ssl.SSLContext:
 
 
 class Refused(Exception):
-    """The connection did not come about, or not as a WebSocket."""
+    """The connection was not established, or did not become a WebSocket."""
 
 
 class Client(asyncio.Protocol):
@@ -52,9 +52,9 @@ class Client(asyncio.Protocol):
         self._silent = False
         loop = asyncio.get_running_loop()
         self.transport: asyncio.Transport | None = None
-        #: Ready when the server has accepted the WebSocket, fails with `Refused`.
+        #: Completes when the server has accepted the WebSocket; fails with `Refused`.
         self.opened: asyncio.Future[None] = loop.create_future()
-        #: The close code when the connection has ended; None where it broke without one.
+        #: The close code when the connection has ended; None if it broke without one.
         self.ended: asyncio.Future[int | None] = loop.create_future()
         #: When the close frame arrived, on the monotonic clock.
         self.close_arrived: float | None = None
@@ -95,14 +95,14 @@ class Client(asyncio.Protocol):
             self.transport.abort()
 
     def stop_reading(self) -> None:
-        """Reads no more: the kernel's buffers fill, then the server's; pings stay unanswered."""
+        """Stops reading: the kernel's buffers fill, then the server's; pings stay unanswered."""
         self.transport.pause_reading()
 
     def read_on(self) -> None:
         self.transport.resume_reading()
 
     def fall_silent(self) -> None:
-        """Reads, but answers nothing any more, not even a ping."""
+        """Goes on reading, but answers nothing, not even a ping."""
         self._silent = True
 
     # Receiving.
@@ -228,7 +228,7 @@ async def connect(
 
 
 class Follower:
-    """What one client knows of one room: its position, and every place where the numbers did not fit."""
+    """One client's view of one room: its position, and every gap or repetition of sequence numbers."""
 
     __slots__ = ("room", "epoch", "seq", "faults", "snapshots", "collapsed", "events")
 
@@ -264,7 +264,7 @@ class Follower:
         return {"epoch": self.epoch, "seq": self.seq}
 
     def subscribe(self, number: int = 1) -> dict:
-        """The message that subscribes, from the position on where there is one."""
+        """The message that subscribes, from the client's position if it has one."""
         message = {"type": "subscribe", "id": number, "room": self.room}
         return message if self.seq is None else {**message, "position": self.position}
 

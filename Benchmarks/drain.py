@@ -3,12 +3,12 @@
 
     Benchmarks/drain.py [--clients 10000] [--window 20] [--out FILE]
 
-A server on a private PostgreSQL is sent SIGTERM while a publisher makes events; a second one is started on the same
-port at once. Each client is told when to come back (`goaway`), is closed with 1012 at that instant, and comes back at once
-with its position. Told are when everybody was back, whether anybody lost or repeated an event, and how evenly they
-came.
-Exits with 1 if not all are back within the window and ten seconds, if an event was lost or repeated, or if more came in
-one second than twice the mean.
+A server on a private PostgreSQL gets SIGTERM while a publisher makes events; a second server starts on the same port at
+once. The first server tells each client when to reconnect (`goaway`) and closes it with 1012 at that instant. The
+client reconnects at once, with its position. The output shows when all clients were back, whether any lost or repeated
+an event, and how evenly they reconnected.
+Exits with 1 if not all are back within the window and ten seconds, if an event was lost or repeated, or if more clients
+reconnected in one second than twice the mean.
 """
 
 import asyncio
@@ -25,21 +25,21 @@ import client
 import servers
 
 SLACK = 10
-"""Seconds after the window by which everybody must be back."""
+"""Seconds after the window within which all clients must be back."""
 LATE = 1.0
-"""Seconds by which a close may miss the instant that was told."""
+"""Seconds by which a close may miss the announced instant."""
 
 
 def add_options(parser):
     parser.add_argument("--clients", type=int, default=10_000, help="subscribers")
-    parser.add_argument("--window", type=float, default=20, help="seconds over which the server sends clients away")
+    parser.add_argument("--window", type=float, default=20, help="seconds over which the server closes connections")
     parser.add_argument("--rate", type=float, default=1, help="events in a second")
     parser.add_argument("--processes", type=int, default=2, help="processes among which the clients are divided")
 
 
 @dataclasses.dataclass
 class Record:
-    """What one client went through; times are on the monotonic clock, which all processes share."""
+    """The record of one client; times are on the monotonic clock, which all processes share."""
 
     told_at: float | None = None
     told: float | None = None
@@ -53,7 +53,7 @@ class Record:
 
 
 class Subscriber:
-    """One client: follows the room, goes when it is sent away, comes back with its position."""
+    """One client: follows the room, is closed when the server says so, and reconnects with its position."""
 
     def __init__(self, crowd):
         self.crowd, self.follower, self.record = crowd, client.Follower(crowd.room), Record()
@@ -82,7 +82,7 @@ class Subscriber:
 
 
 class Crowd:
-    """The clients of one process, which talks over `pipe` with the one that restarts the server."""
+    """The clients of one process; `pipe` leads to the process that restarts the server."""
 
     def __init__(self, pipe, port, token, room):
         self.pipe, self.room = pipe, room
@@ -129,7 +129,7 @@ class Crowd:
 
 
 class Publisher:
-    """Makes events one after the other; what was not answered is sent again with its key, on the next connection."""
+    """Makes events one after the other; repeats a command without an answer, with its key, on the next connection."""
 
     def __init__(self, port, token, room, rate):
         self._port, self._token, self._room, self._pause, self._tls = port, token, room, 1 / rate, client.tls()
@@ -201,7 +201,7 @@ def start_crowds(chosen, port, token, room):
 
 
 async def counted(pipes, kind, enough, limit):
-    """Waits until the processes told of so many clients altogether, or the time is over."""
+    """Waits until the processes have reported so many clients altogether, or the time is over."""
     told = dict.fromkeys(pipes, 0)
     while sum(told.values()) < enough and time.monotonic() < limit:
         for pipe in pipes:
@@ -263,7 +263,7 @@ def figures(everyone, began, last):
     misses = [abs(one.closed_at - one.told_at - one.told) for one in everyone if one.told_at and one.closed_at]
     seconds = collections.Counter(int(at) for at in back)
     accepted = [seconds[second] for second in range(int(back[0]), int(back[-1]) + 1)] if back else []
-    # The first and the last second are rarely whole.
+    # The first and the last second are rarely complete.
     whole = accepted[1:-1] if len(accepted) > 4 else accepted
     return {
         "told": sum(1 for one in everyone if one.told_at),

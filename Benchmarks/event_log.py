@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""The event log on PostgreSQL: appends, one hot room, latency and loading, beside pgbench and bare inserts.
+"""The event log on PostgreSQL: appends, one busy room, latency and loading, compared with pgbench and bare inserts.
 
     swift build -c release --product backline
     swift build -c release --product EventLogLoad
     Benchmarks/event_log.py [--runs 3] [--seconds 5] [--only appends,light,hot,sockets,loading] [--out FILE]
 
-Starts a PostgreSQL of its own (fsync and synchronous_commit on) and measures, each beside its peer and in turn with it:
+Starts a PostgreSQL of its own (fsync and synchronous_commit on). Each load runs in turn with its peer:
 
-appends   1,000 rooms through raw store calls, every position checked, beside the same rows with nothing checked
-light     few writers, one vote in flight each, with and without a key for a retry, beside as many pgbench clients that
+appends   1,000 rooms through raw store calls, every position checked; peer: the same rows without any check
+light     few writers, one vote in flight each, with and without a key for a retry; peers: as many pgbench clients that
           commit single rows, and as many that commit a keyed vote's rows, position checked, one vote after the other
-hot       200 voters of one room, decided and appended as the server does it, without sockets, with and without keys
-sockets   the same through the server: how many votes, and at a tenth of that when the vote's delta arrives elsewhere
+hot       200 voters of one room, decided and appended as in the server, without sockets, with and without keys
+sockets   the same through the server: votes a second, and at a tenth of that rate the time until a vote's delta reaches
+          another client
 loading   a room of 10,000 tracks and 100,000 events, from its snapshot and from its first event
 
-Exits with 1 where an append was lost, refused or not shown; a line that is missed is told in the table.
+Exits with 1 if an append was lost, refused or not shown. The table marks lines that are missed.
 """
 
 import contextlib
@@ -43,20 +44,20 @@ ON CONFLICT (room_id, slot) DO UPDATE SET
     fingerprint = excluded.fingerprint, result = excluded.result, checksum = excluded.checksum;
 \\set seq :seq + 1
 """
-"""One vote as one transaction: what the server writes for it, without batches."""
+"""One vote as one transaction: the rows that the server writes for it, without batches."""
 BATCHES = ((250, 1, False), (250, 4, False), (250, 1, True))
-"""Rooms of a batch, events for each, whether each event comes of a command with a key."""
+"""Rooms of a batch, events for each room, and whether each event comes from a command with a key."""
 
 
 def add_options(parser):
-    parser.add_argument("--runs", type=int, default=3, help="runs whose median is told")
+    parser.add_argument("--runs", type=int, default=3, help="number of runs; the table shows their median")
     parser.add_argument("--seconds", type=float, default=5, help="measured time of each load")
-    parser.add_argument("--lanes", type=int, default=3, help="batches side by side, of both peers; the server has 3")
-    parser.add_argument("--only", default="appends,light,hot,sockets,loading", help="what is measured")
+    parser.add_argument("--lanes", type=int, default=3, help="concurrent batches, for both peers; the server has 3")
+    parser.add_argument("--only", default="appends,light,hot,sockets,loading", help="the loads to measure")
 
 
 class Log:
-    """A PostgreSQL, and what is run against it."""
+    """A PostgreSQL, and the loads that run against it."""
 
     def __init__(self, options, out):
         from postgres import Cluster
@@ -64,7 +65,7 @@ class Log:
         self.seconds, self.lanes, self.out = options.seconds, options.lanes, out
         self.cluster = Cluster()
         self.rounds = 0
-        # No checkpoint falls into one measurement and not into its peer's.
+        # No checkpoint may fall into one measurement and not into its peer's.
         for setting in ("max_wal_size = '8GB'", "checkpoint_timeout = '1h'", "shared_buffers = '512MB'"):
             self.cluster.sql(f"ALTER SYSTEM SET {setting}", "postgres")
         self.cluster.stop("fast")
@@ -122,14 +123,14 @@ class Log:
         ])
 
     def single_votes(self, clients):
-        """Votes that are each a transaction of their own: how many a second."""
+        """Votes in transactions of their own: how many a second."""
         self._sql(
             "TRUNCATE log, keys, heads",
             f"INSERT INTO heads SELECT lpad(n::text, 32, '0')::uuid, 0, 0 FROM generate_series(0, {clients - 1}) AS n")
         return self.commits(clients, "vote.sql", "-D", "seq=0")
 
     def commits(self, clients, script="commit.sql", *arguments):
-        """Commits of a single row, or of what another script writes: how many a second, and how long one takes."""
+        """Commits of a single row, or of another script: how many a second, and how long one takes."""
         prefix = self._path(f"log-{clients}-{self.rounds}")
         self.rounds += 1
         subprocess.run(
@@ -154,7 +155,7 @@ class Log:
 
     @contextlib.contextmanager
     def server(self):
-        """The server without TLS, which what is measured here does not need."""
+        """The server without TLS, since TLS is not measured here."""
         from backline import Server
 
         with Server(
@@ -172,7 +173,7 @@ class Log:
 
 
 class Findings:
-    """What the runs found, by what was measured."""
+    """The figures of the runs, by load."""
 
     def __init__(self):
         self._found = {}
@@ -271,7 +272,7 @@ def measure_loading(log, found):
 
 
 def rows(found):
-    """The table's rows: what, measured, its peer, the ratio, the line to beat, whether it is beaten."""
+    """The table's rows: the load, its figure, the peer's figure, the ratio, the line, and whether the line is met."""
 
     def row(what, measured, peer, ratio, line=None, met=None):
         return (what, measured, peer, ratio, line or "", "" if met is None else "yes" if met else "**no**")
@@ -323,7 +324,7 @@ def rows(found):
 def main():
     options = servers.options(__doc__.splitlines()[0], add_options)
     servers.enter()
-    # Nothing here has a CPU for itself: the database works on all of them.
+    # No process has a CPU for itself: the database uses all of them.
     os.sched_setaffinity(0, range(servers.cpus()))
     if not os.access(LOAD, os.X_OK):
         raise SystemExit(f"there is no {LOAD}: swift build -c release --product EventLogLoad")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Fan-out: CPU time of the server for each message that reaches a subscriber, beside peers.
+"""Fan-out: CPU time of the server for each message that reaches a subscriber, compared with peers.
 
     Benchmarks/fanout.py [--subscribers 1000,5000,10000] [--phases w1,w4,r5,r20] [--peers socketify,nchan] [--out FILE]
 
 Every subscriber has a TLS 1.3 connection of its own; every server has one thread on one CPU and the same P-256
-certificate. A message of the peers has 200 bytes; the server's is a delta of one event, of about the same size. In `w4`
-four messages are in flight, the next is sent when all have one; in `r20` twenty are sent in a second, whatever happens.
-Exits with 1 if the server lost or repeated anything, or a connection.
+certificate. A message of the peers has 200 bytes; the server's is a delta of one event, of about the same size. In
+`w4` four messages are in flight, and the next is sent when all subscribers have one; in `r20` twenty are sent in each
+second. Exits with 1 if the server lost or repeated anything, or a connection.
 """
 
 import statistics
@@ -45,7 +45,7 @@ def main():
 
 
 def judge(line, key, out):
-    """A peer may be too slow for a rate: its row is marked. Anything else that is not whole is a failure."""
+    """A peer may be too slow for a rate: its row is marked. Any other loss is a failure."""
     wrong = servers.defects(line)
     line["behind"] = bool(wrong) and key[2] != "backline" and servers.overloaded(line)
     if wrong and not line["behind"]:

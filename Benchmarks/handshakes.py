@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Handshakes: connections set up in a second, full and resumed, beside peers.
+"""Handshakes: connections set up in a second, full and resumed, compared with peers.
 
     Benchmarks/handshakes.py [--concurrency 32] [--seconds 4] [--peers socketify,nchan] [--out FILE]
 
 For the server one connection is the TLS handshake, the WebSocket's upgrade with its session looked up, the
 subscription with its snapshot received, and the WebSocket's closing handshake. For a peer it is TLS, upgrade and
 closing. A resumed handshake presents the ticket of an earlier one. "A CPU second" is what the server's own CPU time
-allows; the measured rate is below it where the load generator is the slower side, as it is with resumption.
+allows; the measured rate is below it if the load generator is the slower side, as it is with resumption.
 """
 
 import servers

@@ -3,10 +3,14 @@
 
     Benchmarks/hostile.py [--minutes 10] [--clients 50] [--only NAME,…] [--store sqlite|postgres] [--out FILE]
 
-The server runs with its default settings. Lines, each looked at for every attack: the ordinary clients' acknowledgement
-p99 is at most 3 times, and the server's resident memory at most 256 MB above, what it is without an attack (measured
-before the first and again between all of them, of which p99 is the median); nothing is lost (every acknowledged vote is
-in its room's log once, and `backline verify` finds nothing). Exits with 1 where one is missed.
+The server runs with its default settings. These lines apply to every attack:
+
+- The 99th percentile of the ordinary clients' time to an acknowledgement is at most 3 times that without an attack: the
+  median of the times before the first attack and between attacks.
+- The server's resident memory is at most 256 MB above that before the first attack.
+- Nothing is lost: every acknowledged vote is in its room's log once, and `backline verify` finds nothing.
+
+Exits with 1 if a line is missed.
 """
 
 import collections
@@ -27,26 +31,26 @@ import voters
 from attacks.connections import Line
 
 RATIO = 3.0
-"""How much longer an acknowledgement may take under attack, at p99."""
+"""The factor by which an acknowledgement may take longer under attack, at p99."""
 MEMORY_KIB = 256 * 1000 * 1000 // 1024
-"""How much more memory may be resident under attack."""
+"""The resident memory that an attack may add."""
 BEGIN, BETWEEN, SETTLE = 20.0, 4.0, 2.0
-"""Seconds without an attack: before the first, between two, and those after an attack that count for nothing."""
+"""Seconds without an attack: before the first, between two attacks, and those after an attack that are not counted."""
 ENOUGH_KIB = 4 * 1024 * 1024
-"""An attack is ended where the server has taken so much: the machine is needed for the others."""
+"""The resident memory of the server at which an attack is ended: the other attacks need the machine too."""
 
 
 def add_options(parser):
     parser.add_argument("--minutes", type=float, default=10, help="minutes of attacks and pauses between them")
     parser.add_argument("--clients", type=int, default=50, help="ordinary clients")
     parser.add_argument("--period", type=float, default=0.5, help="seconds between two votes of one client")
-    parser.add_argument("--only", default="", help="attacks to make, separated by commas")
+    parser.add_argument("--only", default="", help="the attacks to run, separated by commas")
     parser.add_argument("--store", choices=("sqlite", "postgres"), default="sqlite", help="where events are kept")
     parser.add_argument("--small", action="store_true", help="begin with few connections and small rooms")
 
 
 class Memory:
-    """Watches the server's resident memory: when, and KiB."""
+    """Samples the server's resident memory: the time, and KiB."""
 
     def __init__(self, pid):
         self._pid, self._stopping, self.samples = pid, threading.Event(), []
@@ -103,8 +107,8 @@ class Helper:
 def places():
     """The processors of the server, the attacker and the ordinary clients.
 
-    With two the server has both, as it has by default; the attacker is on the first and yields to everybody, because it
-    stands for another machine; the clients are on the second. With more the server does without those two.
+    With two processors the server has both, as it has by default. The attacker is on the first, at the lowest priority,
+    because it stands for another machine; the clients are on the second. With more the server has the others.
     """
     count = servers.cpus()
     if count == 1:
@@ -144,7 +148,7 @@ def check_log(server, record, out):
 
 
 class Attacks:
-    """The attacker's process, which is begun anew where it had to be ended."""
+    """The attacker's process, which is started again if it had to be ended."""
 
     def __init__(self, *arguments):
         self._arguments = arguments
@@ -168,7 +172,7 @@ class Attacks:
 
 
 def within(record, memory, begin, end):
-    """What the ordinary clients and the server were like in some time."""
+    """The figures of the ordinary clients and the server in a period."""
     votes = [vote.took for vote in record.votes if begin <= vote.due < end]
     health = [took for at, took in record.health if begin <= at < end]
     return {
@@ -180,7 +184,7 @@ def within(record, memory, begin, end):
 
 
 def run(server, chosen, out):
-    """Everything while the server runs; returns lines of the table."""
+    """All attacks on the running server; returns the lines of the table."""
     names = [name for name in chosen.only.split(",") if name] or [one.__name__ for one in attacks.ATTACKS]
     share = chosen.minutes * 60 / len(names)
     scale = min(1.0, share / 30)
@@ -226,10 +230,10 @@ def run(server, chosen, out):
 
 
 def judge(record, memory, turns, alone, out):
-    """The figures of every attack, and where a line was missed."""
+    """The figures of every attack, and the lines that were missed."""
     quiet = [within(record, memory, *span) for span in alone]
     first = quiet[0]
-    # What an attack leaves behind must not make the line wider.
+    # The after-effects of an attack must not relax the line.
     p99 = statistics.median(span["p99_ms"] for span in quiet)
     bound = first["resident_kib"] + MEMORY_KIB
     rows = [("none, before the first", "", "", first["votes"], f"{first['p99_ms']:.1f}", "",

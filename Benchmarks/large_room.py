@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A room of 10,000 tracks and 2,000 members: its snapshot, a vote's delta, and what deciding takes.
+"""A room of 10,000 tracks and 2,000 members: its snapshot, the delta of a vote, and the time of decisions.
 
     swift build -c release --product backline
     swift build -c release --product EventLogLoad
     Benchmarks/large_room.py [--tracks 10000] [--members 2000] [--runs 30] [--out FILE]
 
-The snapshot is timed at the client, over TLS, from sending `subscribe` to the message's last byte: cold, where a vote
-has moved the room since it was encoded last, and warm. Deciding is timed in a process without sockets. Exits with 1
-where a line is missed.
+The snapshot is timed at the client, over TLS, from sending `subscribe` to the message's last byte. A snapshot is cold
+if a vote has changed the room since it was encoded last, else warm. Decisions are timed in a process without sockets.
+Exits with 1 if a line is missed.
 """
 
 import concurrent.futures
@@ -30,7 +30,7 @@ def add_options(parser):
 
 
 def join(server, room, number):
-    """Makes a session that is a member."""
+    """Makes a session and joins the room with it."""
     person = server.session(f"Member {number}")
     person.command(room, "join")
     return person
@@ -39,7 +39,7 @@ def join(server, room, number):
 def snapshot(server, person, room, headers=()):
     """Follows a room on a connection of its own.
 
-    Returns the milliseconds until all is there, its bytes, and the server's seconds of CPU time.
+    Returns the milliseconds until the whole snapshot has arrived, its bytes, and the server's CPU time in seconds.
     """
     import backline
 
@@ -61,7 +61,7 @@ class Votes:
         self.people, self.room, self.number = people, room, 0
 
     def cast(self):
-        """Moves the room by one vote; returns its position."""
+        """Casts one vote; returns the room's new position."""
         person = self.people[self.number % len(self.people)]
         self.number += 1
         return person.command(self.room, "vote", track=self.number)["seq"]
@@ -108,7 +108,7 @@ def measure_deltas(options, server, votes, out):
 
 
 def decide(options, out):
-    """What `EventLogLoad deciding` measures, in a process of its own on the server's CPU."""
+    """The figures of `EventLogLoad deciding`, in a process of its own on the server's CPU."""
     with servers.on_server_cpu():
         done = subprocess.run(
             [LOAD, "deciding", "--tracks", str(options.tracks), "--members", str(options.members - 1)],

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Latency under load: from publishing until the last subscriber has it, at half of the capacity, beside a peer.
+"""Latency under load: from publishing until the last subscriber has the message, at half the capacity, beside a peer.
 
     Benchmarks/latency_load.py [--subscribers 1000,10000] [--peer socketify] [--out FILE]
 
-The capacity of each server is what it delivers in a second with four messages in flight, measured just before. Both are
-then given the same messages a second: half of the peer's capacity, and half of the server's own. Times are counted from
-when a message was due. A peer that cannot keep up with the higher rate is marked.
+The capacity of a server is the number of messages that it delivers in a second with four in flight, measured just
+before. Both servers then get the same rates: half of the peer's capacity, and half of the server's own. Times are
+counted from the moment at which a message was due. A peer that cannot keep up with the higher rate is marked.
 """
 
 import servers
@@ -14,8 +14,8 @@ import servers
 def add_options(parser):
     parser.add_argument("--subscribers", default="1000,10000", help="subscribers, separated by commas")
     parser.add_argument("--seconds", type=float, default=5, help="measured time of a load")
-    parser.add_argument("--peer", default="socketify", help="the server beside it")
-    parser.add_argument("--runs", type=int, default=3, help="runs whose median is told")
+    parser.add_argument("--peer", default="socketify", help="the peer to compare with")
+    parser.add_argument("--runs", type=int, default=3, help="number of runs; the table shows their median")
 
 
 def run(name, subscribers, phases, out):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Memory: what one idle subscriber with its TLS connection costs the server in resident memory, beside peers.
+"""Memory: resident memory of the server for one idle subscriber with its TLS connection, compared with peers.
 
     Benchmarks/memory.py [--subscribers 10000] [--peers socketify,nchan] [--out FILE]
 
-Resident memory of a fresh server before and after the subscribers have connected and been still for some seconds, and
-once more after messages went to all of them; the difference, divided by the subscribers.
+Measures the resident memory of a fresh server before the subscribers connect, after they have been idle for some
+seconds, and again after messages went to all of them. The figure is the difference divided by the subscribers.
 """
 
 import servers
@@ -12,7 +12,7 @@ import servers
 
 def add_options(parser):
     parser.add_argument("--subscribers", default="10000", help="subscribers, separated by commas")
-    parser.add_argument("--settle", type=float, default=5, help="seconds of stillness before memory is read")
+    parser.add_argument("--settle", type=float, default=5, help="idle seconds before memory is read")
 
 
 def main():

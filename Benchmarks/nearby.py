@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Which rooms are nearest: the index in this process beside four peers, on the same rooms and queries.
+"""The nearest rooms: the index in a process of its own beside four peers, on the same rooms and queries.
 
     swift build -c release --product NearbyLoad
     Benchmarks/nearby.py [--rooms 1000000] [--queries 1000] [--rounds 3] [--only sqlite,postgis,btree,redis]
                          [--out FILE]
 
-Half of the rooms and queries lie anywhere on the Earth, half around 200 cities, most around the first ones: normally
-distributed with a deviation of 5 km, the n-th city having a share of 1/n. Asked are the 50 nearest (--limit) within
-1, 10 and 100 km (--radii, metres), by one client that waits for each answer.
+Half of the rooms and queries are anywhere on the Earth. The other half are around 200 cities, normally distributed with
+a deviation of 5 km; the n-th city has a share proportional to 1/n. One client asks for the 50 nearest (--limit) within
+1, 10 and 100 km (--radii, metres) and waits for each answer.
 
 index      NearbyIndex, called in its process
 sqlite     R*Tree in its process, in memory: box, then Haversine as a function in C
@@ -15,8 +15,8 @@ postgis    geography with a GiST index: ST_DWithin and KNN order, on the sphere
 btree      PostgreSQL, (lat, lon) in a B-tree: box, then Haversine in SQL
 redis      GEOSEARCH
 
-Every answer is compared with that of looking at every room. Exits with 1 where one of the index's differs in ids, order
-or by more than 1 mm, or where a line is missed.
+Every answer is compared with that of a brute-force search. Exits with 1 if an answer of the index differs in ids, in
+order or by more than 1 mm, or if a line is missed.
 """
 
 import bisect
@@ -45,13 +45,13 @@ SERVERS = ("postgis", "btree", "redis")
 
 
 def add_options(parser):
-    parser.add_argument("--rooms", type=int, default=1_000_000, help="how many rooms there are")
-    parser.add_argument("--queries", type=int, default=1_000, help="how many places are searched around")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each is; a query's median counts")
-    parser.add_argument("--runs", type=int, default=3, help="runs of the index, whose median is told; peers have one")
-    parser.add_argument("--seed", type=int, default=1, help="what rooms and queries are made of")
+    parser.add_argument("--rooms", type=int, default=1_000_000, help="number of rooms")
+    parser.add_argument("--queries", type=int, default=1_000, help="number of locations to search around")
+    parser.add_argument("--rounds", type=int, default=3, help="repetitions of each query, whose median counts")
+    parser.add_argument("--runs", type=int, default=3, help="runs of the index, for the median; peers have one")
+    parser.add_argument("--seed", type=int, default=1, help="seed of rooms and queries")
     parser.add_argument("--radii", type=servers.numbers, default=[1_000, 10_000, 100_000], help="metres")
-    parser.add_argument("--limit", type=int, default=50, help="how many rooms are asked for")
+    parser.add_argument("--limit", type=int, default=50, help="number of rooms in an answer")
     parser.add_argument("--cell", type=float, default=0, help="cells that locations are rounded to, metres")
     parser.add_argument("--program", default=LOAD, help="the load program")
     parser.add_argument("--only", default=",".join(NAMES), help="the peers that are measured")
@@ -93,7 +93,7 @@ class Data:
         ]
 
     def answers(self, name):
-        """What a program answered: for each query a list of ids and distances."""
+        """The answers of a program: for each query a list of ids and distances."""
         with open(self.path(name), "rb") as file:
             content = file.read()
         found, at = [], 0
@@ -137,7 +137,7 @@ def peer(name, data, options):
 
 @contextlib.contextmanager
 def place(name, folder):
-    """Where a peer is, while it runs."""
+    """The address of a running peer."""
     if name in ("postgis", "btree"):
         from postgres import Cluster
 
@@ -172,7 +172,7 @@ def place(name, folder):
 
 
 def compare(found, truth, size):
-    """Of `size` answers for each radius: how many have the same ids in the same order, and the same ids in any order."""
+    """How many of `size` answers for each radius have the same ids in the same order, and in any order."""
     ordered, same = [], []
     for start in range(0, len(truth), size):
         pairs = list(zip(found[start:start + size], truth[start:start + size], strict=True))
@@ -190,7 +190,7 @@ def check(found, truth, out):
 
 
 def lines(options, figures, out):
-    """The lines to meet, each as a row: what, measured, line, whether it is met."""
+    """The lines, each as a row: the subject, the figure, the line, and whether it is met."""
     scale = options.rooms / 1_000_000
     own = figures["index"]
     wanted = [

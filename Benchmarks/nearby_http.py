@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Nearby searches over HTTP: what a request costs the server, and how long its client waits.
+"""Nearby searches over HTTP: the server's CPU time for a request, and the time that its client waits.
 
     Benchmarks/nearby_http.py [--rooms 5000] [--seconds 10] [--store memory] [--out FILE]
 
-Rooms in some cities; requests one after the other on a few connections that are kept: for the 50 nearest within 10 km,
-for the nearest one, where nothing is, and a request that searches nothing, to compare with. Told are the
-server's CPU for a request (the database has its own) and the client's wait.
+The rooms are in some cities. Requests are sent one after the other on a few kept connections: for the 50 nearest
+within 10 km, for the nearest one, in an area without rooms, and a request that searches nothing, to compare with. The
+table shows the server's CPU time for a request, without the database's, and the client's waiting time.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ from soak import Api
 
 CITIES = 25
 ROOMS_OF_ONE = 50
-"""Rooms of one session; it may have a hundred."""
+"""Rooms of one session, which may have at most a hundred."""
 CONNECTIONS = 4
 
 
 def add_options(parser):
-    parser.add_argument("--rooms", type=int, default=5_000, help="open public rooms with a place")
+    parser.add_argument("--rooms", type=int, default=5_000, help="open public rooms with a location")
     parser.add_argument("--seconds", type=float, default=10, help="seconds of each kind of request")
     parser.add_argument(
         "--store", choices=("memory", "sqlite", "postgres"), default="memory", help="where events are kept")
 
 
 async def ask(api, path, token, end, waits):
-    """Asks again and again; returns how many rooms came."""
+    """Sends one request after the other; returns how many rooms were in the answers."""
     rooms = 0
     while time.monotonic() < end:
         began = time.perf_counter()
@@ -66,8 +66,8 @@ async def measure(server, chosen, dice):
     for name, path in (
         ("the 50 nearest within 10 km", lambda: search(50)),
         ("the nearest one", lambda: search(1)),
-        ("where nothing is", lambda: "/v1/rooms/nearby?lat=-80&lon=0&radiusMeters=10000"),
-        ("one's own session, no search", lambda: "/v1/session"),
+        ("an area without rooms", lambda: "/v1/rooms/nearby?lat=-80&lon=0&radiusMeters=10000"),
+        ("the client's own session, no search", lambda: "/v1/session"),
     ):
         pid, waits = server.process.pid, []
         await ask(api, path, token, time.monotonic() + 1, [])

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Nearby subscriptions: rooms open, move and close, and everybody near by is shown it.
+"""Nearby subscriptions: rooms open, move and close, and subscribers near them see the changes.
 
     Benchmarks/nearby_live.py [--subscriptions 5000] [--rooms 200] [--seconds 30] [--store memory] [--out FILE]
 
-Subscriptions around some cities, from 1 to 50 km wide, on a fifth as many connections. Each second so many rooms open
-in and around these cities; each moves after a while and closes after as long. The same is done before without any
-subscription: the difference is what showing the changes costs. Told are the server's CPU for each change and each
-message, and how many messages came. At the end what each subscription has folded must be what a fresh search of the
-same place gives.
+The subscriptions are around some cities, from 1 to 50 km wide, on a fifth as many connections. Each second a number
+of rooms open in and around these cities; each moves after a while and closes after as long. The same load runs before
+without any subscription: the difference is the cost of showing the changes. The table shows the server's CPU time for
+each change and each message, and the number of messages. At the end the list that each subscription has folded must
+equal that of a fresh search at the same location.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ CITIES = 25
 LIFE = 10
 """Seconds from a room's opening to its end."""
 OPEN_AT_ONCE = 50
-"""Rooms of one session; it may have a hundred."""
+"""Rooms of one session, which may have at most a hundred."""
 PER_CONNECTION = 5
 SETTLE = 20
-"""Seconds within which all must have been shown."""
+"""Seconds within which every change must have been shown."""
 
 
 def add_options(parser):
@@ -35,7 +35,7 @@ def add_options(parser):
     parser.add_argument("--seconds", type=float, default=30, help="seconds of load")
     parser.add_argument(
         "--store", choices=("memory", "sqlite", "postgres"), default="memory", help="where events are kept")
-    parser.add_argument("--seed", type=int, default=None, help="seed of where rooms and subscriptions are")
+    parser.add_argument("--seed", type=int, default=None, help="seed of the locations of rooms and subscriptions")
 
 
 class Subscription:
@@ -59,7 +59,7 @@ class Subscription:
             self.rooms[room["id"]] = room
 
     def has(self, rooms):
-        """Whether these rooms are what it has: whoever listens to them is not told."""
+        """Whether the subscription has these rooms; changes in listener counts alone are not sent."""
         def told(room):
             return {name: value for name, value in room.items() if name != "listeners"}
         mine = sorted(self.rooms.values(), key=lambda room: (room["distanceMeters"], room["id"]))
@@ -101,7 +101,7 @@ class Rooms:
         return content
 
     async def live(self, token, life):
-        """One room from its opening to its end; without a life it stays."""
+        """One room from its opening to its end; without a lifetime it stays open."""
         body = {"name": "A room", "location": self.place()}
         made = await self.ask("POST", "/v1/rooms", body, token, 201)
         if made is None or life is None:
@@ -112,7 +112,7 @@ class Rooms:
             await self.ask("POST", path, {"command": command}, token, 200)
 
     async def load(self, each_second, seconds, pid):
-        """Opens so many rooms and waits for their ends; returns the changes, the seconds, and the server's CPU."""
+        """Opens so many rooms and waits for their ends; returns the changes, the seconds, and the server's CPU time."""
         cpu, changes, began = servers.cpu_seconds(pid), self.changes, time.monotonic()
         lives, opened = set(), 0
         while (passed := time.monotonic() - began) < seconds:
@@ -125,7 +125,7 @@ class Rooms:
         while lives:
             await asyncio.gather(*lives)
         took = time.monotonic() - began
-        # What has changed last is shown.
+        # Let the last changes be shown.
         await asyncio.sleep(1.5)
         return self.changes - changes, took, servers.cpu_seconds(pid) - cpu
 

@@ -1,8 +1,8 @@
-"""What every benchmark shares: the server and its peers under load, the load generator, figures from /proc, tables.
+"""Shared by all benchmarks: the server and its peers under load, the load generator, figures from /proc, tables.
 
-A benchmark calls `enter()` first. The server under test has CPU 0 for itself, the load has CPU 1; both talk over the
-loopback of a network namespace made for the run, so that no connection tracking or packet pacing of the machine is
-measured with them.
+A benchmark calls `enter()` first. The server under test has CPU 0 for itself, the load has CPU 1. Both talk over the
+loopback of a network namespace made for the run, so that connection tracking and packet pacing of the machine do not
+affect the figures.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ sys.path.insert(0, os.path.join(TREE, "Tests", "EndToEnd"))
 
 
 def enter() -> None:
-    """Starts the calling program again as it is to be measured: everything installed, in a network of its own.
+    """Starts the calling program again, ready for measuring: everything installed, in a network of its own.
 
-    Without the rights for a network namespace (not root) it stays in the machine's.
+    Without the rights for a network namespace (if not root) it stays in the machine's network.
     """
     if "BACKLINE_BENCHMARK" not in os.environ:
         subprocess.run([os.path.join(HERE, "prepare")], check=True)
@@ -82,7 +82,7 @@ def on_server_cpu() -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-# What a process uses.
+# Resources of a process.
 
 def cpu_seconds(pid: int) -> float:
     """User and system time of all threads of a process."""
@@ -113,14 +113,14 @@ class Target:
     name: str
     pid: int
     url: str
-    #: The load generator's arguments for a subscriber that is served.
+    #: The load generator's arguments for a subscriber.
     subscriber: list[str] = dataclasses.field(default_factory=list)
-    #: Those for a publisher beside it.
+    #: The load generator's arguments for a publisher.
     publisher: list[str] = dataclasses.field(default_factory=list)
 
 
 def backline_version() -> str:
-    """What the server says of itself; some benchmarks need none."""
+    """The state that the server reports; some benchmarks need none."""
     program = os.environ["BACKLINE_PROGRAM"]
     return _output([program, "--version"]) if os.path.exists(program) else "not built"
 
@@ -131,7 +131,7 @@ def serve_help() -> str:
 
 
 def supported(*options: str) -> list[str]:
-    """Of these `--flag value` pairs the ones that the program knows."""
+    """Returns those of the `--flag value` pairs that the program knows."""
     pairs = zip(options[::2], options[1::2], strict=True)
     return [word for flag, value in pairs if f"{flag} <" in serve_help() for word in (flag, value)]
 
@@ -147,12 +147,12 @@ UNLIMITED = (
     "--max-sockets-per-session", "0", "--max-events-per-room", "0", "--max-events-per-session", "0",
     "--max-events-per-address", "0", "--max-signals-per-second", "0",
 )
-"""All load comes from one address and one publisher: limits that are there against abuse are turned off."""
+"""Turns off limits against abuse, since all load comes from one address and one publisher."""
 
 
 @contextlib.contextmanager
 def backline(*options: str, store: Sequence[str] = ("--store", "memory"), threads: int = 1, ends: bool = False):
-    """The server, running with one event loop on its own CPU. Where `ends` is set it may stop before the end."""
+    """The server, running with one event loop on its own CPU. If `ends` is set it may stop before the end."""
     from backline import Server
 
     certificate, key = certificate_files()
@@ -171,7 +171,7 @@ def backline(*options: str, store: Sequence[str] = ("--store", "memory"), thread
 
 @contextlib.contextmanager
 def store(kind: str) -> Iterator[tuple[str, ...]]:
-    """The flags for where events are kept: `memory`, `sqlite`, or `postgres`, which is started for it."""
+    """The flags for the store: `memory`, `sqlite`, or `postgres`, which is started for the run."""
     if kind != "postgres":
         yield ("--store", kind)
         return
@@ -293,7 +293,7 @@ _kept: list = []
 
 
 def metrics(server) -> dict[str, float]:
-    """What the server tells at /metrics, by name and labels; nothing where it has no such page."""
+    """The server's figures at /metrics, by name and labels; nothing if it has no such page."""
     answer = server.request("GET", "/metrics")
     if answer.status != 200:
         return {}
@@ -330,14 +330,14 @@ def load_name(line: dict) -> str:
 
 
 def defects(line: dict) -> list[str]:
-    """What makes a phase no fair figure: losses, repetitions, connections gone."""
+    """The reasons why a phase's figure does not count: losses, repetitions, lost connections."""
     names = ("missing", "gaps", "dups", "closed", "stalled_messages", "failed")
     found = [f"{name} {line[name]}" for name in names if line.get(name)]
     return [*found, *(line[name] for name in ("error", "first_failure") if line.get(name))]
 
 
 def overloaded(line: dict) -> bool:
-    """Whether a rate asks for more than nine tenths of the CPU time that the server has."""
+    """Whether a rate needs more than nine tenths of the server's CPU time."""
     if line.get("load") != "open":
         return False
     return line["rate"] * line["connections"] * line["server_cpu_us_per_delivery"] > 0.9e6
@@ -346,7 +346,7 @@ def overloaded(line: dict) -> bool:
 # Results.
 
 class Results:
-    """The raw lines of a run, kept in a file when one is named, and what went wrong in it."""
+    """The raw lines of a run, also written to a file if one is named, and the failures of the run."""
 
     def __init__(self, path: str | None):
         self._file = open(path, "a", encoding="utf-8") if path else None
@@ -381,7 +381,7 @@ def machine() -> dict:
 
 
 def medians(lines: Iterable[dict], *path: str) -> float:
-    """The median of one field, named by the way to it."""
+    """The median of one field, named by its path."""
     values = []
     for line in lines:
         value = line
@@ -401,12 +401,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def options(description: str, add: Callable[[argparse.ArgumentParser], None], peers: str | None = None):
-    """The arguments of a benchmark; `--serve` and `--out` are the same everywhere, `--peers`, `--runs` beside peers."""
+    """The arguments of a benchmark: `--serve` and `--out` for all, `--peers` and `--runs` for those with peers."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     add(parser)
     if peers is not None:
-        parser.add_argument("--peers", default=peers, help=f"measured beside the server, of {', '.join(PEERS)}")
-        parser.add_argument("--runs", type=int, default=3, help="runs whose median is told")
+        parser.add_argument("--peers", default=peers, help=f"measured beside the server; known: {', '.join(PEERS)}")
+        parser.add_argument("--runs", type=int, default=3, help="number of runs; the table shows their median")
     parser.add_argument("--serve", default="", help="more flags for `backline serve`, as one text")
     parser.add_argument("--out", default=None, help="file to which the raw figures are added, one JSON object a line")
     chosen = parser.parse_args()
@@ -417,7 +417,7 @@ def options(description: str, add: Callable[[argparse.ArgumentParser], None], pe
 
 
 def accept_queue_overflows() -> int:
-    """How often, since this network began, a connection found a listener's queue full and had to try again."""
+    """How often a connection in this network found a listener's queue full and had to try again."""
     with open("/proc/net/netstat", encoding="ascii") as file:
         names, values = [line.split() for line in file if line.startswith("TcpExt:")]
     return int(values[names.index("ListenOverflows")])

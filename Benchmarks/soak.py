@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Soak: a long evening of comings and goings in a short time, after which nothing may be left over.
+"""Soak: many guests come and go for a long time, after which the server must have released everything.
 
     Benchmarks/soak.py [--minutes 20] [--guests 100] [--store sqlite|postgres] [--out FILE]
 
 Guests make sessions, open or choose rooms, join, vote, lose their connections (half of them without a close: cut, or
-silent until the server gives them up), come back with their position, leave, and are deleted. When all have gone and
-the server had time to let go of rooms and silent connections, its file descriptors, resident memory and live rooms must
-be what they were after two first minutes of the same. Exits with 1 if they are not, if anybody lost or repeated an
-event, or if anything unexpected was answered.
+silent until the server closes them), reconnect with their position, leave, and are deleted. When all have gone and
+the server had time to release rooms and silent connections, its file descriptors, resident memory and rooms in memory
+must be as they were after the first two minutes of the same load. Exits with 1 if they are not, if a guest lost or
+repeated an event, or if an answer was unexpected.
 """
 
 import asyncio
@@ -22,28 +22,28 @@ import client
 import servers
 
 MEMORY_RATIO = 1.25
-"""How much larger the resident memory may be at the end than after the first two minutes."""
+"""The factor by which resident memory may be larger at the end than after the first two minutes."""
 DESCRIPTORS = 4
-"""How many more file descriptors may be open: a store opens its connections when it needs them."""
+"""File descriptors that may be open in addition: a store opens its connections when it needs them."""
 SETTLE = 300
-"""Seconds within which everything must have been let go of."""
+"""Seconds within which everything must have been released."""
 GIVEN_BACK = 70
-"""Seconds until the server has given free memory back to the system: it does so once a minute."""
+"""Seconds until the server has returned free memory to the system, which it does once a minute."""
 TRACKS = 50
 TWELVE_HOURS = 12 * 60
 
 
 def add_options(parser):
     parser.add_argument("--minutes", type=float, default=20, help="minutes of load")
-    parser.add_argument("--warm-up", type=float, default=120, help="seconds of load before the begin")
+    parser.add_argument("--warm-up", type=float, default=120, help="seconds of load before the measured time")
     parser.add_argument("--guests", type=int, default=100, help="guests at the same time")
-    parser.add_argument("--rooms", type=int, default=15, help="open rooms, about")
+    parser.add_argument("--rooms", type=int, default=15, help="approximate number of open rooms")
     parser.add_argument("--store", choices=("sqlite", "postgres"), default="sqlite", help="where events are kept")
-    parser.add_argument("--seed", type=int, default=None, help="seed of what the guests do")
+    parser.add_argument("--seed", type=int, default=None, help="seed of the guests' actions")
 
 
 class Api:
-    """HTTP requests over a few connections that are kept."""
+    """HTTP requests over a few kept connections."""
 
     def __init__(self, port, context, size=8):
         self._port, self._context = port, context
@@ -82,13 +82,13 @@ class Api:
         while not self._free.empty():
             if (kept := self._free.get_nowait()) is not None:
                 kept[1].close()
-            # The place stays, for whoever asks next.
+            # The place stays free for the next request.
         for _ in range(8):
             self._free.put_nowait(None)
 
 
 class Unexpected(Exception):
-    """An answer that has no place here."""
+    """An unexpected answer."""
 
 
 class Guest:
@@ -109,7 +109,7 @@ class Guest:
             self._waiting.pop(number).set_result(message)
 
     async def come(self):
-        """Connects; the second time with the position of the first."""
+        """Connects; when reconnecting, with the position of the connection before."""
         again = self.follower.seq is not None
         self._subscribed.clear()
         path = "/v1/socket" if again else f"/v1/rooms/{self.room}/socket"
@@ -135,7 +135,7 @@ class Guest:
         return answer.result()
 
     async def lose(self, may_fall_silent):
-        """Loses the connection, half of the times without a close."""
+        """Loses the connection, in half of the cases without a close."""
         kind = random.choice(["close", "close", "cut", "silent" if may_fall_silent else "cut"])
         self.run.count[f"lost: {kind}"] += 1
         if kind == "close":
@@ -146,7 +146,7 @@ class Guest:
             self.client.drop()
         else:
             self.client.fall_silent()
-            # Its messages are nobody's any more.
+            # Nobody takes its messages any more.
             self.client._take = lambda message: None
             self.run.silent.append(self.client)
 
@@ -156,7 +156,7 @@ class Guest:
 
 
 class Run:
-    """Everything that goes on in one server."""
+    """All guests and rooms of one server."""
 
     def __init__(self, port, out):
         self.port, self.out = port, out
@@ -262,7 +262,7 @@ class Run:
         self.api.close()
 
     async def settle(self, server):
-        """Waits until the server has let go of everything, or the time is over; returns its state."""
+        """Waits until the server has released everything, or the time is over; returns its state."""
         began, gone_at = time.monotonic(), None
         while True:
             await asyncio.sleep(2)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Stalled readers: what a subscriber that stops reading costs the server and the others.
+"""Stalled readers: the cost of a subscriber that stops reading, for the server and for others.
 
     Benchmarks/stalled.py [--deltas 50000] [--stalled 20] [--never] [--out FILE]
 
 A room makes 50,000 deltas at a steady rate for subscribers that read, once without and once with some that stopped
-reading before. Told are the server's memory for each stalled reader (growth above the run without them, divided by
-their number, because one alone is lost in the noise of a whole process) and the others' latency in both runs. Then the
-stalled read on: each must get exactly one snapshot with `collapsed`, and follow on without a hole.
+reading before. The output shows the server's memory for each stalled reader and the others' latency in both runs. The
+memory is the growth above the run without stalled readers, divided by their number, because one alone is lost in the
+noise of a whole process. Then the stalled readers read again: each must get exactly one snapshot with `collapsed`, and
+then follow without a gap.
 
-With `--never` they do not read on: the server must close each with 1013 after its stall limit, and let go of it.
+With `--never` they do not read again: the server must close each with 1013 after its stall limit, and release it.
 """
 
 import asyncio
@@ -21,17 +22,17 @@ import servers
 
 
 def add_options(parser):
-    parser.add_argument("--deltas", type=int, default=50_000, help="deltas made while the stalled do not read")
+    parser.add_argument("--deltas", type=int, default=50_000, help="deltas made while the stalled readers do not read")
     parser.add_argument("--rate", type=int, default=2_500, help="deltas in a second")
     parser.add_argument("--readers", type=int, default=20, help="subscribers that read")
     parser.add_argument("--stalled", type=int, default=20, help="subscribers that stop reading")
     parser.add_argument("--bound", type=int, default=1024, help="KiB that the server keeps for one connection at most")
     parser.add_argument("--stall-limit", type=float, default=30, help="seconds after which a stalled reader is closed")
-    parser.add_argument("--never", action="store_true", help="the stalled never read again")
+    parser.add_argument("--never", action="store_true", help="the stalled readers never read again")
 
 
 class Memory:
-    """Watches a process's resident memory."""
+    """Samples a process's resident memory."""
 
     def __init__(self, pid):
         self._pid, self._stopping = pid, threading.Event()
@@ -112,7 +113,7 @@ async def measure(chosen, count, out):
 
 
 async def read_on(owner, room, stalled, found, out):
-    """The stalled read again and must find their way without a hole."""
+    """The stalled readers read again and must follow without a gap."""
     for reader in stalled:
         reader.messages_after.clear()
         reader.client.read_on()
@@ -147,7 +148,7 @@ async def read_on(owner, room, stalled, found, out):
 
 
 async def never_read(server, stalled, without, chosen, began, found, out):
-    """The server must let go of each after the stall limit, with 1013; `without` are its descriptors besides them."""
+    """The server must close each after the stall limit, with 1013; `without` are its descriptors besides them."""
     most = found["seconds"] + chosen.stall_limit + 15
     while (left := servers.descriptors(server.process.pid) - without) > 0 and time.monotonic() - began < most:
         await asyncio.sleep(0.2)
@@ -159,12 +160,12 @@ async def never_read(server, stalled, without, chosen, began, found, out):
     if left > 0:
         out.fail(f"{left} stalled connections are still there after {found['let_go_after_s']:.0f} s")
     elif set(codes) != {1013} and (counted := closes_with(server, 1013)) != len(stalled):
-        # What is behind a full socket cannot arrive: then the server's own count must tell.
+        # A close frame behind a full socket cannot arrive: use the server's own count instead.
         out.fail(f"close codes seen by the stalled: {found['codes']}, by the server's count: {counted}")
 
 
 def closes_with(server, code):
-    """How many connections the server closed with a code, by its own count; None where it does not tell."""
+    """How many connections the server closed with a code, by its own count; None if it reports none."""
     figures = [value for name, value in servers.metrics(server).items() if "close" in name and f'"{code}"' in name]
     return sum(figures) if figures else None
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Reconnect storm: very many clients come to one hot room at once.
+"""Reconnect storm: very many clients connect to one busy room at once.
 
     Benchmarks/storm.py [--clients 10000] [--tracks 100] [--out FILE]
 
-All connect at the same instant, with full TLS handshakes, while the room goes on changing. In the first case each has
-nothing and gets a snapshot; in the second each brings the position of a hundred events ago and gets what it missed.
-Told are the time until all have their state, the server's CPU time for each, and how often a snapshot was encoded.
-Beside it is the time in which a peer takes as many connections without any state.
+All connect at the same instant, with full TLS handshakes, while the room goes on changing. In the first case they
+have no position and get a snapshot; in the second each has the position of a hundred events ago and gets the events
+since. The table shows the time until all have their state, the server's CPU time for each client, and how often a
+snapshot was encoded. It also shows the time in which a peer accepts as many connections without any state.
 """
 
 import threading
@@ -43,7 +43,7 @@ class Publisher:
 
 
 def snapshot_encodings(server):
-    """The count of encodings, by whatever names the server tells it; None where it does not."""
+    """The count of encodings, under any name that the server gives it; None if it reports none."""
     figures = [value for name, value in servers.metrics(server).items()
                if "snapshot" in name and "encod" in name and name.partition("{")[0].endswith("_total")]
     return sum(figures) if figures else None

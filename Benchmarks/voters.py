@@ -1,7 +1,7 @@
-"""Ordinary clients in a process of their own: they vote at a steady pace and keep what they were answered.
+"""Ordinary clients in a process of their own: they vote at a steady pace and record the answers.
 
-A vote is timed from when it was due, so that one that waits behind a slow one is late as well. Who loses the connection
-comes back and sends the vote again with its key, as a client does.
+A vote is timed from the moment at which it was due, so that a vote that waits behind a slow one counts as late too. A
+voter that loses its connection reconnects and sends the vote again with its key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TRACKS = 50
 class Vote:
     """A vote that was acknowledged."""
 
-    #: When it was due, and how many seconds later its acknowledgement was there, on the monotonic clock.
+    #: When it was due on the monotonic clock, and how many seconds later its acknowledgement arrived.
     due: float
     took: float
     room: str
@@ -35,19 +35,19 @@ class Vote:
 
 @dataclasses.dataclass
 class Record:
-    """What the voters have to tell at the end."""
+    """The record of the voters at the end."""
 
     votes: list[Vote] = dataclasses.field(default_factory=list)
     #: When `/healthz` was asked and how many seconds its answer took.
     health: list[tuple[float, float]] = dataclasses.field(default_factory=list)
-    #: Connections lost, votes refused, and whatever else should not have been, and when.
+    #: Lost connections, refused votes, and other failures, with their times.
     troubles: list[tuple[float, str]] = dataclasses.field(default_factory=list)
-    #: Rooms and a token that may read each.
+    #: Rooms, each with a token that may read it.
     rooms: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 class Voter:
-    """A guest who votes for one track and takes the vote back, by turns."""
+    """A guest who casts and withdraws a vote for one track, by turns."""
 
     def __init__(self, address, source, token, room, member, track, record, period):
         self.address, self.source, self.token, self.room = address, source, token, room
@@ -77,7 +77,7 @@ class Voter:
         self.record.troubles.append((time.monotonic(), text))
 
     async def _answer(self, key, kind):
-        """Sends until there is an answer that counts."""
+        """Sends a vote until it gets an answer that counts."""
         while True:
             await self._connected()
             self._number += 1
@@ -173,7 +173,7 @@ async def _vote(address, clients, per_room, period, record, pipe):
 
 
 def main(address, clients: int, per_room: int, period: float, cpu: int | None, pipe) -> None:
-    """The process: says when they vote, votes until it is told anything, hands over the `Record`."""
+    """The process: reports when the voters have begun, votes until it gets a message, and returns the `Record`."""
     from attacks.process import settle
 
     settle(cpu, priority=0)

@@ -1,6 +1,6 @@
-"""What one hostile client does: the worst that it can by legal means, one attack after the other.
+"""The attacks of one hostile client: the worst that the protocol permits, one attack after the other.
 
-Each attack is a function that takes an `Attacker` and goes on until its turn is over, however much is refused.
+Each attack is a function that takes an `Attacker` and goes on until its turn is over, even if the server refuses.
 """
 
 from .attacker import SMALL, Attacker, Size
@@ -18,6 +18,6 @@ ATTACKS = [
     event_pages, past_states, compressed_snapshots, listings, frame_floods, deck_floods, command_floods, signal_floods,
     code_guessing, masses_of_members, hidden_paths, idle_connections, many_sessions,
 ]
-"""Every attack, in the order in which they are made. Sessions come last: nobody can make one for a while after."""
+"""Every attack, in order. Sessions come last, since the address can make no session for a while afterwards."""
 
 __all__ = ["ATTACKS", "SMALL", "Attacker", "Size"]

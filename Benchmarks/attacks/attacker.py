@@ -16,7 +16,7 @@ from .connections import BROKEN, Frames, Line
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """How much of everything an attack begins with. It goes on as hard as it can."""
+    """The numbers with which an attack begins. It then goes on as hard as it can."""
 
     connections: int = 540
     sockets: int = 128
@@ -30,12 +30,12 @@ class Size:
 
 
 SMALL = Size(connections=30, sockets=8, threads=3, tracks=60, rooms=6, idle=80, deck=10, patience=0.5)
-"""What a quick test uses."""
+"""The size for a quick test."""
 
 WIDE = "\U0001d11e" * 300
-"""The longest text there may be: four bytes each."""
+"""The longest text that is allowed, of characters of four bytes each."""
 MARKS = "a" + "\u0315\u0316" * 149 + "z"
-"""Combining marks in an order that normalization turns round."""
+"""Combining marks in an order that normalization reverses."""
 
 
 def maximal_track(number: int, text: str = WIDE) -> dict:
@@ -46,7 +46,7 @@ def maximal_track(number: int, text: str = WIDE) -> dict:
 
 
 class Attacker:
-    """What the attacks share: counts, sessions, rooms, threads that repeat a thing until the turn is over."""
+    """Shared by all attacks: counts, sessions, rooms, and threads that repeat an action until the turn is over."""
 
     def __init__(self, address, source: str | None = None, size: Size = Size()):
         self.address, self.source, self.size = address, source, size
@@ -58,7 +58,7 @@ class Attacker:
         self._rooms: dict[str, str] = {}
 
     def make(self, attack: Callable[[Attacker], None], seconds: float) -> None:
-        """One turn. An attack that is broken off before it is under way begins again."""
+        """Runs one turn. An attack that the server interrupts begins again."""
         self.end = time.monotonic() + seconds
         self.made, self.refused = 0, 0
         self.notes.clear()
@@ -90,13 +90,13 @@ class Attacker:
         return Frames(self.address, token, path, source=self.source, patience=self.size.patience, **options)
 
     def ask(self, line: Line, method: str, path: str, body=None, token: str | None = None) -> tuple[int, bytes]:
-        """A request that counts."""
+        """Sends a request and counts it."""
         status, content = line.ask(method, path, body, token)
         self.count(1, int(status >= 400), f"{status}" if status >= 400 else None)
         return status, content
 
     def repeat(self, count: int, turn: Callable[[int], None]) -> None:
-        """Does a thing over and over in so many threads until the time is over, whatever the server does against it."""
+        """Repeats an action in `count` threads until the time is over, even if the server refuses it."""
         def run(number: int) -> None:
             while self.left:
                 try:
@@ -111,7 +111,7 @@ class Attacker:
             thread.join()
 
     def held(self, count: int, make: Callable[[], object], use: Callable[[object], None], pause: float = 0.02) -> None:
-        """Keeps so many connections open, uses each in turn, and replaces those that the server ends."""
+        """Keeps `count` connections open, uses each in turn, and replaces those that the server ends."""
         kept: list = []
         try:
             while self.left:
@@ -138,7 +138,7 @@ class Attacker:
                     one.close()
 
     def session(self, number: int = 0) -> str:
-        """The token of one of the attacker's sessions, which is made where it can be."""
+        """The token of one of the attacker's sessions, which is made if the server permits it."""
         while len(self._sessions) <= number:
             with self.line() as line:
                 status, content = line.ask("POST", "/v1/sessions", {"name": "Mallory"})
@@ -151,7 +151,7 @@ class Attacker:
         return self._sessions[number]
 
     def room(self, kind: str, **fields) -> str:
-        """The id of the attacker's room of a kind, which belongs to its first session."""
+        """The id of the attacker's room of one kind; its first session owns the room."""
         while kind not in self._rooms:
             with self.line(self.session()) as line:
                 status, content = line.ask("POST", "/v1/rooms", {"name": kind, **fields})
@@ -163,7 +163,7 @@ class Attacker:
         return self._rooms[kind]
 
     def full_room(self, kind: str = "full", text: str = WIDE, share: float = 0.4) -> str:
-        """A room with as many maximal tracks as the server takes, within a share of the turn. A later turn goes on."""
+        """A room with as many maximal tracks as the server takes within a share of the turn. A later turn adds more."""
         room, until = self.room(kind), time.monotonic() + share * self.left
         key = f"{kind} is full"
         if key in self._rooms:

@@ -1,4 +1,4 @@
-"""Connections put together by hand: HTTP requests on a kept connection, WebSocket frames without any manners."""
+"""Low-level connections: HTTP requests on a kept connection, and WebSocket frames without flow control or checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import zlib
 
 TEXT, CLOSE, PING, PONG = 1, 8, 9, 10
 PATIENCE = 4.0
-"""Seconds after which an answer or a write that makes no progress counts as broken off."""
+"""Seconds after which an answer or a write without progress counts as interrupted."""
 
 
 class Ended(Exception):
@@ -18,13 +18,13 @@ class Ended(Exception):
 
 
 BROKEN = (OSError, ssl.SSLError, Ended, ValueError, IndexError)
-"""What using a connection raises when the server, or the network, has had enough of it."""
+"""The exceptions of a connection that the server or the network has ended."""
 
 
 def dial(
     address, source: str | None = None, receive_buffer: int | None = None, tls: bool = True, patience: float = PATIENCE,
 ) -> socket.socket:
-    """A connection from an address of one's own, with TLS where the server has it."""
+    """A connection from a chosen address, with TLS if the server uses it."""
     plain = socket.socket()
     try:
         plain.settimeout(patience)
@@ -136,13 +136,13 @@ def deflated(text: bytes) -> bytes:
 
 
 class Pipe:
-    """A connection to which bytes are offered: what does not leave at once waits here, and is offered again."""
+    """A connection for non-blocking writes: bytes that cannot be sent at once wait here and are tried again."""
 
     def __init__(self, stream: socket.socket):
         self.stream, self._rest, self._patience = stream, b"", stream.gettimeout()
 
     def offer(self, data: bytes) -> bool:
-        """Goes on with what was offered before, or begins with this; whether all of it has left."""
+        """Continues the write before, or begins this one; returns whether all bytes have been sent."""
         self._rest = self._rest or data
         self.stream.setblocking(False)
         try:
@@ -154,7 +154,7 @@ class Pipe:
         return not self._rest
 
     def look(self) -> bytes | None:
-        """What has come, at most a piece of it; None where there is nothing. Raises where the connection has ended."""
+        """Bytes that have arrived, up to a limit; None if there are none. Raises if the connection has ended."""
         self.stream.setblocking(False)
         try:
             part = self.stream.recv(65_536)
@@ -225,7 +225,7 @@ class Frames(Pipe):
         return whole[:count]
 
     def waiting_frames(self) -> list[tuple[int, bytes]]:
-        """The frames that have come; raises where a close frame is among them."""
+        """The frames that have arrived; raises if a close frame is among them."""
         found = []
         while (part := self.look()) is not None:
             self._bytes += part
@@ -236,7 +236,7 @@ class Frames(Pipe):
         return found
 
     def waiting(self) -> list[dict]:
-        """The messages that have come, where the connection compresses none."""
+        """The messages that have arrived, on a connection without compression."""
         return [json.loads(payload) for opcode, payload in self.waiting_frames() if opcode == TEXT]
 
     def _whole(self) -> tuple[int, bytes] | None:

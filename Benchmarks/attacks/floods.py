@@ -1,4 +1,4 @@
-"""Attacks by messages: frames that cost more than they weigh, commands that write much, signals, masses of members."""
+"""Attacks by messages: frames that cost more than their size, commands that write much, signals, masses of members."""
 
 import json
 import random
@@ -32,7 +32,7 @@ def frame_floods(attacker: Attacker) -> None:
 
 
 def deck_floods(attacker: Attacker) -> None:
-    """A queue is replaced by another with every command: five hundred events each."""
+    """Every command replaces the queue by another: five hundred events each."""
     room, token, half = attacker.room("deck"), attacker.session(), attacker.size.deck
     with attacker.line(token) as line:
         tracks = [{"source": "hostile", "sourceId": str(number), "title": f"T{number}"} for number in range(2 * half)]
@@ -66,7 +66,7 @@ def signal_floods(attacker: Attacker) -> None:
 
     def turn(number):
         path = f"/v1/rooms/{room}/socket"
-        if number == 0:  # The receiver, which reads all it gets.
+        if number == 0:  # The recipient, which reads everything.
             with attacker.frames(attacker.session(1), path) as socket:
                 while attacker.left:
                     opcode, payload = socket.receive()
@@ -106,7 +106,7 @@ def masses_of_members(attacker: Attacker) -> None:
 
 
 def command_floods(attacker: Attacker) -> None:
-    """Large commands that are refused, and cheap ones without number."""
+    """Large commands that are refused, and any number of cheap ones."""
     room, token = attacker.room("deck"), attacker.session()
     tracks = [{"source": "hostile", "sourceId": "s", "title": "x" * 300}] * 500
     refused = message({"type": "command", "room": room, "command": {"type": "addTracks", "tracks": [

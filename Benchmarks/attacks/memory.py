@@ -8,7 +8,7 @@ from .connections import Ended, Pipe, dial, head, message
 
 
 def unread_snapshots(attacker: Attacker, deflate: bool = False) -> None:
-    """Sockets ask for the snapshot of a room as large as it may be, and read nothing."""
+    """Sockets ask for the snapshot of a room of the greatest size, and read nothing."""
     room = attacker.full_room()
     again = message({"type": "subscribe", "room": room, "id": 1}) * 4
     opened = 0
@@ -59,7 +59,7 @@ def unread_rooms(attacker: Attacker) -> None:
 
 
 def dripped_requests(attacker: Attacker) -> None:
-    """Heads and bodies that come a byte at a time."""
+    """Heads and bodies that are sent a byte at a time."""
     start = head(attacker.address, "POST", "/v1/sessions", None, "Content-Type: application/json",
                  "Content-Length: 200000")
     long_head = head(attacker.address, "GET", "/healthz", None, "X: " + "a" * 15_000)
@@ -81,13 +81,13 @@ def dripped_requests(attacker: Attacker) -> None:
 
 
 def idle_connections(attacker: Attacker) -> None:
-    """As many connections as there are descriptors for, which say nothing."""
+    """As many connections as there are descriptors, which send nothing."""
     group = 40
 
     def make():
         return Several([pipe(attacker, tls=False) for _ in range(group)])
 
-    # Each group has one that is looked at: they are given up together.
+    # One connection of each group is checked; the group is given up together.
     attacker.held(attacker.size.idle // group, make, lambda several: several.pipes[0].look(), pause=0.1)
 
 
@@ -103,7 +103,7 @@ class Several:
 
 
 def many_sessions(attacker: Attacker) -> None:
-    """Sessions, as many as can be made, eight requests in progress."""
+    """As many sessions as can be made, with eight requests in progress."""
     def turn(number):
         with attacker.line() as line:
             while attacker.left:

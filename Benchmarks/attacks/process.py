@@ -13,7 +13,7 @@ from .attacker import Attacker
 
 
 def settle(cpu: int | None, priority: int) -> None:
-    """Puts this process on its processor, with as many descriptors as there may be."""
+    """Pins this process to its processor, with as many descriptors as the system allows."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if cpu is not None:
@@ -23,7 +23,7 @@ def settle(cpu: int | None, priority: int) -> None:
 
 
 def main(address, source, size, cpu: int | None, pipe) -> None:
-    """Makes the attacks that are asked for, as `(name, seconds)`, and tells what came of each; ends with None."""
+    """Runs the attacks that it receives, as `(name, seconds)`, and reports the result of each; None ends it."""
     settle(cpu, priority=19)
     attacks = {attack.__name__: attack for attack in ATTACKS}
     attacker = Attacker(address, source, size)

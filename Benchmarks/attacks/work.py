@@ -8,7 +8,7 @@ from .connections import message
 
 
 def searches(attacker: Attacker) -> None:
-    """Eight clients search over titles of combining marks for what none has."""
+    """Eight clients search titles of combining marks for a text that none has."""
     room = attacker.full_room("marks", MARKS)
 
     def turn(number):
@@ -23,7 +23,7 @@ def searches(attacker: Attacker) -> None:
 
 
 def event_pages(attacker: Attacker) -> None:
-    """Ten readers of a heavy log: the largest pages there are, one after the other."""
+    """Ten readers of a large log: the largest pages that are allowed, one after the other."""
     room = attacker.full_room()
 
     def turn(number):
@@ -38,7 +38,7 @@ def event_pages(attacker: Attacker) -> None:
 
 
 def past_states(attacker: Attacker) -> None:
-    """Ten readers of a heavy room as it once was."""
+    """Ten readers of past states of a large room."""
     room = attacker.full_room()
     with attacker.line(attacker.session()) as line:
         seq = json.loads(line.ask("GET", f"/v1/rooms/{room}/events?after=0&limit=1")[1]).get("seq", 1)
@@ -52,7 +52,7 @@ def past_states(attacker: Attacker) -> None:
 
 
 def compressed_snapshots(attacker: Attacker) -> None:
-    """Subscribers that read a large room compressed, again and again, while every moment has another position."""
+    """Subscribers that read a large room compressed, again and again, while its position changes constantly."""
     room = attacker.full_room()
 
     def turn(number):
@@ -97,7 +97,7 @@ def listings(attacker: Attacker) -> None:
 
 
 def code_guessing(attacker: Attacker) -> None:
-    """Codes of rooms are tried on sockets, which are opened anew when they are refused, and over HTTP."""
+    """Guesses codes of rooms over HTTP and on sockets, which are opened again when they are refused."""
     def turn(number):
         token = attacker.session(number // 4)
         if number % 4 == 0:
@@ -122,7 +122,7 @@ def code_guessing(attacker: Attacker) -> None:
 
 
 def hidden_paths(attacker: Attacker) -> None:
-    """Ways to `/metrics` that a proxy may let pass."""
+    """Spellings of the path `/metrics` that a proxy may let pass."""
     origin = attacker.address.origin
     paths = ["//metrics", "/metrics/", "/./metrics", "/v1/../metrics", "/metrics?", "/%6detrics", "/metrics//",
              f"{origin}/metrics", f"{origin}//metrics", "/metrics;a"]
