@@ -1,6 +1,6 @@
 /// One numbered step of a database's schema: a file of `Schema/`, compiled into the program.
 package struct Migration: Hashable, Sendable {
-    /// Its place in the order, from 1 without holes.
+    /// The position in the order of migrations, from 1 without gaps.
     package let number: Int
     /// The file's name without its number and ending.
     package let name: String
@@ -19,8 +19,7 @@ package struct Migration: Hashable, Sendable {
 
     /// The 64-bit FNV-1a hash of a file's bytes, 16 hexadecimal digits.
     ///
-    /// It tells a released file that was edited from one that was not. It is no protection against somebody who wants
-    /// two files to have the same one.
+    /// It detects edits of a released file. It does not protect against a person who makes two files with the same hash.
     package static func checksum(of file: [UInt8]) -> String {
         // The offset basis and the prime of FNV-1a for 64 bits.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -1,16 +1,16 @@
-/// Why a database's schema cannot be brought to what this program knows.
+/// The reason why a database's schema cannot be migrated to the schema of this program.
 package enum SchemaRefusal: Error, Hashable, Sendable {
-    /// The database has a migration that this program does not: a newer program made it.
+    /// The database has a migration that this program does not know: a newer program applied it.
     case unknownMigration(number: Int, name: String)
     /// The database has this migration with another checksum: its file was edited after it was applied.
     case editedMigration(number: Int, name: String, applied: String, known: String)
-    /// The database lacks this migration and has a later one: its record was removed, or the database was put together
-    /// by hand.
+    /// The database lacks this migration and has a later one: its record was removed, or the database was assembled by
+    /// hand.
     case gap(number: Int, name: String)
 }
 
 extension SchemaRefusal: CustomStringConvertible {
-    /// What is wrong and what an operator can do, in one line.
+    /// The problem and its remedy for an operator, in one line.
     package var description: String {
         switch self {
         case .unknownMigration(let number, let name):
@@ -32,14 +32,14 @@ extension SchemaRefusal: CustomStringConvertible {
     }
 }
 
-/// What is left to do to bring a database to the schema that this program knows.
+/// The migrations that bring a database to the schema of this program.
 package struct MigrationPlan: Hashable, Sendable {
     /// The migrations to apply, in order.
     package let pending: [Migration]
 
-    /// Compares what is applied, in any order, with what is known.
+    /// Compares the applied migrations, in any order, with the known ones.
     ///
-    /// - Precondition: `known` is numbered from 1 without holes.
+    /// - Precondition: `known` is numbered from 1 without gaps.
     package init(known: [Migration], applied: [AppliedMigration]) throws(SchemaRefusal) {
         precondition(known.map(\.number) == Array(1..<known.count + 1), "migrations are numbered from 1 without holes")
         let applied = applied.sorted { $0.number < $1.number }
@@ -61,18 +61,18 @@ package struct MigrationPlan: Hashable, Sendable {
     }
 }
 
-/// How a database's schema stands against what this program knows.
+/// The state of a database's schema compared with the schema of this program.
 package enum SchemaState: Hashable, Sendable {
     /// It has no schema yet.
     case empty
     /// It lacks these migrations.
     case behind([Migration])
-    /// It is what this program knows.
+    /// It is the schema of this program.
     case current
-    /// It cannot be used by this program.
+    /// This program cannot use it.
     case refused(SchemaRefusal)
 
-    /// Compares what is applied with what is known.
+    /// Compares the applied migrations with the known ones.
     package init(known: [Migration], applied: [AppliedMigration]) {
         do {
             let plan = try MigrationPlan(known: known, applied: applied)

@@ -1,10 +1,10 @@
-/// The migrations of each store, in order, as this program was built with them.
+/// The migrations of each store, in order, as they were compiled into this program.
 ///
-/// A file is named `NNNN_name.store.sql` and listed here once; a released file is never edited, a change is a new file.
-/// The file's ending names its store because embedded files are told apart by their base names alone; characters that
-/// no Swift identifier can have, a leading digit among them, are `_` in the embedded name.
+/// A file is named `NNNN_name.store.sql` and listed here once. A released file is never edited; a change is a new file.
+/// The file's ending names its store, because embedded files are distinguished by their base names alone. The embedded
+/// name has `_` in place of each character that a Swift identifier cannot have, such as a leading digit.
 package enum Schema {
-    /// What ``SQLiteStore`` applies.
+    /// The migrations of ``SQLiteStore``.
     package static let sqlite = [
         Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_sqlite_sql),
         Migration(number: 2, name: "erasure", file: PackageResources._002_erasure_sqlite_sql),
@@ -14,7 +14,7 @@ package enum Schema {
         Migration(number: 6, name: "cleared_locations", file: PackageResources._006_cleared_locations_sqlite_sql),
     ]
 
-    /// What ``PostgresStore`` applies.
+    /// The migrations of ``PostgresStore``.
     package static let postgres = [
         Migration(number: 1, name: "event_log", file: PackageResources._001_event_log_postgres_sql),
         Migration(number: 2, name: "erasure", file: PackageResources._002_erasure_postgres_sql),
