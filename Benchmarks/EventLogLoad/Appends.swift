@@ -3,7 +3,7 @@ import EventStorage
 import FoundationEssentials
 import PostgresEventStore
 
-/// Raw appends to many streams: batches as group commit makes them, one after the other on each lane.
+/// Raw appends to many streams: batches of the size that group commit makes, one after the other on each lane.
 struct Appends: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
@@ -77,7 +77,7 @@ struct Lane {
     private var next = 0
     private(set) var times: [Duration] = []
     private(set) var appended = 0
-    /// Of the whole process, while this lane measured.
+    /// CPU time of the whole process while this lane measured.
     private(set) var processorSeconds = 0.0
 
     init(streams: [UUID], batch: Int, events: Int, isKeyed: Bool) {

@@ -10,7 +10,7 @@ import RoomService
 import RoomWire
 import Synchronization
 
-/// Voters in rooms: decided, appended and acknowledged as the server does it, without sockets.
+/// Voters in rooms: votes are decided, appended and acknowledged as in the server, without sockets.
 struct Commands: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
@@ -41,7 +41,7 @@ struct Commands: AsyncParsableCommand {
         var settings = RoomHostSettings()
         settings.logIsShared = true
         settings.flushesSideBySide = flushes
-        // Few vote as fast as they can: shares that are there against abuse are turned off.
+        // A few voters vote as fast as they can: limits against abuse are turned off.
         settings.maximumEventsPerRoom = 0
         settings.maximumEventsPerSession = 0
         let host = RoomHost(
@@ -61,7 +61,7 @@ struct Commands: AsyncParsableCommand {
         report(figures)
     }
 
-    /// Closed loop.
+    /// Closed loop: each voter votes again after an acknowledgement.
     private func vote(_ electorate: Electorate) async -> [(name: String, value: Double)] {
         electorate.start()
         try? await Task.sleep(for: .seconds(log.warmup))
@@ -74,7 +74,7 @@ struct Commands: AsyncParsableCommand {
         return figures(times, processor: processor)
     }
 
-    /// Open loop: each vote at its time, from a thread of its own.
+    /// Open loop: each vote at its scheduled time, from a thread of its own.
     private func vote(
         _ electorate: Electorate, from loop: any EventLoop
     ) async throws -> [(name: String, value: Double)] {
@@ -107,7 +107,7 @@ struct Commands: AsyncParsableCommand {
     }
 }
 
-/// Everybody who votes.
+/// All voters.
 final class Electorate: Sendable {
     private struct Voter {
         let room: RoomID
@@ -161,7 +161,7 @@ final class Electorate: Sendable {
         }
     }
 
-    /// Lets everybody vote, and vote again when that is acknowledged.
+    /// Lets every voter vote, and vote again after each acknowledgement.
     func start() {
         let count = voters.withLock { $0.count }
         for voter in 0..<count {
@@ -169,7 +169,7 @@ final class Electorate: Sendable {
         }
     }
 
-    /// Sends no more, and returns when all that was sent is acknowledged.
+    /// Stops sending, and returns when everything that was sent is acknowledged.
     func stop() async {
         isStopped.store(true, ordering: .relaxed)
         while tally.inFlight > 0, tally.defect == nil { try? await Task.sleep(for: .milliseconds(10)) }
@@ -180,7 +180,7 @@ final class Electorate: Sendable {
         vote(voter, at: .now) { self.voteForEver(voter) }
     }
 
-    /// Lets one voter vote, or withdraw its vote where it voted last time, as due at an instant.
+    /// Lets one voter vote, or withdraw its last vote; the time counts from the instant at which that was due.
     func vote(_ number: Int, at due: ContinuousClock.Instant, then: @escaping @Sendable () -> Void = {}) {
         let voter = voters.withLock { $0[number % $0.count] }
         let count = votes.withLock { votes in
@@ -198,7 +198,7 @@ final class Electorate: Sendable {
     }
 }
 
-/// How long votes took until they were durable.
+/// The times until votes were durable.
 final class Tally: Sendable {
     private struct State {
         var times: [Duration] = []

@@ -2,7 +2,7 @@ import ArgumentParser
 import RoomDomain
 import RoomWire
 
-/// A large room in this process alone: how long it takes to decide and fold each command, and to encode the room.
+/// A large room in this process alone: the time to decide and fold each command, and to encode the room.
 struct Deciding: ParsableCommand {
     @Option(help: "Tracks of the room.")
     var tracks = 10_000
@@ -29,7 +29,7 @@ struct Deciding: ParsableCommand {
         report(figures)
     }
 
-    /// Every member votes for what it has no vote for, one after the other.
+    /// Every member votes for a track that it has not voted for, one after the other.
     private func votes(_ room: inout LargeRoom) throws -> [(name: String, value: Double)] {
         var times: [Duration] = []
         for number in 0..<runs {
@@ -59,7 +59,7 @@ struct Deciding: ParsableCommand {
         return renames.percentiles("rename") + enqueues.percentiles("enqueue") + skips.percentiles("skip")
     }
 
-    /// Nothing waits: each skip lets the room choose among all that is asked for.
+    /// The queue is empty: each skip lets the room choose among all tracks with votes.
     private func choices(_ room: inout LargeRoom) throws -> [(name: String, value: Double)] {
         var figures: [(name: String, value: Double)] = []
         for (mode, name) in [(QueueMode.votes, "choice_votes"), (.fair, "choice_fair")] {

@@ -2,8 +2,9 @@ import ArgumentParser
 import Glibc
 import PostgresEventStore
 
-/// What `Benchmarks/event_log.py` and `large_room.py` measure inside of a process, without sockets; each command prints
-/// one JSON object.
+/// The loads of `Benchmarks/event_log.py` and `large_room.py` inside one process, without sockets.
+///
+/// Each command prints one JSON object.
 @main
 struct EventLogLoad: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +12,7 @@ struct EventLogLoad: AsyncParsableCommand {
         subcommands: [Appends.self, Commands.self, Deciding.self, Loading.self])
 }
 
-/// Where the log is, and for how long it is loaded.
+/// The log's location, and the duration of the load.
 struct LogOptions: ParsableArguments {
     @Option(help: "The database, which is given its schema where it has none.")
     var databaseURL: String
@@ -32,18 +33,18 @@ struct LogOptions: ParsableArguments {
     }
 }
 
-/// A measurement that is no measurement: something went wrong in it.
+/// The failure of a measurement, whose figures then do not count.
 struct Defect: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// What this process uses of the machine.
+/// The resources that this process uses.
 enum Usage {
     /// Seconds of CPU time so far.
     static var processorSeconds: Double {
-        // POSIX: a million clocks a second, whatever the machine's resolution.
+        // POSIX: `clock` counts a million units a second on every machine.
         Double(clock()) / 1e6
     }
 }

@@ -4,7 +4,7 @@ import PostgresEventStore
 import RoomDomain
 import RoomWire
 
-/// A room in which much has happened.
+/// A room with a long history.
 struct LargeRoom {
     private(set) var state: RoomState
     private var history: [RecordedEvent] = []
@@ -49,7 +49,7 @@ struct LargeRoom {
 
     private static let now = Timestamp(milliseconds: 1_700_000_000_000)
 
-    /// Decides and folds, keeps no history, and returns how long that took.
+    /// Decides and folds a command without keeping history, and returns the time that it took.
     mutating func time(_ command: RoomCommand, by session: SessionID, online: Set<MemberID> = []) throws -> Duration {
         let actor = Self.actor(session, owner)
         let start = ContinuousClock.now
@@ -66,7 +66,7 @@ struct LargeRoom {
         history += recorded
     }
 
-    /// Appends everything that happened.
+    /// Appends the whole history.
     mutating func write(to store: PostgresStore) async throws {
         let stored = history.map { recorded in
             StoredEvent(

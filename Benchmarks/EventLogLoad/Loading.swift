@@ -10,7 +10,7 @@ import RoomLog
 import RoomService
 import RoomWire
 
-/// A large room: read from its snapshot, and folded from its first event on.
+/// A large room: read from its snapshot, and folded from its first event.
 struct Loading: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
@@ -29,7 +29,7 @@ struct Loading: AsyncParsableCommand {
         try await room.write(to: store)
         let id = room.state.id
         let head = StreamVersion(seq: room.state.seq, keyed: 0)
-        // Nothing remembered of an earlier run.
+        // Nothing may be cached from an earlier run.
         let rebuilt = try await measured {
             try await Self.load(id, on: store, expecting: head)
         }
@@ -72,7 +72,7 @@ struct Loading: AsyncParsableCommand {
         return times.sorted()[runs / 2]
     }
 
-    /// Brings a room to life in a process that knows nothing of it.
+    /// Loads a room in a process that has not loaded it before.
     private static func load(_ id: RoomID, on store: PostgresStore, expecting head: StreamVersion) async throws {
         let group = MultiThreadedEventLoopGroup.singleton
         let host = RoomHost(

@@ -4,7 +4,7 @@ import GeoSearch
 import GeoTestSupport
 import RandomTestSupport
 
-/// Holds the index against looking at every room.
+/// Compares the index with a brute-force search.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Compares the answers to random queries with those of brute force.")

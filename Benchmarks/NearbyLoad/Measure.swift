@@ -3,7 +3,7 @@ import CMalloc
 import Foundation
 import GeoSearch
 
-/// Fills an index with the rooms of a file and asks it the queries of another.
+/// Fills an index with the rooms of a file and runs the queries of another.
 struct Measure: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Times inserts and searches, and writes the answers.")
 
@@ -49,7 +49,7 @@ struct Measure: ParsableCommand {
 
         var written = Data()
         for radius in radii {
-            // The rounds take turns, so that no query finds in the processor's caches what it has just used.
+            // All queries run once in each round, so that no query finds its own data in the processor's caches.
             var times = Array(repeating: [Duration](), count: origins.count)
             for round in 0..<rounds {
                 for (number, origin) in origins.enumerated() {
@@ -72,7 +72,7 @@ struct Measure: ParsableCommand {
         }
         if let answers { try written.write(to: URL(fileURLWithPath: answers)) }
 
-        // Moving half of the rooms to where others were, then removing them all.
+        // Move half of the rooms to the locations of others, then remove all.
         let moved = rooms.count / 2
         let moving = clock.measure {
             for number in 0..<moved { index.place(rooms[number].0, at: rooms[rooms.count - 1 - number].1) }
@@ -91,7 +91,7 @@ struct Measure: ParsableCommand {
         let bytes: Data
 
         func load<Value>(_ type: Value.Type, at offset: Int) -> Value {
-            // The file's size was looked at; any bytes are a value of the types that are read here.
+            // The file's size was checked, and any bytes are valid values of the types that are read here.
             unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: type) }
         }
     }
@@ -115,7 +115,7 @@ struct Measure: ParsableCommand {
         unsafe withUnsafeBytes(of: value) { unsafe data.append(contentsOf: $0) }
     }
 
-    /// Resident memory of this process, without what the allocator keeps: the server gives that back once a minute.
+    /// Resident memory of this process, without free memory of the allocator, which the server returns once a minute.
     private static func residentBytes() throws -> Int {
         malloc_trim(0)
         let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .ascii).split(separator: " ")

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What `Benchmarks/nearby.py` measures inside of a process; each command prints one JSON object.
+/// The loads of `Benchmarks/nearby.py` inside one process; each command prints one JSON object.
 @main
 struct NearbyLoad: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,7 +8,7 @@ struct NearbyLoad: ParsableCommand {
         subcommands: [Measure.self, Check.self])
 }
 
-/// Something went wrong, so that figures are no figures.
+/// The failure of a measurement, whose figures then do not count.
 struct Defect: Error, CustomStringConvertible {
     let description: String
 
