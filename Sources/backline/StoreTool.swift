@@ -84,7 +84,7 @@ extension LogArchive {
             switch RoomReference(text) {
             case .id(let id): try await heads(of: [id.uuid]).keys.first
             case .code(let code): try await stream(code: code.description)
-            case nil: throw Failure.usage("'\(text)' is not a room: expected a room's id or code")
+            case nil: throw Failure.usage("'\(text)' is not a room: expected its id or its code")
             }
         guard let found else { throw Failure.usage("there is no room \(text)") }
         return found

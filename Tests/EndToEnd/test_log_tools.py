@@ -306,7 +306,7 @@ def test_a_line_that_is_too_long_for_an_export_is_refused_as_data(stores, tmp_pa
     file = tmp_path / "long.jsonl"
     file.write_bytes(b"x" * ((1 << 25) + (1 << 17)))
     ended = backline.run("import", *stores("sqlite"), str(file))
-    assert ended.returncode == 65 and "no export" in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
+    assert ended.returncode == 65 and "not an export" in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
