@@ -25,15 +25,15 @@ from fold import Follower
 
 PROTOCOL = "backline.v1.json"
 PATIENCE = 20.0
-"""Seconds after which something that should have happened counts as not happening."""
+"""Seconds after which an expected event counts as not happening."""
 
 
 NO_GRACE = ("--presence-grace-seconds", "0")
-"""For tests that wait until somebody is offline: who has lost a connection is so at once."""
+"""For tests that wait until a member is offline: a member without a connection is offline at once."""
 
 
 def program():
-    """The program under test: BACKLINE_PROGRAM, else what a debug build left."""
+    """The program under test: BACKLINE_PROGRAM, else the debug build."""
     tree = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = os.path.abspath(os.environ.get("BACKLINE_PROGRAM") or os.path.join(tree, ".build", "debug", "backline"))
     assert os.access(path, os.X_OK), f"there is no program at {path}: swift build --product backline"
@@ -50,7 +50,7 @@ def run(*arguments, environment=None, timeout=60):
 
 
 def eventually(condition, what, timeout=PATIENCE):
-    """Asks until the answer is true, and returns it; fails after `timeout` seconds."""
+    """Calls a function until its result is true, and returns it; fails after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     while True:
         answer = condition()
@@ -61,12 +61,12 @@ def eventually(condition, what, timeout=PATIENCE):
 
 
 class TooSlow(Exception):
-    """Something took longer than what it was to be done within: what came of it proves nothing."""
+    """An action took longer than its time limit, so its result proves nothing."""
 
 
 @contextlib.contextmanager
 def within(seconds):
-    """For what must be done before a time is over that the server counts, which began no earlier than this."""
+    """Checks that an action ends before a time that the server counts is over; the time began no earlier than this."""
     began = time.monotonic()
     try:
         yield
@@ -79,7 +79,7 @@ def within(seconds):
 
 
 def patiently(attempt, times=10):
-    """Does something from its beginning until it was done in time: a machine may stand still for a while."""
+    """Repeats an action from its beginning until it was done in time: a machine may stall for a while."""
     for turn in range(1, times + 1):
         try:
             return attempt()
@@ -89,7 +89,7 @@ def patiently(attempt, times=10):
 
 
 def rest(answer):
-    """Waits for as long as a refusal says, and for what a clock may show too early."""
+    """Waits for as long as a refusal says, plus a margin for the error of clocks."""
     time.sleep(answer["retryAfterMs"] / 1000 + 0.01)
 
 
@@ -105,7 +105,7 @@ def room_id():
 
 
 def _environment(extra=None):
-    """The environment without settings of whoever runs the tests."""
+    """The environment without the settings of the person who runs the tests."""
     kept = {
         name: value for name, value in os.environ.items()
         if not name.startswith(("BACKLINE_", "PG")) and name != "DATABASE_URL"
@@ -115,7 +115,7 @@ def _environment(extra=None):
 
 @dataclasses.dataclass
 class Address:
-    """Where a server listens, and requests to it. It can be handed to another process."""
+    """A server's address, and requests to it. It can be handed to another process."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -161,10 +161,10 @@ class Address:
 
 
 class Server(Address):
-    """One process of the program. It keeps its port and its data when it is started again."""
+    """One process of the program. It keeps its port and its data across restarts."""
 
     def __init__(self, *options, store=("--store", "memory"), environment=None, host="127.0.0.1", prefix=()):
-        """`prefix` is what the command starts with, such as one that enters a network namespace."""
+        """`prefix` is the beginning of the command, such as one that enters a network namespace."""
         super().__init__(host)
         self.prefix = prefix
         self.options = [*store, *options]
@@ -173,7 +173,7 @@ class Server(Address):
         self.ready_line = None
         #: Every line on standard output since the last start.
         self.printed = []
-        # Where a test names no data folder, the default one is made in here.
+        # If a test names no data folder, the default one is made in here.
         self.folder = tempfile.TemporaryDirectory(prefix="backline-")
         self.errors = tempfile.NamedTemporaryFile("w+", prefix="backline-stderr-", suffix=".txt")
 
@@ -204,7 +204,7 @@ class Server(Address):
                 return self
 
     def kill(self):
-        """`kill -9`: the process gets no say in it."""
+        """`kill -9`: the process cannot react."""
         self.process.kill()
         self.process.wait()
 
@@ -226,13 +226,13 @@ class Server(Address):
         self.folder.cleanup()
 
     def said(self):
-        """What the program wrote to both outputs, the end of it."""
+        """The end of the program's output, from both streams."""
         with open(self.errors.name, encoding="utf-8", errors="replace") as file:
             return "\n".join([*self.printed, file.read()[-8000:]])
 
     @property
     def address(self):
-        """Where it listens, without the process."""
+        """Its address, without the process."""
         return Address(self.host, self.port, self.scheme)
 
     def __enter__(self):
@@ -244,7 +244,7 @@ class Server(Address):
 
 @dataclasses.dataclass
 class Answer:
-    """What came back from one HTTP request."""
+    """The answer to one HTTP request."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -284,7 +284,7 @@ class Person:
         return self.server.request(method, path, body, self.token, headers)
 
     def create_room(self, name="A room", key=None, **fields):
-        """Creates a room, or with a key finds it again; returns the answer's `{"room":Snapshot,"you":You}`."""
+        """Creates a room, or finds it again by a key; returns the answer's `{"room":Snapshot,"you":You}`."""
         headers = {"Idempotency-Key": key} if key else {}
         answer = self.request("POST", "/v1/rooms", {"name": name, **fields}, headers)
         return answer.expect(200 if key and answer.status == 200 else 201)
@@ -333,12 +333,12 @@ def _loop():
 
 
 def _on_loop(coroutine):
-    """Runs a coroutine of a socket and returns what it returns."""
+    """Runs a coroutine of a socket and returns its result."""
     return asyncio.run_coroutine_threadsafe(coroutine, _loop()).result(2 * PATIENCE)
 
 
 class Socket:
-    """A WebSocket client. What the server pushes is kept in order, and folded into the rooms it follows."""
+    """A WebSocket client. Pushed messages are kept in order, and folded into the rooms that it follows."""
 
     def __init__(
         self, server, path="/v1/socket", token=None, headers=None, subprotocols=(PROTOCOL,), origin=None, follow=None,
@@ -367,7 +367,7 @@ class Socket:
         self.close()
 
     async def _read(self):
-        """Takes in messages as they come, and at last why there are no more."""
+        """Handles messages as they come, and at last the reason why no more come."""
         try:
             while True:
                 self._arrived.put(await self.connection.recv())
@@ -379,7 +379,7 @@ class Socket:
         self._reading.result(PATIENCE)
 
     def drop(self):
-        """Cuts the connection without a word, as a lost network does."""
+        """Cuts the connection without a close frame, as a lost network does."""
         _loop().call_soon_threadsafe(self.connection.transport.abort)
 
     def next_id(self):
@@ -390,13 +390,13 @@ class Socket:
         _on_loop(self.connection.send(message if isinstance(message, (str, bytes)) else json.dumps(message)))
 
     def receive(self, timeout=PATIENCE):
-        """The next message of any kind, after the rooms took it."""
+        """The next message of any kind, after the rooms handled it."""
         try:
             text = self._arrived.get(timeout=timeout)
         except queue.Empty:
             raise TimeoutError(f"no message for {timeout:.1f} s") from None
         if isinstance(text, websockets.exceptions.ConnectionClosed):
-            self._arrived.put(text)  # Whoever asks next is told as well.
+            self._arrived.put(text)  # Later callers get the same reason.
             raise text
         assert isinstance(text, str), f"a binary frame from the server: {text!r}"
         message = json.loads(text)
@@ -405,7 +405,7 @@ class Socket:
         return message
 
     def answer_to(self, number, timeout=PATIENCE):
-        """The answer with this `re`, whatever else comes before it; that is kept in `pushed`."""
+        """The answer with this `re`, whatever comes before it; earlier messages are kept in `pushed`."""
         for message in self.pushed:
             if message.get("re") == number:
                 self.pushed.remove(message)
@@ -434,7 +434,7 @@ class Socket:
                 continue
 
     def wait_for(self, type, timeout=PATIENCE):
-        """The first pushed message of a type, which is taken out of `pushed`."""
+        """The first pushed message of a type, which is removed from `pushed`."""
         def found():
             return next((message for message in self.pushed if message["type"] == type), None)
         self.until(found, f"a message {type}", timeout)
@@ -449,7 +449,7 @@ class Socket:
         return self.ask("subscribe", room=room, **position)
 
     def resume(self, follower):
-        """Subscribes with what another connection knew of the room; returns the answer."""
+        """Subscribes with the position of another connection's room; returns the answer."""
         self.rooms[follower.room] = follower
         return self.subscribe(follower.room, follower.position)
 
@@ -479,7 +479,7 @@ class Socket:
 
 
 class RawSocket:
-    """A WebSocket whose frames are put together by hand, to send what no proper client sends."""
+    """A WebSocket whose frames are made by hand, for sending what no correct client sends."""
 
     def __init__(self, server, token, path="/v1/socket", headers=(), receive_buffer=None):
         plain = socket.socket()
@@ -521,7 +521,7 @@ class RawSocket:
         self.stream.sendall(head + (mask if masked else b"") + payload)
 
     def send(self, message):
-        """Sends a message as a proper client does."""
+        """Sends a message as a correct client does."""
         self.send_frame(1, json.dumps(message).encode())
 
     def receive(self):

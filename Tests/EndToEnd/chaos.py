@@ -1,7 +1,7 @@
-"""The fault run: two servers on one PostgreSQL, clients that wander between them, and something breaks all the time.
+"""The fault run: two servers on one PostgreSQL, clients that move between them, and continuous faults.
 
-At the end nothing that was acknowledged may be missing or doubled, and everybody must have been shown the same rooms.
-`Scripts/chaos --help` tells the options.
+At the end, no acknowledged command may be missing or repeated, and all clients must have been shown the same rooms.
+`Scripts/chaos --help` lists the options.
 """
 
 import argparse
@@ -26,14 +26,14 @@ from fold import differences
 
 FAULTS = ["kill a server", "kill backends", "restart PostgreSQL", "stop a server for 10 s", "cut a server off"]
 SETTLING = 90.0
-"""Seconds after the last fault within which everything is as it should be."""
+"""Seconds after the last fault within which all violations must have ended."""
 PRESENCE = 45.0
-"""Seconds within which who is online is told truly: a lost server's word counts for 30 s."""
+"""Seconds within which presence must be right: a lost server's members stay online for 30 s."""
 
 
 @dataclasses.dataclass
 class Plan:
-    """What is asked for."""
+    """The parameters of a run."""
 
     seed: int
     seconds: float = 600
@@ -46,7 +46,7 @@ class Plan:
 
 
 class Stage:
-    """The database, the servers, and what can be done to them."""
+    """The database, the servers, and the faults that can be caused."""
 
     def __init__(self, plan, say):
         self.say = say
@@ -57,7 +57,7 @@ class Stage:
         self.cluster, self.servers, self.namespaces = None, [], []
 
     def build(self):
-        # Who is not root has no networks to cut.
+        # Only root has networks that can be cut.
         if os.geteuid() == 0:
             for number in range(2):
                 self.namespaces.append(self._closing(Namespace(number)))
@@ -84,13 +84,13 @@ class Stage:
         self.say(f"{time.monotonic() - self._began:6.1f} s  {text}")
 
     def is_log_troubled(self):
-        """Whether a server may be unable to ask the log."""
+        """Whether a server may be unable to reach the log."""
         return time.monotonic() < self._troubled_until
 
     # Faults
 
     def break_something(self, fault):
-        """Does one thing and undoes it. Blocks meanwhile."""
+        """Causes one fault and repairs it. Blocks meanwhile."""
         number = self.chance.randrange(2)
         server, node = self.servers[number], f"server {'ab'[number]}"
         match fault:
@@ -141,7 +141,7 @@ class Stage:
 
 
 async def run(plan, say):
-    """Carries a plan out; returns what is wrong, one line each."""
+    """Carries out a plan; returns the violations, one line each."""
     stage = Stage(plan, say)
     try:
         await asyncio.to_thread(stage.build)
@@ -190,7 +190,7 @@ async def _prepare(plan, world, clients):
 
 
 async def _break_things(plan, stage, running):
-    """One fault after the other, each at its time, in rounds of all of them."""
+    """One fault after the other, each for its time, in rounds of all of them."""
     began, coming = time.monotonic(), []
     faults = [fault for fault in plan.faults if stage.namespaces or fault != "cut a server off"]
     if len(faults) < len(plan.faults):
@@ -208,12 +208,12 @@ async def _sleep_until(moment, running):
     while time.monotonic() < moment:
         for task in running:
             if task.done():
-                task.result()  # A client never ends by itself: here is why it did.
+                task.result()  # A client never ends by itself: this is the reason.
         await asyncio.sleep(min(0.5, max(0, moment - time.monotonic())))
 
 
 async def _until(condition, seconds):
-    """Waits for a condition that is a coroutine function; returns whether it came to hold."""
+    """Waits for a condition that is a coroutine function; returns whether it became true."""
     deadline = time.monotonic() + seconds
     while not await condition():
         if time.monotonic() > deadline:
@@ -223,7 +223,7 @@ async def _until(condition, seconds):
 
 
 async def _settle(world, clients, running):
-    """Whatever is under way comes to its end."""
+    """Waits until everything under way has ended."""
 
     async def is_quiet():
         for task in running:
@@ -243,12 +243,12 @@ async def _settle(world, clients, running):
         busy = [(client.number, client.is_busy) for client in clients if client.is_busy]
         world.problem(f"{SETTLING} s after the last fault these are still under way: {busy[:10]}")
         return
-    # What was refused after an attempt without an answer has its outcome now, if its key is remembered still.
+    # A command refused after an attempt without an answer has its outcome now, if its key is still remembered.
     for room in world.rooms:
         pending, room.uncertain = room.uncertain, []
         for client, seat, command in pending:
             place = command.answered_before
-            # Who has left meanwhile would be refused, or do it as another member.
+            # A client that has left meanwhile would be refused, or act as another member.
             if len(room.acknowledged) - place < 800 and seat.member == command.member:
                 await client.carry_out(command, seat)
             else:
@@ -256,7 +256,7 @@ async def _settle(world, clients, running):
 
 
 async def _judge(stage, world, clients):
-    """Compares everything with everything; returns what is wrong."""
+    """Compares all logs, servers and clients; returns the violations."""
     wrong = []
     witness = clients[0]
 
@@ -284,7 +284,7 @@ async def _judge(stage, world, clients):
         if page["seq"] != len(events):
             wrong.append(f"room {room.id}: {len(events)} events, and it is said to be at {page['seq']}")
 
-    # Every client comes to the end of its rooms' logs.
+    # Every client reaches the end of its rooms' logs.
     def behind():
         return [
             f"client {client.number} at {client.node and client.node.origin}: room {seat.room.id} at "
@@ -322,7 +322,7 @@ async def _judge(stage, world, clients):
                 wrong.append(problem)
 
     wrong += await _judge_presence(world, clients, ask)
-    # The tables themselves, by whom the operators ask.
+    # The tables themselves, checked with the operators' tool.
     verified = await asyncio.to_thread(
         backline.run, "verify", "--store", "postgres", "--database-url", stage.database, timeout=300)
     if verified.returncode != 0:
@@ -332,7 +332,7 @@ async def _judge(stage, world, clients):
 
 
 async def _judge_presence(world, clients, ask):
-    """Who is online is told truly by both servers, and to every client."""
+    """Both servers tell every client the right online members."""
     truth = {
         room.id: sorted(
             seat.member for client in clients if (seat := client.seats.get(room.id)) and seat.member is not None)

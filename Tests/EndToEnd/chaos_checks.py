@@ -1,4 +1,4 @@
-"""What must hold of a room after a run: asked of its log, and of everything that clients were told."""
+"""The invariants of a room after a run, checked against its log and everything that clients were told."""
 
 import collections
 import json
@@ -7,7 +7,7 @@ from fold import differences, evolve, plain
 
 
 def check_room(room, events):
-    """Compares a room's log with what clients were told; returns what is wrong, one line each, and the log's fold.
+    """Compares a room's log with clients' messages; returns the violations, one line each, and the log's fold.
 
     Every acknowledged command has its events in the log, no event belongs to two commands, and none to no command.
     """
@@ -56,14 +56,14 @@ def check_room(room, events):
                     f"client {client.number}, member {command.member}: {command.body} was acknowledged with "
                     f"{command.answer} after {command.attempts} attempts; the log has there "
                     f"{events[max(0, seq - 3):seq]}" + (f", which is {claimed[seq]}'s" if seq in claimed else ""))
-    # What was refused after an attempt without an answer may have been carried out by that one.
+    # An earlier attempt without an answer may have carried out a command that was refused later.
     maybe = [command for _, _, command in room.uncertain]
     for event in events:
         seq = event["seq"]
         if seq in claimed:
             continue
         for command in maybe:
-            # The event is its last one, or the one before.
+            # The event is the command's last one, or the one before.
             own = _footprint(command, events, seq) or _footprint(command, events, min(seq + 1, len(events)))
             if own is not None and seq in own and not any(number in claimed for number in own):
                 maybe.remove(command)
@@ -79,7 +79,7 @@ def _fits(event, kind, **fields):
 
 
 def _footprint(command, events, seq):
-    """The positions of the events, up to `seq`, that a command caused; None where they are not its events."""
+    """The positions of the events, up to `seq`, that a command caused; None if they are not its events."""
     body, member, result = command.body, command.member, (command.answer or {}).get("result") or {}
     event, before = events[seq - 1], events[seq - 2] if seq > 1 else {"type": None}
 
@@ -139,7 +139,7 @@ def _footprint(command, events, seq):
 
 
 def _changes_nothing(command, state, voters):
-    """Whether what a command asks for holds in a state already, so that it has no event."""
+    """Whether a state already satisfies a command, so that it causes no event."""
     body, playback = command.body, state["playback"]
     match body["type"]:
         case "vote":
@@ -150,7 +150,7 @@ def _changes_nothing(command, state, voters):
             return any(_is(member, body) for member in state["members"])
         case "move":
             places = [entry["entry"] for entry in state["queue"]]
-            # The queue's length means its end.
+            # An index equal to the queue's length means the end.
             return body["entry"] in places and places.index(body["entry"]) == min(body["to"], len(places) - 1)
         case "play":
             return playback["status"] == "playing" and playback["entry"] == body.get("entry")
@@ -171,7 +171,7 @@ def _is(member, body):
 
 
 def _note_votes(voters, event):
-    """Who votes for what."""
+    """Records the members' votes."""
     match event["type"]:
         case "voteCast":
             voters[event["track"]].add(event["by"])

@@ -1,4 +1,4 @@
-"""Clients that wander between servers, and note everything they were told, for `chaos_checks` to judge."""
+"""Clients that move between servers and record everything they were told, for `chaos_checks` to check."""
 
 import asyncio
 import collections
@@ -18,13 +18,13 @@ from fold import Follower, Gap, plain
 ATTEMPT = 5.0
 """Seconds after which a request counts as unanswered."""
 REFUSALS = {"not_found", "conflict", "forbidden", "bad_request"}
-"""What a command may be refused with that was made out of a state of a moment ago."""
+"""The allowed refusals of a command that a client chose in a slightly older state."""
 LOST = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
 
 
 @dataclasses.dataclass
 class Command:
-    """One thing that a client wants, tried until it is known what became of it."""
+    """One command of a client, repeated until its outcome is known."""
 
     room: str
     key: str
@@ -33,15 +33,16 @@ class Command:
     member: int | None
     answer: dict | None = None
     refusal: str | None = None
-    #: Whether an attempt was left without an answer, so that it may be carried out yet.
+    #: Whether an attempt was left without an answer, so that it may still be carried out.
     is_uncertain: bool = False
     attempts: int = 0
-    #: How many commands of the room had been acknowledged when it was first sent: keys are remembered for so long.
+    #: The number of acknowledged commands of the room when it was first sent: keys are remembered for a number of
+    #: commands.
     answered_before: int = 0
 
 
 class Room:
-    """What all clients together were told of one room."""
+    """Everything that all clients together were told about one room."""
 
     def __init__(self, id, epoch, code):
         self.id = id
@@ -51,13 +52,13 @@ class Room:
         self.seen = {}
         #: Every snapshot that any client saw, by its position and text.
         self.snapshots = {}
-        #: Acknowledged commands in the order of their answers, with who sent them.
+        #: Acknowledged commands in the order of their answers, with their senders.
         self.acknowledged = []
         self.uncertain = []
 
 
 class World:
-    """What the clients share."""
+    """The state that the clients share."""
 
     def __init__(self, nodes, seed, say):
         self.nodes = nodes
@@ -66,11 +67,11 @@ class World:
         self.rooms = []
         self.counts = collections.Counter()
         self.problems = []
-        #: Clients stop wanting new things.
+        #: Clients send no new commands.
         self.is_settling = False
         #: Clients leave.
         self.is_over = False
-        #: What a snapshot behind its client's position is held against: whether the log was out of reach.
+        #: The condition that excuses a snapshot behind its client's position: whether the log was out of reach.
         self.is_log_troubled = lambda: False
         self.http = None
 
@@ -117,16 +118,16 @@ class Seat:
         self.follower = Follower(room.id)
         #: The client's number as a member; None while it is not one.
         self.member = None
-        #: Whether the server was told where the client is.
+        #: Whether the server was told the client's position.
         self.has_told_position = False
-        #: Whether the connection was answered that it follows the room.
+        #: Whether the server has confirmed that the connection follows the room.
         self.is_followed = False
-        #: Who is online as the client was told; None where it was not told by numbers.
+        #: The online members as the client was told; None if it was only told their number.
         self.present = None
 
 
 class Client:
-    """One person at one device."""
+    """One person with one device."""
 
     def __init__(self, world, number, pace):
         self.world = world
@@ -198,7 +199,7 @@ class Client:
                 future.set_exception(ConnectionError("the socket is gone"))
 
     async def _connection(self, node):
-        """One connection from its beginning to its end."""
+        """One connection, from its beginning to its end."""
         path, own = "/v1/socket", None
         if self.chance.random() < 0.2:
             own = self.chance.choice(list(self.seats.values()))
@@ -214,7 +215,7 @@ class Client:
             for seat in self.seats.values():
                 seat.has_told_position = False
                 if seat is own:
-                    continue  # Its snapshot comes by itself.
+                    continue  # Its snapshot arrives without a request.
                 self._ids += 1
                 message = {"type": "subscribe", "id": self._ids, "room": seat.room.id}
                 if seat.follower.seq is not None and self.chance.random() < 0.9:
@@ -229,7 +230,7 @@ class Client:
                     received = await opened.receive(timeout=0.5)
                 except asyncio.TimeoutError:
                     if time.monotonic() > answered_by and not all(seat.is_followed for seat in self.seats.values()):
-                        return  # The server holds its answer back: another may have it.
+                        return  # The server holds its answer back: another server may have it.
                     continue
                 if received.type != aiohttp.WSMsgType.TEXT:
                     self.world.counts[f"sockets closed with {opened.close_code}"] += 1
@@ -237,7 +238,7 @@ class Client:
                 if not self._take(json.loads(received.data), subscriptions):
                     return
             if self.chance.random() < 0.5:
-                # Gone without a word, unless the other was quicker.
+                # Cut without a close frame, unless the peer closed first.
                 if (connection := opened.get_extra_info("socket")) is not None:
                     connection.shutdown(socket.SHUT_RDWR)
         finally:
@@ -245,7 +246,7 @@ class Client:
                 await opened.close()
 
     def _take(self, message, subscriptions):
-        """Takes a message; returns whether the connection is of use."""
+        """Handles a message; returns whether the connection is still useful."""
         kind, re = message["type"], message.get("re")
         seat = self.seats.get(message.get("room"))
         if kind in ("snapshot", "resumed"):
@@ -291,8 +292,8 @@ class Client:
         if message["epoch"] != seat.room.epoch:
             self.world.problem(f"room {seat.room.id} has the epoch {message['epoch']}, it had {seat.room.epoch}")
         if message["type"] == "snapshot" and seat.follower.seq is not None and message["seq"] < seat.follower.seq:
-            # A server that does not know how far the client is may be behind for a moment, and one without its log goes
-            # on serving what it has.
+            # A server that does not know the client's position may be behind for a moment, and a server that cannot
+            # reach the log keeps serving the state that it has.
             if not seat.has_told_position:
                 self.world.counts["snapshots behind a client who said nothing"] += 1
             elif self.world.is_log_troubled():
@@ -389,7 +390,7 @@ class Client:
         return f"{self.number}.{self._marks}"
 
     def _choose(self, seat):
-        """What the client wants, given what it sees; None for nothing."""
+        """A command that fits what the client sees; None for none."""
         state, chance = seat.follower.state, self.chance
         if state is None:
             return None
@@ -397,7 +398,7 @@ class Client:
             return {"type": "join", "name": self._mark()}
         me = next((member for member in state["members"] if member["member"] == seat.member), None)
         if me is None:
-            return None  # It has not heard of its own coming.
+            return None  # It has not been told of its own joining.
         pool, queue = [track["track"] for track in state["pool"]], [entry["entry"] for entry in state["queue"]]
         wanted = {"vote": 8, "unvote": 3, "rename": 3}
         if me["role"] == "guest":
@@ -446,7 +447,7 @@ class Client:
 
 
 async def take_up(client, room, command):
-    """Sends an acknowledged command again with its key; says what is wrong with the answer, or None."""
+    """Sends an acknowledged command again with its key; returns the fault of the answer, or None."""
     expected = copy.deepcopy(command.answer)
     while True:
         try:

@@ -16,7 +16,8 @@ CLONE_NEWNET = 0x4000_0000
 def apart():
     """A network namespace for this thread, and for the threads and processes that it starts meanwhile.
 
-    In the machine's own namespace, links that come and go disturb other tests: Chromium gives up what it is loading.
+    In the machine's own namespace, links that come and go disturb other tests: Chromium aborts the page that it is
+    loading.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
@@ -57,7 +58,7 @@ class Namespace:
                 self._ip("-n", self.name, "address", "add", f"{network}{fourth + 2}/30", "dev", inner)
                 self._ip("link", "set", outer, "up")
                 self._ip("-n", self.name, "link", "set", inner, "up")
-                # While a link is cut, nothing that was meant for it leaves the machine.
+                # While a link is cut, its packets do not leave the machine in another way.
                 route = ["blackhole", f"{network}{fourth}/30", "metric", "9999"]
                 self._ip("route", "add", *route)
                 self._routes.append(route)
@@ -67,11 +68,11 @@ class Namespace:
 
     @property
     def prefix(self):
-        """What a command starts with that runs in here, in the same process."""
+        """The beginning of a command that runs in this namespace, in the same process."""
         return ["ip", "netns", "exec", self.name]
 
     def cut(self):
-        """From now on nothing passes between here and the database, and nobody is told."""
+        """Drops all packets between this namespace and the database; neither end is told."""
         self._ip("link", "set", self._links["d"], "down")
 
     def mend(self):

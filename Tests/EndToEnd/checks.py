@@ -1,4 +1,4 @@
-"""What must hold of a room, whatever happened to it: asked of the log, the snapshots and every client."""
+"""The invariants of a room, checked against the log, the snapshots and every client."""
 
 import json
 
@@ -16,7 +16,7 @@ def check_log(person, room):
 
 
 def check_followers(person, room, followers):
-    """Every client's folded state equals the server's snapshot, and what it saw is what the log has."""
+    """Every client's folded state equals the server's snapshot, and its events equal the log's."""
     events = {event["seq"]: event for event in person.events(room)}
     snapshot = person.room(room)["room"]
     for follower in followers:
@@ -27,7 +27,7 @@ def check_followers(person, room, followers):
 
 
 def check_once(events, what, fits):
-    """Exactly one event fits; returns it."""
+    """Exactly one event matches; returns it."""
     found = [event for event in events if fits(event)]
     assert len(found) == 1, f"{what} is in the log {len(found)} times: {json.dumps(found)[:2000]}"
     return found[0]

@@ -1,4 +1,4 @@
-"""What the tests share: a PostgreSQL cluster, and servers on each store."""
+"""Shared fixtures: a PostgreSQL cluster, and servers on each store."""
 
 import contextlib
 import os
@@ -44,7 +44,7 @@ def seed(say):
     """The seed of a test with random input: a new one, or BACKLINE_SEED. All such tests take it from here."""
     number = int(os.environ.get("BACKLINE_SEED") or random.SystemRandom().randrange(1, 1_000_000))
     say(f"BACKLINE_SEED={number}")
-    # Shown once more with what failed.
+    # Shown again with the failure.
     print(f"BACKLINE_SEED={number}")
     return number
 
@@ -67,9 +67,9 @@ def pytest_collection_modifyitems(items):
 
 
 def begin_with_long_tests(items, workers):
-    """Puts each long test where a worker begins, so that none is the last one, for which the others wait.
+    """Assigns each long test to the beginning of a worker, so that no long test is the last one.
 
-    pytest-xdist gives each worker an equal stretch of the tests at first; whoever has done with its own takes of others'.
+    pytest-xdist first gives each worker an equal share of the tests; a worker that is done takes tests of others.
     """
     long = [item for item in items if item.get_closest_marker("long")]
     items[:] = [item for item in items if item not in long]
@@ -80,7 +80,7 @@ def begin_with_long_tests(items, workers):
 
 @pytest.fixture
 def servers():
-    """Makes servers that end with the test, however it ends. What they said is shown where the test failed."""
+    """Makes servers that end with the test, however it ends. Their output is shown if the test failed."""
     made = []
 
     def make(*options, **settings):
@@ -111,7 +111,7 @@ def server(servers, storage):
 
 @pytest.fixture(scope="session", params=["postgres", "sqlite"])
 def shared(request, tmp_path_factory):
-    """A running server on each kind of durable store, for tests that leave it as they found it."""
+    """A running server on each kind of durable store, for tests that leave it unchanged."""
     data = str(tmp_path_factory.mktemp("data"))
     store = ["--store", request.param, "--data", data]
     if request.param == "postgres":

@@ -1,4 +1,4 @@
-"""What tests read in the project's pages, and what the program's `--help` says."""
+"""Readers for the project's pages, and for the program's `--help`."""
 
 import os
 import re
@@ -9,13 +9,13 @@ TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
 
 def read(page):
-    """A page's text; `page` is its path from the top of the tree."""
+    """A page's text; `page` is its path from the root of the repository."""
     with open(os.path.join(TREE, page), encoding="utf-8") as file:
         return file.read()
 
 
 def settings(*command):
-    """A command's options in its `--help`, by flag: text, variable with all that stands beside it, and default."""
+    """A command's options in its `--help`, by flag: text, variable with the text beside it, and default."""
     found, text = {}, ""
     for line in [*backline.run(*command, "--help").stdout.splitlines(), "  --end"]:
         if re.match(r"  --|  -h|[A-Z]", line):
@@ -38,7 +38,7 @@ def numbers(text):
 
 
 def amounts(text):
-    """The numbers of a text, and what they are in bytes or seconds where a larger unit stands behind them."""
+    """The numbers of a text, and their values in bytes or seconds if a larger unit follows them."""
     units = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "days": 86_400, "h": 3600, "min": 60}
     scaled = [float(number.replace(",", "")) * units[unit]
               for number, unit in re.findall(r"(\d[\d,]*(?:\.\d+)?) (KiB|MiB|GiB|days|h|min)\b", text)]
@@ -46,12 +46,12 @@ def amounts(text):
 
 
 def cells(line):
-    """The cells of one row of a table; `\\|` inside a cell is no border."""
+    """The cells of one row of a table; `\\|` inside a cell is not a border."""
     return [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
 
 
 def rows(page, width):
-    """The cells of every row of a page's tables that have so many columns."""
+    """The cells of every row of a page's tables that have this number of columns."""
     split = [cells(line) for line in read(page).splitlines() if line.startswith("|")]
     return [row for row in split if len(row) == width and not set("".join(row)) <= set("-:")]
 
@@ -62,7 +62,7 @@ def blocks(page, language):
 
 
 def pages():
-    """Paths of all pages that people read, from the top of the tree."""
+    """Paths of all pages for people, from the root of the repository."""
     return [
         os.path.join(folder, name) for folder in ("", "Benchmarks", "Documentation", "Documentation/Decisions")
         for name in sorted(os.listdir(os.path.join(TREE, folder))) if name.endswith(".md")]
@@ -81,7 +81,7 @@ def links(page):
 
 
 def anchors(page):
-    """What a link to a page may have behind the `#`: its headings, as GitHub writes them."""
+    """The anchors of a page, which a link may have after the `#`: its headings, as GitHub writes them."""
     found = set()
     for heading in re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE):
         text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
@@ -92,7 +92,7 @@ def anchors(page):
 
 
 def missing(page, target):
-    """What a link on a page points at and is not there; None where all of it is. A page without a name is the tree's."""
+    """The missing target of a page's link; None if it exists. A link without a page name points at the root."""
     path, _, anchor = target.partition("#")
     pointed = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
     if not os.path.exists(os.path.join(TREE, pointed)):

@@ -1,11 +1,11 @@
-"""What `/metrics` says, taken apart."""
+"""A parser for `/metrics`."""
 
 import re
 from collections import defaultdict
 
 
 class Exposition:
-    """A text in Prometheus' format: the families' types, and the values that each of their labels has."""
+    """A text in Prometheus' format: the families' types, and the values for each set of labels."""
 
     def __init__(self, text):
         self.types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
@@ -16,6 +16,6 @@ class Exposition:
                     self.labels[self.family(name)][label].add(value)
 
     def family(self, name):
-        """The family of a sample's name: a histogram's samples are named after what they count."""
+        """The family of a sample's name: the name of a histogram without the suffixes of its samples."""
         base = re.sub(r"_(bucket|count|sum)$", "", name)
         return base if self.types.get(base) == "histogram" else name

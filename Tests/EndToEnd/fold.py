@@ -1,6 +1,6 @@
 """A room's state as a client keeps it: a snapshot, and then events folded in.
 
-Written from `Documentation/Protocol.md`, sections 3 to 5, and from nothing of the server's.
+It is written from `Documentation/Protocol.md`, sections 3 to 5, and not from the server's code.
 """
 
 import copy
@@ -11,7 +11,7 @@ HISTORY = 50
 
 
 class Gap(AssertionError):
-    """The server sent something that does not join what it sent before."""
+    """The server sent a message that does not follow the previous one."""
 
 
 def evolve(state, event):
@@ -44,7 +44,7 @@ def evolve(state, event):
     elif kind == "roleChanged":
         _member(state, event["member"])["role"] = event["role"]
     elif kind in ("memberBanned", "memberUnbanned"):
-        pass  # A ban is no part of the state that clients see.
+        pass  # Clients' state does not include bans.
     elif kind == "roomUpdated":
         for field in ("name", "location", "visibility", "settings"):
             if field in event:
@@ -154,7 +154,7 @@ def differences(ours, theirs, path="state"):
 
 
 class Follower:
-    """What one client knows of one room. It refuses a hole and a repeat."""
+    """One client's state of one room. It refuses gaps and repeated events."""
 
     def __init__(self, room):
         self.room = room
@@ -173,7 +173,7 @@ class Follower:
         return {"epoch": self.epoch, "seq": self.seq}
 
     def take(self, message, text=None):
-        """Takes a message of the server's about this room; others are ignored."""
+        """Handles a server's message about this room; ignores others."""
         if message.get("room") != self.room:
             return
         kind = message["type"]

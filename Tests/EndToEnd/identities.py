@@ -1,4 +1,4 @@
-"""An identity provider: keys of its own, the files that a server reads of them, and tokens."""
+"""An identity provider: its own keys, files with them for the server, and tokens."""
 
 import base64
 import json
@@ -13,7 +13,7 @@ AUDIENCE = "backline"
 
 
 def encode(value):
-    """Base 64 as tokens have it, of bytes or of what becomes JSON."""
+    """Base 64 as in tokens, of bytes or of a value that becomes JSON."""
     value = value if isinstance(value, bytes) else json.dumps(value).encode()
     return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
 
@@ -41,13 +41,13 @@ class Provider:
             self.files[name].write_bytes(content)
 
     def options(self, *names):
-        """The options by which a server takes this provider's tokens."""
+        """The options with which a server accepts this provider's tokens."""
         flags = {"secret": "--jwt-secret-file", "key": "--jwt-key-file", "jwks": "--jwt-jwks-file"}
         files = [part for name in names for part in (flags[name], str(self.files[name]))]
         return [*files, "--jwt-issuer", ISSUER, "--jwt-audience", AUDIENCE]
 
     def claims(self, **changed):
-        """The claims of a good token; what is changed to None is left out."""
+        """The claims of a valid token; claims changed to None are left out."""
         now = int(time.time())
         claims = {
             "iss": ISSUER, "aud": AUDIENCE, "sub": "ana", "name": "Ana", "iat": now, "nbf": now, "exp": now + 600,

@@ -1,6 +1,6 @@
 """Chromium's WebSocket, driven in a page that the server itself has served.
 
-The browser speaks to a relay in this process, which can cut a connection as a lost network does: a page cannot.
+The browser connects to a relay in this process, which can cut a connection as a lost network does; a page cannot.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import backline
 from interop_clients import Client
 
 FLAGS = [
-    # Nothing leaves this machine.
+    # No request leaves this machine.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     # /dev/shm is small in a container.
     "--disable-dev-shm-usage",
@@ -40,7 +40,7 @@ PAGE = """() => {
 
 
 def program():
-    """Debian's Chromium, or what BACKLINE_CHROMIUM names."""
+    """Debian's Chromium, or the program that BACKLINE_CHROMIUM names."""
     path = os.environ.get("BACKLINE_CHROMIUM") or shutil.which("chromium")
     assert path, "there is no Chromium: apt-get install chromium fonts-dejavu-core (or set BACKLINE_CHROMIUM)"
     return path
@@ -64,8 +64,8 @@ class Chromium(Client):
         browsers = self.stack.enter_context(playwright.sync_api.sync_playwright())
         browser = browsers.chromium.launch(executable_path=program(), headless=True, args=FLAGS)
         self.stack.callback(browser.close)
-        # The server's certificate is its own, made for development. Its answers are no pages: what stands for one here
-        # may do what the answer's policy forbids a page.
+        # The server's certificate is self-signed, made for development. Its answers are not pages: the page used here
+        # may do what the answers' policy forbids.
         context = browser.new_context(ignore_https_errors=True, bypass_csp=True)
         context.set_default_timeout(backline.PATIENCE * 1000)
         self.origin = f"127.0.0.1:{self.relay.port}"

@@ -1,4 +1,4 @@
-"""WebSocket clients that were not written with the server, all behind one blocking interface."""
+"""WebSocket clients of other authors, all with the same blocking interface."""
 
 import asyncio
 import contextlib
@@ -24,8 +24,8 @@ class Client:
     """One person's connection, which can be opened again after it was dropped.
 
     `open` needs a server that answers 101; `receive` returns the next message's text; `drop` cuts the connection
-    without a close frame; `close` closes with 1000 and returns the code that the server answered; `end` frees what
-    is left.
+    without a close frame; `close` closes with 1000 and returns the server's close code; `end` frees the remaining
+    resources.
     """
 
     #: Whether the library knows permessage-deflate.
@@ -33,7 +33,7 @@ class Client:
 
     def __init__(self, server, person, deflate):
         self.server, self.person, self.deflate = server, person, deflate
-        #: `Sec-WebSocket-Extensions` of the server's answer; empty where there was none.
+        #: `Sec-WebSocket-Extensions` of the server's answer; empty if it had none.
         self.extensions = ""
         self.subprotocol = None
 
@@ -47,7 +47,7 @@ class Client:
 
     @property
     def compresses(self):
-        """Whether the library itself says that it compresses."""
+        """Whether the library itself reports that it compresses."""
         return "permessage-deflate" in self.extensions
 
     def end(self):
@@ -55,7 +55,7 @@ class Client:
 
 
 class OnLoop(Client):
-    """A client of an asyncio library, which runs while it is asked something."""
+    """A client of an asyncio library, which runs only during calls."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -73,7 +73,7 @@ class Websockets(OnLoop):
     """`websockets`."""
 
     connect = staticmethod(websockets.asyncio.client.connect)
-    #: What `receive` raises when there is no connection any more.
+    #: The exception of `receive` without a connection.
     closed = websockets.exceptions.ConnectionClosed
 
     def open(self):
@@ -101,7 +101,7 @@ class Websockets(OnLoop):
 
     def drop(self):
         self.socket.shutdown(socket.SHUT_RDWR)
-        # The library reads no further while many messages wait to be received: it sees the end behind them.
+        # The library stops reading while many messages wait to be received: it sees the end after them.
         with contextlib.suppress(self.closed):
             while True:
                 self.receive()
@@ -193,7 +193,7 @@ class WebsocketClient(Client):
 
 
 class Curl(Client):
-    """libcurl's WebSocket, which has no compression, as `pycurl` brings it along.
+    """libcurl's WebSocket without compression, in the version that `pycurl` contains.
 
     The curl program of some systems is built without `wss`.
     """
@@ -240,7 +240,7 @@ class Curl(Client):
         return message.decode()
 
     def _receive(self):
-        """The next message that is no pong: its flags and payload."""
+        """The next message other than a pong: its flags and payload."""
         message = b""
         while True:
             try:
@@ -278,7 +278,7 @@ class Raw(Client):
             + ([f"Sec-WebSocket-Extensions: {OFFER}"] if self.deflate else []),
         )
         assert self.raw.status == 101, self.raw.status
-        # RFC 6455 section 1.3: the answer to the key that `RawSocket` sends.
+        # RFC 6455 section 1.3: the answer to the key of `RawSocket`.
         assert self.raw.headers["Sec-WebSocket-Accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
         self.subprotocol = self.raw.headers["Sec-WebSocket-Protocol"]
         self.extensions = self.raw.headers.get("Sec-WebSocket-Extensions", "")
@@ -301,7 +301,7 @@ class Raw(Client):
         self.raw.send_frame(1, data[:-4], reserved=4)
 
     def _frame(self):
-        """The next frame: whether it ends its message, its reserved bits, opcode and payload."""
+        """The next frame: its FIN bit, its reserved bits, opcode and payload."""
         first, second = self._read(2)
         assert second < 128, "a server's frame is not masked"
         length = second
@@ -333,14 +333,14 @@ class Raw(Client):
                 return (self._inflate(message) if compressed else message).decode()
 
     def _inflate(self, data):
-        # RFC 7692 section 7.2.2: with the four bytes that were left out.
+        # RFC 7692 section 7.2.2: with the four bytes that the sender removed.
         self.inflated += 1
         if self.inflater is None or not self.keeps_theirs:
             self.inflater = zlib.decompressobj(wbits=-15)
         return self.inflater.decompress(data + b"\x00\x00\xff\xff")
 
     def drop(self):
-        # An immediate reset, where the others' ends are orderly for TCP.
+        # An immediate reset, whereas the other clients' TCP connections end in order.
         self.raw.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.raw.__exit__()
 
@@ -349,7 +349,7 @@ class Raw(Client):
         while True:
             _, _, opcode, payload = self._frame()
             if opcode == 8:
-                # Nothing comes after the server's close frame but the end.
+                # After the server's close frame only the end follows.
                 assert self.raw.reader.read() == b""
                 self.raw.__exit__()
                 return struct.unpack("!H", payload[:2])[0]

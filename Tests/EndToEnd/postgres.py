@@ -16,7 +16,7 @@ class Cluster:
     """One PostgreSQL server on 127.0.0.1. `fsync` stays on: what it acknowledged survives `stop("immediate")`."""
 
     def __init__(self, networks=()):
-        """`networks` are addresses, beside 127.0.0.1, to listen on, each for whoever comes from its own /30."""
+        """`networks` are addresses to listen on besides 127.0.0.1, each for clients from its own /30."""
         self.programs = _programs()
         self.folder = tempfile.mkdtemp(prefix="backline-postgres-")
         self.data = os.path.join(self.folder, "data")
@@ -62,7 +62,7 @@ class Cluster:
         return f"postgres://backline@{host}:{self.port}/{name}"
 
     def backends(self):
-        """The processes that serve connections, each with what it is doing."""
+        """The processes that serve connections, each with its current activity."""
         with open(os.path.join(self.data, "postmaster.pid"), encoding="ascii") as file:
             postmaster = int(file.readline())
         with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
@@ -79,14 +79,14 @@ class Cluster:
         return found
 
     def sql(self, statement, database):
-        """Runs SQL; returns psql's output, one line a row, columns parted by `|`."""
+        """Runs SQL; returns psql's output, one line a row, columns separated by `|`."""
         return self._run(
             "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port),
             "-U", "backline", "-d", database, "-c", statement,
         ).strip()
 
     def script(self, text, database):
-        """Runs a script as somebody types it into psql; returns what it prints, one line a row, columns parted by `|`."""
+        """Runs a script as if typed into psql; returns its output, one line a row, columns separated by `|`."""
         path = os.path.join(self.folder, "script.sql")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -104,7 +104,8 @@ class Cluster:
         command = [os.path.join(self.programs, program), *arguments]
         if os.geteuid() == 0:
             command = ["runuser", "-u", "postgres", "--", *command]
-        # pg_ctl's child keeps what it inherits: its output goes to a file, so that nobody waits for a pipe to close.
+        # pg_ctl's child inherits its descriptors: its output goes to a file, so that no reader waits for a pipe to
+        # close.
         with tempfile.TemporaryFile() as output:
             code = subprocess.run(
                 command, cwd="/", stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, timeout=120,

@@ -1,5 +1,6 @@
-"""How often one may ask: new sessions, requests of an address and of a session, commands in a room; and how much of the
-event log they may fill."""
+"""Rate limits: new sessions, requests of an address and of a session, commands in a room, and writes to the event
+log.
+"""
 
 import asyncio
 import contextlib
@@ -16,7 +17,7 @@ from checks import check_log
 
 
 def refusal(answer):
-    """The problem of a request that came too early: it says when to come again, twice."""
+    """The problem of a request that came too early: it gives the time to wait twice."""
     problem = answer.expect_problem(429, "rate_limited")
     assert problem["retryAfterMs"] > 0, problem
     assert int(answer.headers["Retry-After"]) == -(-problem["retryAfterMs"] // 1000)
@@ -24,7 +25,7 @@ def refusal(answer):
 
 
 def until_refused(ask, most):
-    """Asks until it is refused; returns how often it was not, and the refusal."""
+    """Sends requests until one is refused; returns the number of accepted ones, and the refusal."""
     for count in range(most):
         answer = ask()
         if answer.status == 429:
@@ -42,7 +43,7 @@ def test_new_sessions_of_an_address_are_limited(servers):
     made, problem = until_refused(lambda: make_session(server), 20)
     assert made >= 10
     assert 1_000 < problem["retryAfterMs"] <= 31_000
-    # Who has a session goes on.
+    # An existing session is still served.
     server.request("GET", "/healthz").expect(200)
     metrics = server.request("GET", "/metrics").body.decode()
     assert 'backline_rate_limited_total{limit="sessions"} 1\n' in metrics
@@ -61,7 +62,7 @@ def test_behind_a_proxy_each_client_has_its_own_sessions(servers):
         header = {"X-Forwarded-For": address}
         made, _ = until_refused(lambda: make_session(server, **header), 20)
         assert made == 5
-    # All of one IPv6 network is one client's.
+    # All addresses of one IPv6 network count as one client.
     addresses = (f"2001:db8::{number}" for number in range(1, 20))
     made, _ = until_refused(lambda: make_session(server, **{"X-Forwarded-For": next(addresses)}), 20)
     assert made == 5
@@ -86,7 +87,7 @@ def test_requests_and_handshakes_of_an_address_are_limited_together(servers):
                 200 if client.status == 101 else client.status, client.headers,
                 b"" if client.status == 101 else client.reader.read())
 
-    # On a slow machine something was earned meanwhile.
+    # On a slow machine some allowance has come back meanwhile.
     _, problem = until_refused(handshake, 20)
     backline.rest(problem)
     with person.socket() as client:
@@ -115,7 +116,7 @@ def test_commands_of_a_session_in_a_room_are_limited_on_all_its_connections(serv
             assert acknowledged < 1_000
         assert answer["code"] == "rate_limited" and answer["retryAfterMs"] > 0 and "re" in answer, answer
         assert acknowledged >= 5
-        # What a slow machine has earned meanwhile is used up first.
+        # First, the allowance that has come back on a slow machine is used up.
         over_http, problem = until_refused(lambda: ana.post_command(room, "rename", name=str(time.monotonic())), 20)
         # Neither her other room nor anybody else in this one has to wait.
         ana.command(other, "rename", name="Elsewhere")
@@ -157,7 +158,8 @@ def test_what_a_session_writes_to_a_room_is_bounded_by_events_and_bytes(servers,
         wanted = backline.new_key()
         refused = client.command(room, "addTracks", key=wanted, tracks=backline.tracks("Late"))
         assert refused["code"] == "rate_limited" and refused["retryAfterMs"] > 0 and "re" in refused, refused
-        # What was done is answered, what changes nothing is acknowledged, and what is wrong is refused for that.
+        # A repeated command is answered, one that changes nothing is acknowledged, and a wrong one is refused for its
+        # fault.
         assert client.command(room, "rename", key=key, name=name)["seq"] == seq
         assert client.command(room, "pause")["type"] == "ack"
         assert client.command(room, "vote", track=9_999)["code"] == "not_found"
@@ -199,7 +201,7 @@ def test_what_an_address_writes_is_bounded_however_many_sessions_it_makes(server
     made, _ = until_refused(lambda: attempt("203.0.113.1", next(numbers)), 50)
     assert 7 <= made <= 9
     assert attempt("203.0.113.2", 100).status == 201
-    # Sockets are charged to where they come from as well.
+    # Sockets count for the address that they come from as well.
     ana = server.session("Ana")
     room = server.request("POST", "/v1/rooms", {"name": "Hers"}, token=ana.token).expect(201)["room"]["state"]["id"]
     for address, expected in ("203.0.113.1", "error"), ("203.0.113.2", "ack"):
@@ -220,7 +222,7 @@ def test_an_owner_brings_ten_thousand_songs_at_once(servers):
             {"source": "s", "sourceId": f"{number}-{n}", "title": f"Song {number} {n}", "artist": "a" * 200,
              "artworkUrl": "https://example.org/" + "x" * 150} for n in range(500)]
         ana.command(room, "addTracks", tracks=tracks)
-    # And has enough left for a deck of 500, taken away and given again.
+    # And enough is left for a deck of 500, removed and added again.
     for queue in [{"track": n} for n in range(1, 501)], [], [{"track": n} for n in range(501, 1_001)]:
         ana.command(room, "syncDeck", queue=queue, playback={"status": "stopped"})
 
@@ -248,7 +250,7 @@ def test_fifty_voters_behind_one_address_are_not_refused(servers):
 
 
 def test_a_command_that_names_much_counts_more(servers):
-    """Also one that changes nothing: what it takes to decide it is the same."""
+    """Also a command that changes nothing: deciding it costs the same."""
     server = servers("--max-commands-per-second", "2").start()
     ana = server.session("Ana")
     room = ana.create_room()["room"]["state"]["id"]
@@ -263,7 +265,7 @@ def test_a_command_that_names_much_counts_more(servers):
 
 
 async def _flood(server, token, room, seconds, per_second):
-    """Sends so many commands a second, whatever is answered; returns the answers."""
+    """Sends commands at a rate, whatever the answers; returns the answers."""
     answers = []
     async with websockets.asyncio.client.connect(
         f"wss://{server.host}:{server.port}/v1/socket", ssl=server.context(),
@@ -310,7 +312,7 @@ def test_a_flood_is_slowed_and_nobody_else_in_the_room_waits_for_it(servers, clu
         quiet = latencies(client, 50)
         began = time.monotonic()
         flood = asyncio.run_coroutine_threadsafe(_flood(server, ana.token, room, 6, 1_000), backline._loop())
-        # What may come at once has come by then.
+        # The initial burst has been accepted by then.
         time.sleep(2)
         flooded = latencies(client, 50)
         answers = flood.result(120)
@@ -321,7 +323,7 @@ def test_a_flood_is_slowed_and_nobody_else_in_the_room_waits_for_it(servers, clu
         f"{statistics.median(quiet):.1f} ms before, {statistics.median(flooded):.1f} ms during"
     )
     assert set(codes) == {"ack", "rate_limited"} and len(codes) == 6_000
-    # At once 1,000, and 200 in each second that the flood has taken.
+    # 1,000 at once, and 200 in each second of the flood.
     assert codes.count("ack") <= 1_001 + 200 * took, took
     assert all(answer["retryAfterMs"] > 0 for answer in answers if answer["type"] == "error")
     assert statistics.median(flooded) < 5 * statistics.median(quiet) + 20

@@ -1,4 +1,4 @@
-"""Documentation/alerts.yml: rules that Prometheus takes, that fire when they should, and name what is exposed."""
+"""Documentation/alerts.yml: Prometheus accepts the rules, they fire when they should, and their metrics exist."""
 
 import re
 import shutil
@@ -57,7 +57,7 @@ def test_a_rule_says_how_bad_it_is_and_what_to_look_at(rules):
         assert rule["labels"]["severity"] in ("page", "ticket"), name
         assert re.fullmatch(r"[1-9]\d*m", rule["for"]), name
         assert notes.keys() == {"summary", "description", "runbook"}, name
-        # A rule that stands for no server in particular has no instance to name.
+        # A rule without a server has no instance to name.
         assert "$labels.instance" in notes["summary"] or "absent(" in rule["expr"], name
         assert missing("", notes["runbook"]) is None, f"{name}: {missing('', notes['runbook'])}"
 

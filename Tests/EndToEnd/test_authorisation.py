@@ -1,4 +1,4 @@
-"""Who may do what: every request, every message and every command, by everybody who might try."""
+"""Permissions: every request, every message and every command, by every kind of sender."""
 
 import json
 
@@ -9,7 +9,7 @@ from checks import check_log
 from identities import Provider
 from test_identities import tampered
 
-#: Every request of the API that asks whose it is; `{room}` is a room's id.
+#: Every request of the API that needs a session; `{room}` is a room's id.
 REQUESTS = [
     ("GET", "/v1/session", None),
     ("PATCH", "/v1/session", {"name": "Mallory"}),
@@ -26,9 +26,9 @@ REQUESTS = [
     ("GET", "/v1/socket", None),
 ]
 
-#: Every command, what it is sent with, and what a guest is answered; nobody else but a member gets further.
-#: The room has the tracks 1 and 2 and the waiting entry 2 of track 2; track 1 is on air as entry 1. In an order in which
-#: nothing that is accepted is in the way of what comes after it.
+#: Every command, its parameters, and a guest's answer; a session that is not a member gets no further.
+#: The room has the tracks 1 and 2 and the waiting entry 2 of track 2; track 1 is on air as entry 1. In this order no
+#: accepted command prevents a later one.
 COMMANDS = [
     ("join", {}, "ack"),
     ("rename", {"name": "Somebody"}, "ack"),
@@ -80,7 +80,7 @@ def server(provider):
 
 
 class Stage:
-    """A room with something on air, its owner, a guest, one who was kicked, two who were banned, and a stranger."""
+    """A room with an entry on air, its owner, a guest, a kicked member, two banned members, and a stranger."""
 
     def __init__(self, server):
         self.owner = server.session("Owner")
@@ -99,7 +99,7 @@ class Stage:
         self.seq = self.owner.room(self.room)["room"]["seq"]
 
     def check_untouched(self):
-        """The room is as it was, and so is its owner's session."""
+        """The room and its owner's session are unchanged."""
         assert self.owner.room(self.room)["room"]["seq"] == self.seq
         assert self.owner.request("GET", "/v1/session").expect(200)["session"]["name"] == "Owner"
         check_log(self.owner, self.room)
@@ -135,7 +135,7 @@ def test_nobody_does_anything_without_a_session(server, provider, stage, token):
         answer = server.request(method, path, body, headers=headers)
         answer.expect_problem(401, "unauthorized")
         assert answer.headers["WWW-Authenticate"] == "Bearer"
-        # A cookie is no other way in.
+        # The same token in a cookie is refused too.
         if token is not None:
             cookie = {"Cookie": f"__Host-backline_session={token}"}
             server.request(method, path, body, headers=cookie).expect_problem(401, "unauthorized")
@@ -158,7 +158,7 @@ def test_a_session_that_was_ended_is_none(server, provider, stage):
 
 
 def test_with_anothers_token_one_is_the_other(stage):
-    """A token is all there is to a session: who has it acts for that session and for no other one."""
+    """A token is all of a session's authority: its bearer acts for that session and for no other."""
     guest = stage.people["guest"]
     thief = backline.Person(guest.server, "", guest.token, "")
     assert thief.room(stage.room)["you"]["member"] == 2
@@ -169,7 +169,7 @@ def test_with_anothers_token_one_is_the_other(stage):
 
 
 def expected(who, type, guests):
-    """What somebody is answered for a command, where a guest is answered `guests`."""
+    """The expected answer to a command, if a guest is answered `guests`."""
     if who in BANNED:
         return "banned"
     if who == "guest" or type == "join":
@@ -232,7 +232,7 @@ def test_every_message_on_a_socket(stage, who):
 
 @pytest.mark.parametrize("who", EVERYBODY)
 def test_every_request_by_who_has_a_session(stage, who):
-    """Rooms can be looked at before one joins, but not by the banned; what is one's own is so whatever rooms say."""
+    """Rooms can be read before joining, but not by banned sessions; a session's own data is always available."""
     person = stage.people[who]
     answers = {}
     for method, path, body in REQUESTS:
@@ -260,7 +260,7 @@ def test_every_request_by_who_has_a_session(stage, who):
 
 
 def test_who_is_kicked_or_banned_while_connected(stage):
-    """The kicked go on watching and may come back; the banned see nothing any more, and their own socket closes."""
+    """Kicked members go on watching and may come back; banned ones see nothing more, and their own socket is closed."""
     owner, room = stage.owner, stage.room
     kicked, banned = stage.people["guest"], stage.people["stranger"]
     banned.command(room, "join")

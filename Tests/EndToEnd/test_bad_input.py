@@ -1,4 +1,4 @@
-"""What no well-meaning client sends: each is answered with the code the protocol names, and the server lives on."""
+"""Invalid input: each kind gets the code that the protocol names, and the server stays up."""
 
 import contextlib
 import http.client
@@ -207,7 +207,7 @@ def test_an_unknown_room_is_not_found(dj):
 
 def test_a_large_message_is_refused_with_1009(dj):
     with dj.socket() as client:
-        # The server need not wait for the end of it.
+        # The server need not wait for its end.
         with contextlib.suppress(websockets.exceptions.ConnectionClosed):
             client.send('{"type":"time","t1":1,"padding":"' + "x" * (300 << 10) + '"}')
         assert client.closed() == 1009

@@ -1,4 +1,4 @@
-"""The fault run's judgement, on rooms put down by hand: it must find each thing that can be wrong."""
+"""The fault run's checks, on rooms made by hand: they must find each possible violation."""
 
 import copy
 import json
@@ -42,7 +42,7 @@ COMMANDS = [
 
 @pytest.fixture
 def run():
-    """A room in which all is well, and its log."""
+    """A room without violations, and its log."""
     events = [{"seq": number, "at": 1000 + number, **copy.deepcopy(event)} for number, event in enumerate(EVENTS, 1)]
     room = Room("r", "epoch", "ABC123")
     client = types.SimpleNamespace(number=0)

@@ -1,4 +1,4 @@
-"""The pages that people read: links lead somewhere, and what the README shows works as it stands there."""
+"""The pages for people: links have targets, and the README's examples work as shown."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def test_scripts_that_a_page_names_are_there(page):
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "Documentation/Architecture.md", "Documentation/Glossary.md"])
 def test_files_that_a_page_names_are_there(page):
-    """A path that begins with a folder of the tree, without blanks to fill in."""
+    """A path that begins with a folder of the repository, without placeholders."""
     named = set(re.findall(r"`((?:Sources|Tests|Documentation|Schema|Benchmarks|Scripts)/[\w./+-]+)`", prose(page)))
     assert not {path for path in named if not os.path.exists(os.path.join(TREE, path))}
 
@@ -48,14 +48,14 @@ def test_the_readme_is_short():
 
 
 class Shell:
-    """A shell at the top of the tree, into which somebody types what a page shows, against a server of the test."""
+    """A shell at the root of the repository, for typing a page's examples against a server of the test."""
 
     def __init__(self, server):
         self.server = server
         self.printed = ""
 
     def __enter__(self):
-        # A session of its own: what is left running in the background ends with it.
+        # A session of its own, so that background processes end with it.
         self.process = subprocess.Popen(
             ["bash"], cwd=TREE, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True)
@@ -72,7 +72,7 @@ class Shell:
         os.killpg(self.process.pid, signal.SIGKILL)
 
     def type(self, script, until):
-        """Types a script, and returns all JSON texts that were printed so far, once there are enough of them."""
+        """Types a script, and returns all JSON texts printed so far, once there are enough of them."""
         self.process.stdin.write(script.replace("localhost:8443", f"127.0.0.1:{self.server.port}"))
         self.process.stdin.flush()
         for line in self.process.stdout:
@@ -98,7 +98,7 @@ def answers(found):
 
 
 def shown(found):
-    """The rooms that requests for a room were answered with."""
+    """The rooms in the answers to requests for a room."""
     return [text["room"] for text in found if "type" not in text and "state" in text.get("room", {})]
 
 
@@ -108,7 +108,9 @@ def events(found):
 
 
 def test_the_readme_s_ten_lines_show_a_room(servers):
-    """And what it says of them: answers with numbers, a welcome, a snapshot, deltas, and the vote's as it is printed."""
+    """The README's description is right too: answers with numbers, a welcome, a snapshot, deltas, and the vote as
+    printed.
+    """
     example, again = blocks("README.md", "sh")[1:3]
     vote, = blocks("README.md", "json")
     lines = example.splitlines(keepends=True)
@@ -122,7 +124,7 @@ def test_the_readme_s_ten_lines_show_a_room(servers):
     assert [answer["seq"] for answer in answers(found)] == [3, 4, 6, 7]
     assert [text["type"] for text in found if "type" in text][:2] == ["welcome", "snapshot"]
     assert room["state"]["playback"]["status"] == "playing" and room["seq"] == 7
-    # What comes together may be one delta: its fields, and the vote itself.
+    # Events that arrive together may be one delta: its fields, and the vote itself.
     printed, delta = json.loads(vote), next(text for text in found if text.get("type") == "delta")
     assert printed.keys() == delta.keys()
     cast, = [event for event in events(found) if event["type"] == "voteCast"]
@@ -149,7 +151,7 @@ def test_a_watcher_is_told_what_is_wrong(servers):
 
 
 def test_a_watcher_stays_while_it_is_pinged(servers):
-    """It answers pings: the server would end it for its silence; and it says with which code it was closed."""
+    """It answers pings, without which the server would close it; and it prints the code with which it was closed."""
     server = servers("--silence-limit-seconds", "4", "--ping-interval-seconds", "1").start()
     person = server.session("Ana")
     with subprocess.Popen(

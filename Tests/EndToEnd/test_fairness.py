@@ -1,4 +1,4 @@
-"""What one client may keep others waiting with: input beyond its allowance, silent connections, states it never takes."""
+"""One client's effect on others: input beyond its allowance, silent connections, states that it never takes."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ def opened(servers, *options):
 
 
 def test_a_session_that_sends_too_much_is_not_read_from_for_a_while(servers):
-    """What is beyond its allowance waits in the network: of 700 messages some are refused, not two hundred."""
+    """Input beyond its allowance waits in the network: of 700 messages some are refused, but not two hundred."""
     server, dj, _ = opened(servers, "--max-messages-per-session", "100")
     with backline.RawSocket(server, dj.token) as raw:
         frames = bytearray()
@@ -40,7 +40,7 @@ def test_a_session_that_sends_too_much_is_not_read_from_for_a_while(servers):
 
 
 def test_a_flood_on_one_socket_leaves_others_on_its_loop_their_turn(servers):
-    """One loop, and a second's work in one go: a message that comes behind it is answered before most of it."""
+    """On one event loop, a message that arrives after a second's work is answered before most of that work."""
     server, dj, room = opened(servers, "--threads", "1", "--max-commands-per-second", "0")
     dj.command(room, "addTracks", tracks=MANY)
     queue = [{"track": number} for number in range(1, 501)]
@@ -53,14 +53,16 @@ def test_a_flood_on_one_socket_leaves_others_on_its_loop_their_turn(servers):
         flooding.stream.settimeout(60)
         flooding.stream.sendall(frame * count)
         assert other.ask("time", t1=1)["type"] == "time"
-        # Nothing of it was left out, and the room has not done more than it was asked.
+        # Everything was carried out, and nothing was done twice.
         answered = 0
         while answered < count:
             answered += flooding.receive().get("re") == 1
 
 
 def test_an_address_has_few_connections_that_ask_for_nothing(servers):
-    """A quarter of what it may have, here the least there is: one more is closed at once, and those that ask are served."""
+    """A quarter of its limit, here the smallest: one more is closed at once, and connections with requests are
+    served.
+    """
     server, dj, room = opened(servers, "--max-connections-per-address", "80")
     silent = [socket.create_connection((server.host, server.port), timeout=backline.PATIENCE) for _ in range(64)]
     with socket.create_connection((server.host, server.port), timeout=backline.PATIENCE) as excess:
@@ -81,7 +83,7 @@ def _answers(person, room):
 
 
 def test_who_takes_no_state_is_charged_for_each_position(servers):
-    """A state is kept for whoever is on the way through it. Ever new positions of it are refused in the end."""
+    """A state is kept while a client takes it. A client that asks for ever new positions is refused in the end."""
     server, dj, room = opened(servers, "--max-waiting-bytes-per-address", "3000000")
     for part in range(8):
         dj.command(room, "addTracks", tracks=[{**track, "sourceId": f"{part} {track['sourceId']}"} for track in MANY])
@@ -94,7 +96,7 @@ def test_who_takes_no_state_is_charged_for_each_position(servers):
             raw = stack.enter_context(backline.RawSocket(server, dj.token, receive_buffer=4_096))
             assert raw.receive()["type"] == "welcome"
             raw.send({"type": "subscribe", "room": room, "id": 1})
-            # The first bytes of the snapshot have come, or all of the refusal.
+            # The first bytes of the snapshot have arrived, or all of the refusal.
             first, second = raw.reader.peek(2)[:2]
             if second & 0x7F < 127:
                 refused = raw.receive()
@@ -109,7 +111,7 @@ def test_who_takes_no_state_is_charged_for_each_position(servers):
 
 
 def test_messages_that_never_end_are_charged_to_their_address(servers):
-    """Of 200,000 bytes each, not all of eight fit into a million, nor is there room for none."""
+    """Of eight messages of 200,000 bytes some fit into a million bytes, but not all."""
     server, dj, _ = opened(servers, "--max-waiting-bytes-per-address", "1000000")
     part = bytes([0x81, 0x80 | 127]) + (200_000).to_bytes(8) + bytes(4) + b" " * 190_000
     with contextlib.ExitStack() as stack:
@@ -136,7 +138,7 @@ def _closed(server, code):
 
 
 def test_bodies_that_never_end_are_charged_to_their_address(servers):
-    """Whatever is asked: others of the address are told to wait, and go on when the bodies are gone."""
+    """Other requests of the address are told to wait, and are served when the bodies are gone."""
     server, dj, room = opened(servers, "--max-waiting-bytes-per-address", "1000000")
     head = (f"POST /v1/sessions HTTP/1.1\r\nHost: {server.host}:{server.port}\r\nContent-Type: application/json\r\n"
             "Content-Length: 200000\r\n\r\n").encode()

@@ -1,4 +1,4 @@
-"""The tests' own fold, on cases put down by hand."""
+"""The tests' own fold, on cases made by hand."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Rooms that are forgotten, and rooms that are removed: what is left of them in the database."""
+"""Rooms that are forgotten, and rooms that are removed: the data left of them in the database."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ SECRETS = [*NAMES, "47.12", "8.45", "sang out of tune"]
 
 
 class Database:
-    """A store's database, looked at behind the server's back."""
+    """A store's database, read directly."""
 
     def __init__(self, options, request):
         self.options = dict(zip(options[::2], options[1::2]))
@@ -32,7 +32,7 @@ class Database:
         return os.path.join(self.options["--data"], "backline.sqlite")
 
     def dump(self):
-        """All rows as text, but those of sessions, which live as long as they are used."""
+        """All rows as text, except those of sessions, which live as long as they are used."""
         if self.is_sqlite:
             with contextlib.closing(sqlite3.connect(self.path)) as connection:
                 lines = [line for line in connection.iterdump() if not line.startswith('INSERT INTO "sessions"')]
@@ -59,7 +59,7 @@ class Database:
         return int(self.cluster.sql(f"SELECT count(*) FROM {table} WHERE room_id = '{room}'", database=self.name))
 
     def in_file(self, texts):
-        """What is in the bytes of the embedded store's files, rows or not."""
+        """The bytes of the embedded store's files, whether or not they belong to rows."""
         with open(self.path, "rb") as file:
             stored = file.read()
         if os.path.exists(self.path + "-wal"):
@@ -74,7 +74,7 @@ def database(storage, request):
 
 
 def play(people, renames=0):
-    """A room with names wherever a name can be; returns it."""
+    """A room with names in every place for a name; returns it."""
     ana, ben = people
     room = ana.create_room("Kitchen", key=backline.new_key(), location=PLACE)["room"]["state"]["id"]
     member = ben.command(room, "join", "join", name="Ottoline Mauve")["result"]["member"]
@@ -98,7 +98,7 @@ def both(server):
 
 
 def check_forgotten(person, room, last, epoch):
-    """The room is what it was, but for names and places."""
+    """The room is unchanged, except that names and locations are gone."""
     events = check_log(person, room)
     assert len(events) == last and events[-1]["type"] == "roomClosed" and events[-1]["forget"] is True
     snapshot = person.room(room)["room"]
@@ -122,7 +122,7 @@ def test_what_is_forgotten_is_in_no_table(server, storage, database):
         before = watcher.subscribe(room)
         assert "Zacharias Quint" in str(before)
         assert people[0].command(room, "closeRoom", "close", forget=True) == {"seq": last + 1}
-        # Whoever watches sees it in the room, and then in its new epoch.
+        # Watchers see it in the room, and then in its new epoch.
         watcher.catch_up(room, last + 1)
         assert watcher.rooms[room].events[last + 1]["forget"] is True
         assert "Zacharias" not in str(watcher.rooms[room].state)
@@ -133,7 +133,7 @@ def test_what_is_forgotten_is_in_no_table(server, storage, database):
     assert database.count("snapshots", room) == 0
     assert people[0].command(room, "closeRoom", "close", forget=True) == {"seq": last + 1}
     people[0].post_command(room, "rename", name="A").expect_problem(410, "room_closed")
-    # The other room has kept its names until it is forgotten, too.
+    # The other room has kept its names, until it is forgotten too.
     assert database.found() == SECRETS
     people[0].command(other, "closeRoom")
     people[0].command(other, "closeRoom", forget=True)
@@ -159,7 +159,7 @@ def test_forgetting_survives_a_kill_at_any_moment(servers, storage, database):
     for _ in range(5):
         server.kill()
         server.start()
-        # From the acknowledgement on nobody sees a name, however far the rewriting is.
+        # From the acknowledgement on nobody sees a name, whatever the progress of the rewriting.
         for text in SECRETS:
             assert text not in str(people[0].events(room)) + str(people[0].room(room))
     backline.eventually(lambda: database.found() == [], "the end of all names")
@@ -179,7 +179,7 @@ def test_only_the_owner_has_a_room_forgotten(server):
 
 
 def retain(seconds):
-    """The options by which a closed room is kept for so long."""
+    """The options with which closed rooms are kept for a time."""
     return ["--retain-closed-rooms", str(seconds / 86_400), "--max-commands-per-second", "0"]
 
 
@@ -270,7 +270,7 @@ WHERE = ["47.12", "8.45"]
 
 
 def place(ana, renames):
-    """A room that has been at two places; returns it and its last event."""
+    """A room that has had two locations; returns it and its last event."""
     room = ana.create_room("Kitchen", key=backline.new_key(), location=PLACE)["room"]["state"]["id"]
     ana.command(room, "updateRoom", backline.new_key(), location={"lat": 47.124, "lon": 8.456})
     with ana.socket() as client:
@@ -283,7 +283,7 @@ def place(ana, renames):
 
 
 def check_cleared(person, room, cleared):
-    """No place of before is shown: by events, by time travel, or to who resumes."""
+    """No earlier location is shown: by events, past states, or a resume."""
     events = check_log(person, room)
     assert events[cleared - 1]["locationCleared"] is True
     assert not any("location" in event for event in events[:cleared])
@@ -316,14 +316,14 @@ def test_a_cleared_location_is_shown_to_nobody_and_leaves_every_table(server, st
             check_cleared(person, room, last + 1)
         watcher.catch_up(room, last + 1)
         assert "location" not in watcher.rooms[room].state
-        # A place of after is shown, and moving on clears nothing.
+        # A later location is shown, and moving again clears nothing.
         for number, lat in ((2, -33.75), (3, -33.5)):
             ana.command(room, "updateRoom", location={"lat": lat, "lon": 151.25})
             watcher.catch_up(room, last + number)
             assert abs(watcher.rooms[room].state["location"]["lat"] - lat) < 0.002
         events = ana.events(room, after=last + 1)
         assert [abs(event["location"]["lat"] + 33.625) < 0.13 for event in events] == [True, True]
-        # The log is rewritten behind the room, which goes on in its epoch.
+        # The log is rewritten while the room goes on in its epoch.
         ana.command(other, "updateRoom", clearLocation=True)
         backline.eventually(lambda: database.found(WHERE) == [], "the end of all places")
         assert ana.command(room, "rename", name="Anna")["seq"] == last + 4
@@ -343,7 +343,7 @@ def test_clearing_goes_on_after_a_crash(server, storage, database):
     for _ in range(2):
         room, last = place(ana, renames=50)
         assert ana.command(room, "updateRoom", clearLocation=True)["seq"] == last + 1
-        # It may have begun, be under way or have ended.
+        # It may not have begun, be under way, or have ended.
         server.kill()
         server.start()
         check_cleared(ana, room, last + 1)

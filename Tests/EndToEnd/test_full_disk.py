@@ -1,4 +1,4 @@
-"""A log that can be read and not written: `/readyz` says so, and finds by itself that it can be written again."""
+"""A log that can be read but not written: `/readyz` reports it, and recovers by itself."""
 
 import contextlib
 import glob
@@ -40,12 +40,12 @@ def test_readyz_knows_a_full_disk(servers, tmp_path):
     size = max(os.path.getsize(path) for path in glob.glob(str(tmp_path / "backline.sqlite*")))
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size + 300_000, hard))
     added = fill(dj, room)
-    # At once, and for as long as it lasts, although everything can be read.
+    # At once, and for as long as it lasts, although reads work.
     for _ in range(3):
         server.request("GET", "/readyz").expect_problem(503, "unavailable")
         assert dj.room(room)["room"]["seq"] > 0 and server.request("GET", "/healthz").status == 200
         time.sleep(0.4)
-    # Nobody writes: the server finds out by itself.
+    # Nobody writes: the server notices by itself.
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
     backline.eventually(lambda: ready(server) == 200, "/readyz is 200 again")
     dj.command(room, "addTracks", tracks=backline.tracks("After"))
@@ -62,7 +62,7 @@ def test_readyz_knows_a_database_that_refuses_to_write(servers, cluster, tmp_pat
     dj = server.session("Ana")
     room = dj.create_room()["room"]["state"]["id"]
     assert ready(server) == 200
-    # What PostgreSQL says where a file cannot grow.
+    # PostgreSQL's error when a file cannot grow.
     cluster.sql(
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION "
         "'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$; "
@@ -79,7 +79,7 @@ def test_readyz_knows_a_database_that_refuses_to_write(servers, cluster, tmp_pat
 
 
 def test_a_plain_copy_of_a_stopped_server_has_everything(servers, tmp_path):
-    """The main file alone: what stood in the write-ahead log is in it."""
+    """The main file alone is complete: it contains the write-ahead log."""
     data = tmp_path / "data"
     server = servers("--plain", store=["--store", "sqlite", "--data", str(data)]).start()
     dj = server.session("Ana")

@@ -1,4 +1,4 @@
-"""Who has lost a connection has time to come back: nobody sees that it was away."""
+"""A client that has lost its connection has time to come back before others see that it was away."""
 
 import time
 
@@ -8,15 +8,15 @@ from test_queue_modes import four_online
 
 GRACE = 3.0
 DEFAULT = 15.0
-"""The grace of a server that was not told another one."""
+"""The default grace of a server, in seconds."""
 FAR_GRACE = 5.0
-"""Where a server stops and another one is gone to meanwhile."""
+"""The grace while a server stops and its clients move to another one."""
 NEVER = ("--presence-grace-seconds", "600")
-"""Whoever is offline before has not gone by the grace's end."""
+"""A grace so long that a member who is offline earlier left in another way."""
 
 
 def frames(socket):
-    """Takes what has been told of presence: who came and went, frame by frame."""
+    """Returns the presence messages so far: arrivals and departures, frame by frame."""
     found = [message for message in socket.pushed if message["type"] == "presence"]
     for message in found:
         socket.pushed.remove(message)
@@ -38,7 +38,7 @@ def comes_back(server):
         second.subscribe(room)
         Who(watching, room)
         frames(watching)
-        # With a close frame, as a browser does it, and without a word.
+        # With a close frame, as a browser does it, and without one.
         with backline.within(GRACE):
             second.close()
             assert listeners(ana, room) == 2
@@ -49,7 +49,7 @@ def comes_back(server):
             second = ben.socket(f"/v1/rooms/{room}/socket")
             second.wait_for("snapshot")
             assert ana.room(room)["room"]["presence"] == {"online": 2, "members": [1, 2]}
-        # Somebody else comes and stays away: that is told, and was behind everything that might be told of Ben.
+        # Somebody else comes and stays away: that message follows all messages about Ben.
         third = cyd.socket()
         third.subscribe(room)
         lost = time.monotonic()
@@ -90,7 +90,7 @@ def test_who_says_that_it_goes_is_offline_at_once(servers):
         who.until({1, members[4]})
         people[4].request("DELETE", "/v1/session").expect(204)
         who.until({1})
-        # Another membership begins anew: nothing is left of the one that ended.
+        # A new membership starts afresh: nothing is left of the one that ended.
         join(people[1], room)
         assert ana.room(room)["room"]["presence"] == {"online": 1, "members": [1]}
         assert listeners(ana, room) == 1
@@ -143,7 +143,7 @@ def comes_back_elsewhere(nodes):
         told = []
         watching.until(lambda: told.extend(frames(watching)) or ([], [3]) in told, "the end of the grace")
         assert not any(2 in on + off for on, off in told), told
-        # Its server stops, and it comes to the one that is left.
+        # Its server stops, and the client connects to the other one.
         with backline.within(FAR_GRACE):
             assert two.stop() == 0
             second = ben.socket()
@@ -154,7 +154,7 @@ def comes_back_elsewhere(nodes):
         told = []
         watching.until(lambda: told.extend(frames(watching)) or ([], [3]) in told, "the end of the grace")
         assert not any(2 in on + off for on, off in told), told
-        # Nobody comes back.
+        # No client comes back.
         second.drop()
         watching.until(lambda: ([], [2]) in frames(watching), "Ben is offline")
         assert listeners(ana, room) == 1

@@ -1,4 +1,4 @@
-"""Two server processes on one PostgreSQL tell each other what moved, over LISTEN and NOTIFY."""
+"""Two server processes on one PostgreSQL announce changes to each other, over LISTEN and NOTIFY."""
 
 import time
 
@@ -7,7 +7,7 @@ import pytest
 import backline
 from backline import eventually
 
-# Without hints a server would see what another wrote when it next compares, every 5 s.
+# Without hints a server would see another server's writes only at its next comparison, every 5 s.
 COMPARISON = 5
 
 
@@ -98,7 +98,7 @@ def test_a_room_with_a_new_epoch_is_shown_anew_to_who_follows(nodes, database):
             for client in (here, there):
                 delta = client.wait_for("delta")
                 assert (delta["from"], delta["seq"]) == (seq, seq)
-        # A position of the epoch that is no more is answered with a snapshot.
+        # A position in the old epoch is answered with a snapshot.
         old = {"epoch": before["epoch"], "seq": before["seq"]}
         assert there.subscribe(room, old)["type"] == "snapshot"
 
@@ -109,7 +109,7 @@ def test_a_room_that_is_gone_still_ends(nodes, cluster, database):
     with watcher.socket(f"/v1/rooms/{room}/socket") as client:
         client.wait_for("snapshot")
         cluster.sql(f"DELETE FROM rooms WHERE room_id = '{room}'", database.rsplit("/", 1)[1])
-        # Somebody asks, and the room is looked for.
+        # A request makes the server look for the room.
         watcher.request("GET", f"/v1/rooms/{room}").expect_problem(404, "not_found")
         assert client.wait_for("ended")["code"] == "not_found"
         assert client.closed() == 4404

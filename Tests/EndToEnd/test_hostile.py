@@ -1,4 +1,4 @@
-"""One short round of every attack of Benchmarks/hostile.py: the server survives, and nobody else loses anything."""
+"""One short round of every attack of Benchmarks/hostile.py: the server survives, and other clients lose nothing."""
 
 import os
 import sys
@@ -14,13 +14,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "Benchmar
 import attacks  # noqa: E402
 
 SECONDS = 0.4
-"""Of one attack."""
+"""The duration of one attack, in seconds."""
 MEMORY_KIB = 400 * 1024
-"""How much larger the server may become: generous, for a debug build and small attacks."""
+"""The most by which the server's memory may grow: generous, for a debug build and small attacks."""
 
 
 class Voter(threading.Thread):
-    """An ordinary member of a room of its own, who votes and takes the vote back, by turns."""
+    """An ordinary member of a room of its own, who alternately votes and withdraws the vote."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
@@ -41,7 +41,7 @@ class Voter(threading.Thread):
             self.failure = failure
 
     def end(self):
-        """Stops voting; what was acknowledged must be in the log, once."""
+        """Stops voting; acknowledged votes must be in the log, once."""
         self.stopping.set()
         self.join(backline.PATIENCE)
         assert self.failure is None, self.failure

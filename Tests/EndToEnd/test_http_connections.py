@@ -1,4 +1,4 @@
-"""HTTP connections of peers that send or take as little, as much or as badly as they like."""
+"""HTTP connections of peers that send or take too little, too much or invalid bytes."""
 
 import contextlib
 import http.client
@@ -13,12 +13,12 @@ import backline
 from test_limits import UPGRADE, resident
 
 SMALL = 4_096
-"""A receive buffer with which a peer that does not read is soon seen not to."""
+"""A receive buffer so small that a peer that does not read is soon noticed."""
 
 
 @pytest.fixture
 def plain(servers):
-    """Makes a server without TLS, so that what it does is seen byte by byte."""
+    """Makes a server without TLS, so that its bytes can be checked."""
     return lambda *options: servers("--plain", *options).start()
 
 
@@ -40,7 +40,7 @@ def connect(server, receive_buffer=None):
 
 
 class Wire:
-    """An HTTP connection on which anything may be sent."""
+    """An HTTP connection for sending any bytes."""
 
     def __init__(self, server, receive_buffer=None):
         self.stream = connect(server, receive_buffer)
@@ -69,7 +69,7 @@ class Wire:
         return status, fields, self.reader.read(int(fields["Content-Length"]))
 
     def is_closed(self):
-        """Whether the server closes; what it still says is read."""
+        """Whether the server closes; its remaining bytes are read."""
         try:
             return self.reader.read() == b""
         except ConnectionError:
@@ -77,7 +77,7 @@ class Wire:
 
 
 def ask(server, *lines, body=b""):
-    """Sends one request; returns the status, whether the connection lives on after it, and the answer's body."""
+    """Sends one request; returns the status, whether the connection stays open, and the answer's body."""
     with Wire(server) as wire:
         wire.send(*lines, body=body)
         status, fields, answered = wire.answer()
@@ -93,7 +93,7 @@ def ask(server, *lines, body=b""):
 @pytest.mark.parametrize("path", ["/v1/sessions", "/v1/nothing", "/nothing", "/v1/session", "/v1/rooms/x/commands",
                                   "//metrics", "/healthz", "/openapi.json"])
 def test_no_answer_to_head_has_a_body(kept, path):
-    """What is behind it is the next answer; its fields are those of the answer to GET."""
+    """The next bytes are the next answer; the fields are those of the answer to GET."""
     with Wire(kept) as wire:
         wire.send(f"GET {path} HTTP/1.1", "Host: here")
         status, fields, _ = wire.answer()
@@ -135,7 +135,7 @@ def test_a_request_without_exactly_one_host_is_refused(kept, fields):
             wire.send(f"GET {path} HTTP/1.1", *fields, *upgrade)
             status, _, body = wire.answer()
             assert (status, json.loads(body)["code"]) == (400, "bad_request")
-    # And so behind other requests.
+    # The same after other requests.
     with Wire(kept) as wire:
         wire.send("GET /healthz HTTP/1.1", "Host: here", "", "GET /healthz HTTP/1.1", *fields)
         assert [wire.answer()[0] for _ in range(2)] == [200, 400]
@@ -165,7 +165,7 @@ def test_a_target_is_a_path_or_an_address(kept):
         ("healthz", 400), ("*", 400), ("/healthz#x", 400), ("http://me@here/healthz", 400),
     ]:
         assert ask(kept, f"GET {target} HTTP/1.1", "Host: elsewhere")[0] == status, target
-    # An absolute target does not stand for the field.
+    # An absolute target does not replace the field.
     assert ask(kept, "GET http://here/healthz HTTP/1.1")[0] == 400
     with Wire(kept) as wire:
         wire.send("CONNECT here:80 HTTP/1.1", "Host: here")
@@ -178,7 +178,7 @@ def test_a_target_is_a_path_or_an_address(kept):
     "/healthz/", "/v1/rooms/x%2Fpool", "/v1\\session", "/metrics;x",
 ])
 def test_a_path_is_written_in_one_way(kept, path):
-    """What a proxy keeps inside is not reached by writing it otherwise."""
+    """A path that a proxy blocks cannot be reached by another spelling."""
     for method in ("GET", "POST", "PUT"):
         status, lives, body = ask(kept, f"{method} {path} HTTP/1.1", "Host: here", "Content-Length: 0")
         assert (status, lives, json.loads(body)["code"]) == (404, True, "not_found"), method
@@ -212,7 +212,7 @@ def test_integers_in_a_query_are_plain_digits(kept, value):
 
 
 def test_requests_in_a_line_are_answered_in_their_order(kept):
-    """Whatever the pieces are in which they come."""
+    """However the bytes are split."""
     person = kept.session("Ana")
     lines, statuses = [], []
     for number in range(60):
@@ -230,7 +230,7 @@ def test_requests_in_a_line_are_answered_in_their_order(kept):
     sent = "".join(lines).encode()
     for length in (len(sent), 700, 97):
         with Wire(kept) as wire:
-            # All of it is less than the systems between hold: nobody need read meanwhile.
+            # All of it is less than the systems' buffers hold: nobody need read meanwhile.
             for start in range(0, len(sent), length):
                 wire.stream.sendall(sent[start:start + length])
             seen = []
@@ -243,7 +243,7 @@ def test_requests_in_a_line_are_answered_in_their_order(kept):
 
 
 def heavy(server, tracks=2_000):
-    """A person and the path of an answer of some hundred kilobytes that nobody shares."""
+    """A person and the path of an unshared answer of some hundred kilobytes."""
     person = server.session("Ana")
     room = person.create_room()["room"]["state"]["id"]
     titles = [{"source": "s", "sourceId": str(n), "title": f"Large {n} " + "x" * 280} for n in range(tracks)]
@@ -259,8 +259,10 @@ def waiting(server):
 
 
 def test_answers_that_nobody_takes_are_bounded_and_given_back(servers):
-    """Requests in a line, none of whose answers is read: the room that there is for them is used up, then long answers
-    are refused and short ones given; everything is given back once the peers are closed."""
+    """Pipelined requests whose answers nobody reads use up the memory for answers.
+
+    Long answers are then refused and short ones given; everything is released once the peers are closed.
+    """
     limit = 4 << 20
     server = servers(
         "--plain", "--max-waiting-bytes-per-address", str(limit), "--stall-limit-seconds", "0.5",
@@ -284,18 +286,18 @@ def test_answers_that_nobody_takes_are_bounded_and_given_back(servers):
         refused.expect_problem(429, "rate_limited")
         assert refused.json["retryAfterMs"] > 0 and refused.headers["Retry-After"]
         assert waiting(server) <= limit
-        # What is short has its place, and so has what all share.
+        # Short answers have their own memory, and so have shared ones.
         person.request("GET", "/v1/session").expect(200)
-        # A slice each, what the answers are charged, and what was computed and refused.
+        # A slice each, the memory charged for answers, and answers that were computed and refused.
         assert resident(server) - before < 64 << 20
-        # They are closed while the peers hold on.
+        # The server closes them while the peers keep them open.
         backline.eventually(lambda: waiting(server) == 0, "everything is given back", timeout=40)
         backline.eventually(lambda: person.request("GET", path).status == 200, "there is room again")
 
 
 @pytest.mark.alone
 def test_a_reader_that_makes_progress_is_never_cut_off(plain):
-    """However long it takes, and although the whole of it was handed over long before."""
+    """However long it takes, although the whole answer was handed to the system long before."""
     server = plain("--stall-limit-seconds", "0.5", "--http-idle-seconds", "1")
     person, path = heavy(server)
     with Wire(server, 16_384) as wire:
@@ -334,7 +336,7 @@ def test_a_body_must_come_at_some_rate(servers):
         dripping.join()
         assert (status, json.loads(body)["code"], fields["Connection"]) == (408, "bad_request", "close")
         assert wire.is_closed()
-    # One that comes in two pieces is taken.
+    # A body that arrives in two pieces is accepted.
     with Wire(server) as wire:
         wire.send("POST /v1/sessions HTTP/1.1", "Host: here", "Content-Type: application/json", "Content-Length: 14",
                   body=b'{"name":')
@@ -353,13 +355,13 @@ def test_a_later_head_must_end_in_time_too(servers):
 
 
 def test_a_body_that_nobody_wants_is_not_read_for_ever(kept):
-    """It is answered before its end, and read on only so far."""
+    """It is answered before its end, and only a limited part is read after that."""
     with Wire(kept) as wire:
         wire.send("POST /nothing HTTP/1.1", "Host: here", "Content-Length: 100000000")
         assert wire.answer()[0] == 404
         with pytest.raises(OSError):
             for _ in range(1_000):
                 wire.stream.sendall(bytes(65_536))
-    # A short one is, and the connection serves on.
+    # A short body is read, and the connection stays open.
     assert ask(kept, "POST /nothing HTTP/1.1", "Host: here", "Content-Length: 100000", body=bytes(100_000))[:2] == (
         404, True)

@@ -1,4 +1,4 @@
-"""JSON Web Tokens of another identity provider: who is let in with them, who is not, and whose session it is."""
+"""JSON Web Tokens of another identity provider: accepted and refused tokens, and their sessions."""
 
 import concurrent.futures
 import hashlib
@@ -24,7 +24,7 @@ def provider(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(provider):
-    """A server that takes tokens by all three kinds of keys."""
+    """A server that accepts tokens of all three kinds of keys."""
     with backline.Server(*provider.options("secret", "key", "jwks"), "--log-level", "debug") as made:
         yield made
         assert made.running
@@ -36,7 +36,7 @@ def as_person(server, token):
 
 
 def refused(server, token):
-    """The token is refused over HTTP and at a handshake, and the answer does not say why."""
+    """The token is refused over HTTP and at a handshake, and the answer does not give the reason."""
     problem = server.request("GET", "/v1/session", token=token).expect_problem(401, "unauthorized")
     assert problem["detail"] == "the token is not accepted", problem
     with backline.RawSocket(server, token) as client:
@@ -79,7 +79,7 @@ def is_a_session(server, token):
 
 
 def tampered(token, part):
-    """The token with another part: a claim that was changed, or a bit of the signature."""
+    """The token with another part: a changed claim, or a changed bit of the signature."""
     parts = token.split(".")
     if part == "payload":
         claims = json.loads(jwt.utils.base64url_decode(parts[1]))
@@ -155,7 +155,7 @@ BAD = {
 
 
 def _signed(provider, claims):
-    """HS256 over claims that a library would not sign."""
+    """HS256 over claims that a library would refuse to sign."""
     text = f"{encode({'alg': 'HS256'})}.{encode(claims)}"
     return f"{text}.{encode(hmac.digest(provider.secret, text.encode(), hashlib.sha256))}"
 
@@ -187,7 +187,7 @@ def test_the_reason_is_in_the_debug_log_and_the_token_is_not(server, provider):
 
 
 def test_the_same_subject_is_the_same_session_whatever_its_token(server, provider):
-    """Each token another key's, another time's; another subject and another issuer are others."""
+    """Tokens of different keys and times, but one subject; another subject or another issuer is another session."""
     sessions = {as_person(server, token(sub="same")).session for token in (
         provider.hs256, provider.es256, provider.listed_es256, provider.rs256,
     )}
@@ -200,7 +200,7 @@ def test_issuers_have_subjects_of_their_own(servers, provider):
     server = servers("--jwt-secret-file", str(provider.files["secret"])).start()
     sessions = [as_person(server, provider.hs256(iss=issuer)).session for issuer in (ISSUER, "other", None)]
     assert len(set(sessions)) == 3
-    # Texts that are the same when they are put together are not the same pair.
+    # Texts whose concatenations are equal are different pairs.
     assert len({as_person(server, provider.hs256(iss=i, sub=s)).session for i, s in (("ab", "c"), ("a", "bc"))}) == 2
 
 
@@ -227,7 +227,7 @@ def test_without_a_key_no_token_is_taken(servers, provider):
 
 
 def test_one_subject_through_two_servers_at_once_is_one_member(servers, cluster, tmp_path, provider):
-    """Twenty first requests of each of five subjects, half of them at each server: nobody is made twice."""
+    """Twenty first requests of each of five subjects, half of them at each server: each makes one session."""
     database = cluster.database()
     nodes = [
         servers(*provider.options("key"), store=[

@@ -1,7 +1,7 @@
-"""Clients that were not written with the server follow one room, together, while 10,000 events happen in it.
+"""Clients of other authors follow one room together while 10,000 events happen in it.
 
-Each subscribes, loses its connection in the middle, resumes with its position, has a long command taken, and closes;
-with permessage-deflate and without. It happens once; the tests look at what each client saw.
+Each subscribes, loses its connection in the middle, resumes with its position, sends a long command, and closes; with
+permessage-deflate and without. This happens once; the tests check what each client saw.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ from interop_clients import Aiohttp, Curl, Picows, Raw, WebsocketClient, Websock
 
 EVENTS = 10_000
 WINDOW = 100
-"""Commands of the publisher that are not answered yet."""
+"""The most unanswered commands of the publisher."""
 AHEAD = 2_000
-"""Events by which the publisher may be ahead of the slowest client: who falls behind further gets a snapshot."""
+"""Events by which the publisher may be ahead of the slowest client: one that falls further behind gets a snapshot."""
 MISSED = 100
-"""Events that happen, at least, while a client has no connection."""
+"""The fewest events that happen while a client has no connection."""
 DEADLINE = 300.0
-"""Seconds after which the whole of it has failed."""
+"""Seconds after which the whole run has failed."""
 
 KINDS = [Websockets, Aiohttp, Picows, WebsocketClient, Curl, Raw, Chromium]
-# A browser offers compression whether one likes it or not: it goes without on a server that declines.
+# A browser always offers compression: without it, it connects to a server that declines.
 CASES = [(kind, deflate) for kind in KINDS for deflate in (False, True) if kind.deflates or not deflate]
 
 
@@ -51,7 +51,7 @@ class Room(threading.Thread):
         self.last = self.first + EVENTS
         self.clients = []
         self.answered = []
-        #: When the server wants the next message, in the clock `time.monotonic`.
+        #: The time for the next message, in the clock `time.monotonic`.
         self.rests_until = 0.0
         self.failure = None
 
@@ -65,7 +65,7 @@ class Room(threading.Thread):
         return min((client.follower.seq for client in self.clients if client.is_following), default=self.last)
 
     async def _publish(self):
-        # Everybody is there from the first event on.
+        # All clients are there from the first event on.
         while not all(client.subscribed.is_set() for client in self.clients):
             await asyncio.sleep(0.01)
         connection = await websockets.asyncio.client.connect(
@@ -128,7 +128,7 @@ class Run(threading.Thread):
         except BaseException as failure:
             self.failure = failure
         finally:
-            # A client that failed holds nobody up.
+            # A client that failed does not delay the others.
             self.subscribed.set()
             if self.client is not None:
                 with contextlib.suppress(Exception):
@@ -186,7 +186,7 @@ class Run(threading.Thread):
         return message
 
     def check(self):
-        """Raises what the publisher, or else the client, ended with."""
+        """Raises the publisher's exception, or else the client's."""
         for who, failure in ("the publisher", self.room.failure), (self.kind.__name__, self.failure):
             if failure is not None:
                 raise AssertionError(f"{who}: {failure!r}") from failure
@@ -195,7 +195,7 @@ class Run(threading.Thread):
 
 @pytest.fixture(scope="module")
 def runs():
-    """What every client saw, by its case."""
+    """The messages that every client saw, by case."""
     flood = ("--max-commands-per-second", "0")
     with backline.Server(*flood) as server, backline.Server("--no-compression", *flood) as plain:
         rooms = {False: Room(server), True: Room(plain)}
@@ -224,7 +224,7 @@ def run(runs, request):
 
 
 def test_every_event_comes_once_and_in_order_across_a_lost_connection(run):
-    # The follower has refused every hole and every repeat.
+    # The follower has refused every gap and every repeated event.
     assert list(run.follower.events) == list(range(run.room.first + 1, run.room.last + 1))
     assert run.follower.snapshots == 1
     assert run.room.first < run.dropped_at < run.resumed_at <= run.room.last

@@ -93,7 +93,7 @@ def test_a_socket_behind_requests_is_counted_as_a_socket(server):
             lines = dict(line.rsplit(" ", 1) for line in exposition.splitlines() if line and not line.startswith("#"))
             return [lines[f'backline_connections{{protocol="{protocol}"}}'] for protocol in ("websocket", "http")]
 
-        # And the one that asks, once those that asked before have gone.
+        # And the last one, after the earlier ones have closed.
         backline.eventually(lambda: connections() == ["1", "1"], "one of each")
 
 
@@ -110,7 +110,7 @@ def test_a_refused_handshake_behind_requests_ends_the_connection(server):
 
 
 def test_a_wish_for_another_protocol_is_answered_and_ends_the_connection(server):
-    """What follows it on the connection could not be read."""
+    """The server could not parse the bytes after it on the connection."""
     dj = server.session("Ana")
     with contextlib.closing(connect(server)) as connection:
         began = time.monotonic()

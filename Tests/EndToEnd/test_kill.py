@@ -1,4 +1,4 @@
-"""The server is killed while three clients send keyed commands; what was acknowledged is there, once.
+"""The server is killed while three clients send keyed commands; every acknowledged command is in the log, once.
 
 BACKLINE_ROUNDS sets the number of rounds on each store, BACKLINE_SEED the first round's seed.
 """
@@ -31,7 +31,7 @@ class Client(threading.Thread):
         self.socket = None
 
     def connect(self):
-        """Opens a connection and subscribes: with a position where there is one. Returns the answer."""
+        """Opens a connection and subscribes, with a position if there is one. Returns the answer."""
         self.socket = self.person.socket()
         if self.follower.epoch is None:
             self.socket.rooms[self.room] = self.follower
@@ -39,7 +39,7 @@ class Client(threading.Thread):
         return self.socket.resume(self.follower)
 
     def send(self, numbers):
-        """Sends the commands with these places in the plan; `id` is the place, above the ids of the harness."""
+        """Sends the commands at these places in the plan; `id` is the place, above the ids of the harness."""
         for number in numbers:
             self.counter("sent")
             self.socket.send({
@@ -48,12 +48,12 @@ class Client(threading.Thread):
             })
 
     def take(self, message):
-        """Files an answer to a command."""
+        """Records an answer to a command."""
         if message.get("re", 0) >= 1000:
             number = message["re"] - 1000
             assert message["type"] == "ack", f"{self.plan[number]}: {message}"
             answer = {name: message.get(name) for name in ("seq", "result")}
-            # A key has one outcome, however often it is asked for.
+            # A key always has the same outcome.
             assert self.answers.setdefault(number, answer) == answer, self.plan[number]
             self.counter("acknowledged")
 
@@ -69,7 +69,7 @@ class Client(threading.Thread):
 
 
 def plans(randomness):
-    """What each client sends: every command has a mark by which its event is told from all others."""
+    """The commands of each client: every command has a mark that distinguishes its event from all others."""
     made = []
     for client in range(CLIENTS):
         plan = []
@@ -85,7 +85,7 @@ def plans(randomness):
             elif kind == "enqueue":
                 command["track"] = randomness.randint(501, 600)
             else:
-                # Each member votes for each track once at most; the tracks that are enqueued are others.
+                # Each member votes for each track at most once; enqueued tracks are others.
                 command["track"] = number + 1
             plan.append({"key": backline.new_key(), "command": command})
         made.append(plan)
@@ -125,7 +125,7 @@ def one_round(server, seed):
         titles = [f"Track {number:03}" for number in range(first, first + 300)]
         people[0].command(room, "addTracks", tracks=backline.tracks(*titles))
 
-    # The server is killed by whoever is about to send the command, or sees the acknowledgement, with this number.
+    # The client that is about to send the command with this number, or sees its acknowledgement, kills the server.
     what, limit = randomness.choice(["sent", "acknowledged"]), randomness.randrange(1, COMMANDS + 1)
     lock, killed, seen = threading.Lock(), threading.Event(), collections.Counter()
 
@@ -162,7 +162,7 @@ def one_round(server, seed):
         before = client.follower.seq
         resumed = client.connect()
         assert resumed["type"] == "resumed" and resumed["seq"] >= before, resumed
-        # What is not answered is sent again, and some of what is answered, in any order.
+        # Unanswered commands are sent again, and some answered ones, in any order.
         again = [number for number in range(len(client.plan)) if number not in client.answers]
         again += randomness.sample(sorted(client.answers), min(10, len(client.answers)))
         randomness.shuffle(again)
@@ -191,7 +191,7 @@ def _send_all(client):
     try:
         client.send(range(len(client.plan)))
     except (websockets.exceptions.ConnectionClosed, OSError):
-        pass  # The server was killed while it was being told.
+        pass  # The server was killed during the call.
 
 
 def test_what_was_acknowledged_survives_a_kill_and_nothing_is_done_twice(server, seed, say):

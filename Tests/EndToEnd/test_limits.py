@@ -1,4 +1,4 @@
-"""The settings that bound what a client may take: connections, messages, heads, silence, and a stop's length."""
+"""The settings that limit a client: connections, messages, heads, silence, and the length of a stop."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ SETTINGS = [
     "silence-limit-seconds", "stall-limit-seconds", "drain-delay-seconds", "drain-window-seconds",
 ]
 HANDSHAKE = 10
-"""Seconds for a handshake of a server that was not told another time."""
+"""A server's default time for a handshake, in seconds."""
 LARGE = [
     {"source": "s", "sourceId": str(n), "title": f"Large {n}", "artworkUrl": "https://example.org/" + "x" * 2000}
     for n in range(100)
@@ -55,13 +55,13 @@ def opened(servers):
 
 
 def tls(server):
-    """A TLS connection that has said nothing."""
+    """A TLS connection that has sent nothing."""
     plain = socket.create_connection((server.host, server.port), timeout=backline.PATIENCE)
     return server.context().wrap_socket(plain, server_hostname="localhost")
 
 
 def seconds_until_closed(stream):
-    """Reads to the end; returns how long that took."""
+    """Reads to the end; returns the time that it took."""
     began = time.monotonic()
     with contextlib.suppress(ConnectionResetError, ssl.SSLError):
         while stream.recv(4096):
@@ -70,7 +70,7 @@ def seconds_until_closed(stream):
 
 
 def resident(server):
-    """The bytes of memory that the server has."""
+    """The server's resident memory in bytes."""
     with open(f"/proc/{server.process.pid}/status", encoding="ascii") as status:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
 
@@ -106,9 +106,9 @@ def test_one_connection_too_many_is_refused_whatever_it_asks(servers):
                 answer = backline.Answer(response.status, response.headers, response.read())
                 problem = answer.expect_problem(429, "rate_limited")
                 assert int(answer.headers["Retry-After"]) >= 1 and problem["retryAfterMs"] >= 1
-                # And then it is closed.
+                # After that it is closed.
                 assert connection.sock is None or connection.sock.recv(1) == b""
-        # Those that were there are not concerned.
+        # Existing connections are not affected.
         held[0].request("GET", "/healthz")
         response = held[0].getresponse()
         assert (response.status, response.read() != b"") == (200, True)
@@ -140,7 +140,7 @@ def _keep_alive(server, person, count):
 
 
 def _socket(stack, person):
-    """A socket; None where it is refused for the number of connections."""
+    """A socket; None if it is refused because of the number of connections."""
     try:
         return stack.enter_context(person.socket())
     except websockets.exceptions.InvalidStatus as refusal:
@@ -152,7 +152,9 @@ def _socket(stack, person):
 
 
 def test_a_socket_follows_so_many_rooms_and_no_more(servers):
-    """One room more is refused; one that is followed is answered again, and an end makes room."""
+    """One room more is refused; a subscription to a followed room is answered again, and an unsubscription makes
+    room.
+    """
     server = servers().start()
     owners = [server.session(f"Owner {number}") for number in range(3)]
     rooms = [owners[number % 3].create_room()["room"]["state"]["id"] for number in range(257)]
@@ -172,7 +174,7 @@ def test_who_sends_too_fast_is_refused_until_it_waits(opened):
         names, number = [], 1_000
 
         def refused():
-            """Sends commands without waiting; returns the last answer that is a refusal."""
+            """Sends commands without waiting; returns the last refusal."""
             nonlocal number
             sent = {number + count: f"Name {number + count}" for count in range(20)}
             number += len(sent)
@@ -186,12 +188,12 @@ def test_who_sends_too_fast_is_refused_until_it_waits(opened):
         refusal = backline.eventually(refused, "too many messages")
         assert refusal["code"] == "rate_limited" and refusal["message"] and refusal["retryAfterMs"] > 0, refusal
         assert names
-        # Another connection of the same person has its own count.
+        # Another connection of the same person has its own allowance.
         with dj.socket() as other:
             assert other.is_alive()
         backline.rest(refusal)
         assert client.command(room, "rename", name="Rested")["type"] == "ack"
-    # What was accepted has happened; what was refused has not.
+    # Accepted commands have been carried out, refused ones have not.
     events = check_log(dj, room)
     assert [event["name"] for event in events if event["type"] == "memberRenamed"] == [*names, "Rested"]
 
@@ -212,7 +214,7 @@ def test_who_never_waits_is_closed_with_4429(opened):
 
 
 def _pour(server, person, send, most):
-    """Sends the same bytes again and again, also in answer to nothing; returns the close code, and how often."""
+    """Sends the same bytes again and again; returns the close code, and the number of times."""
     client = Raw(server, person, deflate=True)
     client.open()
     assert client.compresses, "the server did not negotiate permessage-deflate"
@@ -223,7 +225,7 @@ def _pour(server, person, send, most):
                 send(raw)
                 sent += 1
                 if sent % 16 == 0 and select.select([raw.stream], [], [], 0)[0]:
-                    break  # Nothing but answers and the close is sent here.
+                    break  # The server sends only answers and the close frame here.
         return raw.close_code(), sent
 
 
@@ -241,10 +243,10 @@ def _empty_fragments(raw):
 
 
 NOTHING = b"\x00\x00\x00\xff\xff" * 60_000
-"""A compressed message of 300 KB that is empty: blocks that hold nothing."""
+"""A compressed message of 300 KB that is empty: it consists of empty blocks."""
 
 FLOODS = {
-    # What is sent, and how often it is let at most: 100 frames at once, 20 a second, and a second's worth of refusals.
+    # The frame, and the most that are accepted: 100 at once, 20 a second, and a second's worth of refusals.
     "pongs": (lambda raw: raw.stream.sendall(_frames(10, b"x" * 125, 10)), 10_000),
     "empty fragments": (_empty_fragments, 1_000),
     "messages that inflate to nothing": (lambda raw: raw.send_frame(1, NOTHING, reserved=4), 200),
@@ -253,7 +255,7 @@ FLOODS = {
 
 @pytest.mark.parametrize("send, most", FLOODS.values(), ids=FLOODS)
 def test_frames_without_an_answer_count_towards_the_close(opened, send, most):
-    """They cannot be told to wait; whoever sends more of them than a second's worth too many is closed with 4429."""
+    """A client cannot be told to wait for these; one that sends a second's worth too many is closed with 4429."""
     server, dj, room = opened("--max-messages-per-second", "20")
     code, sent = _pour(server, dj, send, most)
     assert code == 4429 and sent < most, (code, sent)
@@ -272,16 +274,16 @@ def test_pings_in_excess_are_closed_and_their_answers_bounded(opened):
         while (frame := raw.receive_frame())[0] != 8:
             pongs += frame[0] == 10
         assert struct.unpack("!H", frame[1][:2]) == (4429,)
-        # 100 at once, 20 in each second, and as many that are refused.
+        # 100 at once, 20 in each second, and as many refused ones.
         assert pongs <= 120 + 20 * (time.monotonic() - began) + 1
 
 
 def test_a_message_in_many_fragments_counts_for_each(opened):
-    """A hundred fragments are as much as a hundred messages: what is too much is refused, and who waits goes on."""
+    """A hundred fragments cost as much as a hundred messages: more are refused, and a client that waits continues."""
     server, dj, room = opened("--max-messages-per-second", "100")
     with backline.RawSocket(server, dj.token) as raw:
         def whole(count, number):
-            """Sends a message in so many fragments; returns the answer."""
+            """Sends a message in this number of fragments; returns the answer."""
             text = json.dumps({"type": "time", "id": number, "t1": 1}).encode().ljust(count)
             frames = [text[at:at + 1] for at in range(count - 1)] + [text[count - 1:]]
             raw.stream.sendall(b"".join(
@@ -290,7 +292,7 @@ def test_a_message_in_many_fragments_counts_for_each(opened):
                 pass
             return answer
 
-        # 500 at once; a slow machine has earned more meanwhile.
+        # 500 at once; on a slow machine some allowance has come back meanwhile.
         answers = [whole(100, number) for number in range(5)]
         assert [answer["type"] for answer in answers] == ["time"] * 5, answers
         refused = next(answer for number in range(5, 500) if (answer := whole(100, number))["type"] == "error")
@@ -300,7 +302,7 @@ def test_a_message_in_many_fragments_counts_for_each(opened):
 
 
 def _until_refused(client, most=2_000):
-    """Asks for the time until that is refused; returns how often it was not, and the refusal."""
+    """Asks for the time until it is refused; returns the number of accepted requests, and the refusal."""
     for count in range(most):
         answer = client.ask("time", t1=1)
         if answer["type"] == "error":
@@ -310,7 +312,7 @@ def _until_refused(client, most=2_000):
 
 
 def test_a_socket_that_is_opened_anew_has_no_new_allowance(opened):
-    """All sockets of a session have one together; another session has its own."""
+    """All sockets of a session share one allowance; another session has its own."""
     server, dj, room = opened("--max-messages-per-session", "10")
     with dj.socket() as client:
         count, _ = _until_refused(client)
@@ -341,7 +343,7 @@ def test_all_sockets_of_an_address_have_one_allowance_of_messages(servers):
 
 
 def test_much_that_comes_at_once_is_dealt_with_in_its_order(opened):
-    """More than one turn's work in one go, of messages and fragments, and a close behind it."""
+    """More than one turn's work at once, of messages and fragments, followed by a close."""
     server, dj, room = opened()
     with backline.RawSocket(server, dj.token) as raw:
         sent = b"".join(
@@ -359,7 +361,7 @@ def test_much_that_comes_at_once_is_dealt_with_in_its_order(opened):
 
 
 def test_sockets_of_a_session_are_bounded(opened):
-    """One more is answered 429, on whichever event loop; another session's are not concerned, and an end makes room."""
+    """One more is answered 429, on any event loop; other sessions are not affected, and a closed socket makes room."""
     server, dj, room = opened("--threads", "2", "--max-sockets-per-session", "3")
     with contextlib.ExitStack() as stack:
         leaving, held = dj.socket(), [stack.enter_context(dj.socket()) for _ in range(2)]
@@ -481,7 +483,7 @@ def test_a_message_over_the_limit_is_refused_with_1009(opened):
 
 
 def test_a_message_that_inflates_over_the_limit_is_refused_with_1009(opened):
-    """A hundred megabytes of zeros are a hundred kilobytes on the way; they are never all in memory."""
+    """A hundred megabytes of zeros take a hundred kilobytes on the wire; they are never all in memory."""
     server, dj, room = opened()
     client = Raw(server, dj, deflate=True)
     client.open()
@@ -517,9 +519,9 @@ def test_pings_and_beats_come_at_their_interval(opened):
             if opcode == 1 and (message := json.loads(payload))["type"] == "beat":
                 assert message["rooms"] == {room: answer["seq"]}, message
                 beats.append(time.monotonic() - began)
-        # However late one is read: there are no more than there were intervals.
+        # However late one is read: there are not more than there were intervals.
         assert all(count <= at for times in (pings, beats) for count, at in enumerate(times, 1)), (pings, beats)
-        # Sooner than the first two of a server that was not told another interval.
+        # Sooner than the first two of a server with the default interval.
         assert pings[-1] < 50 and beats[-1] < 50, (pings, beats)
 
 
@@ -529,12 +531,12 @@ def test_who_is_silent_is_closed_with_4408_and_who_answers_pings_is_not(opened):
     with backline.RawSocket(server, dj.token) as silent, dj.socket() as answering:
         assert silent.close_code() == 4408
         assert time.monotonic() - began >= 4
-        # It has answered pings and sent nothing else, for as long.
+        # It has answered pings and sent nothing else for as long.
         assert answering.is_alive()
 
 
 def _flood(client, room, rounds):
-    """Makes events of 200 KB and more; returns the last one's number."""
+    """Makes events of 200 KB and more; returns the number of the last one."""
     for _ in range(rounds):
         added = client.command(room, "addTracks", tracks=LARGE)
         assert added["type"] == "ack", added
@@ -544,7 +546,7 @@ def _flood(client, room, rounds):
 
 @contextlib.contextmanager
 def _slow_reader(server, person, room):
-    """A subscriber that is read by hand: its connection and what it knows of the room."""
+    """A subscriber that the test reads by hand: its connection and its state of the room."""
     with backline.RawSocket(server, person.token, receive_buffer=64 << 10) as raw:
         follower = Follower(room)
         raw.send({"type": "subscribe", "id": 1, "room": room})
@@ -565,7 +567,7 @@ def test_a_reader_that_stops_is_closed_with_1013(opened):
         backline.eventually(is_online, "the reader is online")
         began = time.monotonic()
         _flood(client, room, 30)
-        # Sooner than by a server that was not told another limit.
+        # Sooner than a server with the default limit.
         backline.eventually(lambda: not is_online(), "the reader is given up")
         assert time.monotonic() - began >= 2
         assert client.is_alive()
@@ -573,8 +575,8 @@ def test_a_reader_that_stops_is_closed_with_1013(opened):
 
 
 def test_a_reader_that_goes_on_in_time_gets_one_snapshot_for_each_stop(opened):
-    """Every event comes once: as an event, or within what a snapshot stands for."""
-    # Room for two of the large deltas: only who reads nothing falls behind.
+    """Every event comes once: as an event, or within the range that a snapshot replaces."""
+    # Room for two of the large deltas: only a client that reads nothing falls behind.
     server, dj, room = opened("--stall-limit-seconds", "30", "--max-outgoing-bytes", "500000")
     guest = server.session("Ben")
     with _slow_reader(server, guest, room) as (raw, follower), dj.socket() as client:
@@ -601,11 +603,11 @@ CROWDED = ("--max-sockets-per-session", "0")
 
 
 class Crowd:
-    """Many sockets: when each was told to go, and when and how it was closed."""
+    """Many sockets: the time when each was told to leave, and the time and code of its close."""
 
     def __init__(self, person, count):
         self.person, self.told, self.closed, self.late = person, [], [], []
-        #: When each was closed, after how many milliseconds it was told to come back, and the close code.
+        #: The time of each close, the milliseconds after which it was told to reconnect, and the close code.
         self.gone = []
         self._welcomed = 0
         self._watching = [asyncio.run_coroutine_threadsafe(self._watch(), backline._loop()) for _ in range(count)]
@@ -640,7 +642,7 @@ def _is_refused(server):
         socket.create_connection((server.host, server.port)).close()
         return False
     except ConnectionResetError:
-        return False  # It stood in the queue of the listener that was just closed.
+        return False  # It was in the queue of the listener that was just closed.
     except ConnectionRefusedError:
         return True
 
@@ -656,10 +658,10 @@ def test_a_stop_is_spread_over_its_window(servers):
     crowd.wait()
     assert server.process.wait(backline.PATIENCE) == 0
     assert len(crowd.told) == 150 and max(crowd.told) <= 2000
-    # Evenly, and not all at once or all at the end.
+    # Evenly spread, and not all at once or all at the end.
     assert all(20 <= sum(start <= told < start + 500 for told in crowd.told) <= 60 for start in (0, 500, 1000, 1500))
     assert set(crowd.closed) == {1012}
-    # None before its time, and most at it: this process may stand still for a while.
+    # None before its time, and most of them on time: this process may stall for a while.
     assert all(moment >= began + told / 1000 for moment, told, _ in crowd.gone), (began, crowd.gone)
     assert abs(statistics.median(crowd.late)) < 0.5, (min(crowd.late), max(crowd.late))
 
@@ -694,7 +696,7 @@ def test_a_second_sigterm_ends_it_at_once(servers):
         server = servers("--drain-window-seconds", "20", *CROWDED).start()
         crowd = Crowd(server.session("Ana"), 150)
         began = time.monotonic()
-        # So many are sent away within three seconds.
+        # This number are sent away within three seconds.
         with backline.within(1.5):
             server.process.send_signal(signal.SIGTERM)
             backline.eventually(lambda: len(crowd.told) == 150, "goaway")
@@ -710,7 +712,7 @@ def test_a_second_sigterm_ends_it_at_once(servers):
 
 @pytest.mark.alone
 def test_a_reader_that_is_slow_and_steady_is_not_silent(opened):
-    """What it sends is read late, behind the snapshot that it takes longer for than the silence limit."""
+    """Its messages are read late, after a snapshot that takes it longer than the silence limit."""
     server, dj, room = opened(
         "--silence-limit-seconds", "1.5", "--ping-interval-seconds", "0.5", "--max-message-bytes", "4000000",
         "--no-compression", "--max-pool-bytes", str(16 << 20))
@@ -731,7 +733,7 @@ def test_a_reader_that_is_slow_and_steady_is_not_silent(opened):
 
 
 class SlowReader:
-    """Reads no faster than so many bytes a second, and says twice a second that it is there."""
+    """Reads at most this number of bytes a second, and sends a sign of life twice a second."""
 
     def __init__(self, stream, rate, beat):
         self.stream, self.rate, self.beat = stream, rate, beat
@@ -773,11 +775,11 @@ def test_pings_that_come_too_late_for_the_silence_limit_are_refused(ping, silenc
     assert "ping-interval-seconds" in ended.stderr and "silence-limit-seconds" in ended.stderr, ended.stderr
 
 
-# What is too much, whatever it is
+# Floods of any kind
 
 
 def _answers_until_closed(raw, count):
-    """At most so many answers, and the close code; None where there is none."""
+    """At most this number of answers, and the close code; None if there is none."""
     answers = []
     while len(answers) < count:
         opcode, payload = raw.receive_frame()
@@ -804,13 +806,13 @@ def test_a_flood_of_what_is_no_message_is_closed_with_4429(opened, text):
 
 @pytest.mark.alone
 def test_large_messages_count_by_what_they_inflate_to(opened):
-    """Thirty messages of 200,000 bytes are no flood by their number, nor by what they are on the wire."""
+    """Thirty messages of 200,000 bytes are a flood neither by their number nor by their size on the wire."""
     server, dj, room = opened("--max-messages-per-second", "400")
 
     def flood(length):
         client = Raw(server, dj, deflate=True)
         client.open()
-        # What follows is too short to be compressed.
+        # Later messages are too short to be compressed.
         assert json.loads(client.receive())["type"] == "welcome"
         deflater = zlib.compressobj(wbits=-client.window)
         message = json.dumps({"type": "time", "id": 1, "t1": 1, "padding": "x" * length}).encode()
@@ -838,7 +840,7 @@ def test_on_a_socket_for_both_kinds_of_addresses_those_of_ipv4_are_counted_each_
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no IPv6")
-    # Said a second time, after what the harness says: clients still come to 127.0.0.1.
+    # Given again, after the harness's own: clients still connect to 127.0.0.1.
     server = servers("--host", "::", "--max-connections-per-address", "3").start()
 
     def status(stack, source, host="127.0.0.1"):
@@ -876,10 +878,10 @@ def test_what_a_trusted_proxy_passes_on_counts_by_its_client(servers):
             assert opened(leaving, "203.0.113.1").is_alive()
             assert opened(stack, "203.0.113.1").is_alive()
             assert opened(stack, "203.0.113.1") == 429
-            # Its requests are of the same address.
+            # Its requests have the same address.
             answer = dj.request("GET", "/v1/session", headers={"X-Forwarded-For": "203.0.113.1"})
             answer.expect_problem(429, "rate_limited")
-            # Others are not concerned, and what a client writes into the field itself is nobody's.
+            # Others are not affected, and text that a client writes into the field itself is ignored.
             assert opened(stack, "203.0.113.2").is_alive()
             answer = dj.request("GET", "/v1/session", headers={"X-Forwarded-For": "203.0.113.1, 203.0.113.3"})
             assert answer.status == 200
@@ -892,7 +894,7 @@ def test_who_is_no_trusted_proxy_is_not_believed(servers):
     server = servers("--max-connections-per-address", "1", "--trusted-proxies", "192.0.2.1,192.0.2.2").start()
     dj = server.session("Ana")
     with contextlib.ExitStack() as stack:
-        # The place of the request before is free in a moment.
+        # The previous request's place is free in a moment.
         backline.eventually(lambda: _socket(stack, dj), "the one connection")
         answer = dj.request("GET", "/v1/session", headers={"X-Forwarded-For": "203.0.113.2"})
         answer.expect_problem(429, "rate_limited")
@@ -908,7 +910,7 @@ def test_a_proxy_that_is_none_is_refused_by_its_name(tmp_path):
 
 
 def test_a_stop_may_tell_load_balancers_first(servers):
-    """`/readyz` says so on new connections, everything else is served, and clients are sent away afterwards."""
+    """`/readyz` reports it on new connections, everything else is served, and clients are sent away afterwards."""
     def attempt():
         server = servers("--drain-delay-seconds", "2", "--drain-window-seconds", "0").start()
         dj = server.session("Ana")

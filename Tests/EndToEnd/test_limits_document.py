@@ -1,4 +1,4 @@
-"""Documentation/Limits.md, held against what `backline serve --help` says."""
+"""Documentation/Limits.md, compared with `backline serve --help`."""
 
 import re
 
@@ -10,7 +10,7 @@ HEAD = ["resource", "charged", "unit", "default", "setting", "answer"]
 
 LIMIT = re.compile(
     r"--(max-|.*-(timeout|limit|grace|window)-seconds$|ping-interval|presence-grace|session-lifetime|.*-per-|retain-)")
-"""Flags that bound something; what a flag turns on or where it listens is none."""
+"""Flags that set a limit; flags that turn something on or give an address are not among them."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_a_limit_names_settings_that_there_are(known, limits):
 
 
 def test_what_a_setting_is_by_default_is_said_where_it_limits(known, limits):
-    """A setting may bound several things, some of them by a part of it: one of the rows has its default."""
+    """A setting may limit several things, some of them to a fraction of it: one of the rows has its default."""
     for flag in sorted({flag for row in limits for flag in flags(row)}):
         told = [row["default"] for row in limits if flag in flags(row)]
         expected = known[flag]["default"]

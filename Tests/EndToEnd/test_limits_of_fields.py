@@ -1,4 +1,4 @@
-"""The limits of fields are one truth: Protocol.md's table, the description of the HTTP API, and the server."""
+"""The limits of fields are the same in Protocol.md's table, in the description of the HTTP API, and in the server."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from test_sessions import HIDDEN, SHOWN
 
 BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
 LARGEST = 2**53 - 1
-"""The largest integer of the protocol: what has no other bound has this one."""
+"""The largest integer of the protocol, and the bound of fields without another one."""
 CODES = {"bad_request": 400, "limit_reached": 422}
 
 
@@ -79,7 +79,7 @@ def _requests():
 
 
 def _bounds(schema, path=""):
-    """Every bound that a request's schema has, by the field's path, but that of all integers."""
+    """Every bound of a request's schema, by the field's path, except the bound of all integers."""
     schema = _resolved(schema)
     found = {name: schema[name] for name in BOUNDS if name in schema}
     if found and found.get("maximum") != LARGEST:
@@ -100,12 +100,12 @@ def test_the_description_has_the_limits_of_the_protocol_and_no_others():
 
 
 def test_patterns_of_names_are_what_the_server_holds():
-    """As far as one class of characters can say it: those that depend on their neighbours are allowed."""
+    """As far as one class of characters can express it: characters that depend on their neighbours are allowed."""
     for name in ("PersonName", "RoomName"):
         pattern = re.compile(DOCUMENT["components"]["schemas"][name]["pattern"])
         assert all(pattern.search(text) for text in SHOWN)
         for text in HIDDEN:
-            # Each is refused for a character, but where it has nothing to see or a joiner is out of its place.
+            # Each is refused for a character, unless it has nothing visible or a misplaced joiner.
             needs_context = not set(text) - set("Ana\u200c\u200d\u200e\u2800\u0301\ufe0f\u00a0\U000e0041")
             assert needs_context or not pattern.search(text), repr(text)
 
@@ -123,7 +123,7 @@ class Stage:
         return guest, guest.command(self.room, "join")["result"]["member"]
 
     def base(self, owner):
-        """What a request has beside the field."""
+        """The other fields of a request."""
         needs_guest = owner in ("setRole", "kick", "transferOwnership", "unban")
         member = self.guest()[1] if needs_guest else None
         return {
@@ -142,7 +142,7 @@ class Stage:
 
 
 def _put(body, path, value):
-    """Sets a field that may be within others."""
+    """Sets a field that may be nested."""
     name, _, rest = path.partition(".")
     if not rest:
         body[name] = value
@@ -159,7 +159,7 @@ def _value(limit, size):
         item = {"addTracks": backline.tracks("Song")[0], "removeTracks": 1, "syncDeck": {"track": 1}}[limit.owner]
         return [item] * size
     start = "https://a/" if limit.path.endswith("artworkUrl") else ""
-    # Scalars beyond the basic plane: neither bytes nor UTF-16 are counted.
+    # Scalars beyond the basic plane: the limit counts neither bytes nor UTF-16 units.
     return (start + "\N{GUITAR}" * (size - len(start))) if size > len(start) else start[:size] or "x"[:size]
 
 

@@ -19,7 +19,7 @@ def nodes(servers, cluster, tmp_path):
 
 
 class Who:
-    """What a client makes of presence, by the protocol's page alone."""
+    """A client's view of presence, from the protocol only."""
 
     def __init__(self, socket, room):
         self.socket, self.room, self.frames = socket, room, []
@@ -27,7 +27,7 @@ class Who:
         self.online, self.members = answer["presence"]["online"], set(answer["presence"].get("members", []))
 
     def take(self):
-        """Applies the frames that have come."""
+        """Applies the frames that have arrived."""
         for message in [m for m in self.socket.pushed if m["type"] == "presence" and m["room"] == self.room]:
             self.socket.pushed.remove(message)
             assert message["on"] == sorted(message["on"]) and message["off"] == sorted(message["off"])
@@ -37,7 +37,7 @@ class Who:
             assert self.online == len(self.members), message
 
     def until(self, members, timeout=backline.PATIENCE):
-        """Reads until exactly these are online."""
+        """Reads until exactly these members are online."""
         def holds():
             self.take()
             return self.members == set(members)
@@ -103,7 +103,7 @@ def test_frames_are_at_most_four_a_second(server):
         for client in sockets:
             client.subscribe(room)
         who.until({1} | members)
-        # From the start on: one may be read late, and is then nearer to the next.
+        # Measured from the start, because one frame may be read late, and is then nearer to the next.
         assert all(count <= 4 * (at - start) + 1 for count, at in enumerate(who.frames, 1)), (start, who.frames)
         for client in sockets:
             client.close()
@@ -126,7 +126,7 @@ def test_reactions_reach_all_subscribers_five_a_second(server):
         assert first.wait_for("reaction")["emoji"] == "🎉"
 
         def sixth():
-            """The answer to the last of six in a row; None where that took a second."""
+            """The answer to the last of six in a row; None if that took a second."""
             numbers = [second.next_id() for _ in range(6)]
             for number in numbers:
                 second.send({"type": "react", "id": number, "room": room, "emoji": "🎉"})
@@ -137,7 +137,7 @@ def test_reactions_reach_all_subscribers_five_a_second(server):
         assert refused["code"] == "rate_limited" and 0 < refused["retryAfterMs"] <= 1000, refused
         backline.rest(refused)
         assert second.ask("react", room=room, emoji="🎉")["type"] == "ok"
-        # Nobody else's reactions are counted with Ben's.
+        # Nobody else's reactions count for Ben.
         assert first.ask("react", room=room, emoji="👋")["type"] == "ok"
         assert third.ask("react", room=room, emoji="👋")["code"] == "not_member"
         for emoji in ("", " ", "ab", "👍👍", "\n", "\u0007", 7, None, ["👍"], "e" + "\u0301" * 40):
@@ -210,7 +210,9 @@ def test_negotiations_of_eight_pairs_at_once_always_fit(server):
 
 
 def test_whoever_floods_a_member_with_signals_is_refused_and_the_member_stays(servers):
-    """Several members send as much as they can to one that reads nothing: they are refused, it keeps its connection."""
+    """Several members send as much as they can to one that reads nothing: they are refused, and it keeps its
+    connection.
+    """
     server = servers(*backline.NO_GRACE).start()
     ana, ben = server.session("Ana"), server.session("Ben")
     room = ana.create_room()["room"]["state"]["id"]
@@ -221,7 +223,7 @@ def test_whoever_floods_a_member_with_signals_is_refused_and_the_member_stays(se
     with backline.RawSocket(server, ben.token, f"/v1/rooms/{room}/socket", receive_buffer=4096) as deaf:
         while deaf.receive()["type"] != "snapshot":
             pass
-        # One alone is refused long before a megabyte waits.
+        # A single sender is refused long before a megabyte waits.
         with ana.socket() as client:
             who = Who(client, room)
             who.until({1, 2})
@@ -229,7 +231,7 @@ def test_whoever_floods_a_member_with_signals_is_refused_and_the_member_stays(se
             assert [answer["type"] for answer in answers[:4]] == ["ok"] * 4
             refused = answers[-1]
             assert refused["code"] == "rate_limited" and refused["retryAfterMs"] > 0, refused
-            # Another member is still reached, and who waits as told reaches this one.
+            # Another member is still reached, and a sender that waits as told reaches this one.
             backline.rest(refused)
             assert client.ask("signal", room=room, to=2, data="still there?")["type"] == "ok"
             said = []
@@ -237,11 +239,11 @@ def test_whoever_floods_a_member_with_signals_is_refused_and_the_member_stays(se
                 with other.socket() as peer:
                     said += [peer.ask("signal", room=room, to=2, data="x" * 60_000) for _ in range(6)]
             assert all(answer["type"] == "ok" or answer["code"] == "rate_limited" for answer in said), said
-            # Of what the last ones sent nothing fits any more.
+            # No more of the last senders' signals fits.
             assert said[-6]["type"] == "error", said[-6:]
             metrics = server.request("GET", "/metrics").body.decode()
             assert counted(metrics, "signals") and counted(metrics, "signals_waiting")
-            # He reads on: everything that was accepted comes, and after it new signals do.
+            # He reads again: every accepted signal arrives, and later new ones do.
             accepted = sum(answer["type"] == "ok" for answer in (*answers, *said)) + 1
             for _ in range(accepted):
                 while deaf.receive()["type"] != "signal":
@@ -255,12 +257,12 @@ def test_whoever_floods_a_member_with_signals_is_refused_and_the_member_stays(se
 
 
 def counted(metrics, limit):
-    """How often a limit has refused something."""
+    """The number of refusals by a limit."""
     return int(re.search(rf'backline_rate_limited_total\{{limit="{limit}"\}} (\d+)', metrics)[1])
 
 
 def test_what_another_server_relays_never_closes_who_does_not_read(nodes):
-    """The receiving server drops what it cannot bring, counts it, and keeps the connection."""
+    """The receiving server drops signals that it cannot deliver, counts them, and keeps the connection."""
     first, second = nodes
     ana, ben = first.session("Ana"), first.session("Ben")
     room = ana.create_room()["room"]["state"]["id"]
@@ -323,7 +325,7 @@ def test_presence_reactions_and_signals_cross_servers(nodes):
         for person in (ana, ben, on(nodes[1], ana)):
             assert person.room(room)["room"]["presence"] == {"online": 2, "members": [1, 2]}
             assert listeners(person, room) == 2
-        # A room that this server never had in memory is listed with all its listeners.
+        # A room that was never in this server's memory is listed with all its listeners.
         other = ben.create_room("Elsewhere")["room"]["state"]["id"]
         with ben.socket() as third:
             third.subscribe(other)
@@ -341,7 +343,7 @@ def test_presence_reactions_and_signals_cross_servers(nodes):
         largest = '"\\' * 16_383
         assert second.ask("signal", room=room, to=1, data=largest)["type"] == "ok"
         assert first.wait_for("signal")["data"] == largest
-        # One member at both servers: both of its connections get it, and it is online until both are gone.
+        # One member at both servers: both of its connections get it, and it is online until both are closed.
         with on(nodes[1], ana).socket() as far:
             assert far.subscribe(room)["presence"]["online"] == 2
             deadline = time.monotonic() + 10

@@ -60,7 +60,7 @@ class Balancer(backline.Address):
             return self.status.request("GET", "/up").status == 200
 
     def logged(self):
-        """Status and request of each line about one."""
+        """Status and request of each log line about one request."""
         text = pathlib.Path(self.log.name).read_text()
         return re.findall(r'^\S+ \[\S+\] clients~ \S+ \S+ (-?\d+) .* "(.*)"$', text, re.MULTILINE)
 
@@ -72,10 +72,10 @@ class Balancer(backline.Address):
 
 
 class StandIn(http.server.ThreadingHTTPServer):
-    """A server that is ready, and whose test answers everything else."""
+    """A server that is ready, and whose test answers all other requests."""
 
     def __init__(self, answer=None):
-        """`answer` takes the handler of a GET request."""
+        """`answer` handles a GET request."""
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
@@ -120,7 +120,7 @@ def watch(person, room):
 
 
 def test_a_room_through_the_load_balancer(nodes, balancer):
-    """What the README's example does."""
+    """The README's example."""
     dj, guest = balancer.session("Ana"), balancer.session("Ben")
     room = dj.create_room("Kitchen")["room"]["state"]["id"]
     with watch(guest, room) as client:
@@ -131,7 +131,7 @@ def test_a_room_through_the_load_balancer(nodes, balancer):
         last = dj.command(room, "play")["seq"]
         follower = client.catch_up(room, last)
     check_followers(dj, room, [follower])
-    # Each server by itself says the same, and what is not for the public stays inside.
+    # Each server by itself gives the same answers, and private paths stay private.
     logs = [check_log(at(node, dj), room) for node in nodes]
     assert logs[0] == logs[1] == check_log(dj, room)
     assert balancer.request("GET", "/metrics").status == 404
@@ -140,7 +140,7 @@ def test_a_room_through_the_load_balancer(nodes, balancer):
 
 
 def target_status(balancer, target):
-    """The status for a request line's target, as it is written."""
+    """The status for a request line's target, sent unchanged."""
     with socket.create_connection((balancer.host, balancer.port), timeout=backline.PATIENCE) as plain:
         with balancer.context().wrap_socket(plain) as stream:
             stream.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
@@ -148,7 +148,7 @@ def target_status(balancer, target):
 
 
 def test_only_plain_paths_pass(tmp_path):
-    """No way of writing /metrics reaches a server, whatever a server would make of it."""
+    """No spelling of /metrics reaches a server, whatever a server would make of it."""
     reached = []
 
     def answer(handler):
@@ -171,7 +171,7 @@ def test_only_plain_paths_pass(tmp_path):
             room = "/v1/rooms/01990000-0000-7000-8000-000000000001"
             plain = ["/", "/healthz", "/openapi.json", "/v1/session", f"{room}/pool?q=//&sort=%20", f"{room}/socket",
                      "/v1/rooms/ABC123", "/v1/rooms/nearby?lat=1&lon=2", "/some.page", "/some_page-1~a"]
-            # Every route but the one that is not for the public, and the one that the stand-in answers by itself.
+            # Every route except the private one, and the one that the stand-in answers by itself.
             routes = set(yaml.safe_load((DOCUMENTATION / "openapi.yaml").read_text())["paths"])
             plain += [path.format(room="ABC123") for path in sorted(routes - {"/metrics", "/readyz"})]
             assert len(routes) > 10 and "/metrics" in routes
@@ -194,7 +194,7 @@ def test_the_clients_of_a_room_meet_on_one_server(nodes, balancer):
 
 
 def test_a_server_that_is_killed_takes_nothing_with_it(nodes, balancer):
-    """Its clients come back through the load balancer, to the other, and miss and repeat nothing."""
+    """Its clients reconnect through the load balancer to the other one, and miss and repeat nothing."""
     people = [balancer.session(name) for name in ("Ana", "Ben")]
     rooms = [people[0].create_room()["room"]["state"]["id"] for _ in range(6)]
     names = {}
@@ -270,7 +270,7 @@ def test_a_server_that_stops_leaves_rotation_before_its_clients_leave_it(nodes, 
         told, wrong, stop = [], [], threading.Event()
 
         def ask():
-            """New sockets and requests all the time: none is refused."""
+            """Opens sockets and sends requests all the time: none is refused."""
             while not stop.is_set():
                 for room in rooms:
                     try:
@@ -291,7 +291,7 @@ def test_a_server_that_stops_leaves_rotation_before_its_clients_leave_it(nodes, 
         for room, client in clients[leaving]:
             sent_away.append(client.wait_for("goaway"))
             arrived = time.monotonic()
-            # Those who come now have come to the other for a while.
+            # For a while, new clients have been sent to the other one.
             late = [node for moment, node in told if moment > arrived - 0.3]
             assert leaving not in late
             assert client.closed() == 1012
@@ -305,7 +305,7 @@ def test_a_server_that_stops_leaves_rotation_before_its_clients_leave_it(nodes, 
             if node != leaving:
                 assert all(client.is_alive() for _, client in those)
 
-        # Back again, it gets its rooms again.
+        # When it is back, it gets its rooms again.
         nodes[0].start()
         with nodes[0].session("Probe").socket() as probe:
             returned = node_of(probe)
@@ -355,7 +355,7 @@ def test_clients_are_told_apart_behind_the_load_balancer(servers, tmp_path):
 
 
 def test_where_somebody_searches_is_not_logged(tmp_path):
-    """What fails is logged, with the path and without the query, also where the request cannot be read."""
+    """Failures are logged, with the path and without the query, even if the request cannot be parsed."""
     point = "lat=-47.987654321&lon=8.123456789"
     path = "/v1/rooms/nearby"
     over = threading.Event()
@@ -381,7 +381,7 @@ def test_where_somebody_searches_is_not_logged(tmp_path):
 
         server.answer = lambda request: request.send_error(503)
         ask(503)
-        # It hangs up, and then it says nothing.
+        # First it closes connections, and then it is silent.
         server.answer = lambda request: None
         ask(502)
         server.answer = lambda request: over.wait()
@@ -413,7 +413,7 @@ def test_searches_go_to_every_server_and_what_is_about_a_room_to_one(tmp_path):
         balancer = stack.enter_context(contextlib.closing(Balancer(servers, tmp_path)))
 
         def reached(*paths):
-            """The servers that answer requests on connections of their own."""
+            """The servers that answer requests on new connections."""
             answers = [balancer.request("GET", path) for path in paths]
             assert {answer.status for answer in answers} == {200}
             return {answer.headers["Server-Name"] for answer in answers}

@@ -1,4 +1,4 @@
-"""What an operator runs on a log: verify, events, export, import, epoch renew."""
+"""The operator's tools for a log: verify, events, export, import, epoch renew."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ def stores(cluster, tmp_path):
 
 @pytest.fixture
 def sql(cluster):
-    """Runs SQL on a store's database behind everybody's back."""
+    """Runs SQL on a store's database directly."""
 
     def run(store, statement):
         options = dict(zip(store[::2], store[1::2]))
@@ -47,7 +47,7 @@ def sql(cluster):
 
 
 def write_some(server, songs=5):
-    """Two people in a room, and what they did there; returns the people, the room and keyed commands with answers."""
+    """Two people in a room with some history; returns the people, the room and keyed commands with answers."""
     ana, ben = server.session("Ana"), server.session("Ben")
     made = ana.create_room("Kitchen", key="the-room")
     room = made["room"]["state"]["id"]
@@ -196,7 +196,7 @@ def test_an_import_that_is_killed_leaves_a_store_that_nobody_takes_for_whole(ser
     write_some(server)
     assert server.stop() == 0
     lines = backline.run("export", *old).stdout.splitlines()
-    # It waits for the rest of what it reads.
+    # It waits for the rest of its input.
     with subprocess.Popen(
         [backline.program(), "import", *new], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as importing:
@@ -211,7 +211,7 @@ def test_an_import_that_is_killed_leaves_a_store_that_nobody_takes_for_whole(ser
     file = tmp_path / "log.jsonl"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert backline.run("import", *new, str(file)).returncode == 78
-    # A store of its own takes it.
+    # An empty store accepts it.
     other = stores(kind)
     assert backline.run("import", *other, str(file)).returncode == 0
     proven(other)
@@ -243,7 +243,7 @@ def test_a_damaged_or_cut_export_is_refused_with_the_line(servers, stores, tmp_p
     lines = backline.run("export", *old).stdout.splitlines()
     *events, last = [n for n, line in enumerate(lines) if line.startswith('{"event"')]
     number = random.Random(seed).choice(events)
-    # A room that ends too early is seen at the first line that is not its own; one line is missing before it.
+    # A room that ends too early is noticed at the first line that is not its own; one line is missing before it.
     behind = next(n for n, line in enumerate(lines) if n > last and not line.startswith('{"key"'))
     for change, complaint in [
         (lines[:-1], f"ends after line {len(lines) - 1}"),
@@ -324,7 +324,7 @@ def test_events_are_printed_and_followed_beside_the_server(servers, stores, kind
     with tempfile.TemporaryFile() as errors, subprocess.Popen(
         [backline.program(), "events", *store, room, "--after", str(len(events)), "--follow"],
         stdout=subprocess.PIPE, stderr=errors, text=True,
-        # Whoever runs these tests in the background may have it ignored, which is inherited.
+        # A person who runs these tests in the background may have it ignored, which is inherited.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as following:
         for name in ("Ana 1", "Ana 2"):
@@ -335,7 +335,7 @@ def test_events_are_printed_and_followed_beside_the_server(servers, stores, kind
         assert following.wait(backline.PATIENCE) in (0, -signal.SIGINT)
         errors.seek(0)
         assert errors.read() == b""
-    # Whoever reads may go.
+    # The reader may leave.
     with subprocess.Popen(
         [backline.program(), "events", *store, room, "--follow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as following:

@@ -1,4 +1,4 @@
-"""Looking for rooms that are not there: a session and an address may do so only so often, on whatever path."""
+"""Look-ups of rooms that do not exist: limited for a session and for an address, on every path."""
 
 import contextlib
 import random
@@ -27,7 +27,7 @@ def made(servers):
 
 
 def codes(length=6):
-    """Codes that no room of a test has, but for one chance in some ten million."""
+    """Codes that no room of a test has, except for a chance of one in some ten million."""
     return "".join(random.choices(ALPHABET, k=length))
 
 
@@ -55,7 +55,7 @@ def _handshake(person, room):
 
 
 def _message(type, **fields):
-    """Asks on a socket that is opened for it: a new one has no new allowance."""
+    """Asks on a new socket, which has no new allowance."""
     def look(person, room):
         with person.socket() as client:
             answer = client.ask(type, room=room, **fields)
@@ -65,7 +65,7 @@ def _message(type, **fields):
 
 
 def once_refused(person, path, guess):
-    """What is answered once nothing is left; something is earned meanwhile where the machine is slow."""
+    """The answer once the allowance is used up; some comes back meanwhile on a slow machine."""
     for _ in range(5):
         answer = path(person, guess)
         if answer[0] == 429:
@@ -92,12 +92,12 @@ def test_rooms_that_are_not_there_are_looked_for_so_often_on_all_paths_together(
     random.shuffle(paths)
     for path in (paths * AT_ONCE)[:AT_ONCE]:
         assert path(ben, make())[:2] == (404, "not_found")
-    # On each of them it is over, and a right guess looks like a wrong one.
+    # On every path the allowance is used up, and a right guess looks like a wrong one.
     for name, path in PATHS.items():
         for guess in make(), code:
             status, refusal, wait = once_refused(ben, path, guess)
             assert (status, refusal) == (429, "rate_limited") and wait > 0, (name, guess)
-    # The id of a room that is in memory is no guess, and others are not concerned.
+    # The id of a room in memory does not count as a guess, and others are not affected.
     assert ben.command(room, "join")["result"] == {"member": 2}
     with ben.socket() as client:
         assert client.ask("subscribe", room=room)["type"] == "snapshot"
@@ -129,7 +129,7 @@ def test_the_sessions_of_one_address_look_for_rooms_together(made):
         person.request("GET", f"/v1/rooms/{codes()}").expect_problem(404, "not_found")
     status, _, wait = once_refused(ana, PATHS["GET"], code)
     assert status == 429 and wait > 0
-    # An id is no guess, for those who have not tried: the room is looked up.
+    # For sessions that have not failed before, an id does not count as a guess: the room is looked up.
     server.session("Eve").request("GET", f"/v1/rooms/{backline.room_id()}").expect_problem(404, "not_found")
     server.session("Fay").room(room)
     assert once_refused(sessions[0], PATHS["GET"], backline.room_id())[0] == 429
@@ -165,7 +165,7 @@ def test_an_address_is_what_a_trusted_proxy_says(servers):
 
 
 def test_more_look_ups_side_by_side_are_paid_for_by_waiting(made):
-    """Those that were under way when the allowance ended are charged as well, so that many sockets guess no faster."""
+    """Look-ups under way when the allowance ended are charged as well, so that many sockets do not guess any faster."""
     server, ana, room, code = made("--max-failed-lookups-per-minute", "60")
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(ana.socket()) for _ in range(12)]
@@ -179,7 +179,7 @@ def test_more_look_ups_side_by_side_are_paid_for_by_waiting(made):
     missed = [answer for answer in answers if answer["code"] == "not_found"]
     refused = [answer for answer in answers if answer["code"] == "rate_limited"]
     assert len(missed) + len(refused) == asked and refused
-    # 300 at once and one a second; of each socket one at most was under way.
+    # 300 at once and one a second; at most one of each socket was under way.
     assert 300 <= len(missed) <= 300 + took + 12, (len(missed), took)
 
 

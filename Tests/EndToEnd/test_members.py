@@ -1,4 +1,4 @@
-"""Coming into a room and being put out of it, many at a time."""
+"""Joining a room and being kicked from it, many members at a time."""
 
 import time
 
@@ -34,7 +34,7 @@ def test_one_room_gets_so_many_members_a_minute_from_one_address(made):
     problem = answer.expect_problem(429, "rate_limited")
     assert problem["retryAfterMs"] > 0 and int(answer.headers["Retry-After"]) >= 1
     assert 6 <= len(joined) <= 7 + (time.monotonic() - began) / 10, len(joined)
-    # Neither members, who come back as often as they like, nor other rooms are concerned.
+    # Neither members, who may come back at any time, nor other rooms are affected.
     for person in joined:
         person.command(room, "join")
     with joined[0].socket() as client:
@@ -94,7 +94,7 @@ def test_many_are_kicked_at_once_or_none(made):
     assert {event["by"] for event in events} == {1} and members(ana, room) == [1, 2, 5, 6]
     for number in (1, 2, 5):
         people[number].post_command(room, "join").expect_problem(403, "banned")
-    # The form for one, and a DJ.
+    # The form for a single member, and a DJ.
     bob.command(room, "kick", members=[5])
     bob.command(room, "kick", member=6)
     assert members(ana, room) == [1, 2]

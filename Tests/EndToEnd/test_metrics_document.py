@@ -1,4 +1,4 @@
-"""Documentation/Metrics.md, held against what a running server exposes, in both directions."""
+"""Documentation/Metrics.md, compared with a running server's metrics, in both directions."""
 
 import re
 
@@ -14,7 +14,7 @@ HEAD = ["name", "type", "labels", "meaning", "what to do about it"]
 
 @pytest.fixture(scope="module")
 def exposed():
-    """Everything is there from the start, except the lag of event loops, which is there once it was measured."""
+    """Every metric exists from the start, except the lag of event loops, which exists once it was measured."""
     with backline.Server() as server:
         def read():
             return server.request("GET", "/metrics").body.decode()
@@ -54,7 +54,7 @@ def test_a_metric_has_the_type_that_the_page_names(exposed, listed):
 
 
 def test_a_metric_has_the_labels_that_the_page_names(exposed, listed):
-    """And the values, where the page lists them."""
+    """And the values, if the page lists them."""
     for name, (_, named) in listed.items():
         assert named.keys() == exposed.labels[name].keys(), name
         for label, values in named.items():

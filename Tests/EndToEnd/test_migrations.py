@@ -1,6 +1,6 @@
-"""What a released program left is brought to this one's schema, and goes on: nothing of it is lost or changed.
+"""A released program's data is migrated to this one's schema without loss or change, and works.
 
-`Migrations/` has the rows of one log for each release with a new schema, and what that release served of them.
+`Migrations/` has the rows of one log for each release with a new schema, and that release's answers about them.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ def _read(path):
 
 @pytest.fixture(params=LOGS, ids=[os.path.basename(path) for path in LOGS])
 def log(request, tmp_path):
-    """A database as a release left it."""
+    """A database as a release wrote it."""
     number, store, _ = os.path.basename(request.param).split(".")
     statements = [_read(path) for path in _schema(store)[:int(number)]] + [_read(request.param)]
     # A session lives for 30 days without use, a key of a creation for 24 hours: these were used an hour ago.
@@ -63,7 +63,7 @@ def log(request, tmp_path):
 
 
 def _shown(events):
-    """What a release served of a log, without the locations from before the last clearing."""
+    """A release's answers about a log, without the locations from before the last clearing."""
     cleared = max((event["seq"] for event in events if event.get("locationCleared")), default=0)
     return [
         {name: value for name, value in event.items() if name != "location" or event["seq"] > cleared}
@@ -78,7 +78,7 @@ class Log:
         self.sql = None
 
     def files(self):
-        """Where PostgreSQL keeps the rows: another file for a table means that it was written anew."""
+        """The files in which PostgreSQL stores the rows: a new file for a table means that the table was rewritten."""
         return self.sql(
             "SELECT relname, pg_relation_filenode(oid) FROM pg_class WHERE relkind = 'r' "
             "AND relnamespace = 'public'::regnamespace AND relname <> ALL (ARRAY['removals', 'unfinished_imports']) "
@@ -95,7 +95,7 @@ def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
         assert refused.returncode == 78 and "run 'backline migrate'" in refused.stderr, refused
     before = log.files() if log.store == "postgres" else None
 
-    # Several at once: each migration is applied by one of them. One alone uses the embedded store.
+    # Several at once: each migration is applied by one of them. The embedded store has only one.
     command = [backline.program(), "migrate", *log.options]
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(4)]
@@ -125,7 +125,7 @@ def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
             ana.request("GET", f"/v1/rooms/{room['room']}?at={seq}").expect(200)
     kitchen, garden, attic = (room["room"] for room in log.served["rooms"])
 
-    # What was acknowledged before is acknowledged again, and done once.
+    # Commands acknowledged before are acknowledged again, and carried out once.
     seq = log.served["rooms"][0]["seq"]
     assert ben.command(kitchen, "vote", "after the snapshot", track=2) == {"seq": seq}
     assert ben.command(kitchen, "join", "join 0")["result"] == {"member": 2}
@@ -133,7 +133,7 @@ def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
     dan.post_command(attic, "join").expect_problem(410, "room_closed")
     cyd.post_command(kitchen, "join").expect_problem(403, "banned")
 
-    # A client that was away comes back with its position; the rooms go on.
+    # A client that was away resumes from its position; the rooms work.
     with ana.socket() as client:
         position = {"epoch": log.served["rooms"][0]["epoch"], "seq": seq - 3}
         assert client.ask("subscribe", room=kitchen, position=position)["type"] == "resumed"

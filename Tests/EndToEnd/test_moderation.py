@@ -5,7 +5,7 @@ from checks import check_followers, check_log
 
 
 def open_room(server, **settings):
-    """A room of Ana, and Ben, who is in it."""
+    """A room of Ana, with Ben as a member."""
     ana, ben = server.session("Ana"), server.session("Ben")
     room = ana.create_room(settings=settings)["room"]["state"]["id"]
     assert ben.command(room, "join")["result"]["member"] == 2
@@ -40,7 +40,7 @@ def test_a_ban_ends_by_itself(server):
             assert answer["code"] == "banned" and 0 < answer["retryAfterMs"] <= wait, answer
             wait = answer["retryAfterMs"]
 
-        # Another one, which is over soon.
+        # Another ban, which ends soon.
         ana.command(room, "unban", member=2)
         assert other.command(room, "join")["result"]["member"] == 3
         ana.command(room, "kick", member=3, ban=True, durationMs=500)
@@ -93,7 +93,7 @@ def test_a_locked_queue(server):
     ben.command(room, "vote", track=two)
     ana.command(room, "finish", entry=entry)
     assert ana.room(room)["room"]["state"]["playback"] == {"status": "stopped"}
-    # Nothing begins by itself on a silent deck; the next end of a song is followed by a choice.
+    # Nothing starts by itself while nothing is on air; the next end of a song is followed by a choice.
     ana.command(room, "updateRoom", settings={"queueLocked": False})
     state = ana.room(room)["room"]["state"]
     assert state["playback"] == {"status": "stopped"} and "queueLocked" not in state["settings"]
@@ -109,7 +109,7 @@ def test_slow_mode(server):
     ana, ben, room = open_room(server, guestsMayAdd=True, slowModeMs=3_600_000)
     key = backline.new_key()
     first = ben.command(room, "addTracks", key, tracks=backline.tracks("One"))
-    # A retry is no second addition.
+    # A retry does not count as a second addition.
     assert ben.command(room, "addTracks", key, tracks=backline.tracks("One")) == first
 
     def refused_for():
@@ -125,7 +125,7 @@ def test_slow_mode(server):
     assert 0 < wait <= 3_600_000
     for _ in range(2):
         ana.command(room, "addTracks", tracks=backline.tracks("Another"))
-    # The log remembers, also for who leaves and comes back.
+    # The log remembers the time, also for a guest who leaves and comes back.
     server.kill()
     server.start()
     ben.command(room, "leave")
@@ -148,7 +148,7 @@ def test_a_dj_becomes_the_owner_when_the_owner_is_away(server):
     with ana.socket() as owner, ben.socket() as guest, cem.socket() as dj:
         for client in (owner, guest, dj):
             client.subscribe(room)
-        # A DJ's seat outlives its connection, and so does an owner's for as long as the room allows.
+        # A DJ keeps the role without a connection, and so does an owner for as long as the room allows.
         dj.drop()
         backline.eventually(lambda: ana.room(room)["room"]["presence"]["members"] == [1, 2], "the DJ's going")
         assert roles(ana, room) == {1: "owner", 2: "guest", 3: "dj"}
@@ -163,7 +163,7 @@ def test_a_dj_becomes_the_owner_when_the_owner_is_away(server):
                 ("roleChanged", 3, "owner"), ("roleChanged", 1, "dj")]
             assert all(event["reason"] == "ownerAway" and "by" not in event for event in events)
             check_followers(ben, room, [follower])
-            # Nobody is there who could have it when its new owner goes as well.
+            # When its new owner goes as well, nobody is there to replace it.
             guest.drop()
             backline.eventually(lambda: ana.room(room)["room"]["presence"]["members"] == [3], "the guest's going")
     assert ana.room(room)["room"]["seq"] == seq + 2

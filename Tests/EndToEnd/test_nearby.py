@@ -1,4 +1,4 @@
-"""Rooms near a point: searched over HTTP, and shown on a socket as they open, close, move and change song."""
+"""Rooms near a point: HTTP searches, and subscriptions that show rooms that open, close, move and change song."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ RADIUS = 6_371_008.8
 HERE = {"lat": 52.52, "lon": 13.405}
 PLAIN = ("--location-precision-meters", "0", "--max-searches-per-minute", "0")
 WAIT = 0.25
-"""Seconds after which a server answers with the rooms as they were last, where reading its log takes longer."""
+"""Seconds after which a server answers with the last known rooms if reading its log takes longer."""
 
 
 def distance(one, two):
@@ -40,7 +40,7 @@ def ask(person, place=HERE, **more):
 
 
 def search(person, place=HERE, **more):
-    """What a search finds that was answered soon enough to have had the log's answer."""
+    """The result of a search that was answered soon enough to include the log's answer."""
     def found():
         answer = ask(person, place, **more)
         rooms = answer.expect(200)["rooms"]
@@ -58,7 +58,7 @@ def names(rooms):
 
 
 class Watch:
-    """A subscription of a socket, and the list that its messages make."""
+    """A socket's subscription, and the list that its messages produce."""
 
     def __init__(self, client, place=HERE, **more):
         self.client = client
@@ -69,7 +69,7 @@ class Watch:
         self.deltas = []
 
     def take(self):
-        """Folds what has come; no room enters twice, or leaves or changes without being there."""
+        """Applies the messages so far; no room enters twice, or leaves or changes without being there."""
         for message in [message for message in self.client.pushed if message.get("sub") == self.sub]:
             self.client.pushed.remove(message)
             assert message["type"] == "nearbyDelta", message
@@ -137,14 +137,14 @@ def test_a_search_sees_what_was_acknowledged_before_it(server):
 GOOD = {"lat": "1", "lon": "1", "radiusMeters": "5000", "limit": "50"}
 
 NUMBERS = ["1e1", "1E+1", "100e-1", "10.0", "10", "10." + "0" * 9_000]
-"""What is 10 in JSON."""
+"""Spellings of 10 in JSON."""
 
 NO_NUMBERS = [
     "nan", "NaN", "inf", "-inf", "Infinity", "x", "true", "", " ", " 5", "5 ", "\t5", "+5", ".5", "5.", "-.5", "007", "00",
     "-", "--5", "1e", "e1", "1e+", "0x10", "0x1p3", "1_000", "1,5", "5f", "5;", "\u0661", "\uff15", "5\0", "\0", "%35",
     "[5]", "{}", '"5"', "9" * 9_000 + "x",
 ]
-"""What is none in a request; without white space, in a message neither."""
+"""Texts that are not numbers in a request; in a message, which allows white space, those without it are not either."""
 
 OUT_OF_RANGE = {
     "lat": ["90.1", "-91", "1e300", "-1e300"],
@@ -155,13 +155,13 @@ OUT_OF_RANGE = {
 
 
 def nearby(person, fields, more=()):
-    """A request with these texts as they are, percent-encoded; `more` is put behind them."""
+    """A request with these texts, percent-encoded and otherwise unchanged; `more` is appended to them."""
     query = [f"{name}={urllib.parse.quote(text, safe='')}" for name, text in fields.items()]
     return person.request("GET", "/v1/rooms/nearby?" + "&".join([*query, *more]))
 
 
 def say_nearby(client, fields):
-    """A message with these texts as its values; returns its answer, whether that names the message or not."""
+    """A message with these texts as its values; returns its answer, whether or not that names the message."""
     number = client.next_id()
     members = "".join(f',"{name}":{text}' for name, text in fields.items())
     client.send(f'{{"type":"nearby","id":{number}{members}}}')
@@ -199,7 +199,7 @@ def test_numbers_are_jsons_in_requests_and_messages(open_server, name):
             answer = say_nearby(client, {**GOOD, name: text})
             assert answer["code"] == "bad_request" and "re" in answer, (text, answer)
             assert answer["message"].startswith(f"{name} must be "), (text, answer)
-        # Beyond every number there is: a message with it is no JSON that the server reads.
+        # Larger than any number: the server cannot read a message with it as JSON.
         for text in ("1e999", "-1e999"):
             refused(text)
             answer = say_nearby(client, {**GOOD, name: text})
@@ -223,13 +223,13 @@ def test_a_request_gives_each_parameter_once(open_server, name):
     for more in (f"{name}={GOOD[name]}", f"{name}=2", f"{name}=", name):
         problem = nearby(ana, GOOD, [more]).expect_problem(400, "bad_request")
         assert problem["detail"] == f"{name} must be given once", problem
-    # Encodings that are none, and no value at all.
+    # Invalid encodings, and no value at all.
     without = {field: text for field, text in GOOD.items() if field != name}
     for junk in ("%", "%5", "%zz", "5%", "%C3", "%FF", "%00", "%u0035"):
         problem = nearby(ana, without, [f"{name}={junk}"]).expect_problem(400, "bad_request")
         assert problem["detail"].startswith(f"{name} must be "), (junk, problem)
     nearby(ana, without, [name]).expect_problem(400, "bad_request")
-    # An encoded digit is that digit; other parameters count as little as at other paths.
+    # An encoded digit is that digit; other parameters are ignored as on other paths.
     nearby(ana, without, [f"{name}=%31"]).expect(200)
     others = ["", "other=1", "other=2", "other=%zz", "=", "=1", f"{name.upper()}=x", "%00", "at=x", "cursor=x"]
     nearby(ana, GOOD, others).expect(200)
@@ -338,7 +338,7 @@ def test_limits(servers):
                 refused = answer.expect_problem(429, "rate_limited")
                 break
         assert refused and refused["retryAfterMs"] > 0
-        # What a slow machine has earned meanwhile is used up first.
+        # First, the allowance that has come back on a slow machine is used up.
         for _ in range(30):
             client.send({"type": "nearby", "id": first.sub, "lat": 0, "lon": 0})
             answer = client.answer_to(first.sub)
@@ -348,7 +348,7 @@ def test_limits(servers):
         metrics = server.request("GET", "/metrics").body.decode().splitlines()
         assert 'backline_rate_limited_total{limit="searches"} 2' in metrics
         assert "backline_messages_rate_limited_total 1" in metrics
-    # Others are not concerned.
+    # Others are not affected.
     search(ben)
 
 
@@ -359,7 +359,8 @@ def test_what_is_in_one_cell_has_the_same_answers(server_of_cells):
         one = make(ana, place={"lat": lat, "lon": lon})
         shown = ana.room(one)["room"]["state"]["location"]
         assert 0.01 < distance(shown, {"lat": lat, "lon": lon}) < 100
-        # As far on the other side of the cell's middle: from one pole's cell to its opposite meridian, else by half turns.
+        # On the other side of the cell's middle, equally far: from a pole's cell to the opposite meridian, else by half
+        # turns.
         other = {"lat": 2 * shown["lat"] - lat, "lon": (2 * shown["lon"] - lon + 180) % 360 - 180}
         if abs(lat) > 89.99:
             other = {"lat": lat, "lon": shown["lon"]}
@@ -381,7 +382,9 @@ def server_of_cells():
 
 
 def traces(number):
-    """A number as it might be kept: its last digits as text and as hexadecimal text, and a double in either order."""
+    """The forms in which a number might be stored: its last digits as text and hexadecimal, and a double in either
+    order.
+    """
     digits = f"{number!r}".split(".")[1][-8:].encode()
     return [digits, digits.hex().encode(), struct.pack(">d", number), struct.pack("<d", number)]
 
@@ -392,7 +395,7 @@ def is_in(number, text):
 
 @pytest.mark.parametrize("kind", ["postgres", "sqlite"])
 def test_where_somebody_asks_is_kept_nowhere(servers, tmp_path, kind):
-    """Nor is where a room truly is: not in what the server says, its metrics, the database's log or its rows."""
+    """A room's true location is stored nowhere either: not in the server's output, its metrics, or the database."""
     provider = Provider(tmp_path)
     truth, asked = {"lat": 52.52001237, "lon": 13.40504569}, {"lat": 52.51812345, "lon": 13.40212347}
     with contextlib.ExitStack() as stack:
@@ -423,14 +426,14 @@ def test_where_somebody_asks_is_kept_nowhere(servers, tmp_path, kind):
             assert client.ask("nearby", **asked, limit=0)["code"] == "bad_request"
             client.send(json.dumps({"type": "nearby", "id": 9, **asked})[:-1])
             assert client.wait_for("error")["code"] == "bad_request"
-        # Requests that are refused, each in another place.
+        # Requests that are refused, each at another point.
         ana.request("GET", f"{path}&limit=0").expect_problem(400, "bad_request")
         ana.request("POST", path).expect_problem(405, "method_not_allowed")
         ana.request("GET", path.replace("nearby", "nearest")).expect_problem(404, "not_found")
         ana.request("GET", path, headers={"Accept": "text/html"}).expect_problem(406, "not_acceptable")
         server.request("GET", path, token=provider.hs256(aud="others")).expect_problem(401, "unauthorized")
         assert any(ana.request("GET", path).status == 429 for _ in range(20))
-        # Those that break off, and what is no request.
+        # Requests that break off, and bytes that are not a request.
         for tail in ("HTTP/1.1\r\nHost: x\r\n", "HTTP/1.1\r\n\0: \0\r\n\r\n", "HTTP/9\r\n\r\n", "\r\n\r\n"):
             with tls(server) as stream, contextlib.suppress(OSError):
                 stream.sendall(f"GET {path} {tail}".encode())
@@ -446,7 +449,7 @@ def test_where_somebody_asks_is_kept_nowhere(servers, tmp_path, kind):
         metrics = server.request("GET", "/metrics").body
         assert server.stop() == 0
 
-        # What is looked through has something of these very requests.
+        # The searched texts contain traces of these very requests.
         assert b"A JSON Web Token was refused" in said(server)
         assert said(server).count(b" debug backline:") >= 5, "what is said at this level"
         assert re.search(rb'backline_rate_limited_total\{limit="searches"\} [1-9]', metrics)
@@ -469,7 +472,7 @@ def test_where_somebody_asks_is_kept_nowhere(servers, tmp_path, kind):
 
 
 def said(server):
-    """All that the program wrote to both outputs."""
+    """The program's whole output, from both streams."""
     with open(server.errors.name, "rb") as file:
         return file.read() + "\n".join(server.printed).encode()
 
@@ -511,12 +514,12 @@ def test_a_server_that_was_killed_has_the_rooms_again(server):
 
 
 def test_what_was_shown_ends_as_a_fresh_search(nodes, seed):
-    """Rooms open, move, close and change their names on two servers; everybody ends with what a search gives."""
+    """Rooms open, move, close and change their names on two servers; every list ends equal to a new search."""
     dice = random.Random(seed)
     people = [nodes[turn % 2].session(f"Person {turn}") for turn in range(4)]
 
     def place():
-        # Around a pole and the antimeridian, where boxes are not what they seem.
+        # Around a pole and the antimeridian, where boxes are unusual.
         return {"lat": 90 - dice.random() * 0.05, "lon": dice.uniform(-180, 180)} if dice.random() < 0.5 else {
             "lat": dice.uniform(-0.02, 0.02), "lon": (180 + dice.uniform(-0.02, 0.02) + 180) % 360 - 180}
 
@@ -551,11 +554,11 @@ def test_what_was_shown_ends_as_a_fresh_search(nodes, seed):
 
 
 LARGE_TEXT = "\U0001d11e" * 300
-"""The largest title there may be."""
+"""The longest allowed title."""
 
 
 class Reader:
-    """A client that reads only when it is told to, as far as ``Watch`` uses one."""
+    """A client that reads only when told to, with the parts that ``Watch`` uses."""
 
     def __init__(self, raw):
         self.raw, self.pushed, self.number = raw, [], 0
@@ -576,7 +579,7 @@ class Reader:
             self.pushed.append(self.raw.receive())
 
     def close_code(self):
-        """Why the server ended it; None where the connection has ended before that came."""
+        """The server's close code; None if the connection ended before it arrived."""
         try:
             return self.raw.close_code()
         except (OSError, ValueError, struct.error):
@@ -584,7 +587,7 @@ class Reader:
 
 
 class Street:
-    """Rooms in one place whose summaries are large, and somebody who renames all of them."""
+    """Rooms at one location whose summaries are large, and a person who renames all of them."""
 
     COUNT = 40
 
@@ -600,7 +603,7 @@ class Street:
             self.rooms.append(room)
 
     def rename_all(self, client):
-        """Gives every room another name; returns the condition of a list that shows it."""
+        """Renames every room; returns the condition of a list that shows the new names."""
         self.turn += 1
         name = f"Name {self.turn}"
         for room in self.rooms:
@@ -622,7 +625,7 @@ def queued(server):
 
 @pytest.mark.parametrize("limit", [2 << 20, 128 << 10], ids=["much may wait", "little may wait"])
 def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(servers, limit, say):
-    """Closed when they have not drained for so long."""
+    """They are closed when they have not read for that long."""
     seconds = 10
     server = servers(
         "--max-searches-per-minute", "0", "--max-commands-per-second", "0", "--max-outgoing-bytes", str(limit),
@@ -637,7 +640,7 @@ def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(serve
         shown = [Watch(reader) for reader in readers for _ in range(16)]
         size = len(json.dumps(shown[0].listed, ensure_ascii=False).encode())
         assert 100_000 < size < limit and all(len(watch.listed) == street.COUNT for watch in shown)
-        # The same session on another connection, and somebody else, follow a room and what is near.
+        # The same session on another connection, and another person, follow a room and the rooms nearby.
         watches = [Watch(same), Watch(other)]
         for follower in (same, other):
             follower.subscribe(street.rooms[0])
@@ -647,17 +650,18 @@ def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(serve
             for watch in watches:
                 watch.until(condition, "the names")
             most = max(most, queued(server))
-        # Of each subscription one delta waits, at most, and of each connection what the limit lets.
+        # At most one delta of each subscription waits, and for each connection at most its limit.
         each = min(16 * size, limit)
         assert most <= len(readers) * (each + size)
-        # Without these bounds this would: more than the memory that the server took.
+        # The number that would wait without these limits: more than the memory that the server used.
         unbounded = len(shown) * rounds * size
         grown = resident(server) - before
         say(f"{most:,.0f} bytes waited of {unbounded:,}; {grown:,} bytes of memory")
         assert grown < unbounded / 2
         eventually(lambda: queued(server) == 0, "the end of what waited")
         assert most > 0 and time.monotonic() - began > seconds - 1, "they were not given their time"
-        # Whoever had not taken this within the time for closing was dropped; the last one that was closed is asked soon.
+        # A client that had not taken this within the time for closing was dropped; the last one that was closed is
+        # asked soon.
         codes = [reader.close_code() for reader in readers]
         assert 1013 in codes and set(codes) <= {1013, None}, codes
         assert gauge(server, "nearby_subscriptions") == len(watches)
@@ -673,7 +677,7 @@ def test_clients_that_stop_reading_are_closed_and_nobody_else_is_concerned(serve
 
 
 def test_a_client_that_reads_again_in_time_is_shown_the_end_of_it(servers):
-    """Of what happened meanwhile it gets one delta for each subscription."""
+    """It gets one delta for each subscription, with all changes meanwhile."""
     server = servers(
         "--max-searches-per-minute", "0", "--max-commands-per-second", "0", "--max-outgoing-bytes", str(4 << 20),
     ).start()
@@ -696,13 +700,13 @@ def test_a_client_that_reads_again_in_time_is_shown_the_end_of_it(servers):
         for late in stalled:
             late.until(lambda rooms: rooms == fresh, "the rooms of a search")
         assert len(watch.deltas) > 10
-        # Some that it took into its network's buffers, one that waited, and the one of all the rest.
+        # Some that its network buffers took, one that waited, and one with all the rest.
         assert min(len(late.deltas) for late in stalled) <= 3, [len(late.deltas) for late in stalled]
         assert reader.ask("time", t1=1)["type"] == "time"
 
 
 def test_a_client_that_reads_is_shown_large_changes_of_many_lists(servers, monkeypatch):
-    """Much at once, but no more than it takes: it is not taken for one that does not read."""
+    """Much at once, but no more than it takes: it does not count as a client that does not read."""
     server = servers("--max-searches-per-minute", "0", "--max-commands-per-second", "0").start()
     monkeypatch.setattr(Street, "COUNT", 100)
     streets, ben = [Street(server), Street(server)], server.session("Ben")

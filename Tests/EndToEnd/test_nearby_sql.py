@@ -1,4 +1,4 @@
-"""The queries of Documentation/Operations.md for rooms near a point, as they stand there, against the server's answers."""
+"""The queries of Documentation/Operations.md for rooms near a point, unchanged, compared with the server's answers."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ import backline
 from test_nearby import PLAIN, ask
 
 COUNT = 20_000
-"""Rooms, but for a few more at the same places."""
+"""The number of rooms, without a few more at the same locations."""
 ALL = 20_037_508
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "Operations.md")
 
@@ -26,7 +26,7 @@ def blocks():
 
 
 def rows(dice):
-    """Rooms in the open, in a city, around both poles and along the antimeridian, many of them at one place."""
+    """Rooms in the country, in a city, around both poles and along the antimeridian, many of them at one location."""
     places = [(dice.uniform(-90, 90), dice.uniform(-180, 180)) for _ in range(COUNT // 2)]
     places += [(dice.gauss(52.52, 0.05), dice.gauss(13.405, 0.08)) for _ in range(COUNT // 4)]
     places += [(dice.choice([-1, 1]) * dice.uniform(89.9, 90), dice.uniform(-180, 180)) for _ in range(COUNT // 8)]
@@ -55,7 +55,7 @@ class Postgres:
             f" VALUES {values};\nANALYZE rooms;", self.database)
 
     def ask(self, **numbers):
-        """Runs the block with other numbers in it, or as it stands; gives ids and distances."""
+        """Runs the block, unchanged or with other numbers; returns ids and distances."""
         block = self.block
         for name, value in numbers.items():
             block, count = re.subn(rf"\\set {name} \S+", lambda _: f"\\set {name} {value}", block)
@@ -79,7 +79,7 @@ class Embedded:
             file.commit()
 
     def run(self, before="", **numbers):
-        # What the shell does with its own lines; the module has no shell.
+        # The shell's own commands; the module has no shell.
         parameters = dict(re.findall(r"^\.parameter set :(\w+) (\S+)$", self.block, re.MULTILINE))
         assert numbers.keys() <= parameters.keys()
         parameters = {name: float(value) for name, value in {**parameters, **numbers}.items()}

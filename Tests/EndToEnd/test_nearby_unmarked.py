@@ -1,4 +1,4 @@
-"""Rooms near a point whose rows another program wrote, or somebody by hand: without the mark by which changes are found."""
+"""Rooms near a point whose rows other programs wrote without the mark by which changes are found."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ ELSEWHERE = {"lat": -33.87, "lon": 151.21}
 
 
 class Rows:
-    """The table of rooms, behind the server's back."""
+    """The table of rooms, written directly."""
 
     def __init__(self, store, cluster):
         self.options = dict(zip(store[::2], store[1::2]))
@@ -39,7 +39,7 @@ class Rows:
         self.run(f"DELETE FROM rooms WHERE room_id = {self.id(room)}")
 
     def copy(self, room, name):
-        """A row like a room's, with the least possible mark, as a dump of earlier times brings it."""
+        """A row like a room's, with the smallest possible mark, as an earlier dump contains it."""
         made = backline.room_id()
         self.run(
             f"INSERT INTO rooms (room_id, epoch, seq, keyed, code, name, is_public, {self.lat}, {self.lon}, created_at,"

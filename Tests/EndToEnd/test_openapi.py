@@ -1,4 +1,4 @@
-"""The description of the HTTP API against the server: every operation, and what it answers."""
+"""The description of the HTTP API, compared with the server: every operation, and its answers."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ import backline
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
 SECONDS = 120
-"""After which random requests count as hanging."""
+"""Seconds after which random requests count as hanging."""
 
 HANDSHAKE = {
     "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
@@ -26,7 +26,7 @@ METHODS = {"get", "post", "patch", "put", "delete"}
 
 
 class Description:
-    """What the server says of itself, and which of it was seen."""
+    """The server's own description, and the parts of it that were seen."""
 
     def __init__(self, server):
         self.server = server
@@ -37,11 +37,11 @@ class Description:
         }
         #: The statuses that each operation was seen to answer.
         self.seen = {operation: set() for operation in self.operations}
-        # Nothing may be in an answer that is not described, but where the description says so.
+        # An answer must have no undescribed members, unless the description allows them.
         self.strict = _closed(copy.deepcopy(self.document))
 
     def request(self, person, method, path, body=None, headers=None, **names):
-        """Sends a request, and expects an answer that is described. `names` fill in the path."""
+        """Sends a request, and expects a described answer. `names` fill in the path."""
         query = path.partition("?")[2]
         template = path.partition("?")[0]
         target = template.format(**names) + (f"?{query}" if query else "")
@@ -86,7 +86,7 @@ class Description:
 
 
 def _closed(value):
-    """The same schemas without room for members that they do not name."""
+    """The same schemas without permission for unnamed members."""
     if isinstance(value, list):
         for element in value:
             _closed(element)
@@ -111,7 +111,7 @@ def test_the_served_description_is_the_documented_one(shared):
 
 
 def test_the_description_is_one(shared):
-    """Its schemas are schemas, and whatever it refers to is there."""
+    """Its schemas are valid, and everything they refer to exists."""
     document = Description(shared).document
     for schema in document["components"]["schemas"].values():
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -225,7 +225,7 @@ def test_every_operation_answers_as_described(shared, described):
         send(dj, "GET", f"{path}?{query}", room=room).expect_problem(400, "bad_request")
         send(dj, "GET", path, room=backline.room_id()).expect_problem(404, "not_found")
 
-    # Who is banned from the room that it made gets it no more by the key either.
+    # A session that is banned from the room that it made does not get it by the key either.
     key = {"Idempotency-Key": backline.new_key()}
     lost = send(stranger, "POST", "/v1/rooms", named, key).expect(201)["room"]["state"]["id"]
     dj.command(lost, "join")
@@ -247,7 +247,7 @@ def test_every_operation_answers_as_described(shared, described):
     send(banned, "GET", path, headers=HANDSHAKE, room=room).expect_problem(403, "banned")
     send(dj, "GET", path, headers=HANDSHAKE, room=backline.room_id()).expect_problem(404, "not_found")
 
-    # Without a session, and with an answer that is not wanted
+    # Without a session, and with an unacceptable answer
     for method, path in described.operations:
         if not described.operations[method, path].get("security", described.document["security"]):
             continue
@@ -261,7 +261,7 @@ def test_every_operation_answers_as_described(shared, described):
     send(dj, "GET", "/v1/rooms/{room}", room=room).expect(200)
     send(dj, "DELETE", "/v1/session").expect(204)
 
-    # What needs a flood, a full disk or a bug is not brought about here.
+    # Answers that need a flood, a full disk or a bug are not produced here.
     rare = {422, 429, 500, 503}
     for operation, responses in ((name, described.operations[name]["responses"]) for name in described.operations):
         missing = {int(status) for status in responses} - described.seen[operation] - rare
@@ -286,7 +286,7 @@ def test_too_many_nearby_searches_are_refused_as_described(servers):
 
 
 def test_nearby_searches_are_taken_where_the_description_takes_them(shared, described):
-    """Up to the ends of each range and no further, and without what may be left out."""
+    """Up to the ends of each range and no further, and without optional parameters."""
     ana, path = shared.session("Ana"), "/v1/rooms/nearby"
     parameters = described.operations["GET", path]["parameters"]
     examples = {parameter["name"]: parameter["example"] for parameter in parameters}
@@ -309,7 +309,7 @@ def test_nearby_searches_are_taken_where_the_description_takes_them(shared, desc
 
 @pytest.mark.random
 def test_random_nearby_searches_get_described_answers(servers, tmp_path):
-    """At random, beside what is asked one by one above."""
+    """Random ones, in addition to the cases above."""
     server = servers("--max-searches-per-minute", "0").start()
     dj = server.session("Ana")
     for lat in (-90, 0, 52.52):
@@ -327,7 +327,7 @@ def test_random_requests_get_described_answers(servers, tmp_path, operations):
     dj.command(room, "addTracks", tracks=backline.tracks("One", "Two", "Three"))
     settings = tmp_path / "schemathesis.toml"
     settings.write_text(f'[parameters]\n"path.room" = "{room}"\n')
-    # A text that is only spaces, or another room's key, is refused though its schema permits it.
+    # A text of spaces only, or another room's key, is refused although its schema permits it.
     checks = ["--exclude-checks", "positive_data_acceptance,negative_data_rejection"]
     sent = random_requests(
         server, dj, tmp_path, "--max-examples", "10", *checks, operations, "deleteSession", config=settings)
@@ -335,7 +335,7 @@ def test_random_requests_get_described_answers(servers, tmp_path, operations):
 
 
 def random_requests(server, person, folder, *options, config=None):
-    """Runs schemathesis, which must find nothing wrong; returns how many requests it sent."""
+    """Runs schemathesis, which must find no fault; returns the number of requests it sent."""
     command = [
         *SCHEMATHESIS, *(["--config-file", str(config)] if config else []), "run", f"{server.origin}/openapi.json",
         "--header", f"Authorization: Bearer {person.token}", "--tls-verify", "false",

@@ -34,7 +34,7 @@ def test_without_its_log_a_server_refuses_changes_and_shows_none(own_cluster, se
     for socket in (client, watcher):
         socket.subscribe(room)
 
-    # Commands arrive without a pause; PostgreSQL stops in their midst and all that follow are refused.
+    # Commands arrive continuously; PostgreSQL stops during them and all later ones are refused.
     sent, answers = {}, {}
 
     def send(count):
@@ -56,7 +56,7 @@ def test_without_its_log_a_server_refuses_changes_and_shows_none(own_cluster, se
     assert all(number in refused for number in list(sent)[200:]), "what came after the stop is refused"
     durable = max([a["seq"] for a in answers.values() if a["type"] == "ack"], default=0)
 
-    # HTTP says the same, and says when to come back.
+    # HTTP gives the same answer, with the time to come back.
     answer = dj.post_command(room, "rename", key=backline.new_key(), name="Nobody")
     problem = answer.expect_problem(503, "unavailable")
     assert problem["retryAfterMs"] > 0 and int(answer.headers["Retry-After"]) > 0
@@ -72,7 +72,7 @@ def test_without_its_log_a_server_refuses_changes_and_shows_none(own_cluster, se
 
     own_cluster.start()
     backline.eventually(lambda: server.request("GET", "/readyz").status == 200, "/readyz is 200 again", timeout=60)
-    # What was shown during the outage is what the log has.
+    # Everything shown during the outage is in the log.
     events = dj.events(room)
     assert len(events) >= seen["seq"]
 
@@ -97,7 +97,7 @@ def test_without_its_log_a_server_refuses_changes_and_shows_none(own_cluster, se
 
 
 def test_the_outage_reaches_nobody_who_watches(own_cluster, servers, tmp_path):
-    """While the log is away, a watcher gets no delta, however many commands others send."""
+    """While the log is unreachable, a watcher gets no delta, however many commands others send."""
     server = servers(store=[
         "--store", "postgres", "--database-url", own_cluster.database(), "--data", str(tmp_path / "data")]).start()
     dj, guest = server.session("Ana"), server.session("Ben")

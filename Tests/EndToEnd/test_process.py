@@ -1,4 +1,4 @@
-"""What the process is given and leaves: broken outputs, logs that nobody reads, descriptors, metrics elsewhere."""
+"""The environment of the process: broken outputs, logs that nobody reads, descriptors, metrics on another address."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ import backline
 from test_load_balancer import free_port
 
 BROKEN = {
-    # The reader of a pipe that has gone: writing is EPIPE, or SIGPIPE.
+    # The reader of the pipe has gone: writing gives EPIPE, or SIGPIPE.
     "a broken pipe": "exec 3<>/dev/null; mkfifo {fifo}; exec 4<>{fifo}; exec 2>{fifo}; exec 4<&-; exec \"$@\"",
     "closed": "exec 2>&-; exec \"$@\"",
     "closed with all others": "exec 0<&- 2>&-; exec \"$@\"",
@@ -30,7 +30,7 @@ def test_a_server_starts_and_serves_without_its_standard_error(servers, tmp_path
     server = servers("--log-level", "trace", store=["--store", "sqlite", "--data", str(data)], prefix=prefix).start()
     room = server.session("Ana").create_room()["room"]["state"]["id"]
     assert room
-    # No file of the server's has the number of standard error, where the log would be written into it.
+    # No file of the server has the number of standard error, into which the log would be written.
     assert os.readlink(f"/proc/{server.process.pid}/fd/2") != str(data / "backline.sqlite")
     for name in os.listdir(data):
         assert not os.path.isfile(data / name) or b"[backline]" not in (data / name).read_bytes(), name
@@ -47,7 +47,9 @@ def test_a_reason_to_end_is_no_crash_where_nobody_reads_it(tmp_path):
 
 
 def test_a_log_that_nobody_reads_stops_no_request(servers, tmp_path):
-    """Lines are dropped and counted, and told once somebody reads; what is read is whole lines in their order."""
+    """Lines are dropped and counted, and reported once somebody reads; the lines that are read are whole and in
+    order.
+    """
     reading, writing = os.pipe()
     secret = tmp_path / "secret"
     secret.write_text("x" * 32)
@@ -64,7 +66,7 @@ def test_a_log_that_nobody_reads_stops_no_request(servers, tmp_path):
         return int(re.search(r"^backline_log_lines_dropped_total (\d+)$", text, re.MULTILINE).group(1))
 
     assert dropped() == 0
-    # Each token that is none is a line of the log.
+    # Each invalid token gives a line of the log.
     request = b"GET /v1/session HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a.b.c\r\n\r\n"
     with socket.create_connection((server.host, server.port), timeout=backline.PATIENCE) as connection:
         asked, received = 0, b""
@@ -76,7 +78,7 @@ def test_a_log_that_nobody_reads_stops_no_request(servers, tmp_path):
             while answered < 250:
                 received += connection.recv(65536)
                 answered += received.count(b"HTTP/1.1 401 ")
-                # What may be the beginning of the next status line.
+                # Possibly the beginning of the next status line.
                 received = received[received.rfind(b"HTTP/1.1 401 ") + 13:][-12:]
     print(f"{asked} requests filled the queue")
     read = bytearray()
@@ -142,10 +144,10 @@ def test_metrics_have_an_address_of_their_own(servers):
     assert asked_plainly(port, "/metrics", "POST")[0] == 405
     for other in ("/", "/healthz", "/readyz", "/v1/rooms", "/openapi.json", "/metrics/", "//metrics", "/v1/../metrics"):
         assert asked_plainly(port, other)[0] == 404, other
-    # On the port of clients nothing is left of it.
+    # The port of clients no longer serves them.
     for method in ("GET", "HEAD", "POST"):
         assert server.request(method, "/metrics").status == 404
-    # It is there until the end, and no connection to it holds up the end.
+    # It serves until the end, and no connection to it delays the end.
     with socket.create_connection(("127.0.0.1", port)):
         assert server.stop() == 0
     with pytest.raises(OSError):
@@ -187,7 +189,7 @@ def test_the_accept_loop_rests_while_all_descriptors_are_used(servers):
         time.sleep(2)
         share = (cpu_seconds(pid) - before) / (time.monotonic() - began)
         assert share < 0.2, f"{share:.0%} of a core"
-        # What is open goes on, and the rest is accepted once there is room.
+        # Open connections continue, and the others are accepted once there is room.
         assert ana.is_alive()
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (hard, hard))
         waiting[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

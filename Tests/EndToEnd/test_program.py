@@ -27,7 +27,7 @@ def certificate(tmp_path):
 
 
 def _sqlite_file(folder):
-    """The one database under a data folder, whatever it is called."""
+    """The one database under a data folder, whatever its name."""
     found = []
     for name in os.listdir(folder):
         with open(os.path.join(folder, name), "rb") as file:
@@ -39,7 +39,7 @@ def _sqlite_file(folder):
 
 @pytest.fixture
 def sql(storage, request):
-    """Runs SQL on the store's database behind the server's back."""
+    """Runs SQL on the store's database directly."""
     options = dict(zip(storage[::2], storage[1::2]))
     if options["--store"] == "postgres":
         cluster = request.getfixturevalue("cluster")
@@ -57,7 +57,7 @@ def _migrate(storage):
 
 
 def _check_one_line(ended, code):
-    """The program ended with this code and said why in one line, which is returned."""
+    """The program ended with this code and gave the reason in one line, which is returned."""
     lines = ended.stderr.splitlines()
     assert (ended.returncode, len(lines), ended.stdout) == (code, 1, ""), ended
     assert lines[0].startswith("backline: ") and len(lines[0]) < 300, lines

@@ -1,4 +1,4 @@
-"""What a room plays by itself, how its members skip together, and a DJ's device that brings its deck along."""
+"""Tracks that a room plays by itself, votes to skip, and the deck of a DJ's device."""
 
 import contextlib
 
@@ -26,7 +26,7 @@ def guest(server, room, name):
 
 @contextlib.contextmanager
 def four_online(server):
-    """A room with something on air, and four members who are online: the people, their sockets, the room, the entry."""
+    """A room with an entry on air, and four online members: the people, their sockets, the room, the entry."""
     ana, room, _ = open_room(server, "dj")
     people = [ana, *(guest(server, room, name) for name in ("Ben", "Cem", "Dan"))]
     sockets = [person.socket() for person in people]
@@ -41,7 +41,7 @@ def four_online(server):
 
 
 def play_on(person, room):
-    """Ends what is on air; returns the track that follows, or None."""
+    """Ends the entry on air; returns the track that follows, or None."""
     playback = person.room(room)["room"]["state"]["playback"]
     person.command(room, "finish", entry=playback["entry"])
     return person.room(room)["room"]["state"]["playback"].get("track")
@@ -66,7 +66,7 @@ def test_the_top_request_comes_by_itself_and_says_why(server):
         assert play_on(ana, room) == one
         assert play_on(ana, room) is None
         assert ana.room(room)["room"]["state"]["playback"] == {"status": "stopped"}
-        # Nothing begins by itself on a silent deck.
+        # Nothing starts by itself while nothing is on air.
         ben.command(room, "vote", track=three)
         assert ana.room(room)["room"]["state"]["playback"] == {"status": "stopped"}
         seq = ana.room(room)["room"]["seq"]
@@ -101,7 +101,7 @@ def test_half_of_those_who_are_online_skip(server):
         types = [event["type"] for event in check_log(ana, room)][-4:]
         assert types == ["skipVoteCast", "skipVoteCast", "entryFinished", "playbackStopped"]
         assert ana.room(room)["room"]["state"]["history"][0]["reason"] == "skipped"
-        # Of an entry that is gone, nothing is asked.
+        # A vote for an entry that is gone has no effect.
         seq = ana.room(room)["room"]["seq"]
         assert people[3].command(room, "voteSkip", entry=entry)["seq"] == seq
 
@@ -112,7 +112,7 @@ def test_fewer_who_are_online_need_fewer_votes(server):
         people[1].command(room, "voteSkip", entry=entry)
         sockets.pop().close()
         sockets.pop().close()
-        # Nobody asks for anything: the server finds out by itself.
+        # Nobody sends a command: the server notices by itself.
         sockets[0].until(
             lambda: any(
                 event["type"] == "playbackStopped" for message in sockets[0].pushed if message["type"] == "delta"
@@ -136,7 +136,7 @@ def test_a_deck_that_was_offline_is_brought_along(server):
     assert state["playback"]["track"] == two
     assert 35_000 <= state["playback"]["positionMs"] < 60_000
     assert state["history"][0]["reason"] == "replaced"
-    # A retry has the first outcome, and the same deck once more changes nothing.
+    # A retry has the first outcome, and sending the same deck again changes nothing.
     assert ana.command(room, "syncDeck", key, **deck) == first
     stopped = {"queue": [{"track": three}, {"track": one}], "playback": {"status": "stopped"}}
     ana.command(room, "syncDeck", **stopped)

@@ -1,6 +1,6 @@
-"""What happens at the same time: requests behind a catch-up, resets behind a violation, clients at a stop.
+"""Races: requests after a catch-up, resets after a violation, clients during a stop.
 
-BACKLINE_SEED repeats what the random clients ask, BACKLINE_RACE_SECONDS sets for how long they do.
+BACKLINE_SEED repeats the random clients' requests, BACKLINE_RACE_SECONDS sets their duration.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ LARGE = [
     for n in range(500)
 ]
 CLOSING = 5
-"""Seconds for which a server that stops waits for those who do not go."""
-#: A few deltas behind a snapshot are too many, and no beat comes to the help of who waits in vain.
+"""Seconds for which a server that stops waits for clients that do not close."""
+#: A few deltas after a snapshot exceed the limit, and no heartbeat helps a client that waits in vain.
 SLOW = (
     "--threads", "2", "--max-outgoing-bytes", "1024", "--max-message-bytes", "4000000", "--stall-limit-seconds", "60",
     "--max-messages-per-second", "0", "--max-commands-per-second", "0", "--ping-interval-seconds", "50",
@@ -34,7 +34,7 @@ SLOW = (
 
 
 def room_with_pool(dj: backline.Person, kilobytes: int) -> str:
-    """Makes a room that plays something and whose snapshot has about this size; returns its id."""
+    """Makes a room with an entry on air whose snapshot has about this size; returns its id."""
     room = dj.create_room()["room"]["state"]["id"]
     for added in range(0, kilobytes, 1000):
         dj.command(room, "addTracks", tracks=LARGE[:(kilobytes - added) // 2])
@@ -51,11 +51,11 @@ def metric(server: backline.Address, name: str) -> float:
 
 
 class Wrong(AssertionError):
-    """The server said something that does not join what it said before."""
+    """The server sent a message that does not follow its previous ones."""
 
 
 class Listener:
-    """One connection, and at which position each room it follows is. It refuses a hole, a repeat and a stray delta."""
+    """One connection, with its position in each room. It refuses a gap, a repeated event and an unexpected delta."""
 
     def __init__(self, person: backline.Person, receive_buffer: int | None = None):
         self.raw = backline.RawSocket(person.server, person.token, receive_buffer=receive_buffer)
@@ -63,15 +63,15 @@ class Listener:
         self.seqs: dict[str, int] = {}
         #: The last known position of each room, followed or not.
         self.known: dict[str, dict] = {}
-        #: What was asked and not answered yet, by its number.
+        #: The unanswered requests, by number.
         self.asked: dict[int, dict] = {}
         self.answered: set[int] = set()
-        #: The newest messages, for whoever looks into a failure.
+        #: The newest messages, for analysing a failure.
         self.heard: list[tuple] = []
         self._number = 0
 
     def ask(self, *requests: dict) -> list[int]:
-        """Sends requests in one go; returns their numbers."""
+        """Sends requests at once; returns their numbers."""
         first = self._number + 1
         for request in requests:
             self._number += 1
@@ -125,14 +125,14 @@ class Listener:
             raise Wrong(f"expected {what}; heard {self.heard}; not answered {self.asked}")
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Reads until a condition holds; fails where it does not for too long, whatever else comes."""
+        """Reads until a condition is true; fails if it does not become true in time, whatever else arrives."""
         deadline = time.monotonic() + backline.PATIENCE
         while not condition():
             self._must(time.monotonic() < deadline, "it in time")
             self.take()
 
     def settle(self) -> None:
-        """Reads all that was sent before the answer to a question of now."""
+        """Reads everything that was sent before the answer to a new request."""
         (number,) = self.ask({"type": "time", "t1": 1})
         self.until(lambda: number in self.answered)
 
@@ -141,7 +141,7 @@ class Listener:
 
 
 class Writer(threading.Thread):
-    """Makes events in several rooms in turn, one after the other without a pause, until it is told to end."""
+    """Makes events in several rooms in turn, without a pause, until told to end."""
 
     def __init__(self, dj: backline.Person, rooms: list[str]):
         super().__init__(daemon=True)
@@ -167,11 +167,11 @@ class Writer(threading.Thread):
         self.join(backline.PATIENCE)
 
 
-# Subscriptions behind a snapshot that takes long
+# Subscriptions after a snapshot that takes long
 
 
 def test_a_subscription_that_follows_its_end_behind_a_catch_up_stays(servers):
-    """The room may be on the connection's event loop or on another: connections come to the loops in turn."""
+    """The room may be on the connection's event loop or on another: connections are assigned to loops in turn."""
     server = servers(*SLOW).start()
     dj = server.session("Ana")
     room = room_with_pool(dj, 8000)
@@ -215,7 +215,7 @@ def test_what_is_asked_behind_a_large_answer_is_done_while_deltas_come(servers):
 
 
 class Fickle(threading.Thread):
-    """A slow reader that subscribes, unsubscribes and resumes at random, several requests at once."""
+    """A slow reader that subscribes, unsubscribes and resumes at random, with several requests at once."""
 
     def __init__(
         self, person: backline.Person, receive_buffer: int | None, rooms: list[str], seed: str, end: float,
@@ -234,7 +234,7 @@ class Fickle(threading.Thread):
             self._ask_at_random()
             self.listener.until(lambda: not self.listener.asked)
             self.is_asking = False
-            # Not reading meanwhile, it falls behind once more.
+            # It does not read meanwhile, and so falls behind again.
             assert self.rest.wait(backline.PATIENCE), "the writer did not come to its end"
             self.listener.until(lambda: all(self.last[room] == seq for room, seq in self.listener.seqs.items()))
             self.listener.settle()
@@ -265,14 +265,16 @@ class Fickle(threading.Thread):
 
 
 def test_whatever_slow_clients_ask_for_they_see_every_event_once(servers, seed, say):
-    """After an `ok` of an unsubscription comes no delta; after a position, only what follows it, up to the last."""
+    """After the `ok` of an unsubscription there is no delta; after a position, only the events after it, up to the
+    last.
+    """
     say(f"BACKLINE_SEED={seed} BACKLINE_RACE_SECONDS={SECONDS:g}")
     server = servers(*SLOW).start()
     dj = server.session("Ana")
     rooms = [room_with_pool(dj, kilobytes) for kilobytes in (300, 300, 300, 0)]
     rest, last = threading.Event(), {}
     end = time.monotonic() + SECONDS
-    # With the system's buffers a snapshot goes out in few pieces, with small ones in many.
+    # With the system's buffers a snapshot is sent in few pieces, with small ones in many.
     clients = [
         Fickle(dj, (8 << 10, None)[number % 2], rooms, f"{seed}-{number}", end, rest) for number in range(10)
     ]
@@ -298,7 +300,7 @@ def test_whatever_slow_clients_ask_for_they_see_every_event_once(servers, seed, 
     assert not failures, "\n".join(failures)
 
 
-# Connections that end in the midst of something
+# Connections that end in the middle of an exchange
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -311,7 +313,7 @@ def test_a_reset_behind_a_violation_leaves_nothing_behind(servers, scheme, seed)
         with backline.RawSocket(server, dj.token) as raw:
             assert raw.status == 101
             raw.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            # Answers that the server is writing when the violation, an unmasked frame, and the reset come.
+            # The server is writing answers when the violation, an unmasked frame, and the reset arrive.
             raw.stream.sendall(b"\x81\x81\0\0\0\0x" * 400 + b"\x81\x01x")
             at = time.perf_counter() + randomness.uniform(0, 0.004)
             while time.perf_counter() < at:
@@ -324,7 +326,7 @@ def test_a_reset_behind_a_violation_leaves_nothing_behind(servers, scheme, seed)
 
 
 def test_a_server_that_stood_still_closes_nobody_who_is_well(servers):
-    """The silence of a suspended process, or machine, is its own; whoever stays silent afterwards is closed."""
+    """A suspended process, or machine, causes its own silence; a client that stays silent afterwards is closed."""
     server = servers("--ping-interval-seconds", "0.5", "--silence-limit-seconds", "2").start()
     dj = server.session("Ana")
     with contextlib.ExitStack() as stack:
@@ -345,9 +347,9 @@ def test_a_server_that_stood_still_closes_nobody_who_is_well(servers):
 
 @contextlib.contextmanager
 def locked_rooms(cluster, database: str):
-    """Lets nobody write to any room of a database; gives a function that ends that, and one that counts who waits."""
+    """Blocks all writes to rooms of a database; returns functions that end this, and that count the waiting writers."""
     def ask(what: str, granted: bool, *modes: str) -> str:
-        # Reading, which the server does by itself as well, takes another lock than these.
+        # Reading, which the server also does by itself, takes a different lock.
         return cluster.sql(
             f"SELECT {what} FROM pg_locks WHERE relation = 'rooms'::regclass AND granted = {granted} "
             f"AND mode IN ({', '.join(map(repr, modes))})", database)
@@ -380,10 +382,10 @@ def test_a_command_that_takes_long_is_answered_before_its_socket_is_sent_away(se
         room = dj.create_room()["room"]["state"]["id"]
         with contextlib.ExitStack() as stack:
             client = stack.enter_context(dj.socket())
-            # The room is in memory then: of the command nothing waits but what it writes.
+            # The room is in memory then: of the command, only its write waits.
             client.subscribe(room)
             release, waiting = stack.enter_context(locked_rooms(cluster, url.rsplit("/", 1)[1]))
-            # A statement that takes longer is given up.
+            # A statement that takes longer is cancelled.
             with backline.within(5):
                 number = client.next_id()
                 command = {"type": "rename", "name": "Late"}
@@ -391,7 +393,7 @@ def test_a_command_that_takes_long_is_answered_before_its_socket_is_sent_away(se
                 backline.eventually(waiting, "the command waits for the database")
                 server.process.send_signal(signal.SIGTERM)
                 assert client.wait_for("goaway")["reconnectInMs"] < 100
-                # The socket's turn has come, and it goes on as any other: with the next beat as well.
+                # The socket's turn has come, and it continues as any other: the next heartbeat includes it.
                 client.pushed.clear()
                 client.wait_for("beat")
                 release()
@@ -403,12 +405,12 @@ def test_a_command_that_takes_long_is_answered_before_its_socket_is_sent_away(se
 
 
 def test_who_connects_as_the_stop_begins_does_not_hold_it_up(servers):
-    """Connections that wait to be accepted when the signal comes, and then say nothing, are not waited for."""
+    """Connections that wait to be accepted when the signal comes, and then send nothing, are not waited for."""
     server = servers("--drain-window-seconds", "0")
     for _ in range(5):
         server.start()
         with contextlib.ExitStack() as stack:
-            # While it stands still, connections and the signal queue up; it finds all at once.
+            # While it is stopped, connections and the signal queue up; it finds all of them at once.
             server.process.send_signal(signal.SIGSTOP)
             for _ in range(200):
                 connection = socket.create_connection((server.host, server.port), timeout=backline.PATIENCE)

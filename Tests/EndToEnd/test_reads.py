@@ -1,4 +1,4 @@
-"""What is read of logs, pools and the directory: bounded a request, and beside everything else."""
+"""Reads of logs, pools and the directory: limited for each request, and apart from all other work."""
 
 import concurrent.futures
 import contextlib
@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 
 def heavy_room(dj, batches):
-    """A room whose log has so many events of some 200 KB each."""
+    """A room whose log has this number of events of some 200 KB each."""
     room = dj.create_room()["room"]["state"]["id"]
     for batch in range(batches):
         dj.command(room, "addTracks", tracks=[
@@ -38,7 +38,7 @@ def test_a_page_of_events_ends_at_one_mebibyte(server):
         found += page["events"]
         pages += 1
     assert [event["seq"] for event in found] == list(range(1, last + 1))
-    # Some 1.5 MB: no page is shorter than it must be.
+    # Some 1.5 MB: every page is as long as it may be.
     assert pages == 2
     assert dj.room(room)["room"] | {"time": 0, "presence": 0} \
         == dj.request("GET", f"/v1/rooms/{room}?at={last}").expect(200)["room"] | {"time": 0, "presence": 0}
@@ -67,7 +67,7 @@ def test_a_session_that_asks_for_too_much_at_once_is_told_so(servers, storage):
 
 @contextlib.contextmanager
 def load(server, paths):
-    """Asks for these paths again and again, each by a session of its own."""
+    """Requests these paths again and again, each with a session of its own."""
     stop = threading.Event()
 
     def ask(path):
@@ -112,7 +112,7 @@ def test_health_and_other_rooms_wait_for_no_search_and_no_log(servers, storage):
                     began = time.monotonic()
                     ask()
                     waits[name].append(time.monotonic() - began)
-        # The load's own threads share two processors and this interpreter with the one that measures.
+        # The load's own threads share two processors and this interpreter with the measurement.
         for name, times in waits.items():
             assert statistics.median(times) < 1, (name, paths[0], times)
 

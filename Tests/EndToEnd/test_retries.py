@@ -1,4 +1,4 @@
-"""What is sent again with its key: every command, on every way, before and after a kill; and two devices of one person."""
+"""Retries with a key: every command, over every transport, before and after a kill; and two devices of one person."""
 
 import pytest
 
@@ -6,8 +6,8 @@ import backline
 import test_authorisation
 from checks import check_followers, check_log
 
-#: Every command, by whom and with what, in an order in which each is accepted and changes the room. Members: Ana, who
-#: made the room, is 1, Ben 2, Cleo 3, Dan 4.
+#: Every command, with its sender and parameters, in an order in which each is accepted and changes the room. Members:
+#: Ana, who made the room, is 1, Ben 2, Cleo 3, Dan 4.
 STEPS = [
     ("Ben", "join", {}),
     ("Cleo", "join", {"name": "Cléo"}),
@@ -40,7 +40,7 @@ STEPS = [
 
 
 def outcome(answer):
-    """What must be the same however often one asks."""
+    """The part of an answer that must be the same for every retry."""
     return {name: answer[name] for name in ("seq", "result") if name in answer}
 
 
@@ -64,7 +64,7 @@ def test_every_command_that_is_sent_again_has_its_first_outcome(server, way):
     others = {name: person.socket() for name, person in people.items()}
     done, seq = [], ana.room(room)["room"]["seq"]
     for number, (who, type, fields) in enumerate(STEPS):
-        # A key that is not a UUID is one as well.
+        # A key need not be a UUID.
         key = backline.new_key() if number % 2 else f"step {number}"
         if way == "socket":
             first = over_socket(sockets[who], room, key, type, fields)
@@ -98,7 +98,7 @@ def test_two_devices_of_one_person_see_each_others_votes(shared):
     with ben.socket() as phone, ben.socket() as tablet:
         assert phone.subscribe(room)["you"]["votes"] == tablet.subscribe(room)["you"]["votes"] == []
         seqs = [phone.command(room, "vote", track=1)["seq"], tablet.command(room, "vote", track=3)["seq"]]
-        # The other device's vote is there already: asking for it once more changes nothing.
+        # The other device's vote is already counted: voting again changes nothing.
         assert tablet.command(room, "vote", track=1)["seq"] == phone.command(room, "vote", track=3)["seq"] == seqs[1]
         for device in phone, tablet:
             follower = device.catch_up(room, seqs[1])

@@ -1,4 +1,4 @@
-"""Rooms over HTTP: made, found, listed, read."""
+"""Rooms over HTTP: creation, look-up, listing, reading."""
 
 import contextlib
 import http.client
@@ -82,7 +82,7 @@ def test_making_a_room_again_with_its_key_gives_the_same_room(server):
     server.start()
     again = dj.create_room("Kitchen", key=key)
     assert again["room"]["state"]["id"] == first["room"]["state"]["id"] and again["you"] == first["you"]
-    # The key is the session's own, and this room's only.
+    # The key belongs to the session, and to this room only.
     assert other.create_room("Kitchen", key=key)["room"]["state"]["id"] != first["room"]["state"]["id"]
     assert dj.create_room("Kitchen", key=backline.new_key())["room"]["state"]["id"] != first["room"]["state"]["id"]
     answer = dj.request("POST", "/v1/rooms", {"name": "Cellar"}, {"Idempotency-Key": key})
@@ -211,7 +211,7 @@ def test_a_mistyped_setting_is_refused_by_name(shared):
     with dj.socket() as client:
         answer = client.command(room, "updateRoom", settings={"slowMode": 1})
         assert answer["code"] == "bad_request" and "slowMode" in answer["message"]
-    # Nothing of it was done, and elsewhere what is not known is ignored; null is as good as absent.
+    # No part of it was carried out. Elsewhere unknown fields are ignored, and null counts as absent.
     assert dj.room(room)["room"]["seq"] == 2
     dj.command(room, "updateRoom", settings={"skipRatio": 0.25, "later": None}, later=1)
     assert dj.room(room)["room"]["state"]["settings"]["skipRatio"] == 0.25
@@ -252,7 +252,7 @@ def test_events_say_who_skipped_and_who_stopped(shared):
     ana.command(room, "play")
     ben.command(room, "skip")
     ana.command(room, "play")
-    # By votes the room skips, not its last voter.
+    # After enough votes the room skips, and not its last voter.
     for person in (ana, ben):
         person.command(room, "voteSkip", entry=3)
     ben.command(room, "finish", entry=4)
@@ -263,7 +263,7 @@ def test_events_say_who_skipped_and_who_stopped(shared):
 
 
 def test_a_plain_get_of_a_sockets_path_says_what_is_true(shared):
-    """On a connection's first request and on its second: a handshake may come in either."""
+    """On a connection's first request and on its second, because a handshake may arrive in either."""
     dj = shared.session("Ana")
     room = dj.create_room()["room"]["state"]["id"]
     for path in ("/v1/socket", f"/v1/rooms/{room}/socket"):

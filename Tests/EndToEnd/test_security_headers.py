@@ -1,4 +1,4 @@
-"""What every HTTP answer tells a browser."""
+"""Security fields in every HTTP answer."""
 
 import http.client
 import io
@@ -43,16 +43,16 @@ def test_every_answer_has_security_headers(servers, tls):
     expect(dj.request("GET", "/nowhere"), 404, fields)
     expect(dj.request("PUT", "/v1/rooms"), 405, fields)
     expect(dj.request("POST", "/v1/rooms", b"x" * (300 << 10)), 413, fields)
-    # The answers to handshakes are another's.
+    # Answers to handshakes are made elsewhere.
     expect(server.request("GET", "/v1/socket", headers=HANDSHAKE), 401, fields)
     expect(dj.request("GET", "/v1/nowhere", headers=HANDSHAKE), 404, fields)
-    # And so is what is no request.
+    # And so are answers to bytes that are not a request.
     expect(_raw(server, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n"), 400, fields)
     expect(dj.request("DELETE", "/v1/session"), 204, fields)
 
 
 def _raw(server, request):
-    """The last answer to these bytes, after which the server hangs up."""
+    """The last answer to these bytes, after which the server closes."""
     with socket.create_connection((server.host, server.port), timeout=backline.PATIENCE) as connection:
         if server.context():
             connection = server.context().wrap_socket(connection)

@@ -1,4 +1,4 @@
-"""Sessions: anonymous, known by a cookie or a bearer token, and ended."""
+"""Sessions: anonymous, identified by a cookie or a bearer token, and ended."""
 
 import http.cookies
 import re
@@ -41,7 +41,7 @@ def test_a_session_is_renamed(shared):
     ana = shared.session("Ana")
     assert ana.request("PATCH", "/v1/session", {"name": "Anna"}).expect(200)["session"]["name"] == "Anna"
     assert ana.request("GET", "/v1/session").expect(200)["session"]["name"] == "Anna"
-    # Who joins afterwards bears the new name.
+    # A member who joins afterwards has the new name.
     made = ana.create_room()["room"]
     assert made["state"]["members"][0]["name"] == "Anna"
 
@@ -108,13 +108,13 @@ def test_a_session_and_its_memberships_outlive_a_restart(server):
     server.kill()
     server.start()
     ana.request("GET", "/v1/session").expect_problem(401, "unauthorized")
-    # The memberships end whenever the kill came: the server finishes what it was at.
+    # The memberships end, whenever the kill came: the server completes the work.
     ben = server.session("Ben")
     backline.eventually(lambda: ben.room(room)["room"]["state"].get("closedAt"), "the room is closed")
 
 
 def test_who_joins_while_its_session_ends_is_a_member_of_nothing(shared):
-    """The session is in ten rooms; while it is ended over HTTP its socket goes on joining an eleventh."""
+    """The session is in ten rooms; while it is ended over HTTP, its socket keeps joining an eleventh."""
     owner, guest = shared.session("Ana"), shared.session("Ben")
     rooms = [owner.create_room()["room"]["state"]["id"] for _ in range(11)]
     for room in rooms[:10]:
@@ -141,7 +141,7 @@ def test_who_joins_while_its_session_ends_is_a_member_of_nothing(shared):
 
 
 def test_only_the_host_cookie_is_read_and_only_one_of_it(shared):
-    """A cookie that a sibling host could have put in, or a second one, is no way in."""
+    """A cookie that a sibling host could have set, or a second one, does not authenticate."""
     ana, eve = shared.session("Ana"), shared.session("Eve")
     name = "__Host-backline_session"
     for cookies in (
@@ -150,7 +150,7 @@ def test_only_the_host_cookie_is_read_and_only_one_of_it(shared):
         f"{name}={ana.token}; {name}={ana.token}", f"{name}=; {name}={ana.token}",
     ):
         shared.request("GET", "/v1/session", headers={"Cookie": cookies}).expect_problem(401, "unauthorized")
-    # One that a sibling host put in under another name changes nothing.
+    # A cookie that a sibling host set under another name changes nothing.
     mixed = f"backline_session={eve.token}; {name}={ana.token}"
     assert shared.request("GET", "/v1/session", headers={"Cookie": mixed}).expect(200)["session"]["id"] == ana.session
     with backline.Socket(shared, headers={"Cookie": mixed}) as client:
@@ -178,7 +178,7 @@ def test_names_of_people_and_rooms_can_be_seen_and_turn_nothing(shared):
     room = ana.create_room()["room"]["state"]["id"]
 
     def named(name):
-        """Every place that takes a name."""
+        """Every field for a name."""
         body = {"name": name}
         yield shared.request("POST", "/v1/sessions", body)
         yield ana.request("PATCH", "/v1/session", body)
@@ -199,7 +199,7 @@ def test_names_of_people_and_rooms_can_be_seen_and_turn_nothing(shared):
         state = ana.room(room)["room"]["state"]
         assert (state["name"], state["members"][1]["name"]) == (name, name)
         ben.command(room, "leave")
-    # What comes from files keeps its directional characters: one track must not refuse five hundred.
+    # Text from files keeps its directional characters: one track must not make the server refuse five hundred.
     title = "\u202b\u05db\u05d5\u05ea\u05e8\u05ea\u202c"
     ana.command(room, "addTracks", tracks=[{"source": "s", "sourceId": "1", "title": title, "artist": title}])
     track = ana.room(room)["room"]["state"]["pool"][0]

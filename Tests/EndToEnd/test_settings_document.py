@@ -1,4 +1,4 @@
-"""Documentation/Settings.md, held against the program's `--help` in both directions."""
+"""Documentation/Settings.md, compared with the program's `--help` in both directions."""
 
 import re
 
@@ -35,13 +35,13 @@ def test_the_page_has_every_setting_and_no_other(known, listed):
 
 
 def test_a_setting_has_the_variable_that_the_help_names(known, listed):
-    """With `=true`, the separator of several values, and a second variable where there is one."""
+    """With `=true`, the separator of several values, and a second variable if there is one."""
     for flag, row in listed.items():
         assert row["environment"].replace("`", "") == known[flag]["variable"], flag
 
 
 def test_a_setting_has_the_default_that_the_help_names(known, listed):
-    """Word for word where the default is no number; else all of its numbers, and the flags on which it depends."""
+    """Word for word if the default is not a number; otherwise all of its numbers, and the flags on which it depends."""
     for flag, row in listed.items():
         told, said = row["default"].replace("`", ""), known[flag]["default"]
         if said is None:

@@ -1,4 +1,4 @@
-"""Large rooms: how large a pool may be, and snapshots that are encoded once and shared by all who ask for them."""
+"""Large rooms: the limit of a pool, and snapshots that are encoded once and shared by all clients that ask for them."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ import backline
 from fold import Follower
 
 BUDGET = 8 << 20
-#: Off: how fast a test asks is not what it is about.
+#: Off: the rate of a test's requests is not tested here.
 UNLIMITED = ("--max-commands-per-second", "0", "--max-messages-per-second", "0", "--max-requests-per-session", "0")
 DEFLATE = "Sec-WebSocket-Extensions: permessage-deflate"
 
@@ -24,7 +24,7 @@ def track(number, length=2000):
 
 
 def charge(tracks, first, member=1):
-    """What tracks are charged, as Protocol.md has it."""
+    """The charge of tracks, as Protocol.md defines it."""
     return sum(
         40 + len(json.dumps(
             {"track": first + place, **info, "addedBy": member, "votes": 0}, separators=(",", ":"), ensure_ascii=False,
@@ -34,7 +34,7 @@ def charge(tracks, first, member=1):
 
 
 def fill(person, room, budget=BUDGET):
-    """Adds tracks until no more go in; returns how many."""
+    """Adds tracks until no more are accepted; returns their number."""
     count = 0
     while True:
         added = [track(count + n) for n in range(90)]
@@ -61,7 +61,7 @@ def test_a_pool_holds_its_budget_and_not_one_track_more(servers):
     assert len(dj.room(room)["room"]["state"]["pool"]) == 7, "nothing of it is added"
     dj.command(room, "addTracks", tracks=tracks[7:9])
     dj.post_command(room, "addTracks", tracks=backline.tracks("x")).expect_problem(422, "limit_reached")
-    # It goes on.
+    # The room still works.
     dj.command(room, "vote", track=1)
     dj.command(room, "removeTracks", tracks=[1])
     dj.command(room, "addTracks", tracks=backline.tracks("x"))
@@ -89,8 +89,8 @@ def test_a_pool_larger_than_the_setting_goes_on_and_cannot_grow(servers, tmp_pat
 
 @pytest.fixture(scope="module")
 def large():
-    """A server, and a room on it whose pool is as large as may be."""
-    # What the embedded store keeps is on a disk.
+    """A server, and a room on it with the largest possible pool."""
+    # The embedded store is on a disk.
     with tempfile.TemporaryDirectory() as data, backline.Server(
         *UNLIMITED, *backline.NO_GRACE, store=("--store", "sqlite", "--data", data)
     ) as server:
@@ -123,7 +123,7 @@ def test_a_large_snapshot_is_what_http_gives(large, compression):
 
 @pytest.mark.parametrize("headers", [(), (DEFLATE,)], ids=["plain", "compressed"])
 def test_clients_that_take_nothing_cost_little_beyond_what_all_share(large, headers, say):
-    """Sockets of several sessions ask for the snapshot many times, read nothing, and deltas go on."""
+    """Sockets of several sessions ask for the snapshot many times, read nothing, and deltas continue."""
     server, dj, room = large
     people = [server.session(f"Eve {n}") for n in range(10)]
     count = 150
@@ -136,7 +136,7 @@ def test_clients_that_take_nothing_cost_little_beyond_what_all_share(large, head
             raw.send({"type": "subscribe", "id": asked, "room": room})
 
     def vote(client):
-        """Deltas, of which each has a frame of its own, and more than may wait for one client."""
+        """Deltas, each with a frame of its own, and more than may wait for one client."""
         for turn in range(501):
             client.send({
                 "type": "command", "id": client.next_id(), "room": room,
@@ -146,7 +146,7 @@ def test_clients_that_take_nothing_cost_little_beyond_what_all_share(large, head
 
     with contextlib.ExitStack() as stack, dj.socket() as client:
         client.subscribe(room)
-        # What is made once is made here, the room's own snapshots in the store among it.
+        # Data that is made once is made here, including the room's own snapshots in the store.
         for number in range(10):
             hold(stack, number)
         backline.eventually(lambda: gauge(server, "subscriptions") >= 11, "those who are there first")
@@ -165,7 +165,7 @@ def test_clients_that_take_nothing_cost_little_beyond_what_all_share(large, head
         say(f"each takes {asked / count:,.0f} bytes having asked, {grown / count:,.0f} with deltas; "
             f"{waiting:,.0f} wait")
         assert 0 < waiting <= 64 << 10 and client.is_alive()
-        # What exists once for all may have been made meanwhile: the state, and the room's snapshot for the store.
+        # Shared data may have been made meanwhile: the state, and the room's snapshot for the store.
         assert grown <= 3 * BUDGET + count * (64 << 10)
     backline.eventually(lambda: gauge(server, "subscriptions") == 0, "the end of all of them")
 
@@ -183,7 +183,7 @@ def test_a_slow_reader_of_a_large_snapshot_gets_it_whole_and_then_all_that_it_la
         raw.send({"type": "subscribe", "id": 1, "room": room})
         assert raw.receive()["type"] == "welcome"
         raw.reader.peek(1)
-        # While it takes nothing: more than may wait for it.
+        # While it reads nothing: more than may wait for it.
         last = 0
         for turn in range(600):
             last = client.command(room, "vote" if turn % 2 == 0 else "unvote", track=1 + turn // 2)["seq"]
@@ -210,7 +210,7 @@ def test_a_client_that_was_away_for_much_resumes_page_by_page(servers):
         dj.command(room, "addTracks", tracks=[track(batch * 100 + n) for n in range(90)])
     with dj.socket() as client, dj.socket() as other:
         client.resume(follower)
-        # What happens meanwhile comes behind what it lacks.
+        # Events during this time follow the missing ones.
         seqs = [other.command(room, "vote", track=n + 1)["seq"] for n in range(200)]
         client.catch_up(room, seqs[-1])
         assert follower.state == dj.room(room)["room"]["state"]

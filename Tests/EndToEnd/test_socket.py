@@ -82,7 +82,7 @@ def test_subscribing_twice_leaves_one_subscription(dj, room):
         client.subscribe(room)
         assert client.subscribe(room)["type"] == "snapshot"
         answer = client.command(room, "vote", track=1)
-        # A second delta of the same event would be a repeat, which the follower refuses.
+        # A second delta of the same event would be a repeated event, which the follower refuses.
         client.catch_up(room, answer["seq"])
         assert client.is_alive()
         resumed = client.subscribe(room, client.rooms[room].position)
@@ -105,13 +105,13 @@ def test_who_unsubscribed_hears_no_more_and_may_come_back(dj, room):
         assert not [message for message in client.pushed if message["type"] == "delta"]
         assert client.resume(client.rooms[room])["type"] == "resumed"
         client.catch_up(room, seq)
-        # Ending what does not exist is no error.
+        # Ending a subscription that does not exist is not an error.
         client.ask("unsubscribe", room=room)
         assert client.ask("unsubscribe", room=room)["type"] == "ok"
 
 
 def test_messages_are_taken_in_their_order(dj, room):
-    """Everything is sent at once; each message sees what the ones before it did."""
+    """Everything is sent at once; each message sees the effects of the earlier ones."""
     with dj.socket() as client:
         client.rooms[room] = Follower(room)
         numbers = [client.next_id() for _ in range(6)]
@@ -123,7 +123,7 @@ def test_messages_are_taken_in_their_order(dj, room):
             client.send({**message, "id": number})
         told = [client.answer_to(number)["type"] for number in numbers[:3]]
         assert told == ["snapshot", "ok", "snapshot"]
-        # The owner was alone: leaving closed the room.
+        # The owner was the only member: leaving closed the room.
         assert client.answer_to(numbers[3])["type"] == "ack"
         assert client.answer_to(numbers[4])["code"] == "room_closed"
         assert client.answer_to(numbers[5])["type"] == "ok"
@@ -145,7 +145,7 @@ def test_who_unsubscribes_at_once_is_not_left_subscribed(dj, room):
 
 @pytest.mark.parametrize("named", [True, False], ids=["with an id", "without one"])
 def test_a_socket_that_left_its_room_is_not_closed_for_want_of_another(dj, room, named):
-    """Only the loss of its own room closes a socket that was opened for one."""
+    """Only losing its own room closes a socket that was opened for one room."""
     with dj.socket(f"/v1/rooms/{room}/socket") as client:
         assert client.wait_for("snapshot")["room"] == room
         assert client.ask("unsubscribe", room=room)["type"] == "ok"
@@ -336,7 +336,7 @@ def test_a_djs_powers_end_where_the_owners_begin(shared, dj, guest, room):
 
 
 def test_a_lost_connection_does_not_hold_up_the_others(dj, guest, room):
-    """A connection is cut without a word; the rest goes on."""
+    """A connection is cut without a close frame; the others continue."""
     cut, client = guest.socket(), dj.socket()
     cut.subscribe(room)
     client.subscribe(room)
@@ -366,7 +366,7 @@ def test_who_cannot_keep_up_gets_one_snapshot_in_place_of_what_it_missed(shared,
         assert fast.catch_up(room, last).snapshots == 1, "who keeps up is not concerned"
         slow.send({"type": "time", "id": 2, "t1": 0})
 
-        # What was under way arrives, then the snapshot, and the answer, which is never dropped.
+        # Messages under way arrive, then the snapshot, and the answer, which is never dropped.
         collapsed, answered = [], False
         while follower.seq < last or not answered:
             message = slow.receive()
@@ -377,7 +377,7 @@ def test_who_cannot_keep_up_gets_one_snapshot_in_place_of_what_it_missed(shared,
                 assert message.get("re") is None
             follower.take(message)
         assert len(collapsed) == 1, collapsed
-        # From here on it is told everything again.
+        # From here on it gets every event again.
         answer = fast.command(room, "vote", track=1)
         while follower.seq < answer["seq"]:
             follower.take(slow.receive())
@@ -386,7 +386,7 @@ def test_who_cannot_keep_up_gets_one_snapshot_in_place_of_what_it_missed(shared,
 
 
 def test_a_client_that_asks_much_and_reads_nothing_costs_little(servers):
-    """Ninety snapshots of a large room, asked for at once by a client that reads none: they are not queued for it."""
+    """A client requests ninety snapshots of a large room at once and reads none: they are not queued for it."""
     server = servers("--plain").start()
     dj = server.session("Ana")
     room = dj.create_room()["room"]["state"]["id"]
@@ -413,7 +413,7 @@ def test_a_client_that_asks_much_and_reads_nothing_costs_little(servers):
         message = json.dumps({"type": "subscribe", "id": 1, "room": room}).encode()
         frame = bytes([0x81, 0x80 | len(message), 0, 0, 0, 0]) + message
         peer.sendall(frame * 90)
-        # The server has read them all when it has answered what another client asked after them.
+        # The server has read them all when it has answered a later message of another client.
         for _ in range(20):
             dj.command(room, "updateRoom", name=backline.new_key())
         assert resident() - before < 10 * size

@@ -1,4 +1,4 @@
-"""The server stops when it is told to: goaway, 1012, exit code 0, and nothing acknowledged is lost."""
+"""A stop on request: goaway, 1012, exit code 0, and no acknowledged command is lost."""
 
 import contextlib
 import http.client
@@ -29,7 +29,7 @@ def test_a_signal_sends_everybody_away_and_ends_well(servers, by):
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT], ids=lambda by: by.name)
 def test_commands_in_flight_are_finished_or_refused(server, by):
-    """What was acknowledged is in the log, and what was not can be sent again with its key."""
+    """Acknowledged commands are in the log, and others can be sent again with their keys."""
     dj = server.session("Ana")
     room = dj.create_room()["room"]["state"]["id"]
     client = dj.socket()
@@ -85,7 +85,7 @@ def test_commands_in_flight_are_finished_or_refused(server, by):
 
 
 def test_reconnects_are_spread(servers):
-    """Many sockets are told different times, and each is closed when it was told."""
+    """Many sockets are told different times, and each is closed at its time."""
     server = servers().start()
     dj = server.session("Ana")
     clients = [dj.socket() for _ in range(20)]
@@ -106,7 +106,7 @@ def test_a_second_signal_does_not_spoil_the_first(servers):
 
 
 def test_a_stop_does_not_wait_for_who_says_nothing(servers):
-    """Connections that are idle, half open, or do not read hold nothing up beyond the close handshake's time."""
+    """Connections that are idle, half open, or do not read delay nothing beyond the close handshake's time."""
     server = servers().start()
     dj = server.session("Ana")
     with contextlib.ExitStack() as open_connections:
@@ -136,7 +136,7 @@ def test_a_stopped_server_frees_its_port_at_once(servers):
 
 
 def test_what_was_read_before_a_stop_is_answered(server):
-    """Of many commands sent at once, those that are in the log were acknowledged before the socket was closed."""
+    """Of many commands sent at once, those in the log were acknowledged before the socket was closed."""
     dj = server.session("Ana")
     room = dj.create_room()["room"]["state"]["id"]
     client = dj.socket()

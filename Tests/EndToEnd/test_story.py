@@ -1,4 +1,4 @@
-"""The story the server is for: a DJ, a guest, and a server that is killed between two votes."""
+"""The main use of the server: a DJ, a guest, and a server that is killed between two votes."""
 
 import websockets.exceptions
 
@@ -49,12 +49,12 @@ def test_a_room_outlives_its_server(server):
     resumed = again.resume(both[0])
     assert resumed["type"] == "resumed" and resumed["seq"] == voted["seq"]
     assert resumed["you"]["role"] == "owner"
-    # The guest comes back later: it gets what it missed, once.
+    # The guest comes back later: it gets every missed event, once.
     more = again.command(room, "vote", track=2)
     resumed = later.resume(both[1])
     assert resumed["type"] == "resumed" and resumed["seq"] == more["seq"]
     assert resumed["you"] == {"member": 2, "role": "guest", "votes": [2]}
-    # Voting for what one voted for before the kill changes nothing.
+    # Voting again for a track that was voted for before the kill changes nothing.
     repeated = later.command(room, "vote", track=2)
     assert (repeated["type"], repeated["seq"]) == ("ack", more["seq"])
     last = later.command(room, "vote", track=3)

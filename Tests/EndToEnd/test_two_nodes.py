@@ -1,4 +1,4 @@
-"""Two server processes on one PostgreSQL, and everybody writes to one room through both."""
+"""Two server processes on one PostgreSQL, and many clients that write to one room through both."""
 
 import concurrent.futures
 import multiprocessing
@@ -20,7 +20,7 @@ def nodes(servers, cluster, tmp_path):
 
 
 def work(address, number, room, gate, results):
-    """One process: a session of its own sends keyed commands without waiting, and reports what was answered."""
+    """One process: a session of its own sends keyed commands without waiting, and reports the answers."""
     try:
         person = address.session(f"Process {number}")
         member = person.command(room, "join")["result"]["member"]
@@ -74,7 +74,7 @@ def test_each_position_is_won_once_and_nothing_is_lost(nodes):
             assert [answer["seq"] for _, answer in answers] == sorted(answer["seq"] for _, answer in answers)
         assert sorted(won) == renames and len(set(won)) == PROCESSES * COMMANDS
 
-        # Whoever watches through either server has seen all of it.
+        # Watchers on either server have seen all of it.
         followers = [client.catch_up(room, logs[0][-1]["seq"]) for client in (first, second)]
         for person, follower in zip((dj, watcher), followers):
             check_followers(person, room, [follower])
@@ -156,14 +156,14 @@ def test_a_client_resumes_on_the_other_server(nodes):
         client.catch_up(room, last)
         assert sorted(follower.events) == [last - 1, last]
         check_followers(there, room, [follower])
-        # What is changed on one server reaches who watches on the other.
+        # A change on one server reaches watchers on the other.
         last = here.command(room, "updateRoom", name="Fourth")["seq"]
         client.catch_up(room, last)
     check_log(here, room)
 
 
 def test_events_change_hands_in_order_between_servers(nodes):
-    """Two members on two servers take turns; each answers what it sees."""
+    """Two members on two servers take turns; each answers the other's event."""
     people = [node.session(name) for node, name in zip(nodes, ("Ana", "Ben"))]
     room = people[0].create_room()["room"]["state"]["id"]
     people[1].command(room, "join")

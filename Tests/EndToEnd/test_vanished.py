@@ -1,4 +1,4 @@
-"""Sessions that join and are never heard of again: two servers clear them away, each piece once."""
+"""Sessions that join and never return: two servers clear them away, each part once."""
 
 import collections
 import concurrent.futures
@@ -41,14 +41,14 @@ def test_a_thousand_sessions_join_and_vanish(servers, cluster, tmp_path, say):
         return client, message["result"]["member"]
 
     def online():
-        """How many members each room shows, at either server; asking keeps the owners' sessions."""
+        """The number of members that each room shows, at either server; asking keeps the owners' sessions."""
         return [
             backline.Person(node, owner.session, owner.token, owner.name).room(room)["room"]["presence"]["online"]
             for node in nodes for owner, room in zip(owners, rooms)
         ]
 
     def kept():
-        """The events of each room, which keeps the owners' sessions."""
+        """The events of each room; reading them keeps the owners' sessions."""
         return [owner.events(room) for owner, room in zip(owners, rooms)]
 
     began = time.monotonic()
@@ -61,10 +61,10 @@ def test_a_thousand_sessions_join_and_vanish(servers, cluster, tmp_path, say):
     assert rows("sessions") == SESSIONS + ROOMS and rows("memberships") == SESSIONS + ROOMS
     gone = time.monotonic()
     for client, _ in guests:
-        # Without a word: no close frame, no `leave`.
+        # Without a close frame or a `leave`.
         client.stream.close()
         client.reader.close()
-    # A lost connection is noticed at once here; else within the silence limit.
+    # A lost connection is noticed at once here; elsewhere within the silence limit.
     backline.eventually(lambda: online() == [0] * 2 * ROOMS, "none is online", timeout=30)
     offline = time.monotonic()
 
@@ -89,5 +89,5 @@ def test_a_thousand_sessions_join_and_vanish(servers, cluster, tmp_path, say):
         assert [member["member"] for member in owner.room(room)["room"]["state"]["members"]] == [1]
     assert members == collections.Counter(
         (rooms[number % ROOMS], member) for number, (_, member) in enumerate(guests))
-    # One event for each who came, one for each who went, and the room's own two.
+    # One event for each arrival, one for each departure, and the room's own two.
     assert sum(len(events) for events in kept()) == 2 * SESSIONS + 2 * ROOMS
