@@ -112,7 +112,7 @@ package protocol EventStore: StreamErasure {
     func endSession(_ session: UUID, at now: Int64) async throws(StorageFault)
 
     /// Returns at most `limit` sessions that have ended or whose `expiresAt` is at or before `now`; of each of the two
-    /// kinds, those that have been over longest come first.
+    /// kinds, those that have been over longest are taken.
     func sessionsToRemove(at now: Int64, limit: Int) async throws(StorageFault) -> [SessionRecord]
 
     /// Returns the sessions among `sessions` that have ended or do not exist, in no particular order.

@@ -4,7 +4,7 @@ package import NIOCore
 ///
 /// It tracks the request that is being read, the answer that is owed, and the peer's deadlines.
 ///
-/// A machine: its inputs are what arrived, what was answered and the time; its outputs are the next steps. One request
+/// A machine: its inputs are received bytes, written answers and the time; its outputs are the next steps. One request
 /// is in progress at a time; the next one is not looked at before the last byte of the answer has been sent.
 package struct HTTPExchange: Equatable {
     /// The limits on a peer's time and bytes.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension RoomID: CustomStringConvertible {
-    /// Reads a UUID's 36 characters, in either case; nil where the text is anything else.
+    /// Reads a UUID's 36 characters, in either case; nil for any other text.
     package init?(_ text: String) {
         guard let uuid = UUID(uuidString: text) else { return nil }
         self.init(uuid)
@@ -12,7 +12,7 @@ extension RoomID: CustomStringConvertible {
 }
 
 extension SessionID: CustomStringConvertible {
-    /// Reads a UUID's 36 characters, in either case; nil where the text is anything else.
+    /// Reads a UUID's 36 characters, in either case; nil for any other text.
     package init?(_ text: String) {
         guard let uuid = UUID(uuidString: text) else { return nil }
         self.init(uuid)

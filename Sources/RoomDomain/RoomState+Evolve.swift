@@ -188,7 +188,7 @@ extension RoomState {
         if votes == 0 { voters.remove(at: row) }
     }
 
-    /// Drops a row of ``votesOfMember``; false where there is none.
+    /// Drops a row of ``votesOfMember``; false if there is none.
     @discardableResult
     private mutating func removeVote(for track: TrackID, ofMember member: MemberID) -> Bool {
         guard let row = votesOfMember.index(forKey: member), votesOfMember.values[row].remove(track) != nil

@@ -34,7 +34,7 @@ package enum JSONDigest {
     }
 }
 
-/// Hashing a value where it stands.
+/// Hashes a value in place, without building a tree.
 extension JSONParser {
     fileprivate mutating func hash(_ text: Span<UInt8>) throws(JSONViolation) -> UInt64 {
         guard index < text.count else { throw .unexpectedEnd }
@@ -104,8 +104,9 @@ extension JSONParser {
         }
     }
 
-    /// Reads an integer of at most 18 digits, which fits into an `Int64`. Returns nil for any other number: −0, leading
-    /// zeros, fractions and exponents are left to ``number(_:)``.
+    /// Reads an integer of at most 18 digits, which fits into an `Int64`.
+    ///
+    /// Returns nil for any other number: −0, leading zeros, fractions and exponents are left to ``number(_:)``.
     private mutating func plainInteger(_ text: Span<UInt8>) -> Int64? {
         let isNegative = take(UInt8(ascii: "-"), text)
         let first = index
