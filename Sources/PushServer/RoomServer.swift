@@ -9,7 +9,7 @@ import Synchronization
 import TLSTransport
 import WebSocketCodec
 
-/// The server's face: one port for HTTP and WebSocket, with TLS beneath both.
+/// The server's network side: one port for HTTP and WebSocket, with TLS below both.
 package final class RoomServer: Service, Sendable {
     private let settings: RoomServerSettings
     private let rooms: RoomHost
@@ -25,7 +25,9 @@ package final class RoomServer: Service, Sendable {
     private let authenticator: Authenticator
     private let metrics: ServerMetrics
 
-    /// Makes a server whose `/metrics` shows what is in `registry`; `onReady` is called once, with the address it listens on, when clients can connect.
+    /// Makes a server whose `/metrics` shows `registry`.
+    ///
+    /// `onReady` is called once, with the address on which the server listens, when clients can connect.
     package init(
         settings: RoomServerSettings, rooms: RoomHost, group: any EventLoopGroup,
         registry: PrometheusRegistry, logger: Logger,
@@ -44,7 +46,7 @@ package final class RoomServer: Service, Sendable {
         feeds = group.makeIterator().map { HubFeed(loop: $0) }
     }
 
-    /// Listens and serves until asked to stop; then says goodbye to every client and returns.
+    /// Listens and serves until asked to stop; then disconnects every client and returns.
     package func run() async throws {
         Heap.prepare()
         for (index, feed) in feeds.enumerated() {
@@ -73,12 +75,12 @@ package final class RoomServer: Service, Sendable {
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            // What the peer does not take stays here, where it is bounded and deltas can be dropped, instead of filling
-            // megabytes of the system's buffers.
+            // Bytes that the peer does not take stay in this process, where they are bounded and deltas can be dropped,
+            // instead of filling megabytes of the system's buffers.
             .childChannelOption(
                 .tcpOption(NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentInSystem
             )
-            // SwiftNIO keeps each channel's last buffer: a small one, unless the peer sends much.
+            // SwiftNIO keeps the last buffer of each channel: a small one, unless the peer sends much.
             .childChannelOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
             )
@@ -92,7 +94,7 @@ package final class RoomServer: Service, Sendable {
             tasks.addTask { await self.keepHouse() }
             for feed in feeds { tasks.addTask { await Self.turnWheel(of: feed) } }
             if let address = listener.localAddress { onReady(address) }
-            // Sleeps until the stop; cancellation stops as well.
+            // Sleeps until the stop; cancellation ends it as well.
             await Self.untilGracefulShutdown()
             await drain(listener)
             try? await metricsListener?.close()
@@ -101,20 +103,20 @@ package final class RoomServer: Service, Sendable {
         }
     }
 
-    /// How far a stop has come.
+    /// The progress of a stop.
     private enum Phase {
-        /// There was no signal.
+        /// No signal has arrived.
         case serving
-        /// Load balancers are told; everything is served.
+        /// Load balancers are told; everything is still served.
         case leavingRotation
-        /// Clients are sent away, and nobody is let in.
+        /// Clients are disconnected, and no new ones are accepted.
         case draining
     }
 
     private var isStopping: Bool { phase.withLock { $0 } != .serving }
     private var isDraining: Bool { phase.withLock { $0 } == .draining }
 
-    /// What `/metrics` answers.
+    /// Returns the text that `/metrics` answers.
     private func exposition() async -> [UInt8] {
         var tallies: [ConnectionTally] = []
         for feed in feeds {
@@ -142,7 +144,7 @@ package final class RoomServer: Service, Sendable {
 
     // MARK: Connections
 
-    /// How many bytes the system holds for one connection that it has not sent.
+    /// The most bytes that the system holds for one connection and has not sent.
     private static let unsentInSystem: ChannelOptions.Types.SocketOption.Value = 131_072
 
     private func prepare(
@@ -188,7 +190,7 @@ package final class RoomServer: Service, Sendable {
             authenticator: authenticator,
             origins: OriginRule(allowed: settings.allowedOrigins, isSecure: settings.tls != nil),
             start: { connections.start($0) },
-            // Whoever has come behind a request never hands the connection back.
+            // A handler that follows earlier requests never returns the connection to the HTTP server.
             serveHTTP: { _ in throw ChannelError.inappropriateOperationForState },
             isDraining: { self.isDraining })
         var later = surroundings
@@ -219,7 +221,7 @@ package final class RoomServer: Service, Sendable {
     private func keepHouse() async {
         var nextExtension = NIODeadline.now() + extensionInterval
         var nextTrim = NIODeadline.now() + Self.trimInterval
-        // What waited at most since memory was given back.
+        // The most bytes that have waited since memory was last returned to the system.
         var mostWaiting = 0
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.houseKeepingInterval)
@@ -235,7 +237,7 @@ package final class RoomServer: Service, Sendable {
         }
     }
 
-    /// Lets a loop's connections do what is due, for as long as the server runs.
+    /// Does what is due on a loop's connections, until the task is cancelled.
     private static func turnWheel(of feed: HubFeed) async {
         let task = feed.loop.scheduleRepeatedTask(initialDelay: TimerWheel.interval, delay: TimerWheel.interval) { _ in
             feed.onLoop { $0.loop.deadlines.turnWheel() }
@@ -244,18 +246,19 @@ package final class RoomServer: Service, Sendable {
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
     }
 
-    /// How often free memory is given back.
+    /// The time after which free memory is returned to the system.
     private static let trimInterval = TimeAmount.minutes(1)
-    /// It is given back earlier where so many bytes less wait for peers than did.
+    /// Memory is returned earlier if the bytes that wait for peers have fallen by this much.
     private static let trimmedDrop = 32 << 20
-    /// How often the sessions of open sockets are looked up.
+    /// How often the sessions of open sockets are checked.
     private static let houseKeepingInterval = Duration.milliseconds(2_500)
-    /// How often the ends of the sessions with open sockets are moved: a socket is use.
+    /// How often the ends of sessions with open sockets are extended, since an open socket counts as use.
     private var extensionInterval: TimeAmount {
         min(.hours(1), .milliseconds(rooms.settings.sessionLifetimeMs / 10))
     }
 
-    /// Closes the sockets of sessions that were ended through another server on the same log; an open socket is use.
+    /// Closes the sockets of sessions that were ended through another server on the same log, and extends the others if
+    /// asked to.
     private func lookAfterSessions(of feed: HubFeed, extending: Bool) async {
         guard let connected = try? await feed.loop.submit({ feed.attached?.sessions ?? [] }).get() else { return }
         for session in await rooms.sessionEnding.endedElsewhere(connected) { feed.onLoop { $0.sessionEnded(session) } }
@@ -273,7 +276,7 @@ package final class RoomServer: Service, Sendable {
         }
     }
 
-    /// Takes no more connections, tells every client when to come back, and waits until they are gone.
+    /// Accepts no more connections, tells every client when to reconnect, and waits until they are gone.
     private func drain(_ listener: any Channel) async {
         if settings.drainDelay > .zero {
             phase.withLock { $0 = .leavingRotation }
@@ -283,7 +286,7 @@ package final class RoomServer: Service, Sendable {
         try? await listener.close()
         var count = 0
         for feed in feeds { count += await self.connections(of: feed) }
-        // No longer than it takes to keep the reconnects at fifty a second.
+        // The window is no longer than it takes to keep reconnects at fifty a second.
         let window = min(settings.drainWindow, .milliseconds(Int64(20 * count)))
         logger.info("Stopping", metadata: ["connections": "\(count)", "windowMs": "\(window.nanoseconds / 1_000_000)"])
         for feed in feeds { feed.onLoop { $0.drain(over: window) } }

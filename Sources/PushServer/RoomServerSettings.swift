@@ -2,25 +2,26 @@ package import IdentityTokens
 package import NIOCore
 package import TLSTransport
 
-/// What an operator may set about the server's face, with its defaults.
+/// The settings of the server's network side, with their defaults.
 package struct RoomServerSettings: Sendable {
     /// The address it listens on.
     package var host = "127.0.0.1"
     /// The port it listens on; 0: a free one.
     package var port = 8443
-    /// Where `/metrics` is served instead of on the port of clients, over plain HTTP; nil: there.
+    /// The address that serves `/metrics` over plain HTTP, instead of the port of clients; nil: the port of clients
+    /// serves it.
     package var metricsAddress: MetricsAddress?
-    /// Certificate and key; nil: no TLS (a proxy does it).
+    /// Certificate and key; nil: no TLS, which a proxy then provides.
     package var tls: TLSContext?
     /// Origins whose pages may open sockets beside the server's own.
     package var allowedOrigins: Set<String> = []
-    /// Checks the tokens of another identity provider; nil: only the server's own are taken.
+    /// Verifies the tokens of another identity provider; nil: only the server's own are accepted.
     package var tokens: TokenVerifier?
-    /// The proxies whose `X-Forwarded-For` is believed; nobody else's is looked at.
+    /// The proxies whose `X-Forwarded-For` is trusted; the field of any other peer is ignored.
     package var trustedProxies: [AddressNetwork] = []
-    /// The server's version, told in `welcome`.
+    /// The server's version, sent in `welcome`.
     package var version: String
-    /// This process's name, told in `welcome`.
+    /// This process's name, sent in `welcome`.
     package var node: String
 
     /// Whether messages are compressed for clients that offer it.
@@ -33,7 +34,7 @@ package struct RoomServerSettings: Sendable {
     package var maximumMessagesPerSecond = 2_000
     /// The most messages of all sockets of a session in a second, and five times as many at once; 0: any number.
     package var maximumMessagesPerSession = 4_000
-    /// The same of all sockets of an address; 0: any number.
+    /// The same for all sockets of an address; 0: any number.
     package var maximumMessagesPerAddress = 40_000
     /// The most sessions that are made from one address in a minute, and five times as many at once; 0: any number.
     package var maximumSessionsPerMinute = 600
@@ -47,10 +48,10 @@ package struct RoomServerSettings: Sendable {
     /// The most nearby searches and new nearby subscriptions of one session in a minute, and five times as many at once;
     /// 0: any number.
     package var maximumSearchesPerMinute = 120
-    /// The most look-ups of rooms that are not there of one session in a minute, and five times as many at once; 0: any
-    /// number.
+    /// The most look-ups by one session, in a minute, of rooms that do not exist, and five times as many at once; 0:
+    /// any number.
     package var maximumFailedLookupsPerMinute = 60
-    /// The same from one address.
+    /// The same for one address.
     package var maximumFailedLookupsPerAddress = 600
     /// The most members that one room gets from one address in a minute, and as many at once; 0: any number.
     package var maximumJoinsPerMinute = 600
@@ -60,31 +61,32 @@ package struct RoomServerSettings: Sendable {
     package var maximumMessageLength = 256 * 1024
     /// The longest head of a request, in bytes.
     package var maximumHeadLength = 16 * 1024
-    /// Above so many waiting bytes of deltas a connection's deltas are dropped; it gets a snapshot once it has taken
-    /// the rest.
+    /// The most bytes of deltas that may wait for one connection.
+    ///
+    /// Beyond it they are dropped, and the connection gets a snapshot once it has taken the rest.
     package var maximumOutgoingBytes = 49_152
-    /// The most bytes that wait for all peers together in memory which no other peer shares; 0: any number.
+    /// The most bytes that wait for all peers together, in memory that no other peer shares; 0: any number.
     package var maximumWaitingBytes = 256 << 20
     /// The most of them that wait for peers of one address; 0: any number.
     package var maximumWaitingBytesPerAddress = 64 << 20
 
-    /// A connection that has not completed TLS and its first request's head by then is closed.
+    /// The time within which a connection must complete TLS and the head of its first request; later it is closed.
     package var handshakeTimeout = TimeAmount.seconds(10)
-    /// An idle HTTP connection is closed after this.
+    /// The time after which an idle HTTP connection is closed.
     package var httpIdleTimeout = TimeAmount.seconds(60)
-    /// For so long a request's body may come as slowly as it likes; then its average must be 1 KiB a second.
+    /// The time in which a request's body may be arbitrarily slow; after it, the average rate must be 1 KiB a second.
     package var bodyGrace = TimeAmount.seconds(10)
-    /// Pings and beats are sent this often.
+    /// The interval of pings and beats.
     package var pingInterval = TimeAmount.seconds(25)
-    /// A socket that has sent nothing for this long is closed with 4408.
+    /// The time after which a socket that has sent nothing is closed with 4408.
     package var silenceLimit = TimeAmount.seconds(60)
-    /// A socket whose peer takes nothing for this long is closed with 1013; an HTTP connection is closed.
+    /// The time after which a peer that takes nothing is disconnected; a socket is closed with 1013.
     package var stallLimit = TimeAmount.seconds(30)
-    /// How long a socket may take to answer a close.
+    /// The time that a socket may take to answer a close.
     package var closeTimeout = TimeAmount.seconds(5)
-    /// How long before that `/readyz` says that the server stops, for load balancers to send nobody to it any more.
+    /// The time before the drain in which `/readyz` reports the stop, so that load balancers send no more clients.
     package var drainDelay = TimeAmount.zero
-    /// Over how long the reconnects of a planned stop are spread.
+    /// The time over which the reconnects of a planned stop are spread.
     package var drainWindow = TimeAmount.seconds(20)
 
     package init(version: String, node: String) {
@@ -92,14 +94,14 @@ package struct RoomServerSettings: Sendable {
         self.node = node
     }
 
-    /// An address of a listener's own.
+    /// The address of a separate listener.
     package struct MetricsAddress: Sendable, Equatable {
         /// A name or an address, IPv6 without brackets.
         package var host: String
         /// The port; 0: a free one.
         package var port: Int
 
-        /// Reads `HOST:PORT`, an IPv6 address in brackets; nil where it is something else.
+        /// Reads `HOST:PORT`, with an IPv6 address in brackets; nil if the text has another form.
         package init?(_ text: String) {
             guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
                 (0...65_535).contains(port)

@@ -2,11 +2,11 @@ import NIOCore
 
 /// Counts open connections by the address they come from, over all event loops.
 ///
-/// An IPv6 address counts by its first 64 bits: what follows is the peer's to choose. A trusted proxy's connections are
-/// not counted, since they are many people's; what comes through it counts where it comes from: a socket for as long as
+/// An IPv6 address counts by its first 64 bits, because the peer chooses the rest. Connections of a trusted proxy are
+/// not counted, since they carry many people. Traffic through a proxy counts for the address behind it: a socket while
 /// it is open, a request until it is answered.
 final class AddressLimit: Sendable {
-    /// One counted connection; it is counted no more once this is gone.
+    /// One counted connection; releasing it ends the count.
     typealias Ticket = OpenCount<UInt64>.Ticket
 
     private let maximum: Int
@@ -16,8 +16,9 @@ final class AddressLimit: Sendable {
 
     private static let newcomersAtLeast = 64
 
-    /// Allows `maximum` connections from one address, of which a quarter, and 64 in any case, may not have asked for
-    /// anything yet; 0: any number.
+    /// Allows `maximum` connections from one address; 0 allows any number.
+    ///
+    /// A quarter of these, and at least 64, may be without a first request.
     init(maximum: Int, proxies: [AddressNetwork] = []) {
         self.maximum = maximum
         counts = OpenCount(maximum: maximum)
@@ -25,25 +26,25 @@ final class AddressLimit: Sendable {
         self.proxies = TrustedProxies(networks: proxies)
     }
 
-    /// Counts a connection; nil where there is no limit or no address, and for a proxy's.
+    /// Counts a connection; nil if there is no limit, no address, or the peer is a proxy.
     func admit(_ peer: SocketAddress?) -> Ticket? {
         guard maximum > 0, let peer = PeerAddress(peer), !proxies.contains(peer) else { return nil }
         return counts.admit(peer.network)
     }
 
-    /// Counts a connection until it has made its first request; nil where ``admit(_:)`` is.
+    /// Counts a connection until it has made its first request; nil in the same cases as ``admit(_:)``.
     func admitNewcomer(_ peer: SocketAddress?) -> Ticket? {
         guard maximum > 0, let peer = PeerAddress(peer), !proxies.contains(peer) else { return nil }
         return newcomers.admit(peer.network)
     }
 
-    /// Whether an address has as many connections without a request as it may.
+    /// Whether an address has as many connections without a request as are allowed.
     func isFullOfNewcomers(_ peer: SocketAddress?) -> Bool {
         guard maximum > 0, let peer = PeerAddress(peer), !proxies.contains(peer) else { return false }
         return newcomers.isFull(peer.network)
     }
 
-    /// Counts what a proxy passes on; nil where there is no limit, and for who is no proxy.
+    /// Counts traffic that a proxy passes on; nil if there is no limit, or the peer is no proxy.
     func admit(through peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]) -> Ticket? {
         guard maximum > 0, !proxies.networks.isEmpty, let peer = PeerAddress(peer), proxies.contains(peer) else {
             return nil

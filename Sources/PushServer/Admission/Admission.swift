@@ -5,25 +5,26 @@ import RoomDomain
 import RoomService
 import RoomWire
 
-/// How much each address, session and member may ask for, over all event loops.
+/// The rates that each address, session and member may reach, over all event loops.
 ///
-/// Looked at where somebody asks, never where a room's changes go out.
+/// They are checked when a request or message arrives, never when changes of a room are sent.
 final class Admission: Sendable {
-    /// One session in one room, whatever connections it comes on.
+    /// One session in one room, on any connection.
     ///
-    /// Not the room: an allowance that all shared would be used up by whoever floods it, and the room closed to everybody.
+    /// The key is not the room alone: one flooding session would use up an allowance that all members share, and close
+    /// the room to everybody.
     private struct Participant: Hashable {
         var session: SessionID
         var room: RoomID
     }
 
-    /// One address at one room.
+    /// One address and one room.
     private struct Door: Hashable {
         var address: UInt64
         var room: RoomID
     }
 
-    /// One limit: what is left for each key, what is counted, and how often that was too much.
+    /// One limit: the allowance left for each key, the subject in words, and the count of refusals.
     private struct Limit<Key: Hashable & Sendable>: Sendable {
         var table: BucketTable<Key>
         var what: String
@@ -34,7 +35,7 @@ final class Admission: Sendable {
             throw refusal(retryAfterMs: wait)
         }
 
-        /// Refuses where nothing is left, and uses nothing.
+        /// Refuses if nothing is left; uses nothing.
         func look(_ key: Key) throws(CommandFailure) {
             guard let wait = table.wait(key) else { return }
             throw refusal(retryAfterMs: wait)
@@ -46,9 +47,9 @@ final class Admission: Sendable {
         }
     }
 
-    /// What waits for all peers.
+    /// The bytes that wait for all peers.
     let waiting: WaitingBytes
-    /// The states on their way to peers.
+    /// The room states on their way to peers.
     let states: HeldStates
     private let framesOfSession: Limit<SessionID>
     private let framesOfAddress: Limit<UInt64>
@@ -66,7 +67,7 @@ final class Admission: Sendable {
 
     init(_ settings: RoomServerSettings, registry: PrometheusRegistry) {
         registry.describe([
-            "backline_rate_limited_total": "What was refused because there was too much of it, by limit."
+            "backline_rate_limited_total": "Refusals because of a limit on a rate or on waiting bytes, by limit."
         ])
         func refusals(_ name: String) -> Counter {
             Counter(label: "backline_rate_limited_total", dimensions: [("limit", name)], factory: registry)
@@ -96,29 +97,29 @@ final class Admission: Sendable {
         searches = limit(perMinute(settings.maximumSearchesPerMinute), "searches", "nearby searches")
         failedLookups = limit(
             perMinute(settings.maximumFailedLookupsPerMinute), "lookups",
-            "rooms that are not there were looked for by this session")
+            "look-ups of rooms that do not exist by this session")
         failedLookupsOfAddress = limit(
             perMinute(settings.maximumFailedLookupsPerAddress), "address_lookups",
-            "rooms that are not there were looked for from this address")
+            "look-ups of rooms that do not exist from this address")
         joins = limit(
             perMinute(settings.maximumJoinsPerMinute, minutesAtOnce: 1), "joins",
             "have joined this room from this address")
     }
 
-    /// The account of what waits for a peer's connection, charged to where the peer comes from.
+    /// Makes the account of bytes that wait on a connection, charged to the address that the peer comes from.
     func account(
         of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]
     ) -> WaitingBytes.Account {
         waiting.account(of: proxies.network(of: peer, forwardedFor: fields()))
     }
 
-    /// What stands for the address that a request comes from; nil where that is not known.
+    /// The value that stands for the address that a request comes from; nil if that is not known.
     func network(of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]) -> UInt64? {
         proxies.network(of: peer, forwardedFor: fields())
     }
 
-    /// Counts frames of a session's sockets, and of its address's; returns nil, or after how many milliseconds it is worth
-    /// trying again.
+    /// Counts frames of the sockets of a session and of an address; returns nil, or the milliseconds after which a
+    /// retry may succeed.
     func frames(_ count: Int, of session: SessionID, from network: UInt64?) -> Int? {
         let now = NIODeadline.now()
         if let wait = framesOfSession.table.take(session, count, at: now) {
@@ -130,7 +131,7 @@ final class Admission: Sendable {
         return wait
     }
 
-    /// Counts an open socket of a session, for as long as its ticket is held; nil where there is no limit.
+    /// Counts an open socket of a session while its ticket is held; nil if there is no limit.
     func socket(of session: SessionID) throws(CommandFailure) -> OpenCount<SessionID>.Ticket? {
         guard let ticket = sockets.admit(session) else { return nil }
         guard !ticket.isOverLimit else {
@@ -140,7 +141,7 @@ final class Admission: Sendable {
         return ticket
     }
 
-    /// What a request's answer takes of the memory for what waits, charged to where the request comes from.
+    /// The memory of a request's answer, charged to the address that the request comes from.
     func memory(
         of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]
     ) -> AnswerMemory {
@@ -166,7 +167,8 @@ final class Admission: Sendable {
         try requestsOfSession.check(session)
     }
 
-    /// Counts a request's body as further requests, one for each 4 KiB: whoever has sent much waits before the next.
+    /// Counts a request's body as further requests, one for each 4 KiB: a client that has sent much waits before its
+    /// next request.
     func bodyArrived(_ bytes: Int, of session: SessionID?, from network: UInt64?) {
         let cost = bytes / Self.bytesOfOneRequest
         guard cost > 0 else { return }
@@ -181,24 +183,25 @@ final class Admission: Sendable {
         try searches.check(session)
     }
 
-    /// Refuses a look-up where too many failed.
+    /// Refuses a look-up after too many failed ones.
     ///
-    /// What others behind its address did does not keep a session that has not failed yet from a room whose id it knows.
+    /// Failed look-ups of others behind the same address do not keep a session without failures of its own from a room
+    /// whose id it knows.
     func lookup(by seeker: RoomSeeker, isOfCode: Bool) throws(CommandFailure) {
         try failedLookups.look(seeker.session)
         guard let address = seeker.address, isOfCode || !failedLookups.table.isFull(seeker.session) else { return }
         try failedLookupsOfAddress.look(address)
     }
 
-    /// Counts a look-up that found no room, also where more were under way than are let: they are paid for by waiting
-    /// for longer.
+    /// Counts a look-up that found no room, even if more were under way than the limit allows: the excess is paid for
+    /// by a longer wait.
     func lookupFailed(by seeker: RoomSeeker) {
         failedLookups.table.charge(seeker.session)
         if let address = seeker.address { failedLookupsOfAddress.table.charge(address) }
     }
 
-    /// Counts a new member of a room, by the address it comes from; returns nil, or after how many milliseconds it is
-    /// worth trying again.
+    /// Counts a new member of a room by the address it comes from; returns nil, or the milliseconds after which a retry
+    /// may succeed.
     func newcomer(from address: UInt64?, to room: RoomID) -> Int? {
         guard let address, let wait = joins.table.take(Door(address: address, room: room)) else { return nil }
         joins.refusals.increment()

@@ -5,17 +5,17 @@ import RoomService
 import RoomWire
 import TLSTransport
 
-/// Finds the session behind a request: by a token of ours, or by one of another identity provider.
+/// Finds the session behind a request, by a token of this server or of another identity provider.
 struct Authenticator: Sendable {
-    /// What somebody is called whom the provider gives no name that can be shown.
+    /// The name of a person for whom the provider gives no name that can be shown.
     private static let defaultName = "Guest"
 
     let rooms: RoomHost
-    /// Checks the tokens of another provider; nil: only ours are taken.
+    /// Verifies the tokens of another provider; nil if only this server's tokens are accepted.
     let tokens: TokenVerifier?
     let logger: Logger
 
-    /// The session behind a request's fields, where it is known without asking the store; nil also where there is none.
+    /// The session behind a request's fields, if it is known without asking the store; nil also if there is none.
     func rememberedSession(authorization: String?, cookies: [String]) -> Session? {
         Authentication.token(authorization: authorization, cookies: cookies).flatMap {
             rooms.sessions.remembered(tokenHash: Authentication.hash($0))
@@ -44,7 +44,7 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// What `find` gives; what it throws is the store's.
+    /// Returns the result of `find`, and turns an error of the store into a failure.
     private func found(_ find: () async throws -> Session?) async throws(CommandFailure) -> Session {
         let session: Session?
         do {
@@ -56,17 +56,18 @@ struct Authenticator: Sendable {
         return session
     }
 
-    /// What stands in a session's row in the place of a token's hash: the same on every server, and nobody's token's.
+    /// The value that a session's row holds in place of a token's hash: the same on every server, and the hash of no
+    /// token.
     static func hash(_ identity: Identity) -> [UInt8] {
-        // Lengths, so that no two pairs of texts give the same bytes.
+        // The lengths ensure that no two pairs of texts give the same bytes.
         let text = "backline subject 1\n\(identity.issuer.utf8.count)\n\(identity.issuer)\(identity.subject)"
         return SHA256Digest(hashing: Array(text.utf8)).bytes
     }
 
-    /// The name of a new session: what the provider says, as much of it as a name may have.
+    /// The name of a new session: the provider's name for the person, cut to the longest allowed name.
     static func name(_ identity: Identity) -> String {
         let scalars = (identity.name ?? "").unicodeScalars.drop { $0.properties.isWhitespace }
-        // Whole characters: half of an emoji or of a syllable may be no name.
+        // Cuts between whole characters: half of an emoji or of a syllable may be no valid name.
         var (start, count) = ("", 0)
         for character in Substring(scalars) {
             count += character.unicodeScalars.count

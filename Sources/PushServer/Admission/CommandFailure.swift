@@ -2,33 +2,33 @@ import RoomDomain
 import RoomService
 import RoomWire
 
-/// What a client is told of something that was not done.
+/// A failure as it is reported to a client.
 struct CommandFailure: Error {
     /// The protocol's code.
     var code: ErrorCode
-    /// What a person can make of it.
+    /// The explanation for a person.
     var detail: String
-    /// When trying again may help.
+    /// The time after which a retry may succeed.
     var retryAfterMs: Int?
 
-    /// A failure with a code; the sentence is the code's own where it is left out.
+    /// Makes a failure with a code; without a `detail`, it is the code's own sentence.
     init(_ code: ErrorCode, _ detail: String? = nil, retryAfterMs: Int? = nil) {
         self.code = code
         self.detail = detail ?? code.detail
-        // Long enough for a database's restart to get on, short enough not to be noticed after it.
+        // Long enough for a restarting database to make progress, and short enough to go unnoticed once it is back.
         self.retryAfterMs = retryAfterMs ?? (code == .unavailable || code == .rateLimited ? 1_000 : nil)
     }
 
-    /// The fields that an HTTP answer has because of it (RFC 9110 §10.2.3, §11.6.1).
+    /// The fields that this failure adds to an HTTP answer (RFC 9110 §10.2.3, §11.6.1).
     var fields: [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         if code == .unauthorized { fields.append(("WWW-Authenticate", "Bearer")) }
-        // Rounded up: a client that waits as long as it is told is let in.
+        // Rounded up, so that a client that waits this long is admitted.
         if let retryAfterMs { fields.append(("Retry-After", "\((retryAfterMs + 999) / 1_000)")) }
         return fields
     }
 
-    /// What is told of an outcome that is no acknowledgement.
+    /// Makes the failure of an outcome other than an acknowledgement.
     init(_ outcome: CommandOutcome) {
         switch outcome {
         case .acknowledged: self.init(.internal)
@@ -37,7 +37,7 @@ struct CommandFailure: Error {
         }
     }
 
-    /// What is told of a reaction or signal that was not done; nil where it was.
+    /// Makes the failure of a reaction or signal; nil if it was done.
     init?(_ outcome: EphemeralOutcome) {
         switch outcome {
         case .done: return nil
@@ -47,12 +47,12 @@ struct CommandFailure: Error {
         }
     }
 
-    /// What is told of a refusal.
+    /// Makes the failure of a command that the room refused.
     init(_ refusal: RoomRefusal) {
         self.init(ErrorCode(refusal), refusal.detail, retryAfterMs: refusal.retryAfterMs)
     }
 
-    /// What a connection is told that may not follow a room: the code with its own sentence.
+    /// Makes the failure of a refused subscription: the code with its own sentence.
     init(ofSubscription failure: RoomFailure) {
         switch failure {
         case .noSuchRoom: self.init(ErrorCode.notFound)
@@ -61,24 +61,24 @@ struct CommandFailure: Error {
         }
     }
 
-    /// What is told of a room that cannot be had, or did not do what was asked.
+    /// Makes the failure of a request to a room.
     init(_ failure: RoomFailure) {
         switch failure {
         case .noSuchRoom: self.init(.notFound, "no such room")
         case .refused(let refusal): self.init(refusal)
         case .unavailable: self.init(ErrorCode.unavailable)
-        case .busy: self.init(.unavailable, "as much is read at the moment as can be; try again")
+        case .busy: self.init(.unavailable, "the server has reached its limit of reads in progress; try again")
         case .internalFault: self.init(.internal)
         }
     }
 }
 
 extension ErrorCode {
-    /// What a person can make of the code where there is nothing more to say.
+    /// The explanation of the code for a person, where there is no more specific one.
     var detail: String {
         switch self {
         case .unavailable: "the event log is out of reach; nothing was changed, retry with the same key"
-        case .internal: "the server could not do this; its log says why"
+        case .internal: "the server failed to do this; its log has the reason"
         case .unauthorized: "a session's token is needed: the cookie __Host-backline_session or Authorization: Bearer"
         case .notFound: "no such room"
         case .banned: "you are banned from this room"

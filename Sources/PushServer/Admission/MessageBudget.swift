@@ -1,31 +1,31 @@
 import NIOCore
 import RoomService
 
-/// How many messages one connection may still send: so many a second, and up to five seconds' worth at once.
+/// The number of messages that one connection may still send: a rate per second, and up to five seconds' worth at once.
 struct MessageBudget {
-    /// What becomes of a message.
+    /// The decision about a message.
     enum Verdict: Equatable {
         case accepted
-        /// Not done; worth trying again after this many milliseconds.
+        /// The message is not carried out; a retry after this many milliseconds may succeed.
         case refused(retryAfterMs: Int)
-        /// The peer went on in spite of a second's worth of refusals.
+        /// The peer continued after a second's worth of refusals.
         case exceeded
     }
 
     private var bucket: TokenBucket
     private var refusals = 0
 
-    /// A full budget.
+    /// Makes a full budget.
     init(perSecond: Int, at now: NIODeadline) {
         bucket = TokenBucket(Allowance(perSecond: perSecond), at: now)
     }
 
-    /// Counts a message as `count`, which may overdraw the budget once; `perSecond` 0 allows all.
+    /// Counts a message as `count`, which may overdraw the budget once; a `perSecond` of 0 allows everything.
     mutating func take(_ count: Int = 1, perSecond: Int, at now: NIODeadline) -> Verdict {
         guard perSecond > 0 else { return .accepted }
         let allowance = Allowance(perSecond: perSecond)
         if bucket.take(count, of: allowance, at: now) {
-            // Who waits as asked has a second's worth again.
+            // A peer that waits as long as it was told has a second's worth again.
             if bucket.tokens >= allowance.perSecond { refusals = 0 }
             return .accepted
         }

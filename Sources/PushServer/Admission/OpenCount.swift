@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Counts what is open, by key and over all event loops.
+/// Counts open connections or requests by key, over all event loops.
 final class OpenCount<Key: Hashable & Sendable>: Sendable {
-    /// One that is counted; it is counted no more once this is gone.
+    /// One counted item; releasing it ends the count.
     final class Ticket: Sendable {
-        /// Whether there are more of its key than allowed, this one among them.
+        /// Whether the key has more items than allowed, this one included.
         let isOverLimit: Bool
         private let count: OpenCount
         private let key: Key
@@ -23,12 +23,12 @@ final class OpenCount<Key: Hashable & Sendable>: Sendable {
     private let maximum: Int
     private let counts = Mutex<[Key: Int]>([:])
 
-    /// Allows `maximum` of each key; 0: any number.
+    /// Allows `maximum` items for each key; 0 allows any number.
     init(maximum: Int) {
         self.maximum = maximum
     }
 
-    /// Counts one more of a key; nil where there is no limit.
+    /// Counts one more item of a key; nil if there is no limit.
     func admit(_ key: Key) -> Ticket? {
         guard maximum > 0 else { return nil }
         let count = counts.withLock { counts in
@@ -38,7 +38,7 @@ final class OpenCount<Key: Hashable & Sendable>: Sendable {
         return Ticket(self, key: key, isOverLimit: count > maximum)
     }
 
-    /// Whether one more of a key would be too many.
+    /// Whether one more item of a key would exceed the limit.
     func isFull(_ key: Key) -> Bool {
         maximum > 0 && counts.withLock { $0[key] ?? 0 } >= maximum
     }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// An IPv4 or IPv6 address; IPv4 in the form in which a socket for both has it (RFC 4291 §2.5.5.2).
+/// An IPv4 or IPv6 address; an IPv4 address is held as an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2).
 struct PeerAddress: Hashable, Sendable {
     /// The first 64 of the 128 bits.
     let high: UInt64
@@ -9,9 +9,9 @@ struct PeerAddress: Hashable, Sendable {
 
     private static let mappedPrefix: UInt64 = 0xFFFF_0000_0000
 
-    /// Nil for what is no address of the Internet.
+    /// Converts a socket's address; nil if it is no address of the Internet.
     init?(_ address: SocketAddress?) {
-        // Where the address stands in the system's structures: behind family and port, and in IPv6 the flow label.
+        // The place of the address in the system's structures: after family and port, and in IPv6 after the flow label.
         let range: Range<Int>
         switch address {
         case .v4: range = 4..<8
@@ -33,7 +33,7 @@ struct PeerAddress: Hashable, Sendable {
         }
     }
 
-    /// Reads an address as proxies write it, with a port or without one; nil where it is none.
+    /// Reads an address in the forms that proxies write, with or without a port; nil if it is no address.
     init?(_ text: some StringProtocol) {
         var text = String(text)
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
@@ -41,19 +41,19 @@ struct PeerAddress: Hashable, Sendable {
         } else if let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon {
             text = String(text[..<colon])
         }
-        // Its errors say no more than that it is none.
+        // The parser's errors say only that the text is no address.
         self.init(try? SocketAddress(ipAddress: text, port: 0))
     }
 
     /// Whether it is an IPv4 address.
     var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-    /// What stands for all addresses that one peer can choose from: in IPv6 the first 64 bits.
+    /// The value that stands for all addresses that one peer can choose from: in IPv6 the first 64 bits.
     var network: UInt64 { isIPv4 ? low : high }
 
-    /// What follows the first bits, as many as are given, is left out.
+    /// The first bits of the address, as many as are given; the others are zero.
     func prefix(_ bits: Int) -> (high: UInt64, low: UInt64) {
-        // A shift by the whole width leaves nothing.
+        // A shift by the whole width gives zero.
         (high & (UInt64.max << (64 - min(bits, 64))), low & (UInt64.max << (64 - max(bits - 64, 0))))
     }
 }
@@ -63,7 +63,7 @@ package struct AddressNetwork: Hashable, Sendable {
     private let address: PeerAddress
     private let bits: Int
 
-    /// Reads a network, or an address, which is a network of one; nil where it is neither.
+    /// Reads a network, or an address, which is a network of one; nil if the text is neither.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = PeerAddress(try? SocketAddress(ipAddress: String(first), port: 0))

@@ -2,19 +2,19 @@ import RoomDomain
 import RoomService
 import RoomWire
 
-/// Finds the rooms that clients name, by id or by code, whatever they name them in; the one place that does.
+/// Finds the rooms that clients name, by id or by code; no other code looks up such a room.
 ///
-/// A look-up of a room that is not there is charged (``Admission/lookupFailed(by:)``). Whoever has used up its allowance
-/// is refused before anything is looked up, so that a right guess cannot be told from a wrong one: all codes but those
-/// of rooms that its connection follows, and the ids of rooms that are not in memory. Ids, which have 74 random bits, are
-/// not guessed: they are charged for the work alone.
+/// A look-up of a room that does not exist is charged (``Admission/lookupFailed(by:)``). A client that has used up its
+/// allowance is refused before anything is looked up, so that a right guess cannot be told from a wrong one. This
+/// applies to all codes except those of rooms that its connection follows, and to the ids of rooms that are not in
+/// memory. Ids cannot be guessed, since they have 74 random bits; they are charged only for the work.
 struct RoomLookup: Sendable {
     let rooms: RoomRegistry
     let admission: Admission
 
-    /// The room that is meant, where that is known here; nil where it has to be looked up.
+    /// Returns the room that is meant if this process knows it; nil if it has to be looked up.
     ///
-    /// - Throws: A refusal where too many rooms were looked for that are not there.
+    /// - Throws: A refusal after too many look-ups of rooms that do not exist.
     func known(
         _ reference: RoomReference, by seeker: RoomSeeker, isFollowed: (RoomID) -> Bool = { _ in false }
     ) throws(CommandFailure) -> RoomID? {
@@ -31,7 +31,7 @@ struct RoomLookup: Sendable {
         }
     }
 
-    /// Looks for a room, and calls `done` with it, on any thread.
+    /// Looks for a room, and calls `done` with the result, on any thread.
     func find(
         _ reference: RoomReference, for seeker: RoomSeeker,
         _ done: @escaping @Sendable (Result<RoomID, CommandFailure>) -> Void
@@ -42,7 +42,7 @@ struct RoomLookup: Sendable {
         }
     }
 
-    /// The room that is meant, known or looked up.
+    /// Returns the room that is meant, after a look-up where one is needed.
     func room(_ reference: RoomReference, for seeker: RoomSeeker) async throws(CommandFailure) -> RoomID {
         if let room = try known(reference, by: seeker) { return room }
         let result = await withCheckedContinuation { continuation in

@@ -1,8 +1,8 @@
 import RoomDomain
 
-/// Whoever looks for a room: a failed look-up is charged to its session and to its address.
+/// The client that looks for a room: a failed look-up is charged to its session and to its address.
 struct RoomSeeker: Hashable, Sendable {
     var session: SessionID
-    /// What stands for its address; nil where it has none that counts.
+    /// The value that stands for its address; nil if the address does not count.
     var address: UInt64?
 }

@@ -1,14 +1,15 @@
 import NIOCore
 
-/// The proxies whose word is taken on where a request comes from.
+/// The proxies whose statement about a request's origin is trusted.
 ///
-/// A proxy adds the address of its own peer to the end of `X-Forwarded-For`. So the field is read from its end, and only
-/// as far as those who wrote it are trusted: what a client puts there itself stands before and is never reached.
+/// A proxy adds the address of its own peer to the end of `X-Forwarded-For`. The field is therefore read from its end,
+/// and only as far as its writers are trusted: addresses that a client adds itself stand before those and are never
+/// reached.
 struct TrustedProxies: Sendable {
     /// The name of the field.
     static let field = "X-Forwarded-For"
 
-    /// The addresses of proxies; none: nobody is one.
+    /// The networks of the proxies; empty if there are none.
     let networks: [AddressNetwork]
 
     /// Whether `peer` is a proxy.
@@ -16,15 +17,15 @@ struct TrustedProxies: Sendable {
         networks.contains { $0.contains(peer) }
     }
 
-    /// What stands for the address that a request came from; nil where that is no address of the Internet.
+    /// The value that stands for the address that a request came from; nil if it is no address of the Internet.
     func network(of peer: SocketAddress?, forwardedFor fields: @autoclosure () -> [String]) -> UInt64? {
         guard let peer = PeerAddress(peer) else { return nil }
         return contains(peer) ? origin(of: peer, forwardedFor: fields()).network : peer.network
     }
 
-    /// The address that a request came from, by the fields of a proxy `proxy`.
+    /// The address that a request came from, by the fields of `proxy`.
     ///
-    /// Where a proxy does not say, or not an address, it is the proxy's own.
+    /// If a proxy names no address, or something else in its place, the proxy's own address is returned.
     func origin(of proxy: PeerAddress, forwardedFor fields: [String]) -> PeerAddress {
         var address = proxy
         for entry in fields.flatMap({ $0.split(separator: ",") }).reversed() {

@@ -5,7 +5,7 @@ import RoomWire
 
 /// All connections of one event loop: sockets by number, room and session.
 ///
-/// Touched on that loop only.
+/// Used on that loop only.
 final class ConnectionHub: SocketOwner {
     let loop: LoopContext
     let feed: any SocketFeed
@@ -15,14 +15,14 @@ final class ConnectionHub: SocketOwner {
     private var followers: [RoomID: RoomFollowers<WebSocketConnection>] = [:]
     private var connectionsOfSession: [SessionID: [ConnectionID]] = [:]
 
-    /// Sockets with something written and not flushed.
+    /// Sockets whose output has not been flushed.
     private var unflushed: [WebSocketConnection] = []
     private var flushIsScheduled = false
-    /// Rooms with something to deliver.
+    /// Rooms that have something to deliver.
     private var dirty: [RoomFollowers<WebSocketConnection>] = []
     private var delivery = DeliverySchedule()
 
-    /// Makes the hub of a loop; `feed` brings it what happens in rooms.
+    /// Makes the hub of a loop; `feed` brings it the news of rooms.
     init(loop: LoopContext, feed: any SocketFeed) {
         self.loop = loop
         self.feed = feed
@@ -45,7 +45,7 @@ final class ConnectionHub: SocketOwner {
         for followed in connection.followed { unfollow(connection, followed.followers.room, because: .lost) }
     }
 
-    /// The tally, with how things stand.
+    /// The loop's tally, with the present state of its connections.
     func currentTally() -> ConnectionTally {
         var tally = loop.tally
         tally.openConnections = connections.count
@@ -56,7 +56,8 @@ final class ConnectionHub: SocketOwner {
         return tally
     }
 
-    /// Tells every socket when to come back, evenly spread over `window`, and closes whatever asks for nothing.
+    /// Tells every socket when to reconnect, evenly spread over `window`, and closes connections that have asked for
+    /// nothing.
     func drain(over window: TimeAmount) {
         loop.deadlines.drain()
         let part = Double(window.nanoseconds) / Double(max(connections.count, 1))
@@ -74,25 +75,25 @@ final class ConnectionHub: SocketOwner {
         loop.rooms.registry.unsubscribe(connection.id, from: room, because: end)
     }
 
-    /// Events of a room became durable: delivered soon, with what else comes until then.
+    /// Events of a room became durable: they are delivered soon, together with later ones that arrive before.
     func roomMoved(_ update: PublishedEvents) {
         guard let followers = followers[update.room] else { return }
         if followers.gather(update) { dirty.append(followers) }
         deliverSoon(pending: followers.pendingCount)
     }
 
-    /// Something is shown to all who follow a room: delivered with what else comes until then.
+    /// A room shows an ephemeral message: it is delivered soon, together with others that arrive before.
     func roomShows(_ message: EphemeralMessage) {
         guard let followers = followers[message.room] else { return }
         if followers.gather(message) { dirty.append(followers) }
         deliverSoon(pending: followers.pendingCount)
     }
 
-    /// A member says something to the one whose session this is.
+    /// A member sends a signal to the session that it names.
     func signalArrived(_ signal: RelayedSignal) {
         let connections = connections(of: signal.session).filter { $0.follows(signal.room) }
         guard !connections.isEmpty else { return }
-        // One frame of each kind, whatever the number of sockets.
+        // Makes at most one frame of each kind for any number of sockets.
         let plain = loop.framing.plain(signal.message)
         var compressed: ByteBuffer??
         for connection in connections {
@@ -106,22 +107,22 @@ final class ConnectionHub: SocketOwner {
         }
     }
 
-    /// A subscription was accepted.
+    /// A room accepted a subscription.
     func subscriptionBegan(_ subscription: Subscription) {
         guard let connection = connections[subscription.connection], connection.isOpen else {
-            // Gone by now.
+            // The connection has ended in the meantime.
             return loop.rooms.registry.unsubscribe(subscription.connection, from: subscription.room, because: .lost)
         }
         if subscription.isCatchUp, !connection.lacksDeltas(of: subscription.room) {
-            // It was answered by a later subscription, or unsubscribed, which the room has heard behind this.
+            // A later subscription has answered it, or the client has unsubscribed, which the room hears after this.
             return connection.caughtUp()
         }
         if subscription.isCatchUp, connection.awaitsAnswer(of: subscription.room) || connection.isLate(subscription) {
-            // It has asked for the room once more: that answer takes, or took, this one's place.
+            // The client has asked for the room again, and the other answer takes, or took, the place of this one.
             return connection.caughtUp()
         }
         if subscription.isCatchUp, !subscription.isSnapshot, connection.mustBeginAnew(subscription.room) {
-            // The rest of an answer, of a log that is no more.
+            // This is the rest of an answer from a log that no longer exists.
             return connection.caughtUp()
         }
         connection.subscriptionBegan(subscription, followers: followersToJoin(of: subscription.room))
@@ -134,7 +135,7 @@ final class ConnectionHub: SocketOwner {
         return made
     }
 
-    /// A subscription was refused.
+    /// A room refused a subscription.
     func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
         connections[request.connection]?.subscriptionRefused(request, because: failure)
     }
@@ -142,14 +143,14 @@ final class ConnectionHub: SocketOwner {
     /// A room banned a session.
     func sessionBanned(_ session: SessionID, from room: RoomID) {
         for connection in connections(of: session) where connection.follows(room) {
-            // What it may still see comes before it is told.
+            // The connection receives what it may still see before it is told of the ban.
             deliver()
             unfollow(connection, room, because: .asked)
             connection.subscriptionEnded(room, because: .banned)
         }
     }
 
-    /// A room's log is another one: nothing of before is shown any more, and everybody begins with a snapshot.
+    /// A room's log was replaced: no earlier events are shown any more, and all followers start again with a snapshot.
     func roomBegan(_ room: RoomID) {
         guard let followers = followers[room] else { return }
         followers.beginAnew()
@@ -159,7 +160,7 @@ final class ConnectionHub: SocketOwner {
         }
     }
 
-    /// A room is no more.
+    /// A room no longer exists.
     func roomForgotten(_ room: RoomID) {
         deliver()
         for connection in followers[room]?.connections ?? [] {
@@ -178,7 +179,7 @@ final class ConnectionHub: SocketOwner {
     /// The sessions that have sockets here.
     var sessions: [SessionID] { Array(connectionsOfSession.keys) }
 
-    /// Notes a session's new name, which is the default for joining.
+    /// Records a session's new name, which is the default name for joining.
     func sessionRenamed(_ session: SessionID, to name: String) {
         for connection in connections(of: session) { connection.session.name = name }
     }
@@ -218,7 +219,7 @@ final class ConnectionHub: SocketOwner {
         if delivery.isDue(at: .now()) { deliver() }
     }
 
-    /// Delivers what the rooms have gathered.
+    /// Delivers everything that the rooms have collected.
     private func deliver() {
         let start = NIODeadline.now()
         let rooms = dirty
@@ -232,7 +233,7 @@ final class ConnectionHub: SocketOwner {
             loop.tally.framesSent.text += sent.deltas + sent.ephemeral
             loop.tally.bytesSent += sent.bytes
         }
-        // Sockets that had something of their own to send take it and the deltas in one write.
+        // Sockets with output of their own send it and the deltas in one write.
         flush()
         delivery.done(events: events, from: start, to: .now())
     }

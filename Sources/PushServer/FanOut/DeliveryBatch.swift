@@ -2,19 +2,19 @@ import NIOCore
 import RoomService
 import WebSocketCodec
 
-/// The deltas and ephemeral messages of one delivery, framed once for all who get them.
+/// The deltas and ephemeral messages of one delivery, framed once for all followers.
 final class DeliveryBatch {
     let updates: [PublishedEvents]
     let ephemeral: [EphemeralMessage]
-    /// What both say: first the deltas.
+    /// The messages of both, deltas first.
     private let messages: [[UInt8]]
     private let framing: FrameMaker
     private let plain: [ByteBuffer]
     private let joinedPlain: ByteBuffer
-    /// Made when the first follower wants it.
+    /// The compressed frames, made when the first follower needs them.
     private var compressed: (frames: [ByteBuffer], joined: ByteBuffer, longest: Int)?
 
-    /// Frames the messages, of which there is at least one.
+    /// Frames the messages; there must be at least one.
     init(_ updates: [PublishedEvents], _ ephemeral: [EphemeralMessage], _ framing: FrameMaker) {
         self.updates = updates
         self.ephemeral = ephemeral
@@ -24,17 +24,17 @@ final class DeliveryBatch {
         joinedPlain = Self.join(plain)
     }
 
-    /// How many bytes its frames have, uncompressed.
+    /// The number of bytes in its frames, uncompressed.
     var byteCount: Int { joinedPlain.readableBytes }
 
-    /// All frames, one behind the other, as a connection with this compression understands them.
+    /// All frames, one after the other, in the form that a connection with this compression reads.
     func bytes(for compression: SocketCompression) -> ByteBuffer {
         guard compression.isOn else { return joinedPlain }
         let compressed = compressedFrames()
         return compression.takes(messageOf: compressed.longest) ? compressed.joined : joinedPlain
     }
 
-    /// The frame of one message: a delta, or behind these an ephemeral message.
+    /// The frame of one message, numbered from the first delta; ephemeral messages follow the deltas.
     func frame(_ index: Int, for compression: SocketCompression) -> ByteBuffer {
         guard compression.takes(messageOf: messages[index].count) else { return plain[index] }
         return compressedFrames().frames[index]

@@ -1,32 +1,32 @@
 import NIOCore
 
-/// When an event loop delivers what its rooms gather: deltas, presence and reactions.
+/// Decides when an event loop delivers the deltas, presence and reactions that its rooms collect.
 ///
-/// A delivery costs a write for each follower, whatever it carries. It comes at the end of the loop's turn, unless
-/// events come faster than the loop could deliver them one by one: then it rests first, the more they exceed that the
-/// longer, up to nearly the time that the last delivery took, or until there is enough to carry. So a write carries
-/// several deltas where that matters, and time is left for everything else.
+/// A delivery costs one write for each follower, however much it carries. Normally it takes place at the end of the
+/// loop's turn. If events arrive faster than the loop could deliver them one by one, the delivery waits first. The wait
+/// is longer the higher the load, up to nearly the time of the last delivery, and ends early when there is enough to
+/// carry. Under load a write therefore carries several deltas, and time is left for other work.
 struct DeliverySchedule {
-    /// Deliveries shorter than this need no rest after them.
+    /// Deliveries shorter than this are not followed by a wait.
     private static let longDelivery = TimeAmount.milliseconds(2)
-    /// The longest rest.
+    /// The longest wait.
     private static let longestRest = TimeAmount.milliseconds(100)
-    /// A room with so many events waiting is not kept waiting.
+    /// A delivery does not wait any longer for a room with this many events.
     private static let enoughEvents = 4
 
-    /// The rest, in parts of the delivery before it, for each unit of load above 1, which is all that the loop could
-    /// bear without joining events.
+    /// The wait, as a multiple of the time of the last delivery, for each unit of load above 1; at a load of 1,
+    /// delivering each event on its own takes all of the loop's time.
     private static let restGain = 1.5
-    /// The longest rest, in parts of the delivery before it.
+    /// The longest wait, as a multiple of the time of the last delivery.
     private static let longestShare = 0.9
 
     private var lastEnd = NIODeadline.uptimeNanoseconds(0)
     private var restsUntil = NIODeadline.uptimeNanoseconds(0)
-    /// When the next delivery is to come; nil while none is scheduled.
+    /// The time of the next delivery; nil while none is scheduled.
     private var due: NIODeadline?
 
-    /// A room has something to deliver, `events` in all: after which delay a delivery is to be tried; nil where that
-    /// is seen to.
+    /// Returns the delay after which to try a delivery, because a room has something to deliver, now `events` events;
+    /// nil if one is already scheduled.
     mutating func next(pending events: Int, at now: NIODeadline) -> TimeAmount? {
         let wanted = events >= Self.enoughEvents ? now : max(now, restsUntil)
         if let due, due <= wanted { return nil }
@@ -34,18 +34,18 @@ struct DeliverySchedule {
         return wanted - now
     }
 
-    /// Whether it is time; not where what was scheduled has been brought forward and done.
+    /// Whether a delivery is due; false if the scheduled one was brought forward and is done.
     func isDue(at now: NIODeadline) -> Bool {
         due.map { $0 <= now } ?? false
     }
 
-    /// A delivery has been done that carried `events` in its fullest room.
+    /// Records a delivery that carried `events` in its fullest room.
     mutating func done(events: Int, from start: NIODeadline, to end: NIODeadline) {
         due = nil
         let took = (end - start).nanoseconds
         let interval = max((end - lastEnd).nanoseconds, 1)
         lastEnd = end
-        // How busy the loop would be if each event had a delivery of its own.
+        // The share of the loop's time that would be used if each event had a delivery of its own.
         let load = Double(events) * Double(took) / Double(interval)
         let share = min(Self.restGain * (load - 1), Self.longestShare)
         guard took >= Self.longDelivery.nanoseconds, share > 0 else {

@@ -2,7 +2,7 @@ import NIOCore
 import RoomDomain
 import RoomService
 
-/// Carries what happens in rooms to one event loop's ``ConnectionHub``, in order.
+/// Carries the news of rooms to one event loop's ``ConnectionHub``, in order.
 final class HubFeed: SocketFeed {
     let loop: any EventLoop
     private let hub: NIOLoopBoundBox<ConnectionHub?>
@@ -20,7 +20,7 @@ final class HubFeed: SocketFeed {
     /// The hub; call on the loop.
     var attached: ConnectionHub? { hub.value }
 
-    /// Runs `body` with the hub on its loop: at once when called there, else in the order of the calls.
+    /// Runs `body` with the hub on its loop: at once if called there, otherwise in the order of the calls.
     func onLoop(_ body: @escaping @Sendable (ConnectionHub) -> Void) {
         loop.runSoon {
             if let hub = self.hub.value { body(hub) }

@@ -2,9 +2,9 @@ import NIOCore
 import RoomService
 import WebSocketCodec
 
-/// What the connections of one event loop share.
+/// The state that the connections of one event loop share.
 ///
-/// Touched on that loop only.
+/// Used on that loop only.
 final class LoopContext {
     let eventLoop: any EventLoop
     let rooms: RoomHost
@@ -13,20 +13,22 @@ final class LoopContext {
     /// Finds the rooms that clients name.
     var lookup: RoomLookup { RoomLookup(rooms: rooms.registry, admission: admission) }
     let framing = FrameMaker()
-    /// What is due on the connections.
+    /// The deadlines of the connections.
     let deadlines: LoopDeadlines
-    /// What the loop does in turns.
+    /// The loop's work that is done in turns.
     let turns: LoopTurns
-    /// Steps of TLS handshakes: each by itself, with no more of a pause than it takes to look at the sockets.
+    /// The steps of TLS handshakes, one in each turn; the pause between them is just long enough to look at the
+    /// sockets.
     let handshakeTurns: LoopTurns
-    /// What the loop's sockets have done.
+    /// The counts of the loop's sockets.
     var tally = ConnectionTally()
     private let probe: EventLoopProbe
     private var nextNumber: Int
     private let numberStep: Int
 
-    /// Makes the context of one loop, the `index`th of `count`, so that its numbers are unique in the process; call on the
-    /// loop.
+    /// Makes the context of one loop, the `index`th of `count`; call on the loop.
+    ///
+    /// The index and the count make the numbers of channels unique in the process.
     init(
         eventLoop: any EventLoop, index: Int, of count: Int, rooms: RoomHost, settings: RoomServerSettings,
         admission: Admission, probe: EventLoopProbe
@@ -43,13 +45,13 @@ final class LoopContext {
         numberStep = count
     }
 
-    /// A number for a new channel.
+    /// Makes a number for a new channel.
     func makeID() -> ConnectionID {
         defer { nextNumber += numberStep }
         return ConnectionID(rawValue: nextNumber)
     }
 
-    /// Makes what reads a socket's messages.
+    /// Makes the reader of a socket's messages.
     func makeReader(for compression: SocketCompression) -> MessageReader {
         MessageReader(
             role: .server, maximumMessageLength: settings.maximumMessageLength, deflate: compression.parameters,

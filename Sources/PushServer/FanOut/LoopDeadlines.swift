@@ -4,63 +4,62 @@ import RoomService
 
 extension HTTPConnectionHandler: Deadlined {}
 
-/// What is due on one event loop, and when: channels that are making their first request, open sockets, and HTTP
+/// The deadlines of one event loop: of channels that are making their first request, open sockets, and HTTP
 /// connections.
 ///
-/// Touched on that loop only.
+/// Used on that loop only.
 final class LoopDeadlines {
-    /// At most so many elements are looked at in a row: to close a connection takes some 20 µs.
+    /// The most elements that are checked in a row: closing a connection takes about 20 µs.
     private static let dueAtOnce = 16
-    /// From this time between two turns of the wheel on, the loop has stood still.
+    /// A longer time between two turns of the wheel means that the loop stood still.
     private static let noticedPause = TimeAmount.seconds(1)
 
     private let loop: any EventLoop
-    /// What is due, in turns with what else the loop has to do.
+    /// Checks what is due, in turns with the loop's other work.
     private let turns: LoopTurns
     private var elements: [ConnectionID: any Deadlined] = [:]
-    /// How many of the elements speak HTTP.
+    /// The number of elements that are HTTP connections.
     private var httpConnections = 0
     private var wheel = TimerWheel(start: .now())
     private var lastTurn = NIODeadline.now()
-    /// What is due and has not been looked at.
+    /// The elements that are due and have not been checked.
     private var due: CircularBuffer<(tick: Int, id: ConnectionID)> = []
 
-    /// Begins without any element; call on the loop.
+    /// Makes one without elements; call on the loop.
     init(loop: any EventLoop) {
         self.loop = loop
         turns = LoopTurns(of: loop)
     }
 
-    /// How many channels are open that are sockets, or are making their first request; those that are closing are
-    /// included.
+    /// The number of channels that are sockets or are making their first request; those that are closing are included.
     var openChannels: Int { elements.count - httpConnections }
 
-    /// Looks at `element` when `deadline` has come, and from then on whenever it says, until ``forget(_:)``.
+    /// Checks `element` at its deadline, and then at each time that it returns, until ``forget(_:)``.
     func lookAfter(_ element: any Deadlined, _ id: ConnectionID, at deadline: NIODeadline) {
         elements[id] = element
         wheel.schedule(element, id, at: deadline)
     }
 
-    /// Looks after an HTTP connection, until ``forgetHTTP(_:)``.
+    /// Checks an HTTP connection, until ``forgetHTTP(_:)``.
     func lookAfterHTTP(_ handler: HTTPConnectionHandler, _ id: ConnectionID, at deadline: NIODeadline) {
         httpConnections += 1
         lookAfter(handler, id, at: deadline)
     }
 
-    /// Looks no more after an HTTP connection.
+    /// Ends the checks of an HTTP connection.
     func forgetHTTP(_ id: ConnectionID) {
         guard elements[id] != nil else { return }
         httpConnections -= 1
         forget(id)
     }
 
-    /// Looks at the element of this number at an earlier deadline; nothing changes where it is not looked after.
+    /// Checks the element of this number at an earlier deadline; does nothing if there is none.
     func schedule(_ id: ConnectionID, at deadline: NIODeadline) {
         guard let element = elements[id] else { return }
         wheel.schedule(element, id, at: deadline)
     }
 
-    /// Looks no more after the element of this number: its channel is gone.
+    /// Ends the checks of the element of this number, whose channel is closed.
     func forget(_ id: ConnectionID) {
         elements[id] = nil
     }
@@ -70,12 +69,12 @@ final class LoopDeadlines {
         for element in elements.values { element.drain() }
     }
 
-    /// Does what is due; called once an interval of the wheel.
+    /// Does what is due; called once in each interval of the wheel.
     func turnWheel() {
         let now = NIODeadline.now()
         let pause = now - lastTurn
         lastTurn = now
-        // The process stood still: what its peers did meanwhile nobody has seen yet.
+        // The process stood still, so nothing that peers did in that time has been read yet.
         if pause > Self.noticedPause { for element in elements.values { element.excuse(pause) } }
         let isUnderWay = !due.isEmpty
         while let (tick, ids) = wheel.next(at: now) { due.append(contentsOf: ids.map { (tick, $0) }) }
@@ -84,7 +83,7 @@ final class LoopDeadlines {
         turns.assumeIsolated { $0.add { this.value.lookAtDue() } }
     }
 
-    /// Looks at some of what is due; returns whether there is more.
+    /// Checks some of the elements that are due; returns whether there are more.
     private func lookAtDue() -> Bool {
         let now = NIODeadline.now()
         for _ in 0..<Self.dueAtOnce {

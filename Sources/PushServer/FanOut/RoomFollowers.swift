@@ -3,60 +3,64 @@ import RoomDomain
 import RoomService
 import TLSTransport
 
-/// A connection that follows rooms, as their followers know it.
+/// A connection that follows rooms, in the form that their followers know it.
 protocol RoomFollower: AnyObject {
-    /// What sends for the connection; nil where there is no TLS.
+    /// The TLS handler that sends; nil if there is no TLS.
     var tls: TLSHandler? { get }
-    /// What was agreed to about compression.
+    /// The agreed compression.
     var compression: SocketCompression { get }
-    /// Whether something waits to be sent that goes before a delta.
+    /// Whether output waits that must be sent before a delta.
     var isWaitingToSend: Bool { get }
 
     /// The connection's place among the followers of a room has changed.
     func moved(to place: Int, in room: RoomID)
 
-    /// The transport did not take all of a delta that was sent past the outbox.
+    /// The transport did not take all of a delta that was sent without the outbox.
     func stalled()
 
     /// Deltas were not sent because others before them were not.
     func leftOut(_ deltas: Int)
 
-    /// Puts a delta or ephemeral message behind what waits, or drops all of them where they are too many.
+    /// Adds a delta or ephemeral message to the output that waits, or drops all of them if they are too many.
     ///
-    /// `seq` is the first event of a delta; of an ephemeral message, the first that comes after it.
+    /// `seq` is the first event of a delta; for an ephemeral message, the first event after it.
     func queue(_ frame: ByteBuffer, _ kind: Outbox.Kind, of room: RoomID, from seq: Int)
 }
 
-/// The connections of one event loop that follow one room, and what waits to be sent to all of them.
+/// The connections of one event loop that follow one room, and the output that waits for all of them.
 ///
-/// What is gathered between two deliveries is framed once and goes to each follower in one write. Generic, so that a
-/// delivery to many calls its connections directly.
+/// The messages of a delivery are framed once and reach each follower in one write. The type is generic, so that a
+/// delivery to many followers calls its connections directly.
 final class RoomFollowers<Connection: RoomFollower> {
     /// One follower.
     private struct Follower {
         let connection: Connection
-        /// What sends for the connection; nil where there is no TLS.
+        /// The TLS handler that sends; nil if there is no TLS.
         let tls: TLSHandler?
         /// The last event that was written to the connection.
         var seq: Int
-        /// Whether something waits to be sent that goes before a delta.
+        /// Whether output waits that must be sent before a delta.
         ///
-        /// It is here, with what else a delivery looks at, because the connections of a large room are in no cache.
+        /// It is stored here, with all other values that a delivery reads, because the connections of a large room are
+        /// in no processor cache.
         var isWaiting: Bool
         let compression: SocketCompression
         /// The first event that was left out because the peer did not keep up; nil while it keeps up.
         var leftOutFrom: Int?
-        /// Whether what it has is of another log, so that nothing but a snapshot joins it.
+        /// Whether the connection was shown another log, so that only a snapshot may come next.
         var beginsAnew = false
-        /// Whether what was left out is the rest of an answer, which it asks for when it has taken the first part.
+        /// Whether the events that were left out are the rest of an answer, which the connection requests once it has
+        /// taken the first part.
         var awaitsRest = false
-        /// Whether it has asked for the room once more: until the answer it gets nothing, so that no snapshot goes back.
+        /// Whether the connection has asked for the room again.
+        ///
+        /// Until the answer arrives it gets nothing, so that no snapshot goes back.
         var awaitsAnswer = false
-        /// Whether it follows no longer and is only here because a delivery is under way.
+        /// Whether it no longer follows, and is kept only until the delivery under way ends.
         var isGone = false
     }
 
-    /// The most bytes of a delivery that are sent past the outbox.
+    /// The most bytes of a delivery that are sent without the outbox.
     private static var directLimit: Int { 32_768 }
 
     let room: RoomID
@@ -65,18 +69,18 @@ final class RoomFollowers<Connection: RoomFollower> {
     private var isDelivering = false
     private var pending: [PublishedEvents] = []
     private var pendingEphemeral: [EphemeralMessage] = []
-    /// How many events and ephemeral messages wait to be delivered.
+    /// The number of events and ephemeral messages that wait to be delivered.
     private(set) var pendingCount = 0
 
-    /// Makes the followers of a room, none at first.
+    /// Makes the followers of a room, at first without any.
     init(of room: RoomID) {
         self.room = room
     }
 
-    /// Whether nobody follows.
+    /// Whether the room has no followers.
     var isEmpty: Bool { followers.count == goneCount }
 
-    /// Everybody who follows.
+    /// All connections that follow.
     var connections: [Connection] { followers.filter { !$0.isGone }.map(\.connection) }
 
     // MARK: Following
@@ -90,7 +94,7 @@ final class RoomFollowers<Connection: RoomFollower> {
         return followers.count - 1
     }
 
-    /// Notes that the connection at `place` was given all events up to `seq`.
+    /// Records that the connection at `place` was given all events up to `seq`.
     func restart(_ place: Int, seq: Int) {
         followers[place].seq = seq
         followers[place].leftOutFrom = nil
@@ -99,28 +103,28 @@ final class RoomFollowers<Connection: RoomFollower> {
         followers[place].awaitsAnswer = false
     }
 
-    /// Leaves out what comes for the connection at `place` until it is answered (``restart(_:seq:)``), or refused.
+    /// Leaves out events for the connection at `place` until it is answered (``restart(_:seq:)``) or refused.
     func awaitAnswer(_ place: Int) {
         leaveOut(from: followers[place].seq + 1, at: place)
         followers[place].awaitsAnswer = true
     }
 
-    /// The connection at `place` was refused: what was left out for it is asked for.
+    /// Records that the connection at `place` was refused, so that it may ask for the events that were left out.
     func answerRefused(_ place: Int) { followers[place].awaitsAnswer = false }
 
-    /// Whether the connection at `place` has asked for the room once more.
+    /// Whether the connection at `place` has asked for the room again.
     func awaitsAnswer(at place: Int) -> Bool { followers[place].awaitsAnswer }
 
-    /// Notes that what the connection at `place` was given has a rest, behind `seq`.
+    /// Records that the answer to the connection at `place` has a rest, after `seq`.
     func awaitRest(_ place: Int, behind seq: Int) {
         followers[place].leftOutFrom = seq + 1
         followers[place].awaitsRest = true
     }
 
-    /// Whether what was left out for the connection at `place` is the rest of an answer.
+    /// Whether the events that were left out for the connection at `place` are the rest of an answer.
     func awaitsRest(at place: Int) -> Bool { followers[place].awaitsRest && !followers[place].beginsAnew }
 
-    /// Drops what waits to be delivered: everybody must be given the room anew.
+    /// Drops all messages that wait: every follower must start again with a snapshot.
     func beginAnew() {
         pending.removeAll(keepingCapacity: true)
         pendingEphemeral.removeAll(keepingCapacity: true)
@@ -131,10 +135,10 @@ final class RoomFollowers<Connection: RoomFollower> {
         }
     }
 
-    /// Whether the connection at `place` must be given the room anew.
+    /// Whether the connection at `place` must start again with a snapshot.
     func beginsAnew(at place: Int) -> Bool { followers[place].beginsAnew }
 
-    /// Notes whether something waits to be sent to the connection at `place`.
+    /// Records whether output waits for the connection at `place`.
     func setWaiting(_ isWaiting: Bool, at place: Int) {
         followers[place].isWaiting = isWaiting
     }
@@ -150,10 +154,10 @@ final class RoomFollowers<Connection: RoomFollower> {
     /// The last event that the connection at `place` was given.
     func seq(at place: Int) -> Int { followers[place].leftOutFrom.map { $0 - 1 } ?? followers[place].seq }
 
-    /// The first event that was left out for the connection at `place`; nil where none was.
+    /// The first event that was left out for the connection at `place`; nil if none was.
     func leftOutFrom(at place: Int) -> Int? { followers[place].leftOutFrom }
 
-    /// Notes that the connection at `place` does not get the events from `seq` on.
+    /// Records that the connection at `place` does not get the events from `seq` on.
     func leaveOut(from seq: Int, at place: Int) {
         followers[place].leftOutFrom = min(seq, followers[place].leftOutFrom ?? seq)
     }
@@ -168,21 +172,22 @@ final class RoomFollowers<Connection: RoomFollower> {
 
     // MARK: Delivering
 
-    /// Keeps events until the next delivery; true where they are the first.
+    /// Keeps events until the next delivery; returns whether nothing was waiting before.
     func gather(_ update: PublishedEvents) -> Bool {
         defer { pendingCount += update.seq - update.from + 1 }
         pending.append(update)
         return pendingCount == 0
     }
 
-    /// Keeps an ephemeral message until the next delivery, in which it comes behind the events; true where it is the first.
+    /// Keeps an ephemeral message until the next delivery, which sends it after the events; returns whether nothing was
+    /// waiting before.
     func gather(_ message: EphemeralMessage) -> Bool {
         defer { pendingCount += 1 }
         pendingEphemeral.append(message)
         return pendingCount == 0
     }
 
-    /// Sends everybody what was gathered; returns how many frames were sent without waiting, and their bytes.
+    /// Sends everything that waits to all followers; returns how many frames were sent directly, and their bytes.
     func deliver(framing: FrameMaker) -> (deltas: Int, ephemeral: Int, bytes: Int) {
         guard pendingCount > 0 else { return (0, 0, 0) }
         let batch = DeliveryBatch(pending, pendingEphemeral, framing)
@@ -194,7 +199,7 @@ final class RoomFollowers<Connection: RoomFollower> {
         defer { endDelivery() }
         let isShort = batch.byteCount <= Self.directLimit
         var (sent, bytes, place) = (0, 0, 0)
-        // Whoever is added meanwhile stands at the end and has these events.
+        // A follower that is added during the delivery stands at the end and already has these events.
         while place < followers.count {
             defer { place += 1 }
             guard isShort, range.map({ followers[place].seq == $0.lowerBound - 1 }) ?? true,
@@ -219,7 +224,7 @@ final class RoomFollowers<Connection: RoomFollower> {
         for place in followers.indices.reversed() where followers[place].isGone { removeGone(place) }
     }
 
-    /// Puts what a connection lacks behind what it waits for, or leaves it out.
+    /// Adds the messages that a connection lacks to its waiting output, or leaves them out.
     private func queue(_ batch: DeliveryBatch, at place: Int) {
         let connection = followers[place].connection
         for (index, update) in batch.updates.enumerated() where update.seq > followers[place].seq {
@@ -234,7 +239,7 @@ final class RoomFollowers<Connection: RoomFollower> {
             connection.queue(batch.frame(index, for: connection.compression), .delta, of: room, from: update.from)
         }
         for (index, message) in batch.ephemeral.enumerated() {
-            // Who lacks events gets a snapshot, in which presence is.
+            // A connection that lacks events gets a snapshot, which contains presence.
             guard !followers[place].isGone, followers[place].leftOutFrom == nil else { return }
             connection.queue(
                 batch.frame(batch.updates.count + index, for: connection.compression), .ephemeral(message.kind),

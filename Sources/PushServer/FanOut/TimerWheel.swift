@@ -1,18 +1,18 @@
 import NIOCore
 import RoomService
 
-/// Something of one event loop that has deadlines.
+/// An object of one event loop that has deadlines.
 protocol Deadlined: AnyObject {
-    /// The tick at which the wheel looks at it; nil while it is on no wheel. The wheel's alone to change.
+    /// The tick at which the wheel checks it; nil while it is on no wheel. Only the wheel changes it.
     var wheelTick: Int? { get set }
 
-    /// Does what is due, and returns when to look again; nil where that is not needed.
+    /// Does what is due, and returns the time of the next check; nil if none is needed.
     func deadlineReached(at now: NIODeadline) -> NIODeadline?
 
-    /// Forgives a peer a time in which the loop stood still and nobody saw what the peer did.
+    /// Extends the peer's deadlines by a time in which the loop stood still and read nothing.
     func excuse(_ pause: TimeAmount)
 
-    /// The server stops: ends what nobody waits for.
+    /// The server stops: closes a connection on which nothing is under way.
     func drain()
 }
 
@@ -22,15 +22,15 @@ extension Deadlined {
     func drain() {}
 }
 
-/// All deadlines of one event loop, to the tenth of a second: one timer for any number of connections.
+/// All deadlines of one event loop, to a tenth of a second, with one timer for any number of connections.
 ///
-/// Each element stands on the wheel once, at its earliest deadline, and says there what comes next: moving a deadline
-/// away, as every received byte does with that of a silent peer, costs nothing. The wheel holds numbers, so it keeps
-/// nothing alive.
+/// Each element is on the wheel once, at its earliest deadline, and names its next deadline there. Moving a deadline to
+/// a later time therefore costs nothing; every received byte does so with the deadline for silence. The wheel holds
+/// numbers, so it keeps no element alive.
 struct TimerWheel {
-    /// How far apart the wheel's ticks are.
+    /// The time between two ticks.
     static let interval = TimeAmount.milliseconds(100)
-    /// Ticks in one turn, 102.4 s: who is due later is looked at in between.
+    /// The ticks in one turn of 102.4 s; an element with a later deadline is checked in between.
     private static let slotCount = 1_024
 
     private var slots: [[ConnectionID]]
@@ -44,7 +44,7 @@ struct TimerWheel {
         slots = Array(repeating: [], count: Self.slotCount)
     }
 
-    /// Sees to it that an element is looked at by `deadline`, or at most one interval later.
+    /// Ensures that an element is checked by `deadline`, or at most one interval later.
     mutating func schedule(_ element: any Deadlined, _ id: ConnectionID, at deadline: NIODeadline) {
         let interval = Self.interval.nanoseconds
         let due = Int(((deadline - start).nanoseconds + interval - 1) / interval)
@@ -54,9 +54,10 @@ struct TimerWheel {
         slots[wanted % Self.slotCount].append(id)
     }
 
-    /// Takes the next tick that has come, and returns its number and who stands there; nil where none has.
+    /// Takes the next tick that is due, and returns its number and the elements there; nil if none is due.
     ///
-    /// Who moved to an earlier tick stands there still: only those whose ``Deadlined/wheelTick`` is this one are meant.
+    /// An element that moved to an earlier tick is still listed at its old one: only elements whose
+    /// ``Deadlined/wheelTick`` is the returned tick are meant.
     mutating func next(at now: NIODeadline) -> (tick: Int, ids: [ConnectionID])? {
         guard start + TimeAmount.nanoseconds(Int64(tick + 1) * Self.interval.nanoseconds) <= now else { return nil }
         tick += 1

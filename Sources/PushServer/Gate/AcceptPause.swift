@@ -1,20 +1,21 @@
 import Glibc
 import NIOCore
 
-/// Makes a listener pause where a connection cannot be accepted for want of descriptors or memory.
+/// Makes a listener pause when a connection cannot be accepted for lack of descriptors or memory.
 ///
-/// The connection stays in the system's queue, which wakes the loop at once again: without a pause it would do nothing
-/// else. Open connections are served meanwhile, and accepting goes on by itself. SwiftNIO's `AcceptBackoffHandler` holds
-/// back the next read, and there is none: after an error the last one still counts as pending.
+/// The connection stays in the system's queue, which wakes the loop again at once: without a pause the loop would do
+/// nothing else. Open connections are served during the pause, and accepting resumes by itself. SwiftNIO's
+/// `AcceptBackoffHandler` delays the next read, but there is none: after an error the last read still counts as
+/// pending.
 final class AcceptPause: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
-    /// Long enough to cost nothing, short enough that nobody who waits gives up.
+    /// Long enough to cost nothing, and short enough that no waiting client gives up.
     static let length = TimeAmount.milliseconds(250)
 
     private var isPausing = false
 
-    /// Puts one into a listener's pipeline, with handlers of connections behind it; call on the listener's loop.
+    /// Adds one to a listener's pipeline, with the handlers of connections behind it; call on the listener's loop.
     static func add(to listener: any Channel, before others: [any ChannelHandler] = []) throws {
         try listener.pipeline.syncOperations.addHandlers([AcceptPause()] + others)
     }
@@ -33,7 +34,7 @@ final class AcceptPause: ChannelInboundHandler {
     }
 
     private func setReading(_ reads: Bool, _ channel: any Channel) {
-        // Fails where the listener was closed.
+        // Fails if the listener was closed.
         try? channel.syncOptions?.setOption(.autoRead, value: reads)
     }
 

@@ -7,59 +7,59 @@ import RoomWire
 import TLSTransport
 import WebSocketCodec
 
-/// Looks at the first request of a connection: a WebSocket's opening handshake is answered here, anything else goes,
-/// untouched, to the HTTP server.
+/// Reads the first request of a connection: it answers the opening handshake of a WebSocket, and passes everything else
+/// unchanged to the HTTP server.
 ///
-/// A handshake that follows other requests comes back to another of its kind, which stands before the HTTP server's
-/// handlers and reads nothing: they are left without input, for as long as the connection lives.
+/// A handshake that follows other requests is handed to another handler of this type. That one stands before the HTTP
+/// server's handlers and reads nothing, so they get no more input for the rest of the connection.
 final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler, Deadlined {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What the handler needs of its server.
+    /// The parts of the server that the handler needs.
     struct Surroundings {
         var loop: LoopContext
         var hub: any SocketOwner
-        /// What sends, where there is TLS.
+        /// The TLS handler that sends; nil if there is no TLS.
         var tls: TLSHandler?
-        /// The connection's place among those of its address, where they are counted.
+        /// The connection's place among those of its address; nil if they are not counted.
         var ticket: AddressLimit.Ticket?
-        /// The connection's place among those that have not made a request.
+        /// The connection's place among those that have made no request.
         var newcomer: AddressLimit.Ticket?
-        /// Counts an opening handshake, by its `X-Forwarded-For` where it comes through a proxy.
+        /// Counts an opening handshake, by its `X-Forwarded-For` if it comes through a proxy.
         var countHandshake: ([String]) throws(CommandFailure) -> Void
         /// Counts a handshake that comes through a proxy, by the proxy's `X-Forwarded-For`.
         var admitForwarded: ([String]) -> AddressLimit.Ticket?
-        /// The account of what waits for the connection, by the proxy's `X-Forwarded-For`.
+        /// Makes the account of bytes that wait on the connection, by the proxy's `X-Forwarded-For`.
         var account: ([String]) -> WaitingBytes.Account
         var authenticator: Authenticator
         var origins: OriginRule
-        /// Runs work that nobody waits for.
+        /// Runs work in the background.
         var start: @Sendable (@escaping @Sendable () async -> Void) -> Void
-        /// Puts the HTTP server's handlers behind this one.
+        /// Adds the HTTP server's handlers behind this one.
         var serveHTTP: (any Channel) throws -> Void
         var isDraining: () -> Bool
     }
 
-    /// What `backline.v1.json` sockets speak.
+    /// The subprotocol of the sockets.
     static let subprotocol = "backline.v1.json"
 
     let id: ConnectionID
     var wheelTick: Int?
     private var surroundings: Surroundings
-    /// What is counted of the connection.
+    /// The connection's place in the count of its address.
     private var ticket: AddressLimit.Ticket?
-    /// What waits for the connection.
+    /// The account of bytes that wait on the connection.
     private var account: WaitingBytes.Account?
     private let deadline: NIODeadline
     private var parser: HeadParser
-    /// What has arrived and was not handed on.
+    /// Input that has arrived and was not passed on.
     private var arrived = ByteBuffer()
     private var isDeciding = false
     /// Whether the request is HEAD: its answer has no body (RFC 9110 §9.3.2).
     private var isHead = false
-    /// Whether the connection is a socket's now.
+    /// Whether the connection has become a socket.
     private var isOpened = false
     private var context: ChannelHandlerContext?
 
@@ -68,7 +68,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         ticket = surroundings.ticket
         let settings = surroundings.loop.settings
         id = surroundings.loop.makeID()
-        // Who comes while the server stops is not waited for.
+        // A connection that is opened while the server stops is closed at once.
         deadline = .now() + (surroundings.isDraining() ? .zero : settings.handshakeTimeout)
         parser = HeadParser(maximumHeadLength: settings.maximumHeadLength)
     }
@@ -98,7 +98,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         return nil
     }
 
-    /// The server is stopping: whoever has not asked for anything is not waited for.
+    /// Closes the connection when the server stops, unless a request is being decided.
     func drain() {
         if !isDeciding { context?.close(promise: nil) }
     }
@@ -110,7 +110,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         arrived.writeImmutableBuffer(unwrapInboundIn(data))
         guard !isDeciding else {
-            // A client may send nothing before it is answered; what it sends all the same is bounded.
+            // A client may send nothing before it is answered; input that arrives nevertheless is bounded.
             if arrived.readableBytes > surroundings.loop.settings.maximumMessageLength { context.close(promise: nil) }
             return
         }
@@ -131,7 +131,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         }
     }
 
-    /// Answers the handshake whose head another has read.
+    /// Answers a handshake whose head the HTTP server has read.
     func open(_ head: RequestHead) {
         guard let context else { return }
         isHead = head.method == "HEAD"
@@ -158,7 +158,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     // MARK: Opening a socket
 
     private func open(_ head: RequestHead, _ context: ChannelHandlerContext) throws(HandshakeViolation) {
-        // RFC 9112 §3.2: also where nothing is opened.
+        // RFC 9112 §3.2: this holds even if no socket is opened.
         guard !head.isHTTP11 || head.fields.onlyValue(of: "Host").map({ RequestRule.isHost($0) }) == true else {
             throw .badHost
         }
@@ -196,7 +196,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         }
     }
 
-    /// What takes a result from any thread back to the connection's loop: `next` goes on with it, a failure is answered.
+    /// Makes the callback that takes a result from any thread to the connection's loop: `next` gets a value, and a
+    /// failure is answered.
     private func resume<Success: Sendable>(
         _ handshake: ServerHandshake, _ context: ChannelHandlerContext, _ next: @escaping (Success) -> Void
     ) -> @Sendable (Result<Success, CommandFailure>) -> Void {
@@ -210,7 +211,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         return { result in bound.eventLoop.runSoon { bound.value(result) } }
     }
 
-    /// Finds the room that the socket is for, if it is for one, and whether the session may look at it.
+    /// Finds the room that the socket is opened for, if any, and checks whether the session may see it.
     private func admit(
         _ session: Session, to place: SocketPlace, _ handshake: ServerHandshake, _ context: ChannelHandlerContext
     ) {
@@ -254,7 +255,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         _ context: ChannelHandlerContext
     ) {
         guard context.channel.isActive else { return }
-        // Whoever comes now would not be told to go.
+        // A socket that opened now would not be told that the server stops.
         guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
         switch result {
         case .success(let (session, room)):
@@ -270,7 +271,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
             handshake.writeResponse(into: &response, extensions: extensions)
             surroundings.loop.tally.handshakeAnswered(status: 101)
             do {
-                // The number goes on to the socket, and with it the place among those who have deadlines.
+                // The socket takes over the number, and with it the entry among the deadlines.
                 isOpened = true
                 let connection = WebSocketConnection(
                     id, response: response, loop: surroundings.loop, hub: surroundings.hub, session: session,

@@ -1,7 +1,8 @@
 import NIOCore
 
-/// Ends a connection as soon as it is accepted where its address has too many that have not made a request: before anything
-/// is made for it.
+/// Ends a connection as soon as it is accepted, if its address has too many that have not made a request.
+///
+/// Nothing is allocated for such a connection.
 final class NewcomerGate: ChannelInboundHandler, Sendable {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
@@ -9,7 +10,7 @@ final class NewcomerGate: ChannelInboundHandler, Sendable {
     private let addresses: AddressLimit
     private let refused: @Sendable () -> Void
 
-    /// Makes the gate of a listener; `refused` is called for each connection that is ended.
+    /// Makes the gate of a listener, which calls `refused` for each connection that it ends.
     init(_ addresses: AddressLimit, refused: @escaping @Sendable () -> Void) {
         self.addresses = addresses
         self.refused = refused

@@ -4,23 +4,23 @@ import NIOCore
 import RoomService
 import RoomWire
 
-/// What a request's context is made from.
+/// The values from which a request's context is made.
 struct APIRequestSource: RequestContextSource {
     let channel: any Channel
     let logger: Logger
     let memory: AnswerMemory
 }
 
-/// What is known of a request while it is answered.
+/// The state of a request while it is answered.
 struct APIContext: RequestContext {
     typealias Source = APIRequestSource
 
     var coreContext: CoreRequestContextStorage
-    /// Whose request it is, once that was found out.
+    /// The session behind the request, once it is authenticated.
     var authenticated: Session?
     /// The other end of the request's connection.
     let peer: SocketAddress?
-    /// What the answer takes of the memory for what waits.
+    /// The memory that the answer takes while it waits.
     let memory: AnswerMemory
 
     init(source: APIRequestSource) {
@@ -29,7 +29,7 @@ struct APIContext: RequestContext {
         coreContext = CoreRequestContextStorage(source: source)
     }
 
-    /// Whose request it is.
+    /// Returns the session behind the request.
     func session() throws(CommandFailure) -> Session {
         guard let authenticated else { throw CommandFailure(.unauthorized) }
         return authenticated

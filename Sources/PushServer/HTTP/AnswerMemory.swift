@@ -3,7 +3,7 @@ import RoomService
 import RoomWire
 import Synchronization
 
-/// The memory of one answer over HTTP, charged from when the answer is made until its last byte has left.
+/// The memory of one HTTP answer, charged from the moment it is made until its last byte has been sent.
 final class AnswerMemory: Sendable {
     private let waiting: WaitingBytes
     private let states: HeldStates
@@ -16,7 +16,8 @@ final class AnswerMemory: Sendable {
         var shared = 0
     }
 
-    /// For a request of an address (``PeerAddress/network``); nil where that is not known or stands for many.
+    /// Makes the memory for a request from an address (``PeerAddress/network``); nil if that is not known or stands for
+    /// many peers.
     init(_ waiting: WaitingBytes, _ states: HeldStates, network: UInt64?) {
         self.waiting = waiting
         self.states = states
@@ -26,8 +27,9 @@ final class AnswerMemory: Sendable {
     /// Whether anything is charged.
     var isCharged: Bool { state.withLock { $0.charge != nil || $0.hold != nil } }
 
-    /// Says that a state is in the body as it is there for others too: it is charged once for all of them; or refuses with
-    /// `rate_limited`.
+    /// Charges a room state in the body, or refuses with `rate_limited`.
+    ///
+    /// The state's bytes are shared by all who are given it, so they are charged once for all of them.
     func shares(_ shared: SharedState) throws(CommandFailure) {
         let bytes = shared.plain.readableBytes
         guard bytes < WaitingBytes.step || waiting.takes(WaitingBytes.step, of: network) else { throw Self.refusal }
@@ -38,12 +40,12 @@ final class AnswerMemory: Sendable {
         }
     }
 
-    /// Refuses with `rate_limited` where so many bytes more could not wait; call before anything long is computed.
+    /// Refuses with `rate_limited` if this many bytes more could not wait; call before a long answer is computed.
     func expect(_ bytes: Int) throws(CommandFailure) {
         guard waiting.takes(bytes, of: network) else { throw Self.refusal }
     }
 
-    /// Charges a body of so many bytes for as long as it is kept, or refuses with `rate_limited`; nil where it is short.
+    /// Charges a body of this many bytes while it is kept, or refuses with `rate_limited`; nil if it is short.
     func charge(bodyOf bytes: Int) throws(CommandFailure) -> WaitingBytes.Charge? {
         guard bytes >= WaitingBytes.step else { return nil }
         guard let charge = waiting.charge(bytes, to: network) else { throw Self.refusal }
@@ -59,5 +61,5 @@ final class AnswerMemory: Sendable {
     }
 
     private static let refusal = CommandFailure(
-        .rateLimited, "too many bytes wait to be taken", retryAfterMs: 1_000)
+        .rateLimited, "too many bytes wait to be sent", retryAfterMs: 1_000)
 }

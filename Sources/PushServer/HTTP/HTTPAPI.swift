@@ -3,24 +3,24 @@ import Logging
 import RoomService
 import RoomWire
 
-/// The HTTP side of the protocol (section 2): routes, and the rules that hold for all of them.
+/// The HTTP side of the protocol (section 2): routes, and the rules that apply to all of them.
 struct HTTPAPI: Sendable {
     let rooms: RoomHost
     let settings: RoomServerSettings
-    /// Every loop's feed, to reach the sockets of a session.
+    /// The feed of each event loop, which reaches the sockets of a session.
     let feeds: [HubFeed]
     let addresses: AddressLimit
     let admission: Admission
     let authenticator: Authenticator
     let isStopping: @Sendable () -> Bool
-    /// Everything that was measured, in Prometheus' text format 0.0.4.
+    /// Returns all metrics in Prometheus' text format 0.0.4.
     let metrics: @Sendable () async -> [UInt8]
     let logger: Logger
 
-    /// What answers requests.
+    /// Makes the responder that answers requests.
     func responder() -> RouterResponder<APIContext> { router().buildResponder() }
 
-    /// Everything in ``Routes`` that is served on the port of clients.
+    /// Makes the router of all ``Routes`` on the port of clients.
     func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         let routes = Routes.ofClients(metricsHaveOwnAddress: settings.metricsAddress != nil)
@@ -40,7 +40,7 @@ struct HTTPAPI: Sendable {
         RequestReader(rooms: rooms, admission: admission, maximumBodyLength: settings.maximumMessageLength)
     }
 
-    /// Adds a route with the rules that it names; the first rule is the first that a request meets.
+    /// Adds a route with the rules that it names; a request passes them in the order in which they are added.
     private func add(_ route: Route, to router: Router<APIContext>, _ operations: Operations) {
         let group = router.group()
         if route.policy != .data {

@@ -1,8 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// The HTTP connections that are open and how many requests are being answered, so that a stop can wait for the latter
-/// and end the former.
+/// The open HTTP connections, and the number of requests being answered.
+///
+/// A stop waits until no request is being answered, and then closes the connections.
 final class HTTPActivity: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
@@ -11,7 +12,7 @@ final class HTTPActivity: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes a connection until it closes, and keeps its place among those of its address until then.
+    /// Records a connection until it closes, and keeps its place among those of its address until then.
     func opened(_ channel: any Channel, _ ticket: AddressLimit.Ticket?) {
         let id = ObjectIdentifier(channel)
         state.withLock { $0.channels[id] = channel }
@@ -20,20 +21,20 @@ final class HTTPActivity: Sendable {
         }
     }
 
-    /// Notes that a connection has become a socket.
+    /// Records that a connection has become a socket.
     func left(_ channel: any Channel) {
         state.withLock { $0.channels[ObjectIdentifier(channel)] = nil }
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     var openConnections: Int { state.withLock { $0.channels.count } }
 
-    /// Notes that a request is being answered.
+    /// Records that a request is being answered.
     func began() {
         state.withLock { $0.requests += 1 }
     }
 
-    /// Notes that a request has been answered.
+    /// Records that a request has been answered.
     func ended() {
         state.withLock { $0.requests -= 1 }
     }

@@ -9,17 +9,17 @@ import RoomWire
 import TLSTransport
 import WebSocketCodec
 
-/// Puts the HTTP server on connections, with a ``HTTPConnectionHandler`` under it.
+/// Adds the HTTP server to connections, above an ``HTTPConnectionHandler``.
 struct HTTPConnections: Sendable {
     let responder: RouterResponder<APIContext>
     let settings: RoomServerSettings
     let admission: Admission
     let activity: HTTPActivity
-    /// Runs work that nobody waits for.
+    /// Runs work in the background.
     let start: @Sendable (@escaping @Sendable () async -> Void) -> Void
     let logger: Logger
 
-    /// Serves HTTP on a channel of the loop; `takeOver` is called with the head of a WebSocket's handshake.
+    /// Serves HTTP on a channel of the loop; `takeOver` is called with the head of a WebSocket handshake.
     func serve(
         on channel: any Channel, _ loop: LoopContext, behind tls: TLSHandler?, _ ticket: AddressLimit.Ticket?,
         takeOver: @escaping (any Channel, RequestHead) -> Void
@@ -29,12 +29,13 @@ struct HTTPConnections: Sendable {
         let http = HTTP1Channel(
             responder: respond(keepingIn: memory),
             configuration: HTTP1Channel.Configuration(
-                // It would stop where a request is in progress, and count from when an answer was handed over.
+                // The library's timeout is not used: it would stop during a request, and count from when an answer was
+                // passed on.
                 idleTimeout: nil,
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: settings.maximumHeadLength, maxHeaderListSize: settings.maximumHeadLength,
                     maxHeaderFieldCount: HeadParser.defaultMaximumFieldCount)))
-        // Done at once, on the channel's loop.
+        // This completes at once, since it is called on the channel's loop.
         let prepared = http.setup(channel: channel, logger: logger)
         let id = loop.makeID()
         let socket = StreamSocket(channel)

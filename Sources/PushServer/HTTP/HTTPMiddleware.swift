@@ -6,7 +6,7 @@ import NIOHTTP1
 import RoomService
 import RoomWire
 
-/// Every error as a problem (RFC 9457), and a wrong method told apart from a wrong path.
+/// Turns every error into a problem (RFC 9457), and tells a wrong method from a wrong path.
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
@@ -34,9 +34,9 @@ struct ProblemMiddleware: RouterMiddleware {
             response.headers[.allow] = route.allow
             return response
         } catch let error as HTTPError where error.status.kind == .clientError {
-            return Self.response(CommandFailure(.badRequest, "the request is not understood"))
+            return Self.response(CommandFailure(.badRequest, "the request cannot be read"))
         } catch let error as HTTPParserError {
-            // Answered, and the connection closed, by who reads requests.
+            // The reader of requests has answered this and closed the connection.
             throw error
         } catch  where error is CancellationError || error is ChannelError || error is IOError {
             logger.debug("A request broke off", metadata: ["fault": "\(error)"])
@@ -59,10 +59,10 @@ struct ProblemMiddleware: RouterMiddleware {
     }
 }
 
-/// Refuses a request of an address that asks too often, and one that came through a proxy while too many others of its
+/// Refuses a request if its address sends too many, or if it came through a proxy while too many others of the same
 /// client are being answered.
 ///
-/// On other connections the connection was counted, before its first request.
+/// A direct connection was counted before its first request.
 struct AddressMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
@@ -83,13 +83,13 @@ struct AddressMiddleware: RouterMiddleware {
 }
 
 extension Request {
-    /// Where proxies say that it comes from.
+    /// The addresses that proxies name as the request's origin.
     var forwardedFor: [String] {
         HTTPField.Name(TrustedProxies.field).map { headers[values: $0] } ?? []
     }
 }
 
-/// JSON in, JSON out: refuses requests that want or bring anything else.
+/// Refuses requests that want or contain anything other than JSON.
 struct JSONOnlyMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
@@ -110,7 +110,7 @@ struct JSONOnlyMiddleware: RouterMiddleware {
     }
 }
 
-/// Finds out whose request it is; without a session nothing behind this is reached.
+/// Finds the session behind a request; without one, no handler behind this one is reached.
 struct SessionMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
@@ -127,7 +127,7 @@ struct SessionMiddleware: RouterMiddleware {
         try admission.request(of: session.id)
         context.authenticated = session
         var response = try await next(request, context)
-        // The cookie lasts as long as its session, whose end has just been moved.
+        // The cookie lasts as long as its session, whose end has just been extended.
         if session.wasExtended, authorization == nil, response.headers[.setCookie] == nil,
             let token = Authentication.token(authorization: nil, cookies: cookies)
         {
@@ -138,9 +138,9 @@ struct SessionMiddleware: RouterMiddleware {
     }
 }
 
-/// Adds the fields of a route's policy to its answers, where they lack them.
+/// Adds the fields of a route's policy to its answers, unless they have them.
 ///
-/// Problems have the fields of data: each connection adds those to what it sends.
+/// Problems have the fields of data, which each connection adds to its answers.
 struct PolicyMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
@@ -155,7 +155,7 @@ struct PolicyMiddleware: RouterMiddleware {
     }
 }
 
-/// What a request's `Accept` says about JSON (RFC 9110 §12.5.1).
+/// The preference for JSON in a request's `Accept` (RFC 9110 §12.5.1).
 enum MediaRange {
     /// Whether `application/json` or `application/problem+json` is acceptable; the most specific range decides.
     static func permitJSON(_ fields: [String]) -> Bool {
@@ -165,7 +165,7 @@ enum MediaRange {
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
             guard let type = parts.first, let specificity = specificities[type] else { continue }
             let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 1 } ?? 1
-            // Answers are both kinds of JSON; refusing the one for problems does not refuse the other.
+            // Answers are of both kinds of JSON, so refusing the kind for problems does not refuse the other.
             if type == "application/problem+json", quality == 0 { continue }
             if specificity >= best?.specificity ?? 0 { best = (specificity, quality > 0) }
         }

@@ -3,7 +3,7 @@ import RoomDomain
 import RoomService
 import RoomWire
 
-/// Lists of rooms over HTTP: public ones, newest first, and those nearby.
+/// Lists of rooms over HTTP: public rooms, newest first, and rooms nearby.
 struct ListingRoutes: Sendable {
     let rooms: RoomHost
     let admission: Admission

@@ -1,11 +1,12 @@
 import Hummingbird
 import RoomWire
 
-/// The one way in which a path is written.
+/// The only accepted form of a path.
 ///
-/// The router reads `//metrics` and `/metrics/` as `/metrics`; a proxy that keeps a path inside does not know that.
+/// The router reads `//metrics` and `/metrics/` as `/metrics`; a proxy that hides a path from clients does not know
+/// those forms.
 enum PathRule {
-    /// Whether a path has no empty segment, no slash at its end, no segment `.` or `..`, and no slash that is encoded.
+    /// Whether a path has no empty segment, no slash at its end, no segment `.` or `..`, and no encoded slash.
     static func isPlain(_ path: some StringProtocol) -> Bool {
         guard path.first == "/" else { return false }
         return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).allSatisfy { segment in

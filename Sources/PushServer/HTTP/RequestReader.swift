@@ -5,14 +5,14 @@ import RoomDomain
 import RoomService
 import RoomWire
 
-/// Reads the parts of requests that cost something: bodies, and the rooms that paths name.
+/// Reads the parts of requests that have a cost: bodies, and the rooms that paths name.
 struct RequestReader: Sendable {
     let rooms: RoomHost
     let admission: Admission
     /// The longest body, in bytes.
     let maximumBodyLength: Int
 
-    /// What stands for the address that a request comes from; nil where that does not count.
+    /// The value that stands for the address that a request comes from; nil if that address does not count.
     func network(of request: Request, _ context: APIContext) -> UInt64? {
         admission.network(of: context.peer, forwardedFor: request.forwardedFor)
     }
@@ -26,10 +26,10 @@ struct RequestReader: Sendable {
         return try await RoomLookup(rooms: rooms.registry, admission: admission).room(reference, for: seeker)
     }
 
-    /// The whole body, charged to who sends it.
+    /// The whole body, charged to its sender.
     func body(of request: Request, _ context: APIContext) async throws -> [UInt8] {
         let most = maximumBodyLength
-        // A body of no known length may become as long as one may be.
+        // A body of unknown length may reach the longest allowed length.
         let length = request.headers[.contentLength].flatMap { Int($0) } ?? most
         let charge = try context.memory.charge(bodyOf: min(length, most))
         defer { withExtendedLifetime(charge) {} }
@@ -45,7 +45,7 @@ struct RequestReader: Sendable {
 }
 
 extension Request {
-    /// The key by which a retry is known; nil where the request has none.
+    /// The key that identifies a retry; nil if the request has none.
     func idempotencyKey() throws(CommandFailure) -> String? {
         guard let name = HTTPField.Name("Idempotency-Key"), let key = headers[name] else { return nil }
         guard ClientMessage.isKey(key) else {
@@ -54,7 +54,7 @@ extension Request {
         return key
     }
 
-    /// The trimmed `q`; empty where there is none.
+    /// The trimmed `q`; empty if there is none.
     func searchText() throws(CommandFailure) -> String {
         let text = uri.queryParameters["q"].map { String($0) } ?? ""
         guard let trimmed = TextRule.accepted(text, length: 0...RoomLimits.roomName.upperBound) else {
@@ -63,7 +63,7 @@ extension Request {
         return trimmed
     }
 
-    /// The integer that a query parameter names; nil where there is none of this name.
+    /// The integer in a query parameter; nil if there is no parameter of this name.
     func integer(_ name: Substring, in range: ClosedRange<Int>) throws(CommandFailure) -> Int? {
         guard let text = uri.queryParameters[name] else { return nil }
         guard let value = PlainInteger.value(text), range.contains(value) else {

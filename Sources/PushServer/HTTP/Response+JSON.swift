@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 
 extension Response {
-    /// An answer of JSON.
+    /// Makes an answer of JSON.
     static func json(
         _ status: HTTPResponse.Status = .ok, _ body: [UInt8], type: String = "application/json"
     ) -> Response {

@@ -5,7 +5,7 @@ import RoomDomain
 import RoomService
 import RoomWire
 
-/// One room over HTTP: making and showing it, its events and its pool, and commands.
+/// One room over HTTP: creating and showing it, its events, its pool, and commands.
 struct RoomRoutes: Sendable {
     let rooms: RoomHost
     let admission: Admission
@@ -31,7 +31,7 @@ struct RoomRoutes: Sendable {
 
     func showRoom(_ request: Request, _ context: APIContext) async throws -> Response {
         let text = request.uri.queryParameters["at"]
-        // A number too large for any room is one that the room does not have.
+        // No room has an event of a number that is too large for any room.
         let isHuge = text.map { PlainInteger.isHuge($0) } ?? false
         if text != nil { try context.memory.expect(1 << 20) }
         let at = isHuge ? Int.max : try request.integer("at", in: Int.min...Int.max)
@@ -57,7 +57,7 @@ struct RoomRoutes: Sendable {
         return try Self.response(.ok, view, context)
     }
 
-    /// A room, whose state leaves in slices of what is there for everybody.
+    /// Makes the answer that shows a room; the shared bytes of its state are sent in slices.
     private static func response(
         _ status: HTTPResponse.Status, _ view: RoomView, _ context: APIContext
     ) throws(CommandFailure) -> Response {
@@ -79,7 +79,7 @@ struct RoomRoutes: Sendable {
         return Response(status: status, headers: [.contentType: "application/json"], body: body)
     }
 
-    /// The most bytes of a long answer that are handed on at a time.
+    /// The most bytes of a long answer that are passed on at a time.
     private static let sliceLength = 65_536
 
     func listEvents(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -114,7 +114,7 @@ struct RoomRoutes: Sendable {
         }
     }
 
-    /// Where a page of a pool begins: `sort`, which a `cursor` must be of.
+    /// The start of a page of a pool: `sort`, and a `cursor` of the same sort.
     private func poolStart(of request: Request) throws(CommandFailure) -> PoolQuery.Start {
         let name = request.uri.queryParameters["sort"].map { String($0) } ?? PoolSort.title.rawValue
         guard let sort = PoolSort(rawValue: name) else {

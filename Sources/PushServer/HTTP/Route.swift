@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What the server does at a path with a method, by the name that the API's description gives it.
+/// The operation of a path and a method, by its name in the description of the API.
 enum Operation: String, CaseIterable, Sendable {
     case getHealth, getReadiness, getMetrics, getDescription
     case createSession, getSession, renameSession, deleteSession
@@ -8,25 +8,25 @@ enum Operation: String, CaseIterable, Sendable {
     case openRoomSocket, openSocket
 }
 
-/// One path of the server: its methods, who may ask, and what its answers tell a browser.
+/// One path of the server: its methods, the access it needs, and what its answers tell a browser.
 struct Route: Sendable {
-    /// Who may ask.
+    /// The access that a request needs.
     enum Access: Sendable {
-        /// Anybody.
+        /// None.
         case anybody
         /// A request with a session's token.
         case session
-        /// Anybody; on the port of clients only where metrics have no address of their own.
+        /// None; on the port of clients, only if metrics have no address of their own.
         case metrics
     }
 
-    /// What is asked for and answered.
+    /// The form of requests and answers.
     enum Form: Sendable {
         /// An answer that does not depend on what the request accepts.
         case fixed
-        /// JSON both ways: a request that wants or brings anything else is refused.
+        /// JSON both ways: a request that wants or contains anything else is refused.
         case json
-        /// A WebSocket. A request that is no opening handshake is treated as one for JSON, and refused.
+        /// A WebSocket. A request that is no opening handshake is treated as one of the form `json`, and refused.
         case socket
     }
 
@@ -34,9 +34,9 @@ struct Route: Sendable {
     let path: String
     let access: Access
     let form: Form
-    /// What an answer tells a browser where nothing went wrong; problems have the policy of data.
+    /// The policy of successful answers; problems have the policy of data.
     let policy: AnswerPolicy
-    /// What is done, by method, in the order in which clients are told of the methods; GET answers HEAD too.
+    /// The operations by method, in the order in which `Allow` lists the methods; GET answers HEAD too.
     let operations: KeyValuePairs<HTTPRequest.Method, Operation>
 
     /// The parts of the path between slashes.
@@ -54,20 +54,20 @@ struct Route: Sendable {
         segments = Self.segments(of: path)
     }
 
-    /// The value of `Allow`: the methods of the path; HEAD is not among those of a socket.
+    /// The value of `Allow`: the methods of the path; a socket has no HEAD.
     var allow: String {
         operations.flatMap { $0.key == .get && form != .socket ? ["GET", "HEAD"] : [$0.key.rawValue] }
             .joined(separator: ", ")
     }
 
-    /// Whether a request's path, without its query, is this one.
+    /// Whether this route serves a request's path, which is given without its query.
     func matches(_ path: some StringProtocol) -> Bool {
         guard path.first == "/" else { return false }
         let parts = Self.segments(of: path)
         return parts.count == segments.count && zip(segments, parts).allSatisfy { Self.isParameter($0) || $0 == $1 }
     }
 
-    /// The text that stands in a matching path for a parameter; nil where the route has none of this name.
+    /// The text of a parameter in a matching path; nil if the route has no parameter of this name.
     func parameter<Path: StringProtocol>(_ name: String, in path: Path) -> Path.SubSequence? {
         zip(segments, Self.segments(of: path)).first { $0.0 == "{\(name)}" }?.1
     }

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The table of routes: every path that the server answers, as `Documentation/openapi.yaml` describes them.
 ///
-/// The router, 405 with `Allow`, the rules for sockets and the listener of metrics read it; a test holds it against the
+/// The router, 405 with `Allow`, the rules for sockets and the metrics listener read it; a test compares it with the
 /// description.
 enum Routes {
     static let metrics = Route("/metrics", for: .metrics, .fixed, [.get: .getMetrics])
@@ -29,10 +29,10 @@ enum Routes {
         Route("/v1/socket", for: .session, .socket, [.get: .openSocket]),
     ]
 
-    /// Where WebSockets are opened.
+    /// The routes on which WebSockets are opened.
     static let sockets = all.filter { $0.form == .socket }
 
-    /// The routes on the port of clients, where metrics have an address of their own or have not.
+    /// The routes on the port of clients.
     static func ofClients(metricsHaveOwnAddress: Bool) -> [Route] {
         all.filter { !metricsHaveOwnAddress || $0.access != .metrics }
     }

@@ -1,30 +1,30 @@
 import HTTPTypes
 import WebSocketCodec
 
-/// What a browser may do with an answer, and for how long it may keep it.
+/// The policy of an answer: how a browser may use it, and how long it may keep it.
 struct AnswerPolicy: Sendable, Equatable {
-    /// What an answer is to a browser.
+    /// The use that a browser makes of an answer.
     enum Content: Sendable {
-        /// Handed to the script that asked: it loads nothing, runs nothing and is framed by nothing.
+        /// Given to the script that requested it: it loads nothing, runs nothing, and cannot be framed.
         case data
-        /// A page, or a part of one: it loads its scripts, its styles and its data from this server, and nothing else.
+        /// A page, or a part of one: it loads its scripts, styles and data from this server only.
         case page
     }
 
-    /// Whether an answer may be kept (RFC 9111 §5.2.2).
+    /// Whether an answer may be cached (RFC 9111 §5.2.2).
     enum Caching: Sendable {
-        /// Not at all.
+        /// It may not be stored.
         case never
-        /// By anybody who asks before each use whether it is still current.
+        /// Any cache may store it, and must revalidate it before each use.
         case revalidated
-        /// By anybody, for a year: what is at its path never changes.
+        /// Any cache may store it for a year: the content of its path never changes.
         case immutable
     }
 
     var content: Content
     var caching: Caching
 
-    /// Data that is not kept.
+    /// Data that may not be stored.
     static let data = AnswerPolicy(content: .data, caching: .never)
 
     /// A page, or a part of one.
@@ -49,12 +49,15 @@ struct AnswerPolicy: Sendable, Equatable {
 
 /// The fields that tell browsers what they may do with an answer.
 ///
-/// Every HTTP answer has them. They are added to what an answer lacks: a field that a route has set stays.
+/// Every HTTP answer has them. A field that a route has set is kept, and missing ones are added.
 struct SecurityFields: Sendable {
-    /// Names and values.
+    /// The names and values.
     let fields: [(name: String, value: String)]
 
-    /// `isSecure`: whether TLS is the server's own; otherwise it is for the proxy to say that it stays.
+    /// Makes the fields of a policy.
+    ///
+    /// `isSecure` says that this server itself ends TLS, and so may require it for later visits; behind a proxy, that
+    /// is the proxy's task.
     init(_ policy: AnswerPolicy = .data, isSecure: Bool) {
         var fields = [
             (name: "X-Content-Type-Options", value: "nosniff"), ("Referrer-Policy", "no-referrer"),
@@ -65,7 +68,7 @@ struct SecurityFields: Sendable {
         self.fields = fields
     }
 
-    /// Adds those that `answer` lacks.
+    /// Adds the fields that `answer` lacks.
     func add(to answer: inout HTTPFields) {
         for field in fields {
             guard let name = HTTPField.Name(field.name), answer[name] == nil else { continue }
@@ -73,6 +76,6 @@ struct SecurityFields: Sendable {
         }
     }
 
-    /// The fields as the answer to an opening handshake has them.
+    /// The fields in the form that the answer to an opening handshake needs.
     var headerFields: [HeaderField] { fields.compactMap { HeaderField($0.name, $0.value) } }
 }

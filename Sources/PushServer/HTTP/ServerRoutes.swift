@@ -4,11 +4,11 @@ import NIOCore
 import RoomService
 import RoomWire
 
-/// What the server says of itself: whether it lives, whether it can take traffic, and what was measured.
+/// The server's own state: whether it is alive, whether it can take traffic, and its metrics.
 struct ServerRoutes: Sendable {
     let rooms: RoomHost
     let isStopping: @Sendable () -> Bool
-    /// Everything that was measured, in Prometheus' text format 0.0.4.
+    /// Returns all metrics in Prometheus' text format 0.0.4.
     let metrics: @Sendable () async -> [UInt8]
 
     func health() -> Response { Response.json(HTTPBody.status("ok")) }

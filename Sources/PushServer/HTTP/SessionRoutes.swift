@@ -4,10 +4,10 @@ import RoomDomain
 import RoomService
 import RoomWire
 
-/// Sessions over HTTP: making, showing, renaming and ending one.
+/// Sessions over HTTP: creating, showing, renaming and ending one.
 struct SessionRoutes: Sendable {
     let rooms: RoomHost
-    /// Every loop's feed, to reach the sockets of a session.
+    /// The feed of each event loop, which reaches the sockets of a session.
     let feeds: [HubFeed]
     let admission: Admission
     let requests: RequestReader

@@ -1,25 +1,25 @@
 import CoreMetrics
 import NIOCore
 
-/// Measures how late an event loop does what is due, four times a second, until ``stop()``.
+/// Measures four times a second how late an event loop runs its scheduled work, until ``stop()``.
 ///
 /// Confined to its loop.
 final class EventLoopProbe {
-    /// Rare enough to cost nothing, often enough to meet a stall that a client would feel.
+    /// Rare enough to cost nothing, and often enough to see a stall that a client would notice.
     private static let interval = TimeAmount.milliseconds(250)
 
     private let loop: NIOIsolatedEventLoop
     private let lag: CoreMetrics.Timer
     private var next: Scheduled<Void>?
 
-    /// Begins to measure; call on the loop.
+    /// Starts the measurement; call on the loop.
     init(loop: any EventLoop, lag: CoreMetrics.Timer) {
         self.loop = loop.assumeIsolated()
         self.lag = lag
         schedule()
     }
 
-    /// Ends it; call on the loop.
+    /// Ends the measurement; call on the loop.
     func stop() {
         next?.cancel()
         next = nil

@@ -4,17 +4,17 @@ import NIOPosix
 import RoomService
 import Synchronization
 
-/// A listener of its own for `/metrics`, over plain HTTP and without a session: for an address that only those who
-/// measure can reach.
+/// A separate listener for `/metrics`, over plain HTTP and without a session, on an address that only monitoring can
+/// reach.
 ///
-/// `GET /metrics` and HEAD are answered, everything else is 404 (405 with another method). Each connection carries one
-/// request and lasts at most ten seconds; there are at most 64 at once, and further ones are closed.
+/// It answers `GET /metrics` and HEAD; everything else is 404 (405 with another method). Each connection carries one
+/// request and lasts at most ten seconds; at most 64 are open at once, and further ones are closed.
 final class MetricsListener: Sendable {
-    /// The only route.
+    /// The route that it serves.
     static let route = Routes.metrics
-    /// How long a connection may last.
+    /// The longest time that a connection may last.
     static let connectionTime = TimeAmount.seconds(10)
-    /// How many connections there may be at once.
+    /// The most connections that may be open at once.
     static let maximumConnections = 64
     /// The longest head of a request, in bytes.
     static let maximumHeadLength = 16_384
@@ -23,15 +23,15 @@ final class MetricsListener: Sendable {
     private let exposition: @Sendable () async -> [UInt8]
     private let open = Atomic(0)
 
-    /// Makes a listener that answers with what `exposition` gives; `jobs` runs while it listens.
+    /// Makes a listener that answers with the result of `exposition`; `jobs` runs while it listens.
     init(jobs: BackgroundJobs, exposition: @escaping @Sendable () async -> [UInt8]) {
         self.jobs = jobs
         self.exposition = exposition
     }
 
-    /// Listens.
+    /// Starts to listen.
     ///
-    /// - Throws: ``ListeningFault`` where the address cannot be had.
+    /// - Throws: ``ListeningFault`` if the address is not available.
     func bind(_ address: RoomServerSettings.MetricsAddress, on group: any EventLoopGroup) async throws -> any Channel {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -73,11 +73,11 @@ final class MetricsListener: Sendable {
     }
 }
 
-/// An address that cannot be listened on.
+/// An address on which the server cannot listen.
 package struct ListeningFault: Error {
     /// The address as it was given.
     package var address: String
-    /// What the system said.
+    /// The system's reason.
     package var reason: String
 }
 
@@ -114,7 +114,7 @@ private final class MetricsHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What is no HTTP was answered by who reads requests.
+        // The reader of requests has answered input that is no HTTP.
         context.close(promise: nil)
     }
 

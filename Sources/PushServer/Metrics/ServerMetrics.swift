@@ -6,7 +6,7 @@ import Synchronization
 
 /// The metrics of connections and of the process, and the text that `GET /metrics` answers.
 final class ServerMetrics: Sendable {
-    /// A counter, and where its count stands in a tally.
+    /// A counter, and the field of a tally that it shows.
     private struct Source {
         var counter: Counter
         var count: @Sendable (ConnectionTally) -> Int
@@ -24,10 +24,10 @@ final class ServerMetrics: Sendable {
     private let nearbySubscriptions: Meter
     private let nearbyAge: Meter
     private let sources: [Source]
-    /// How much of each source is in its counter.
+    /// The amount of each source that its counter contains.
     private let counted: Mutex<[Int]>
 
-    /// Makes all metrics in `registry`, so that each is there, at zero, before anything happens.
+    /// Makes all metrics in `registry`, so that each exists with the value zero from the start.
     init(registry: PrometheusRegistry, version: String, node: String) {
         registry.describe(Self.help)
         self.registry = registry
@@ -49,14 +49,14 @@ final class ServerMetrics: Sendable {
         counted = Mutex(sources.map { _ in 0 })
     }
 
-    /// Everything as it stands, in Prometheus' text format.
+    /// Returns the present values of all metrics in Prometheus' text format.
     ///
     /// - Parameters:
-    ///   - tallies: the tally of every event loop, each asked for on its loop just before.
-    ///   - httpConnections: connections that are open and are no WebSockets.
-    ///   - liveRooms: rooms in memory.
-    ///   - waitingBytes: bytes that wait for peers in memory of their own.
-    ///   - nearby: how the rooms that nearby searches show stand.
+    ///   - tallies: the tally of every event loop, each requested on its loop just before.
+    ///   - httpConnections: the open connections that are no WebSockets.
+    ///   - liveRooms: the rooms in memory.
+    ///   - waitingBytes: the bytes that wait for peers in memory of their own.
+    ///   - nearby: the state of the directory that nearby searches use.
     /// - Returns: UTF-8 text, for `Content-Type: text/plain; version=0.0.4; charset=utf-8`.
     func exposition(
         of tallies: [ConnectionTally], httpConnections: Int, liveRooms: Int, waitingBytes: Int,
@@ -65,7 +65,7 @@ final class ServerMetrics: Sendable {
         let sum = tallies.reduce(ConnectionTally(), +)
         counted.withLock { counted in
             for (place, source) in sources.enumerated() {
-                // Two readers at once may bring their tallies in either order: a counter takes what it lacks.
+                // Two scrapes at once may bring their tallies in either order, so a counter only adds what it lacks.
                 let count = source.count(sum)
                 guard count > counted[place] else { continue }
                 source.counter.increment(by: count - counted[place])
@@ -85,7 +85,7 @@ final class ServerMetrics: Sendable {
         return registry.exposition()
     }
 
-    /// Begins to measure how late an event loop does what is due; call on the loop, and keep what is returned.
+    /// Starts to measure how late an event loop runs its scheduled work; call on the loop, and keep the result.
     func probe(_ loop: any EventLoop, index: Int) -> EventLoopProbe {
         EventLoopProbe(
             loop: loop,
@@ -138,16 +138,16 @@ final class ServerMetrics: Sendable {
     }
 
     private static let help = [
-        "backline_build_info": "Always 1; the labels say which program this is.",
+        "backline_build_info": "Always 1; the labels name the version and the node.",
         "backline_connections": "Open connections, by protocol.",
         "backline_subscriptions": "Rooms that connections follow, counted once for each connection.",
         "backline_queued_bytes": "Bytes that wait to be sent to WebSocket clients.",
-        "backline_waiting_bytes": "Bytes that wait for clients and are shared by nobody, in steps of 16 KiB.",
+        "backline_waiting_bytes": "Bytes that wait for clients, in steps of 16 KiB; a shared state counts once.",
         "backline_rooms_live": "Rooms in memory.",
         "backline_nearby_rooms": "Open public rooms that have a place.",
         "backline_nearby_subscriptions": "Nearby subscriptions of all connections.",
         "backline_nearby_age_seconds": "Seconds since the places of rooms were last read from the log.",
-        "backline_event_loop_lag_seconds": "How late an event loop does what is due, in seconds.",
+        "backline_event_loop_lag_seconds": "How late an event loop runs its scheduled work, in seconds.",
         "backline_websocket_handshakes_total": "Opening handshakes answered, by HTTP status; 101 is accepted.",
         "backline_websocket_closes_total": "WebSocket connections that ended, by close code.",
         "backline_websocket_frames_received_total": "WebSocket messages and control frames received, by opcode.",

@@ -1,13 +1,13 @@
 import RoomService
 import Synchronization
 
-/// Rooms' states on their way to peers: each is charged once to the process, and once to each address, for as long as
-/// somebody there has not taken all of it.
+/// Charges room states on their way to peers: each once to the process, and once to each address whose peers have not
+/// taken all of it.
 ///
-/// A state is there once for all who are given it, but for as long as one of them is on the way through it, also where the
-/// room has moved on. A client that reads nothing and asks for ever new positions is charged for each of them.
+/// All who are given a state share its bytes, but it stays in memory while one of them is still taking it, even after
+/// the room has changed. A client that reads nothing and keeps asking for new positions is charged for each of them.
 final class HeldStates: Sendable {
-    /// Keeps a state charged until this is gone.
+    /// Keeps a state charged until it is released.
     final class Hold: Sendable {
         private let states: HeldStates
         private let place: Place
@@ -30,10 +30,10 @@ final class HeldStates: Sendable {
         let isCompressed: Bool
     }
 
-    /// Who holds what.
+    /// A state, and the address that holds it.
     fileprivate struct Place: Hashable {
         let name: Name
-        /// Where the peer comes from (``PeerAddress/network``); nil where that is not known or stands for many.
+        /// The address that the peer comes from (``PeerAddress/network``); nil if that is not known or stands for many.
         let network: UInt64?
     }
 
@@ -45,13 +45,12 @@ final class HeldStates: Sendable {
     private let waiting: WaitingBytes
     private let state = Mutex(State())
 
-    /// Charges `waiting`.
+    /// Makes one that charges `waiting`.
     init(_ waiting: WaitingBytes) {
         self.waiting = waiting
     }
 
-    /// Charges so many bytes of a state to an address, whether there is room for them or not; nil where they are too few to
-    /// be charged.
+    /// Charges bytes of a state to an address, even beyond the limits; nil if they are too few to be charged.
     func hold(_ shared: SharedState, isCompressed: Bool = false, bytes: Int, of network: UInt64?) -> Hold? {
         guard bytes >= WaitingBytes.step else { return nil }
         let place = Place(name: Name(number: shared.number, isCompressed: isCompressed), network: network)
@@ -62,7 +61,7 @@ final class HeldStates: Sendable {
 
     private func count(_ change: Int, at place: Place, steps: Int) {
         state.withLock { state in
-            // The first and the last count.
+            // Only the first and the last holder change the charge.
             if Self.add(change, to: &state.holders[place.name]) { waiting.add(change * steps, of: nil) }
             guard let network = place.network else { return }
             if Self.add(change, to: &state.holdersOfNetwork[place]) {
@@ -71,7 +70,7 @@ final class HeldStates: Sendable {
         }
     }
 
-    /// Changes a count; returns whether it began or ended.
+    /// Changes a count; returns whether it left or reached zero.
     private static func add(_ change: Int, to count: inout Int?) -> Bool {
         let before = count ?? 0
         count = before + change == 0 ? nil : before + change

@@ -2,12 +2,13 @@ import NIOCore
 import RoomDomain
 import RoomService
 
-/// What one connection is to be sent and its transport has not been given: frames in their order, as segments of bytes.
+/// The output of one connection that has not been given to its transport: frames in order, as segments of bytes.
 ///
-/// Deltas and ephemeral messages are known apart from answers and control frames, since they alone may be dropped. What many
-/// connections are sent is kept by reference: it is sliced, and never copied whole. Owns no memory while it is empty.
+/// Deltas and ephemeral messages are kept apart from answers and control frames, since only they may be dropped. Bytes
+/// that many connections are sent are kept by reference: they are sliced, and never copied as a whole. An empty outbox
+/// owns no memory.
 struct Outbox {
-    /// What all followers of a room get.
+    /// The kinds of messages that all followers of a room get.
     enum Kind {
         case delta
         case ephemeral(EphemeralMessage.Kind)
@@ -15,52 +16,52 @@ struct Outbox {
 
     /// A delta or ephemeral message that waits.
     struct Droppable {
-        /// What it is.
+        /// Its kind.
         let kind: Kind
         /// Its room.
         let room: RoomID
-        /// Its first event; of an ephemeral message, the first that comes after it.
+        /// Its first event; for an ephemeral message, the first event after it.
         let from: Int
-        /// How many bytes it has.
+        /// Its number of bytes.
         let byteCount: Int
     }
 
-    /// Bytes that follow each other in one buffer: one frame that may be dropped, or a part of what may not.
+    /// Consecutive bytes in one buffer: one frame that may be dropped, or a part of the output that may not.
     private struct Segment {
         var bytes: ByteBuffer
-        /// Nil where it must reach the peer: an answer, or a delta of which a byte was taken.
+        /// The message, if it may be dropped; nil for an answer, and for a delta of which a byte was taken.
         var droppable: Droppable?
-        /// Whether the bytes are there for others, and for as long as these want them, in any case.
+        /// Whether others share the bytes, which stay in memory for those anyway.
         var isShared = false
 
         var byteCount: Int { bytes.readableBytes }
     }
 
-    /// The most bytes that the transport is given at a time: as many as one TLS record carries.
+    /// The most bytes that the transport is given at a time; one TLS record carries as many.
     static let chunkLimit = 16_384
-    /// The longest frame that is copied behind another, so that many short answers take little memory.
+    /// The longest frame that is copied behind another, which makes many short answers take little memory.
     private static let joinLimit = 1_024
 
     private var segments: [Segment] = []
     /// The first segment that has not been taken.
     private var first = 0
-    /// How many bytes wait.
+    /// The number of bytes that wait.
     private(set) var byteCount = 0
-    /// How many of the bytes may be dropped.
+    /// The bytes among them that may be dropped.
     private(set) var droppableBytes = 0
-    /// How many of the bytes are there for others in any case.
+    /// The bytes among them that are shared with others.
     private(set) var sharedBytes = 0
 
-    /// Whether nothing waits.
+    /// Whether it is empty.
     var isEmpty: Bool { byteCount == 0 }
-    /// How many bytes wait that cannot be dropped.
+    /// The number of waiting bytes that may not be dropped.
     var answerBytes: Int { byteCount - droppableBytes }
-    /// How many bytes wait that this connection is charged for.
+    /// The number of waiting bytes that are charged to this connection.
     var ownBytes: Int { byteCount - sharedBytes }
 
     // MARK: Adding
 
-    /// Adds a frame that must reach the peer, or the part of one that is this connection's own.
+    /// Adds a frame that must reach the peer, or the part of such a frame that only this connection has.
     mutating func append(_ frame: ByteBuffer) {
         byteCount += frame.readableBytes
         if let last = segments.indices.last, last >= first, segments[last].droppable == nil, !segments[last].isShared,
@@ -72,7 +73,7 @@ struct Outbox {
         }
     }
 
-    /// Adds a part of a frame that must reach the peer and is the same for many: `bytes` are kept as they are.
+    /// Adds the part of a frame that must reach the peer and is the same for many; `bytes` are kept without a copy.
     mutating func append(shared bytes: ByteBuffer) {
         byteCount += bytes.readableBytes
         sharedBytes += bytes.readableBytes
@@ -112,7 +113,7 @@ struct Outbox {
         return joined
     }
 
-    /// Takes bytes of the first segment, of which there is one.
+    /// Takes bytes of the first segment, which must exist.
     private mutating func take(atMost limit: Int) -> ByteBuffer {
         if let droppable = segments[first].droppable {
             droppableBytes -= droppable.byteCount
@@ -122,7 +123,7 @@ struct Outbox {
         if segments[first].byteCount <= limit {
             bytes = segments[first].bytes
             if segments[first].isShared { sharedBytes -= bytes.readableBytes }
-            // What was taken is not kept.
+            // Taken bytes are not kept.
             segments[first].bytes = ByteBuffer()
             first += 1
         } else {
@@ -142,7 +143,7 @@ struct Outbox {
 
     // MARK: Dropping
 
-    /// Removes what may be dropped, for which `isDropped` holds, and of which no byte was taken; returns it in its order.
+    /// Removes messages for which `isDropped` holds, unless a byte of them was taken; returns them in order.
     mutating func drop(where isDropped: (Droppable) -> Bool = { _ in true }) -> [Droppable] {
         guard droppableBytes > 0 else { return [] }
         var dropped: [Droppable] = []

@@ -4,20 +4,20 @@ import RoomWire
 import WebSocketCodec
 
 extension WebSocketConnection {
-    /// How long a peer that broke the protocol must be quiet before its connection is dropped.
+    /// The time for which a peer that broke the protocol must be quiet before its connection is dropped.
     private static let lingering = TimeAmount.milliseconds(250)
 
-    /// Begins the close handshake; nothing changes where it has begun.
+    /// Begins the close handshake; does nothing if it has begun.
     func close(_ code: CloseCode, _ reason: String) {
         perform(closing.close(CloseReason(code, reason)))
         inbox = []
         hub.remove(self)
-        // The peer's own close may be there already.
+        // The peer's own close may have arrived already.
         if unread.readableBytes > 0 { waitForTurn() }
         readIfDue()
     }
 
-    /// Begins the close handshake with a peer that sends too much: what it still sends is read and dropped.
+    /// Begins the close handshake with a peer that sends too much; its further input is read and dropped.
     func closeAndIgnore(_ code: CloseCode, _ reason: String) {
         close(code, reason)
         isLingering = true
@@ -26,8 +26,9 @@ extension WebSocketConnection {
         loop.deadlines.schedule(id, at: .now() + Self.lingering)
     }
 
-    /// Answers a violation, then reads and drops what the peer is still sending: a socket that is closed with unread
-    /// bytes in it would take the answer away again.
+    /// Answers a violation, then reads and drops the peer's further input.
+    ///
+    /// Closing a socket that has unread bytes would discard the answer on its way.
     func violated(_ violation: FrameViolation) {
         guard case .sendAndDrop(let reason) = closing.violated(violation), context != nil else {
             context?.close(promise: nil)
@@ -38,13 +39,13 @@ extension WebSocketConnection {
         let now = NIODeadline.now()
         dropsAt = now + loop.settings.closeTimeout
         loop.deadlines.schedule(id, at: now + Self.lingering)
-        // The channel may have ended when these return.
+        // The channel may have ended when these calls return.
         writeClose(reason)
         hub.remove(self)
         if isReadingPutOff { readInAWhile() }
     }
 
-    /// Does what the close handshake says.
+    /// Carries out a step of the close handshake.
     func perform(_ step: CloseHandshake.Step) {
         guard let context else { return }
         switch step {
@@ -56,7 +57,7 @@ extension WebSocketConnection {
         case .sendAndDrop(let reason):
             writeClose(reason)
             guard !outbox.isEmpty else { return context.close(promise: nil) }
-            // The rest of a snapshot, which the close frame stands behind.
+            // The rest of a snapshot waits before the close frame.
             closesWhenSent = true
             let end = NIODeadline.now() + loop.settings.closeTimeout
             dropsAt = end
@@ -80,7 +81,7 @@ extension WebSocketConnection {
 
     // MARK: Leaving
 
-    /// Announces a planned stop and carries it out after `delay`.
+    /// Announces a planned stop, and carries it out after `delay`.
     func goAway(after delay: TimeAmount) {
         guard isOpen else { return }
         send(ServerMessage.goaway(reason: "restart", reconnectInMs: Int(delay.nanoseconds / 1_000_000)))
@@ -89,7 +90,7 @@ extension WebSocketConnection {
         loop.deadlines.schedule(id, at: end)
     }
 
-    /// Closes with 1012 once everything that was asked has been answered.
+    /// Closes with 1012 once every request has been answered.
     func leaveIfDone() {
         guard isLeaving, commandsInFlight == 0, inbox.isEmpty, !isWaiting, !isDealing, unread.readableBytes == 0
         else { return }
@@ -98,7 +99,7 @@ extension WebSocketConnection {
 }
 
 extension WebSocketConnection: Deadlined {
-    /// When there may be something to do next.
+    /// The time of the next check.
     var nextDeadline: NIODeadline {
         let settings = loop.settings
         if isLingering { return lastReceived + Self.lingering }
@@ -110,7 +111,7 @@ extension WebSocketConnection: Deadlined {
         return next
     }
 
-    /// Forgives the peer a time in which nobody here looked at what it did.
+    /// Extends the peer's deadlines by a time in which this server read nothing.
     func excuse(_ pause: TimeAmount) {
         lastReceived = lastReceived + pause
         stalledSince = stalledSince.map { $0 + pause }
@@ -125,11 +126,11 @@ extension WebSocketConnection: Deadlined {
                 return nil
             }
         } else if !closing.isOpen {
-            // The peer's close was answered: the transport ends by itself.
+            // The peer's close was answered, so the transport ends by itself.
             return nil
         } else if let stalledSince, stalledSince + settings.stallLimit <= now {
             close(.tryAgainLater, "too slow")
-            // The close frame stands behind what the peer does not take.
+            // The close frame waits behind bytes that the peer does not take.
             guard outbox.isEmpty else {
                 closesWhenSent = true
                 return dropsAt
@@ -142,7 +143,7 @@ extension WebSocketConnection: Deadlined {
             isLeaving = true
             leaveIfDone()
         } else if let leavesAt, leavesAt + settings.closeTimeout <= now {
-            // What takes longer is not waited for.
+            // Requests that take longer are not waited for.
             close(.serviceRestart, "restart")
         } else if nextPing <= now {
             nextPing = now + settings.pingInterval

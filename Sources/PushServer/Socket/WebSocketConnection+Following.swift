@@ -3,25 +3,25 @@ import RoomService
 import RoomWire
 import WebSocketCodec
 
-/// A room that a connection follows, and its place among those who do.
+/// A room that a connection follows, and the connection's place among its followers.
 struct FollowedRoom {
     let followers: RoomFollowers<WebSocketConnection>
     var place: Int
 }
 
 extension WebSocketConnection {
-    /// How many rooms one socket may follow.
+    /// The most rooms that one socket may follow.
     static let followedRoomsLimit = 256
 
     /// Whether a room is followed.
     func follows(_ room: RoomID) -> Bool { followed.contains { $0.followers.room == room } }
 
-    /// Whether deltas of a followed room were left out.
+    /// Whether events of a followed room were left out.
     func lacksDeltas(of room: RoomID) -> Bool {
         followed.contains { $0.followers.room == room && $0.followers.leftOutFrom(at: $0.place) != nil }
     }
 
-    /// Whether an answer is to what was left out before the connection was given the room otherwise.
+    /// Whether an answer replaces left-out events that the connection has been given in another way since.
     func isLate(_ subscription: Subscription) -> Bool {
         guard let from = subscription.collapsedFrom else { return false }
         return !followed.contains {
@@ -29,23 +29,23 @@ extension WebSocketConnection {
         }
     }
 
-    /// Whether a followed room was asked for once more.
+    /// Whether a followed room was asked for again.
     func awaitsAnswer(of room: RoomID) -> Bool {
         followed.contains { $0.followers.room == room && $0.followers.awaitsAnswer(at: $0.place) }
     }
 
-    /// Whether a followed room's log is another one, so that nothing but a snapshot joins what it was given.
+    /// Whether the log of a followed room was replaced, so that only a snapshot may come next.
     func mustBeginAnew(_ room: RoomID) -> Bool {
         followed.contains { $0.followers.room == room && $0.followers.beginsAnew(at: $0.place) }
     }
 
-    /// Notes that events of a followed room from `seq` on are not sent.
+    /// Records that events of a followed room from `seq` on are not sent.
     func leaveOut(from seq: Int, of room: RoomID) {
         guard let place = followed.first(where: { $0.followers.room == room }) else { return }
         place.followers.leaveOut(from: seq, at: place.place)
     }
 
-    /// Forgets a room, drops what waits of it, and returns the place that has become free.
+    /// Forgets a room, drops its waiting messages, and returns the place that has become free.
     func endFollowing(_ room: RoomID) -> FollowedRoom? {
         guard let index = followed.firstIndex(where: { $0.followers.room == room }) else { return nil }
         let ended = followed.remove(at: index)
@@ -55,16 +55,16 @@ extension WebSocketConnection {
 
     // MARK: Subscriptions
 
-    /// Asks to follow a room; later messages wait for the answer, so that all is done in the order in which it came.
+    /// Asks to follow a room; later messages wait for the answer, so that all are handled in order.
     func subscribe(to room: RoomID, id request: Int64?, position: Position? = nil) {
         guard follows(room) || followed.count < Self.followedRoomsLimit else {
             let text = "a socket follows at most \(Self.followedRoomsLimit) rooms"
             return send(ServerMessage.error(re: request, code: .limitReached, message: text, retryAfterMs: nil))
         }
         guard account.takes(WaitingBytes.step) else {
-            // A state would wait with what waits already.
-            guard !isEntering else { return close(.tryAgainLater, "too much waits to be taken") }
-            let text = "too many bytes wait to be taken"
+            // Another state would have to wait behind the bytes that wait already.
+            guard !isEntering else { return close(.tryAgainLater, "too many bytes wait to be sent") }
+            let text = "too many bytes wait to be sent"
             return send(ServerMessage.error(re: request, code: .rateLimited, message: text, retryAfterMs: 1_000))
         }
         isWaiting = true
@@ -78,13 +78,13 @@ extension WebSocketConnection {
             to: room)
     }
 
-    /// The room accepts; what it gives joins what it will bring.
+    /// The room accepts the subscription; its answer comes before all later events.
     func subscriptionBegan(_ subscription: Subscription, followers: RoomFollowers<WebSocketConnection>) {
         isEntering = false
         let place: Int
         if let known = followed.first(where: { $0.followers === followers }) {
             place = known.place
-            // What waits is in what it is given here.
+            // The answer contains all that waits.
             dropQueued(of: followers.room)
             followers.restart(place, seq: subscription.seq)
         } else {
@@ -98,9 +98,9 @@ extension WebSocketConnection {
         if subscription.isCatchUp { caughtUp() } else { answered() }
     }
 
-    /// The room, or whoever looks for it, does not accept.
+    /// The room refuses the subscription, or could not be found.
     func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
-        // It was unsubscribed while the room made the answer: nobody asks any more.
+        // The client unsubscribed while the room made the answer, so nothing waits for it.
         if request.isCatchUp, let catchingUp, !lacksDeltas(of: catchingUp) { return caughtUp() }
         let failure = CommandFailure(ofSubscription: failure)
         send(
@@ -108,7 +108,7 @@ extension WebSocketConnection {
                 re: request.id, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
         if isEntering { closeOwnRoom(because: failure.code) }
         guard !request.isCatchUp else {
-            // Tried again by the next event, or when the room is found ended.
+            // The next event tries again, unless the room is found to have ended.
             catchingUp = nil
             return
         }
@@ -134,7 +134,7 @@ extension WebSocketConnection {
 
     // MARK: Catching up
 
-    /// Asks for a snapshot of a room whose events were left out, once everything before it has been taken.
+    /// Asks for a snapshot of a room whose events were left out, once all earlier output has been taken.
     func catchUp() {
         guard !followed.isEmpty, catchingUp == nil, !isWaitingToSend, isOpen else { return }
         for place in followed {
@@ -154,7 +154,7 @@ extension WebSocketConnection {
         }
     }
 
-    /// What was asked for in place of left out events has been answered; the next room's turn comes when it is sent.
+    /// The request for left-out events has been answered; the next room's turn comes when the answer is sent.
     func caughtUp() {
         catchingUp = nil
         catchUp()

@@ -4,22 +4,23 @@ import RoomService
 import RoomWire
 
 extension WebSocketConnection {
-    /// Does what a client asks.
+    /// Carries out a client's message.
     ///
-    /// Messages are taken in the order in which they came. `received` is when this one was read, in fractional
-    /// milliseconds since the Unix epoch.
+    /// Messages are handled in the order in which they arrived. `received` is the time at which this one was read, in
+    /// fractional milliseconds since the Unix epoch.
     func handle(_ message: ClientMessage, received: Double) {
         if case .time(let request, let t1) = message {
-            // It concerns no room: nothing before it has to be done first.
+            // The message concerns no room, so it need not wait for earlier ones.
             return send(ServerMessage.time(re: request, t1: t1, t2: received, t3: loop.rooms.clock.milliseconds))
         }
         inbox.append(message)
         work()
     }
 
-    /// Does what came, in its order, as far as no answer is waited for and the peer takes what it is given.
+    /// Carries out the messages in the inbox, in order, until one has to wait for its answer or the peer takes no more
+    /// answers.
     func work() {
-        // An answer may come at once, from within the loop: the loop goes on with it.
+        // An answer may arrive at once, from within the loop; the loop then continues with it.
         guard !isWorking else { return }
         isWorking = true
         while !isWaiting, isOpen, takesAnswers, !inbox.isEmpty { carryOut(inbox.removeFirst()) }
@@ -33,7 +34,7 @@ extension WebSocketConnection {
         case .subscribe(let request, let reference, let position):
             withRoom(reference, of: message, id: request) { self.subscribe(to: $0, id: request, position: position) }
         case .unsubscribe(let request, let reference):
-            // Nothing is looked up: a room that is followed is in memory, and any other is as good as none.
+            // No look-up is needed: a followed room is in memory, and for any other room there is nothing to end.
             let room: RoomID? =
                 switch reference {
                 case .id(let room): room
@@ -64,7 +65,7 @@ extension WebSocketConnection {
         }
     }
 
-    /// Counts a reaction or signal as under way, and returns what is to be called with what becomes of it.
+    /// Counts a reaction or signal as under way, and returns the callback for its outcome.
     private func ephemeralReply(to request: Int64?) -> @Sendable (EphemeralOutcome) -> Void {
         commandsInFlight += 1
         let (feed, connection) = (hub.feed, id)
@@ -124,11 +125,12 @@ extension WebSocketConnection {
 
     // MARK: Looking for rooms
 
-    /// Who looks for rooms on this connection.
+    /// The client that looks for rooms on this connection.
     private var seeker: RoomSeeker { RoomSeeker(session: session.id, address: account.network) }
 
-    /// Runs `body` with the room that is meant: at once where that is known here, else after it was looked up, with all
-    /// later messages waiting behind it.
+    /// Runs `body` with the room that is meant.
+    ///
+    /// It runs at once if the room is known here; otherwise the room is looked up, and all later messages wait.
     private func withRoom(
         _ reference: RoomReference, of message: ClientMessage, id request: Int64?, _ body: (RoomID) -> Void
     ) {
@@ -161,7 +163,7 @@ extension WebSocketConnection {
                 re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
     }
 
-    /// Goes on after the answer that was waited for.
+    /// Continues after the answer that was waited for.
     func answered() {
         isWaiting = false
         work()
@@ -169,7 +171,7 @@ extension WebSocketConnection {
 }
 
 extension ClientMessage {
-    /// The same message about the room that was found for its code.
+    /// Replaces the message's code by the room that was found for it.
     fileprivate func with(_ found: Result<RoomID, CommandFailure>) -> Result<ClientMessage, CommandFailure> {
         found.map { room in
             switch self {

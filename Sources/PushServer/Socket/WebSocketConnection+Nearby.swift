@@ -1,12 +1,12 @@
 import RoomService
 import RoomWire
 
-// The rooms near some points, as this connection is shown them (protocol, section 7).
+// The nearby subscriptions of this connection (protocol, section 7).
 extension WebSocketConnection {
-    /// Where about so many bytes of lists are on their way to a connection, nothing more is said.
+    /// While about this many bytes of lists are on their way to a connection, no more changes are sent.
     private static let nearbyBytes = 32_768
 
-    /// Begins to show the rooms near a point; what was begun with the same number before is over, whatever comes of this.
+    /// Starts a nearby subscription; an earlier one with the same number ends, even if the new one is refused.
     func startNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         do throws(CommandFailure) {
@@ -32,7 +32,7 @@ extension WebSocketConnection {
         answered()
     }
 
-    /// On the loop from the first list to its answer: changes come over the loop as well, and so behind it.
+    /// Stays on the loop from the first list to its answer: changes also arrive on the loop, and therefore after it.
     private func showNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         let (feed, connection) = (hub.feed, id)
@@ -54,14 +54,14 @@ extension WebSocketConnection {
         goOnNearby()
     }
 
-    /// Lets those be told more whose last message was taken, as far as the peer takes what it is given.
+    /// Allows more changes for subscriptions whose last message was taken, while the peer takes its answers.
     func goOnNearby() {
         guard takesAnswers, !nearbyBehind.isEmpty else { return }
         for watch in nearbyBehind { loop.rooms.nearby.taken(watch) }
         nearbyBehind.removeAll()
     }
 
-    /// Ends what was begun with a number; nothing changes where nothing was.
+    /// Ends the subscription with this number; does nothing if there is none.
     func stopNearby(_ sub: Int64) {
         guard let watch = nearby.removeValue(forKey: sub) else { return }
         loop.rooms.nearby.unwatch(watch)

@@ -3,19 +3,21 @@ import RoomService
 import RoomWire
 import WebSocketCodec
 
-// What comes from the peer: turns of reading, what it costs, and what is done with it.
+// The input of the peer: turns of reading, its cost, and the handling of messages.
 extension WebSocketConnection {
-    /// So many bytes that are read count like a frame, and so many of an answer, which was encoded for all.
+    /// The bytes that count as one frame: of input, and of an answer, which was encoded once for all.
     private static let (bytesOfOneFrame, answeredBytesOfOneFrame) = (1_024, 4_096)
-    /// For how long one connection is dealt with in a row before others have their turn, and the message beyond; and for
-    /// how long in each `window` what it sends is dealt with as soon as it comes.
+    /// The time for which one connection is handled in a row before others have their turn, and the message in
+    /// progress.
+    ///
+    /// It is also the time in each `window` for which input is handled as soon as it arrives.
     private static let turn = TimeAmount.microseconds(250)
     private static let window = TimeAmount.milliseconds(10)
-    /// For how long at most nothing is read after a refusal.
+    /// The longest time for which nothing is read after a refusal.
     private static let longestPause = TimeAmount.seconds(1)
-    /// How often something is read from a peer whose bytes are dropped.
+    /// How often input is read from a peer whose bytes are dropped.
     private static let dropInterval = TimeAmount.milliseconds(20)
-    /// Commands in flight above which nothing more is read from the peer.
+    /// The number of commands in flight from which on nothing more is read from the peer.
     private static let commandsInFlightLimit = 1_024
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -24,7 +26,7 @@ extension WebSocketConnection {
         loop.tally.bytesReceived += bytes.readableBytes
         guard !isLingering else { return }
         if unread.readableBytes > 0 {
-            // Its turn comes behind what is there.
+            // New input waits behind the earlier one.
             unread.writeBuffer(&bytes)
         } else if timeUsed >= Self.turn, lastReceived < windowEnd {
             unread = bytes
@@ -36,8 +38,10 @@ extension WebSocketConnection {
         }
     }
 
-    /// Deals with bytes until they are all taken, have taken so much work that it is another connection's turn, have brought
-    /// more answers than may wait, or are more than the session or the address may send: the rest waits.
+    /// Handles input until all of it is taken or the connection must stop; the rest waits.
+    ///
+    /// It stops when it is another connection's turn, when more answers wait than may, or when the session or the
+    /// address has sent more than it may.
     private func deal(with bytes: inout ByteBuffer) {
         isDealing = true
         let start = NIODeadline.now()
@@ -53,7 +57,7 @@ extension WebSocketConnection {
                 let step = try reader.receive(&bytes)
                 let count = Self.count(of: reader.takeCost())
                 let verdict = charge(count)
-                // After the excess nothing more is looked at.
+                // After an excess, no further input is handled.
                 guard !isLingering, let step else { return }
                 handle(step, verdict)
                 guard bytes.readableBytes > 0, !isLingering, isPaused || !takesAnswers || .now() >= end else {
@@ -67,7 +71,7 @@ extension WebSocketConnection {
         }
     }
 
-    /// Goes on with what is left in turns with others, or where a pause ends, or the peer takes its answers again.
+    /// Continues with the rest, in turns with others; not during a pause, or before the peer takes its answers again.
     func waitForTurn() {
         guard !isTakingTurns, !isPaused, takesAnswers || !closing.isOpen else { return }
         isTakingTurns = true
@@ -75,7 +79,7 @@ extension WebSocketConnection {
         loop.turns.assumeIsolated { $0.add { this.value.takeTurn() } }
     }
 
-    /// Deals with a part of what is left; returns whether more is.
+    /// Handles a part of the rest; returns whether there is more.
     private func takeTurn() -> Bool {
         var bytes = unread
         unread = ByteBuffer()
@@ -88,8 +92,7 @@ extension WebSocketConnection {
         return isTakingTurns
     }
 
-    /// Reads nothing more for a while from whoever was told to wait: its excess waits in the network, where it costs
-    /// nothing.
+    /// Pauses reading from a peer that was told to wait: its excess waits in the network, where it costs nothing.
     private func pause(forMs milliseconds: Int) {
         guard !isPaused else { return }
         isPaused = true
@@ -110,7 +113,7 @@ extension WebSocketConnection {
         if isLingering { readInAWhile() }
     }
 
-    /// Reads what is dropped now and then only: a peer that goes on sending costs next to nothing.
+    /// Reads input that is dropped only at intervals, so that a peer that continues to send costs next to nothing.
     func readInAWhile() {
         guard !isReadingInAWhile else { return }
         isReadingInAWhile = true
@@ -124,30 +127,31 @@ extension WebSocketConnection {
         }
     }
 
-    /// A peer that does not take its answers is not read from, so that what is owed to it stays bounded.
+    /// Whether more may be read: a peer that does not take its answers is not read from, which bounds the output that
+    /// waits for it.
     private var mayRead: Bool {
         guard unread.readableBytes == 0, !isDealing, !isPaused, !isLingering else { return false }
-        // After a close only the peer's own is waited for.
+        // After a close, only the peer's own close is expected.
         guard closing.isOpen else { return true }
         return takesAnswers && commandsInFlight < Self.commandsInFlightLimit && inbox.isEmpty && !isLeaving
     }
 
-    /// Goes on reading where that was put off and may be done.
+    /// Resumes reading if it was put off and is allowed again.
     func readIfDue() {
         guard isReadingPutOff, let context, mayRead else { return }
         isReadingPutOff = false
-        // What the peer sent meanwhile is read only now.
+        // Input that the peer sent in the meantime is read only now.
         lastReceived = .now()
         context.read()
     }
 
-    /// As how many frames reading counts: each complete one, and once more for each KiB of the larger of a message's two
-    /// lengths, on the wire and inflated.
+    /// Returns how many frames the reading counts as: each complete frame, and one for each KiB of the larger of a
+    /// message's two lengths, on the wire and inflated.
     private static func count(of cost: ReadingCost) -> Int { cost.frames + cost.bytes / bytesOfOneFrame }
 
     /// Charges frames to the socket, its session and its address.
     ///
-    /// A frame that has no answer cannot be told to wait: where it is refused it counts towards the close alone.
+    /// A frame without an answer cannot be told to wait: if it is refused, it counts only towards the close.
     private func charge(_ count: Int) -> MessageBudget.Verdict {
         guard count > 0 else { return .accepted }
         let verdict = take(count)
@@ -164,7 +168,7 @@ extension WebSocketConnection {
         return verdict
     }
 
-    /// Counts what the client is given beyond an ordinary answer, which may overdraw its budget.
+    /// Charges output beyond an ordinary answer, which may overdraw the budget.
     func charge(answerOf bytes: Int) { _ = take(bytes / Self.answeredBytesOfOneFrame) }
 
     private func take(_ count: Int) -> MessageBudget.Verdict {
@@ -183,7 +187,7 @@ extension WebSocketConnection {
             }
         case .binary:
             loop.tally.framesReceived.binary += 1
-            close(.unsupportedData, "binary messages are not understood")
+            close(.unsupportedData, "binary messages are not supported")
         case .ping(let payload):
             loop.tally.framesReceived.ping += 1
             guard closing.isOpen else { return }

@@ -5,11 +5,11 @@ import TLSTransport
 import WebSocketCodec
 
 extension WebSocketConnection {
-    /// Answers that may wait before the peer is read from no further.
+    /// The bytes of answers that may wait before reading from the peer stops.
     private static let waitingAnswerBytes = 16_384
-    /// Signals and answers that may wait before a peer that takes none of them is closed.
+    /// The bytes of signals and answers that may wait before a peer that takes none of them is closed.
     private static let relayedBytes = 1 << 20
-    /// A state of at most so many bytes is copied into the frame: one write is worth more than the memory.
+    /// The longest state that is copied into its frame: up to this length, saving a write is worth the memory.
     private static let copiedStateBytes = 4_096
 
     /// Sends one text message.
@@ -20,7 +20,7 @@ extension WebSocketConnection {
         write(frame ?? loop.framing.plain(message))
     }
 
-    /// Sends one text message, the state in it as it is for all who are given it.
+    /// Sends one text message, whose state shares its bytes with all who are given it.
     func send(_ message: RoomMessage) {
         guard let state = message.state, message.count > Self.copiedStateBytes else { return send(message.bytes) }
         guard isOpen else { return }
@@ -42,9 +42,10 @@ extension WebSocketConnection {
         flushSoon()
     }
 
-    /// Sends what another member says to this one, in the frame that all of the member's sockets get.
+    /// Sends a signal of another member, in the frame that all sockets of the recipient get.
     ///
-    /// How much of it waits is bounded where it is sent: until it is taken here, the room refuses what would be too much.
+    /// The sender's side bounds how much of it waits: until the signal is taken here, the room refuses further ones
+    /// beyond the limit.
     func relay(_ signal: RelayedSignal, as frame: ByteBuffer) {
         guard isOpen else { return }
         waitingSignals.append(signal.charge)
@@ -53,8 +54,9 @@ extension WebSocketConnection {
         loop.tally.signalsSent += 1
     }
 
-    /// Sends what nobody asked for and what may not be dropped; returns whether it was: a peer behind whom too much of
-    /// this waits is closed with 1013.
+    /// Sends a message that was not requested and may not be dropped; returns whether it was sent.
+    ///
+    /// A peer behind whom too much of this waits is closed with 1013.
     func sendIfTaken(_ message: [UInt8]) -> Bool {
         let waiting = outbox.answerBytes - outbox.sharedBytes
         guard waiting == 0 || waiting + message.count <= max(Self.relayedBytes, loop.settings.maximumOutgoingBytes)
@@ -72,7 +74,7 @@ extension WebSocketConnection {
         write(PreparedFrame(opcode, payload: payload).bytes)
     }
 
-    /// Writes a frame that others may get as well; it leaves with all else that is written in this turn.
+    /// Writes a frame that others may get as well; it is flushed with all other output of this turn.
     private func write(_ frame: ByteBuffer) {
         guard context != nil else { return }
         outbox.append(frame)
@@ -89,13 +91,13 @@ extension WebSocketConnection {
 
     // MARK: Deltas
 
-    /// The transport did not take all of a delta that was sent past the outbox.
+    /// The transport did not take all of a delta that was sent without the outbox.
     func stalled() {
         noteStall()
         noteWaiting()
     }
 
-    /// Tells the rooms whether something waits.
+    /// Tells the rooms whether output waits.
     private func noteWaiting() {
         let isWaiting = !outbox.isEmpty || !transportIsIdle
         guard isWaiting != isWaitingToSend else { return }
@@ -119,18 +121,18 @@ extension WebSocketConnection {
         }
     }
 
-    /// Puts a delta or ephemeral message behind what waits, or drops all of them where they are too many.
+    /// Adds a delta or ephemeral message to the output that waits, or drops all of them if they are too many.
     func queue(_ frame: ByteBuffer, _ kind: Outbox.Kind, of room: RoomID, from seq: Int) {
         guard isOpen else { return }
-        // Nothing else may happen here: whoever calls is in the middle of a delivery.
+        // Nothing else may happen here, because the caller is in the middle of a delivery.
         if outbox.byteCount >= Outbox.chunkLimit { handOver() }
         guard isOpen else { return }
         defer { flushSoon() }
         let limit = loop.settings.maximumOutgoingBytes
         let waiting = outbox.droppableBytes + frame.readableBytes
-        // Nobody misses a reaction: many of them are not to cost anybody its deltas.
+        // A lost reaction does no harm, so many of them must not displace deltas.
         if case .ephemeral(.reaction) = kind, waiting > limit / 4 { return countLeftOut(kind) }
-        // One is kept whatever its length: all who wait share its bytes.
+        // One message is kept whatever its length, because all who wait for it share its bytes.
         let isTooMuch = outbox.droppableBytes > 0 && waiting > limit
         guard isTooMuch || waiting >= WaitingBytes.step && !account.takes(WaitingBytes.step) else {
             count(1, kind, bytes: frame.readableBytes)
@@ -144,7 +146,8 @@ extension WebSocketConnection {
         }
     }
 
-    /// Drops deltas and ephemeral messages that wait, of all rooms or of one; what was counted as sent is so no more.
+    /// Drops the waiting deltas and ephemeral messages of all rooms or of one, and takes them out of the counts of sent
+    /// messages.
     @discardableResult
     func dropQueued(of room: RoomID? = nil) -> [Outbox.Droppable] {
         let dropped = outbox.drop { room == nil || $0.room == room }
@@ -154,21 +157,22 @@ extension WebSocketConnection {
 
     // MARK: Transport
 
-    /// Bytes that wait to be sent, here and in the transport, without those that are there for others in any case.
+    /// The bytes that wait to be sent, here and in the transport, without shared ones.
     var waitingBytes: Int { outbox.ownBytes + (tls?.unsentByteCount ?? 0) }
 
-    /// Charges the connection what waits for it.
+    /// Charges the connection for its waiting output and input.
     private func charge() {
         account.set((transportIsIdle ? outbox.ownBytes : waitingBytes) + heldInput)
     }
 
-    /// Charges the connection for what has come and is not dealt with, a message that is not whole above all; where there is
-    /// no room for it any more, the socket is closed with 1013.
+    /// Charges the connection for input that is not handled yet, mainly incomplete messages.
+    ///
+    /// If the limits do not allow it any more, the socket is closed with 1013.
     func chargeInput() {
         let held = reader.heldCapacity + unread.readableBytes
         guard held >= WaitingBytes.step || heldInput > 0 else { return }
         guard held <= heldInput || account.takes(held - heldInput) else {
-            closeAndIgnore(.tryAgainLater, "too much is on its way from this address")
+            closeAndIgnore(.tryAgainLater, "too many unhandled bytes from this address")
             reader = loop.makeReader(for: compression)
             heldInput = 0
             return charge()
@@ -177,18 +181,18 @@ extension WebSocketConnection {
         charge()
     }
 
-    /// Whether the peer takes its answers: few of them wait, and where nothing more may wait for its address or for all,
-    /// none.
+    /// Whether the peer takes its answers: few of them wait, or none if the limits of its address or of the process are
+    /// reached.
     ///
-    /// A snapshot that waits counts whole: nobody is given another one meanwhile.
+    /// A waiting snapshot counts with all its bytes, so that no second one is made in the meantime.
     var takesAnswers: Bool {
         outbox.answerBytes < Self.waitingAnswerBytes && (outbox.answerBytes == 0 || account.takes(WaitingBytes.step))
     }
 
-    /// Whether the transport has passed on all that it was given.
+    /// Whether the transport has sent all that it was given.
     private var transportIsIdle: Bool { tls?.isIdle ?? (queuedWrites == 0) }
 
-    /// Hands what was written to the transport, as far as it takes it.
+    /// Gives the output to the transport, as far as the transport takes it.
     func flush() {
         flushIsDue = false
         handOver()
@@ -200,20 +204,20 @@ extension WebSocketConnection {
         if outbox.isEmpty, closesWhenSent { context?.close(promise: nil) }
         catchUp()
         goOnNearby()
-        // What was put off because too much waited.
+        // Resumes work that was put off because too much waited.
         guard takesAnswers else { return }
         if unread.readableBytes > 0 { waitForTurn() }
         if !inbox.isEmpty || isReadingPutOff { work() }
     }
 
-    /// Gives the transport what waits, as far as it takes it.
+    /// Gives waiting output to the transport, as far as the transport takes it.
     private func handOver() {
         while !outbox.isEmpty, transportIsIdle { hand(outbox.takeChunk()) }
     }
 
-    /// Hands everything that was written to the transport, whether it takes it or not: nothing comes after it.
+    /// Gives all output to the transport, even if it is not idle, since nothing follows it.
     ///
-    /// What is shared goes on leaving in pieces.
+    /// Shared bytes are still given in chunks.
     func flushLast() {
         handOver()
         if outbox.sharedBytes > 0 { return noteStall() }
@@ -234,7 +238,7 @@ extension WebSocketConnection {
         }
     }
 
-    /// The transport has passed on all that it was given.
+    /// The transport has sent all that it was given.
     func drained() {
         guard stalledSince != nil else { return }
         stalledSince = nil

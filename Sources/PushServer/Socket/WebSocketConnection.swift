@@ -6,28 +6,29 @@ import RoomWire
 import TLSTransport
 import WebSocketCodec
 
-/// What a socket needs of the owner of all sockets on its event loop; called on that loop.
+/// The operations that a socket needs of the owner of all sockets on its event loop; called on that loop.
 protocol SocketOwner: AnyObject {
-    /// What brings the sockets what happens elsewhere.
+    /// Brings the sockets the news of rooms, and answers.
     var feed: any SocketFeed { get }
 
-    /// Takes in a socket whose handshake is done.
+    /// Adds a socket whose handshake is complete.
     func add(_ connection: WebSocketConnection)
 
-    /// Forgets a socket and ends its subscriptions; nothing changes where it is not known.
+    /// Removes a socket and ends its subscriptions; does nothing if it is not known.
     func remove(_ connection: WebSocketConnection)
 
     /// Ends a socket's subscription to a room.
     func unfollow(_ connection: WebSocketConnection, _ room: RoomID, because end: SubscriptionEnd)
 
-    /// Flushes a socket at the end of this turn of the loop, with all else that is written in it.
+    /// Flushes a socket at the end of this turn of the loop, with all other output of the turn.
     func flushSoon(_ connection: WebSocketConnection)
 }
 
-/// Carries what happens in rooms to one event loop's sockets, and answers to one of them.
+/// Carries the news of rooms to one event loop's sockets, and answers to a single socket.
 protocol SocketFeed: RoomFeed {
-    /// Runs `body` with a socket on its loop, in the order of the calls, at once when called there; never where no such
-    /// socket is open any more.
+    /// Runs `body` with a socket on its loop: at once if called there, otherwise in the order of the calls.
+    ///
+    /// If that socket is no longer open, `body` is not called.
     func onSocket(_ id: ConnectionID, _ body: @escaping @Sendable (WebSocketConnection) -> Void)
 }
 
@@ -43,94 +44,96 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     let loop: LoopContext
     let hub: any SocketOwner
     var session: Session
-    /// The room of a socket that was opened for one room.
+    /// The room of a socket that was opened for one room; nil for others.
     let ownRoom: RoomID?
-    /// What was agreed to about compression.
+    /// The agreed compression.
     let compression: SocketCompression
-    /// The rooms that are followed.
+    /// The rooms that the connection follows.
     var followed: [FollowedRoom] = []
 
-    /// What is watched near some points, by the numbers of the messages that asked for it.
+    /// The nearby subscriptions, by the numbers of the messages that began them.
     var nearby: [Int64: NearbyRooms.WatchID] = [:]
-    /// This connection, as they know it; nil before the first.
+    /// This connection as the nearby rooms know it; nil before the first subscription.
     var nearbyClient: NearbyClient?
-    /// Those of them to be told nothing more until the peer takes its answers again.
+    /// The subscriptions that get no more changes until the peer takes its answers again.
     var nearbyBehind: [NearbyRooms.WatchID] = []
 
-    /// Whether the room that the socket was opened for has not answered yet.
+    /// Whether the answer of the room that the socket was opened for is still missing.
     var isEntering = false
-    /// Messages that have not been dealt with.
+    /// Messages that have not been handled.
     var inbox: [ClientMessage] = []
-    /// Whether a message is waited for that must be answered before the next one is dealt with: a subscription, or one
-    /// whose room's code is being looked up.
+    /// Whether a message must be answered before the next one is handled: a subscription, or one whose room is being
+    /// looked up.
     var isWaiting = false
     /// Whether ``work()`` is under way.
     var isWorking = false
-    /// Commands that were sent to rooms and not answered.
+    /// The number of commands that rooms have not answered.
     var commandsInFlight = 0
 
     var outbox = Outbox()
-    /// Whether something waits to be sent, as the rooms know it.
+    /// Whether output waits, as the rooms know it.
     var isWaitingToSend = true
     var flushIsDue = false
-    /// Where there is no TLS: writes that the channel has not completed.
+    /// The number of writes that the channel has not completed; used without TLS only.
     var queuedWrites = 0
-    /// The room for which a snapshot was asked in place of what was left out: one at a time.
+    /// The room from which a snapshot was requested to replace left-out events: one at a time.
     var catchingUp: RoomID?
 
     var closing = CloseHandshake(role: .server)
     var context: ChannelHandlerContext?
-    /// Whether the server is stopping: nothing more is read, and what was read is finished.
+    /// Whether the server is stopping: nothing more is read, and earlier input is finished.
     var isLeaving = false
-    /// Whether a violation was answered and what the peer still sends is read and dropped.
+    /// Whether a violation was answered, and the peer's further input is read and dropped.
     var isLingering = false
 
-    /// Whether the channel is closed when what waits has left.
+    /// Whether the channel is closed once the waiting output has been sent.
     var closesWhenSent = false
 
     var wheelTick: Int?
     var lastReceived = NIODeadline.now()
     var nextPing: NIODeadline
-    /// Since when the peer takes nothing of what it was given.
+    /// The time since which the peer has taken nothing of its output.
     var stalledSince: NIODeadline?
-    /// When to come back is told until; then it is closed with 1012.
+    /// The announced time of leaving; the socket is then closed with 1012.
     var leavesAt: NIODeadline?
-    /// When the channel is closed, whatever the peer does.
+    /// The time at which the channel is closed, whatever the peer does.
     var dropsAt: NIODeadline?
 
-    /// What sends, where there is TLS.
+    /// The TLS handler that sends; nil if there is no TLS.
     let tls: TLSHandler?
     private let ticket: AddressLimit.Ticket?
-    /// The connection's place among the sockets of its session, where they are counted.
+    /// The connection's place among the sockets of its session; nil if they are not counted.
     private let place: OpenCount<SessionID>.Ticket?
-    /// Signals that wait to be sent, as their senders are charged for them.
+    /// The signals that wait to be sent, as their senders are charged for them.
     var waitingSignals: [SignalBacklog.Charge] = []
-    /// States that have not left whole.
+    /// The states that have not been sent completely.
     var heldStates: [HeldStates.Hold] = []
-    /// What waits for this connection in memory of its own.
+    /// The bytes of the connection's own memory that wait for it.
     let account: WaitingBytes.Account
     var reader: MessageReader
     var budget: MessageBudget
-    /// What has arrived and waits for its turn.
+    /// Input that waits for its turn.
     var unread = ByteBuffer()
-    /// Bytes that have arrived and are not dealt with, as far as they are charged.
+    /// The bytes of unhandled input that are charged.
     var heldInput = 0
-    /// Whether what has arrived is being dealt with.
+    /// Whether input is being handled.
     var isDealing = false
-    /// For how long what has arrived was dealt with since the current window began, and when that ends.
+    /// The time for which input was handled in the current window, and the end of that window.
     var timeUsed = TimeAmount.zero
     var windowEnd = NIODeadline.uptimeNanoseconds(0)
-    /// Whether it takes turns with others.
+    /// Whether the connection takes turns with others.
     var isTakingTurns = false
-    /// Whether nothing is read because the session or its address has sent too much.
+    /// Whether reading is paused because the session or its address has sent too much.
     var isPaused = false
-    /// Whether a moment is set at which something is read to be dropped.
+    /// Whether a time is set at which input is read to be dropped.
     var isReadingInAWhile = false
-    /// Whether the channel wants to read and was not let.
+    /// Whether the channel wanted to read and was not allowed to.
     var isReadingPutOff = false
 
-    /// Makes the handler of a socket; `id` is the number of its channel, `response` the answer to its opening
-    /// handshake, which leaves with the first messages.
+    /// Makes the handler of a socket.
+    ///
+    /// `id` is the number of its channel; `response` is the answer to its opening handshake, which is sent with the
+    /// first messages.
     init(
         _ id: ConnectionID, response: ByteBuffer, loop: LoopContext, hub: any SocketOwner, session: Session,
         ownRoom: RoomID?, compression: SocketCompression, tls: TLSHandler?, ticket: AddressLimit.Ticket?,
@@ -168,7 +171,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
                 sessionID: session.id, name: session.name, version: settings.version, node: settings.node,
                 beatMs: Int(settings.pingInterval.nanoseconds / 1_000_000), time: loop.rooms.clock.now))
         if loop.rooms.sessions.hasEnded(session.id) {
-            // While its socket was being opened: who is told of a session's end is told once.
+            // The session ended while the socket was being opened, and its end is reported only once.
             close(.sessionEnded, "the session has ended")
         } else if let ownRoom {
             isEntering = true
@@ -187,7 +190,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The transport failed: it closes the channel itself, or can do nothing but be closed.
+        // The transport failed: it closes the channel itself, or the channel has to be closed here.
         context.close(promise: nil)
     }
 
@@ -204,7 +207,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         unread = ByteBuffer()
     }
 
-    /// The code with which it ended (RFC 6455 §7.1.5).
+    /// The code with which the connection ended (RFC 6455 §7.1.5).
     private var closeCode: UInt16 {
         switch closing.outcome {
         case .closedHere(let reason), .closedByPeer(let reason): reason?.code.rawValue ?? 1005
