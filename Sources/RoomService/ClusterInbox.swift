@@ -2,7 +2,7 @@ import NIOCore
 import RoomDomain
 import RoomWire
 
-/// Takes in what other servers tell, and hands it to whom it concerns.
+/// Receives the notices of other servers, and passes them to the parts that they concern.
 struct ClusterInbox: Sendable {
     private let registry: RoomRegistry
     private let sessions: SessionRegistry
@@ -18,14 +18,14 @@ struct ClusterInbox: Sendable {
         metrics = registry.dependencies.metrics
     }
 
-    /// Takes in what the bus between servers brings; called on any thread, one event after the other.
+    /// Handles an event of the bus; called on any thread, one event after the other.
     func heard(_ event: ClusterBus.Event) {
         switch event {
         case .connected:
             metrics.busChanged(isConnected: true)
             presence.noteHearing(true)
             presenceMoved(presence.connected())
-            // What was told while nobody could hear it.
+            // Finds the events that were announced while this server could not hear.
             registry.dependencies.jobs.start { await registry.compareFollowedRooms() }
         case .disconnected:
             metrics.busChanged(isConnected: false)
@@ -46,7 +46,7 @@ struct ClusterInbox: Sendable {
         }
     }
 
-    /// Says regularly that this server lives, and notices when others do not, until the task is cancelled.
+    /// Regularly announces that this server is alive, and notices when others are not, until the task is cancelled.
     func keepPresence() async {
         let interval = TimeAmount.nanoseconds(registry.dependencies.settings.presenceBeat.nanoseconds / 5)
         while !Task.isCancelled {
@@ -55,7 +55,7 @@ struct ClusterInbox: Sendable {
         }
     }
 
-    /// Lets the rooms that are in memory know of whom other servers tell something new.
+    /// Tells the rooms in memory which of their members another server has reported on.
     private func presenceMoved(_ moved: [RoomID: Set<MemberID>]) {
         guard !moved.isEmpty else { return }
         registry.withLiveRooms(moved) { $0.reviewPresence(of: $1) }

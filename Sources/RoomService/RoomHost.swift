@@ -4,16 +4,16 @@ package import Logging
 package import NIOCore
 import RoomWire
 
-/// The rooms of this process and all that serves them: made here, and run.
+/// The rooms of this process, with everything that serves them: created here, and run.
 ///
-/// ``run()`` must be running for anything to be written. What one asks of rooms is with the parts.
+/// ``run()`` must be running for anything to be written. Requests about rooms go to the parts.
 package final class RoomHost: Sendable {
-    /// The rooms themselves: found, commanded, looked at, followed.
+    /// The rooms themselves: find, command, view and follow them.
     package let registry: RoomRegistry
     package let creation: RoomCreation
     package let history: RoomHistory
     package let listing: RoomListing
-    /// The rooms that have a place, where they are kept.
+    /// The open public rooms that have a place, if they are kept in memory.
     package let nearby: NearbyRooms
     package let sessions: SessionRegistry
     package let sessionEnding: SessionEnding
@@ -25,14 +25,14 @@ package final class RoomHost: Sendable {
     private let housekeeping: Housekeeping
     private let erasure: RoomErasure
     private let inbox: ClusterInbox
-    /// The way to the other servers on the log; nil where there can be none.
+    /// The bus to the other servers on the log; nil if there can be none.
     private let bus: ClusterBus?
 
-    /// Makes the rooms of a process, which may live on any of `loops`: at least one.
+    /// Makes the rooms of a process, which live on `loops`, of which there must be at least one.
     ///
-    /// Where others serve rooms on the same log, `bus` leads to them and `node` is this process's name among them.
-    /// What they record is made by `metrics`; ``RoomMetrics/help`` says what it means. Work that grows with a room or a
-    /// log runs on `threads`.
+    /// If other servers serve rooms on the same log, `bus` connects them, and `node` is this process's name among them.
+    /// `metrics` makes the metrics, which ``RoomMetrics/help`` explains. Work whose cost grows with a room or a log
+    /// runs on `threads`.
     package init(
         store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
         randomness: ServerRandomness = .system, bus: (any NodeBus)? = nil, node: String = "node",
@@ -74,8 +74,9 @@ package final class RoomHost: Sendable {
         inbox = ClusterInbox(registry: registry, sessions: sessions, ending: sessionEnding)
     }
 
-    /// Writes, reads and runs housekeeping until ``shutDown()`` or cancellation; returns when all that was handed over has
-    /// been written and all that was being read has been read.
+    /// Writes, reads and runs housekeeping until ``shutDown()`` or cancellation.
+    ///
+    /// Returns when everything that was submitted has been written, and all reads under way have ended.
     package func run() async {
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
@@ -92,7 +93,7 @@ package final class RoomHost: Sendable {
                     house.cancelAll()
                     await bus?.tellLast(.presenceEnded)
                 }
-                // Not cancelled: somebody waits for what each job reads.
+                // Jobs are not cancelled, because something waits for each job's result.
                 jobs.close()
             }
         } onCancel: {
@@ -100,14 +101,14 @@ package final class RoomHost: Sendable {
         }
     }
 
-    /// Takes no more appends, finishes those handed over, and lets ``run()`` return.
+    /// Accepts no more appends, finishes those submitted, and lets ``run()`` return.
     package func shutDown() {
         groupCommit.close()
     }
 
     /// Returns when the event log can be reached and the last write to it succeeded.
     ///
-    /// Needs ``run()``. Answers within some 20 ms where it did so in the last two seconds.
+    /// Needs ``run()``. Answers within about 20 ms if it succeeded in the last two seconds.
     package func checkHealth() async throws(StorageFault) {
         try await health.check()
     }

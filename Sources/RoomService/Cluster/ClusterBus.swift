@@ -5,18 +5,18 @@ import RoomDomain
 import RoomWire
 import Synchronization
 
-/// This server's end of the bus between servers: gathers what is to be told, and hears what the others tell.
+/// This server's end of the bus between servers: it collects and sends notices, and receives those of others.
 ///
-/// What is told leaves at once while nothing is on its way; what comes within the next few milliseconds leaves together
-/// after them. Where the bus is slower than that, ``queueLimit`` bounds what waits: beyond it notices are lost.
+/// A notice is sent at once if no send is under way; notices of the next few milliseconds follow together. If the bus
+/// is slower than that, ``queueLimit`` bounds the notices that wait: beyond it they are lost.
 final class ClusterBus: Sendable {
-    /// What is heard.
+    /// An event on the bus.
     enum Event: Sendable {
-        /// From now on notices arrive.
+        /// Notices arrive from now on.
         case connected
         /// Notices are being lost.
         case disconnected
-        /// Another server tells something.
+        /// Another server sent a notice.
         case notice(NodeNotice, from: String)
     }
 
@@ -26,11 +26,11 @@ final class ClusterBus: Sendable {
     }
 
     private struct State {
-        /// Rooms that moved, each with its last event.
+        /// The rooms that have new events, each with its last event.
         var moved: [RoomID: Int] = [:]
         var queue: [Outgoing] = []
         var queuedBytes = 0
-        /// Whether a send is due, under way, or just done.
+        /// Whether a send is scheduled, under way, or just done.
         var isBusy = false
     }
 
@@ -38,14 +38,14 @@ final class ClusterBus: Sendable {
     private static let interval = TimeAmount.milliseconds(2)
     /// The time after a send that failed.
     private static let intervalAfterFailure = TimeAmount.milliseconds(200)
-    /// How many bytes of notices may wait: some signals of the largest kind, many of any other.
+    /// The most bytes of notices that may wait: some signals of the largest kind, or many of any other.
     private static let queueLimit = 8 * 1_024 * 1_024
-    /// How many bytes of notices go into one message; a notice that is longer goes alone.
+    /// The most bytes of notices in one message; a longer notice is sent alone.
     private static let messageSize = 64 * 1_024
-    /// What a message has around its notices.
+    /// The bytes of a message around its notices.
     private static let envelopeSize = 256
 
-    /// This server's name, different from every other's.
+    /// This server's name, different from that of every other.
     let node: String
     private let bus: any NodeBus
     private let loop: any EventLoop
@@ -68,14 +68,14 @@ final class ClusterBus: Sendable {
 
     // MARK: Telling
 
-    /// Tells others of events that are durable; may be called on any thread.
+    /// Tells all others that events are durable; may be called on any thread.
     func tell(_ room: RoomID, movedTo seq: Int) {
         start { state in
             state.moved[room] = max(state.moved[room] ?? 0, seq)
         }
     }
 
-    /// Tells something to one server, or to all others; may be called on any thread.
+    /// Sends a notice to one server, or to all others; may be called on any thread.
     ///
     /// Notices to one recipient arrive in the order of the calls, or not at all.
     func tell(_ notice: NodeNotice, to recipient: String? = nil) {
@@ -88,7 +88,7 @@ final class ClusterBus: Sendable {
         }
     }
 
-    /// Tells something to all others, and returns when it is on its way, or cannot be; for who stops.
+    /// Sends a last notice to all others before a stop; returns when it has been sent, or cannot be.
     func tellLast(_ notice: NodeNotice) async {
         let payload = NodeEnvelope.encode(sender: node, notices: [notice.encoded()])
         do throws(StorageFault) {
@@ -104,7 +104,7 @@ final class ClusterBus: Sendable {
             defer { state.isBusy = true }
             return !state.isBusy
         }
-        // At the end of the loop's turn, so that what came together leaves together.
+        // At the end of the loop's turn, so that notices of one turn are sent together.
         if isFirst { loop.execute { self.send() } }
     }
 
@@ -124,17 +124,17 @@ final class ClusterBus: Sendable {
                 self.logger.debug("Other servers could not be told", metadata: ["fault": "\(error)"])
                 self.metrics.noticesLost(queue.count)
                 rest = Self.intervalAfterFailure
-                // Worth telling later as well.
+                // News of events is worth sending later as well.
                 self.state.withLock { $0.moved.merge(moved) { max($0, $1) } }
             }
             self.loop.scheduleTask(in: rest) { self.send() }
         }
     }
 
-    /// Lays notices together that go to the same recipient one after the other.
+    /// Joins consecutive notices to the same recipient.
     private func messages(_ moved: [RoomID: Int], _ queue: [Outgoing]) -> [NodeMessage] {
         var outgoing = queue
-        // Some forty bytes each.
+        // About forty bytes each.
         for part in Array(moved).parts(of: Self.messageSize / 64) {
             let notice = NodeNotice.moved(Dictionary(uniqueKeysWithValues: part.map { ($0.key, $0.value) }))
             outgoing.append(Outgoing(recipient: nil, notice: notice.encoded()))
@@ -159,7 +159,7 @@ final class ClusterBus: Sendable {
 
     // MARK: Hearing
 
-    /// Calls `hear`, one event after the other and on any thread, with what others tell, until the task is cancelled.
+    /// Calls `hear` on any thread with the events of the bus, one after the other, until the task is cancelled.
     func run(_ hear: @escaping @Sendable (Event) -> Void) async {
         await bus.run(as: node) { event in
             switch event {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import RoomDomain
 
-/// A place in the listing of rooms, as text for clients: opaque to them.
+/// A position in the listing of rooms, as text that clients cannot interpret.
 package struct ListingCursor: Sendable, Equatable {
     enum Place: Equatable {
-        /// Among the rooms that somebody listens to.
+        /// Among the rooms with listeners.
         case listened(Int)
-        /// Among the others.
+        /// Among the other rooms.
         case quiet
     }
 
@@ -21,7 +21,7 @@ package struct ListingCursor: Sendable, Equatable {
         self.room = room
     }
 
-    /// Reads what ``text`` gave; nil where it is anything else.
+    /// Reads a value of ``text``; nil for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, let room = RoomID(parts[1]) else { return nil }

@@ -1,25 +1,25 @@
 import Synchronization
 
-/// Who has some watches, and is told no more of all of them together than it takes; may be used on any thread.
+/// The client of some watches, which bounds the messages of all of them together to what the client takes; may be used
+/// on any thread.
 package final class NearbyClient: Sendable {
-    /// What is on its way of one watch.
+    /// The messages of one watch that are on their way.
     final class Delivery: Sendable {
         private let client: NearbyClient
         private let size = Atomic(0)
 
         init(to client: NearbyClient) { self.client = client }
 
-        /// Whether the client takes more: it has what it was told last of this watch, and most of what it was told of
-        /// all.
+        /// Whether the client takes more: it has taken the last message of this watch, and most of the messages of all.
         var takesMore: Bool { size.load(ordering: .acquiring) == 0 && client.takesMore }
 
-        /// A message is on its way, where none is.
+        /// Records a message that is sent; the previous one must have been taken.
         func sent(_ bytes: Int) {
             client.underWay.add(bytes, ordering: .relaxed)
             size.store(bytes, ordering: .releasing)
         }
 
-        /// There is none any more.
+        /// Records that the message was taken.
         func taken() {
             client.underWay.subtract(size.exchange(0, ordering: .acquiringAndReleasing), ordering: .relaxed)
         }
@@ -28,12 +28,12 @@ package final class NearbyClient: Sendable {
     private let limit: Int
     private let underWay = Atomic(0)
 
-    /// Where about `limit` bytes are on their way, nothing more is said.
+    /// Makes a client that is sent nothing more while about `limit` bytes are on their way.
     ///
-    /// With one message more, of 200 rooms with the longest names, those of the default stay below a megabyte.
+    /// With the default, one further message of 200 rooms with the longest names keeps the total below a megabyte.
     package init(limit: Int = 1 << 18) { self.limit = limit }
 
-    /// About how many bytes it was told and has not taken.
+    /// About how many bytes were sent and have not been taken.
     package var bytesUnderWay: Int { underWay.load(ordering: .relaxed) }
 
     private var takesMore: Bool { bytesUnderWay < limit }

@@ -3,44 +3,44 @@ import GeoSearch
 import RoomWire
 
 extension NearbyRooms {
-    /// What is known, who watches, and who waits: behind one lock.
+    /// The rooms, the watches and the waiting searches, behind one lock.
     struct State {
         var index = NearbyIndex()
         var rooms: [UUID: PlacedRoom] = [:]
         var watches: [Int: NearbyWatch] = [:]
         var nextWatch = 0
-        /// Where a change concerns which watches.
+        /// The areas in which a change concerns a watch.
         var reaches = BoxTable()
-        /// Watches whom something that has changed may concern, and since which round.
+        /// The watches that a change may concern, each with the round in which it became due.
         var due: [Int: Int] = [:]
-        /// Rounds in which those who are concerned were told.
+        /// The number of rounds in which watches were told.
         var rounds = 0
-        /// Searches that were made for watches which were due.
+        /// The number of searches made for watches that were due.
         var searches = 0
-        /// Whether the rooms were read.
+        /// Whether the rooms have been read.
         var isLoaded = false
-        /// Milliseconds of the server's clock: when the last reading that brought all changes ended, or the start.
+        /// The time at which the last complete reading ended, or of the start, in milliseconds of the server's clock.
         var lastRead: Double
-        /// Who waits until the log was read once more, by numbers.
+        /// The callers that wait for the next reading of the log, by number.
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiting = 0
-        /// Whether a reading that begins later than every question is on its way.
+        /// Whether a reading is scheduled that begins after every request so far.
         var isAsked = false
-        /// Whether nothing is read any more.
+        /// Whether reading has ended for good.
         var isOver: Bool
     }
 }
 
 extension NearbyRooms.State {
-    /// The rooms that a query means.
+    /// The rooms that match a query.
     func find(_ query: NearbyQuery) -> [FoundRoom] {
         index.nearest(to: query.origin, within: query.radiusMeters, limit: query.limit).compactMap { hit in
             rooms[hit.id].map { FoundRoom(room: $0, distance: hit.distance) }
         }
     }
 
-    /// Puts a room where it is by now, or takes it out where `room` is nil, and notes whom it concerns that it is not as
-    /// it was; returns how many that are.
+    /// Stores a room's current entry, or removes it if `room` is nil, and notes the watches that the change concerns;
+    /// returns their number.
     mutating func set(_ id: UUID, to room: PlacedRoom?) -> Int {
         let former = rooms[id]
         guard former?.entry != room?.entry else { return 0 }
@@ -52,7 +52,7 @@ extension NearbyRooms.State {
         return concerned.count
     }
 
-    /// What a watch is to be told, if anything and if its client takes it.
+    /// Returns the change to tell a watch, if there is one and the watch's client takes it.
     mutating func change(for number: Int) -> (NearbyWatch, NearbyWatch.Change)? {
         guard var watch = watches[number], watch.delivered.takesMore else { return nil }
         due[number] = nil
@@ -69,7 +69,7 @@ extension NearbyRooms.State {
         return (watch, change)
     }
 
-    /// Takes out everybody who waits.
+    /// Removes and returns all waiting callers.
     mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
         defer { waiting = [:] }
         return Array(waiting.values)

@@ -7,15 +7,15 @@ import RoomDomain
 package import RoomWire
 import Synchronization
 
-/// The open public rooms that have a place: searched, and watched; may be used on any thread.
+/// The open public rooms that have a place, for searches and watches; may be used on any thread.
 ///
-/// It is the directory of the log in memory: read at the start, then from mark to mark, whoever writes the log, once an
-/// interval and before each search. Now and then rooms are compared with the log, which finds those that were removed
-/// meanwhile. While the log is out of reach it stands still.
+/// It is the directory of the log in memory: read at the start, then from mark to mark, whichever server writes the
+/// log, once in each interval and before each search. Some rooms are compared with the log from time to time, which
+/// finds rooms that were removed. While the log is out of reach, it does not change.
 ///
-/// Nothing of it is on the way of a command. An event loop waits for it where a watch begins or ends.
+/// Commands do not use it. An event loop takes its lock when a watch begins or ends.
 package final class NearbyRooms: Sendable {
-    /// Names a watch.
+    /// Identifies a watch.
     package struct WatchID: Hashable, Sendable {
         fileprivate let number: Int
         fileprivate let delivered: NearbyClient.Delivery
@@ -25,15 +25,15 @@ package final class NearbyRooms: Sendable {
         package func hash(into hasher: inout Hasher) { hasher.combine(number) }
     }
 
-    /// How much there is, and how old it is.
+    /// The size of the directory, and its age.
     package struct Standing: Sendable {
-        /// Open public rooms that have a place.
+        /// The number of open public rooms that have a place.
         package let rooms: Int
-        /// Watches that have not ended.
+        /// The number of watches that have not ended.
         package let watches: Int
-        /// Searches that were made because a change may have concerned a watch.
+        /// The number of searches made because a change may have concerned a watch.
         package let searchesForWatches: Int
-        /// Since everything that was in the log was known; since the start, where the log was not read yet.
+        /// The seconds since all changes in the log were known; since the start, if the log has not been read yet.
         package let secondsSinceReading: Double
 
         package init(rooms: Int, watches: Int, searchesForWatches: Int, secondsSinceReading: Double) {
@@ -44,32 +44,32 @@ package final class NearbyRooms: Sendable {
         }
     }
 
-    /// Why the log is read.
+    /// The reason for reading the log.
     private enum Cause {
-        /// Somebody waits for it.
+        /// A caller waits for it.
         case question
-        /// An interval has passed: who watches is told what has changed in it.
+        /// An interval has passed, and watches are told what has changed in it.
         case interval
     }
 
-    /// How far the log was read.
+    /// The position up to which the log was read.
     private struct Progress {
         var mark: DirectoryMark?
-        /// The rooms that are yet to be compared with the log.
+        /// The rooms that have yet to be compared with the log.
         var uncompared: [UUID] = []
-        /// Where the log's listing is to be read on; nil: from its beginning.
+        /// The position at which to continue the log's listing; nil: at its beginning.
         var listedBefore: UUID?
         var intervals = 0
         var isOutOfReach = false
     }
 
-    /// Rooms that are read at a time.
+    /// The number of rooms read at a time.
     private static let pageSize = 1_000
-    /// Rooms are compared with the log once in so many intervals, a page of them.
+    /// The number of intervals between two comparisons of a page of rooms with the log.
     private static let intervalsBetweenComparisons = 10
-    /// Watches that are looked at before others get the lock: each is a search.
+    /// The watches that are handled before the lock is released: each takes one search.
     private static let watchesAtOnce = 8
-    /// What is taken in before others get the lock: so many watches that are concerned, or a sixteenth as many rooms.
+    /// The work that is done before the lock is released: this many watches concerned, or a sixteenth as many rooms.
     private static let workAtOnce = 4_096
 
     private let store: any EventStore
@@ -98,15 +98,17 @@ package final class NearbyRooms: Sendable {
 
     // MARK: Searching
 
-    /// The rooms that a query means, nearest first, ties by id: of all that was durable before, and where the log is out
-    /// of reach, as it was last.
+    /// Returns the rooms that match a query, nearest first, ties by id.
+    ///
+    /// They include everything that was durable before the call; while the log is out of reach, they are those of the
+    /// last reading.
     package func search(_ query: NearbyQuery) async throws(RoomFailure) -> [RoomSummary] {
         guard await refresh() else { throw .unavailable }
         return summaries(of: state.withLock { $0.find(query) })
     }
 
-    /// Returns once the log was read, or found to be out of reach, after the call, or where that takes too long; false
-    /// where it never was read.
+    /// Returns once the log was read after the call, was found to be out of reach, or the wait takes too long; false if
+    /// the log was never read.
     package func refresh() async -> Bool {
         let (number, isLoaded) = state.withLock { state in
             defer { state.nextWaiting += 1 }
@@ -123,14 +125,14 @@ package final class NearbyRooms: Sendable {
             }
             guard !isOver else { return continuation.resume() }
             if mustAsk { reader.yield(.question) }
-            // Begun when it can find who waits, whatever ends its sleep.
+            // The timer starts when it can find the waiting caller, whatever ends its sleep.
             timer = Task { await self.giveUp(number, after: patience) }
         }
         timer?.cancel()
         return state.withLock(\.isLoaded)
     }
 
-    /// Calls `done`, on any thread, with what ``refresh()`` gives; returns false where the process ends and `done` is
+    /// Calls `done`, on any thread, with the result of ``refresh()``; returns false if the process ends and `done` is
     /// not called.
     package func refresh(_ done: @escaping @Sendable (Bool) -> Void) -> Bool {
         jobs.start { done(await self.refresh()) }
@@ -142,12 +144,12 @@ package final class NearbyRooms: Sendable {
         continuation?.resume()
     }
 
-    /// Shows what changes near a point from now on, and returns what is there: nothing is missed between.
+    /// Starts a watch of the rooms near a point, and returns the current ones; no change is missed in between.
     ///
-    /// What is there counts as a message. After a message nothing more is said until ``taken(_:)``, nor where much is on
-    /// its way to the client of all its watches: what happens meanwhile comes as one change. So what waits for a client
-    /// is bounded. Changes are told at least an interval apart. What nobody but its listeners changed in a room is not
-    /// told.
+    /// The current rooms count as a message. After a message nothing more is sent until ``taken(_:)``, or while much is
+    /// on its way to the client on all its watches; the changes of that time are combined into one. The bytes that wait
+    /// for a client are therefore bounded. Changes are sent at least an interval apart. Changes in listener count alone
+    /// are not sent.
     package func watch(
         _ query: NearbyQuery, sub: Int64, of client: NearbyClient,
         deliver: @escaping @Sendable (WatchID, _ message: [UInt8]) -> Void
@@ -166,12 +168,12 @@ package final class NearbyRooms: Sendable {
         return (id, summaries(of: found))
     }
 
-    /// The client has what it was told last; waits for nobody.
+    /// Records that the client has taken its last message; never waits.
     package func taken(_ watch: WatchID) {
         watch.delivered.taken()
     }
 
-    /// Ends a watch; a message may still come.
+    /// Ends a watch; one more message may still arrive.
     package func unwatch(_ watch: WatchID) {
         state.withLock { state in
             guard let ended = state.watches.removeValue(forKey: watch.number) else { return }
@@ -181,7 +183,7 @@ package final class NearbyRooms: Sendable {
         }
     }
 
-    /// How things stand, for who watches over the server.
+    /// The directory's size and age, for monitoring.
     package var standing: Standing {
         state.withLock { state in
             Standing(
@@ -202,7 +204,7 @@ package final class NearbyRooms: Sendable {
 
     // MARK: Keeping up
 
-    /// Keeps the rooms as the log has them, and tells who watches, until cancellation; call once.
+    /// Keeps the rooms up to date with the log, and tells watches, until cancellation; call once.
     func run() async {
         var progress = Progress()
         await withDiscardingTaskGroup { group in
@@ -213,12 +215,12 @@ package final class NearbyRooms: Sendable {
                     return Array(state.waiting.keys)
                 }
                 await catchUp(&progress)
-                // Some may have given up meanwhile.
+                // Some callers may have given up in the meantime.
                 let waiting = state.withLock { state in asked.compactMap { state.waiting.removeValue(forKey: $0) } }
                 for continuation in waiting { continuation.resume() }
                 guard cause == .interval else { continue }
                 await compareNowAndThen(&progress)
-                // Beside the next readings: who searches does not wait for those who watch.
+                // Watches are told while the next readings continue, so that searches do not wait for them.
                 group.addTask {
                     await self.tell()
                     await self.clock.sleep(for: self.settings.nearbyInterval)
@@ -234,7 +236,7 @@ package final class NearbyRooms: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Reads what has changed; where the log is out of reach the same is asked for the next time.
+    /// Reads the changes; if the log is out of reach, the next call asks for the same.
     private func catchUp(_ progress: inout Progress) async {
         do throws(StorageFault) {
             let changes = try await store.directoryChanges(since: progress.mark)
@@ -250,13 +252,13 @@ package final class NearbyRooms: Sendable {
         } catch {
             if !progress.isOutOfReach {
                 logger.warning(
-                    "The rooms nearby cannot be read: searches show them as they were", metadata: ["fault": "\(error)"])
+                    "The rooms nearby cannot be read: searches show their last state", metadata: ["fault": "\(error)"])
             }
             progress.isOutOfReach = true
         }
     }
 
-    /// Reads every room; those that were known and are not among them are gone.
+    /// Reads every room; known rooms that are not among them are gone.
     private func readAll() async throws(StorageFault) {
         var found: [UUID: PlacedRoom] = [:]
         var before: UUID?
@@ -271,7 +273,7 @@ package final class NearbyRooms: Sendable {
         state.withLock { $0.isLoaded = true }
     }
 
-    /// Compares some rooms with the log after so many intervals; what fails is done the next time.
+    /// Compares some rooms with the log once in several intervals; a failed comparison is repeated the next time.
     private func compareNowAndThen(_ progress: inout Progress) async {
         progress.intervals += 1
         let isTime = progress.intervals.isMultiple(of: Self.intervalsBetweenComparisons)
@@ -283,8 +285,9 @@ package final class NearbyRooms: Sendable {
         }
     }
 
-    /// Compares some rooms with the log, those that were not compared for longest, and reads a page of its listing: so
-    /// that what was written without a mark, by an older program or by hand, is found as well.
+    /// Compares the rooms that were not compared for longest with the log, and reads a page of its listing.
+    ///
+    /// This also finds changes that were written without a mark, by an older program or by hand.
     private func compare(_ progress: inout Progress) async throws(StorageFault) {
         let listed = try await store.openPublicStreams(
             matching: nil, before: progress.listedBefore, limit: Self.pageSize)
@@ -299,7 +302,7 @@ package final class NearbyRooms: Sendable {
         progress.uncompared.removeLast(page.count)
     }
 
-    /// Takes in how rooms are by now, and notes whom that concerns.
+    /// Stores the current entries of rooms, and notes the watches concerned.
     private func apply(_ rooms: [(id: UUID, room: PlacedRoom?)]) {
         var left = rooms[...]
         while !left.isEmpty {
@@ -312,7 +315,7 @@ package final class NearbyRooms: Sendable {
         }
     }
 
-    /// Tells those who are concerned by what has changed, who waits for longest first.
+    /// Tells the watches that changes concern, those that have waited longest first.
     private func tell() async {
         let due = state.withLock { state in
             state.rounds += 1

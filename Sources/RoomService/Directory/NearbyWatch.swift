@@ -3,36 +3,38 @@ import FoundationEssentials
 import GeoSearch
 import RoomWire
 
-/// A room as the directory lists it, in a place: never changed, so that another object is another entry.
+/// A room's directory entry with its place.
+///
+/// It never changes, so a different object means a different entry.
 final class PlacedRoom: Sendable {
     let id: UUID
     let entry: DirectoryEntry
     let place: Coordinate
 
-    /// Nil where nearby searches do not show the room.
+    /// Makes the entry; nil if nearby searches do not show the room.
     init?(_ record: DirectoryRecord) {
         var entry = record.entry
         guard entry.isPublic, entry.closedAt == nil, let place = entry.location?.coordinate else { return nil }
         id = record.stream
-        // No summary shows it: who owns the room is no news.
+        // Summaries do not show the owner, so a change of owner is no news.
         entry.owner = nil
         self.entry = entry
         self.place = place
     }
 }
 
-/// A room that a search found, and how far it is from where it was asked.
+/// A room that a search found, with its distance from the point of the search.
 struct FoundRoom {
     var room: PlacedRoom
     var distance: Double
 }
 
-/// Somebody who is shown what changes near a point.
+/// A subscription to changes near a point.
 struct NearbyWatch {
-    /// Takes one text message, on any thread; messages come one at a time and in their order.
+    /// Receives one text message, on any thread; messages arrive one at a time and in order.
     typealias Delivery = @Sendable (_ message: [UInt8]) -> Void
 
-    /// What is to be told.
+    /// The change to be told.
     struct Change {
         var entered: [FoundRoom] = []
         var changed: [FoundRoom] = []
@@ -40,7 +42,7 @@ struct NearbyWatch {
 
         var isEmpty: Bool { entered.isEmpty && changed.isEmpty && left.isEmpty }
 
-        /// About how many bytes it takes to tell it.
+        /// About how many bytes its message takes.
         var size: Int {
             (entered + changed).reduce(64 + 40 * left.count) { sum, found in
                 let entry = found.room.entry
@@ -54,9 +56,10 @@ struct NearbyWatch {
     let sub: Int64
     let delivered: NearbyClient.Delivery
     let deliver: Delivery
-    /// What happens outside concerns nobody: as far as the query reaches, or the last room of a list that is full.
+    /// The area outside which changes do not concern the watch: the reach of the query, or that of the last room in a
+    /// full list.
     private(set) var reach: BoundingBox
-    /// What its client was told of.
+    /// The rooms that the client was told of.
     private var shown: [UUID: PlacedRoom] = [:]
 
     init(_ query: NearbyQuery, sub: Int64, _ delivered: NearbyClient.Delivery, deliver: @escaping Delivery) {
@@ -67,7 +70,7 @@ struct NearbyWatch {
         reach = BoundingBox(around: query.origin, radius: query.radiusMeters)
     }
 
-    /// Takes what is near by now, and returns what is to be told.
+    /// Stores the rooms that are near now, and returns the change to be told.
     mutating func show(_ found: [FoundRoom]) -> Change {
         var change = Change()
         var gone = shown

@@ -16,12 +16,12 @@ package struct RoomListing: Sendable {
         heavyWork = dependencies.heavyWork
     }
 
-    /// Open public rooms whose name contains `matching`: those with listeners first, most listeners first, then the
-    /// others, newest first.
+    /// Returns the open public rooms whose name contains `matching`: first those with listeners, most listeners first,
+    /// then the others, newest first.
     ///
-    /// Rooms are looked up in batches whose size does not depend on `limit`. A request looks at so many of them at most:
-    /// then the page is shorter than `limit` and has its ``ListingPage/next`` all the same. A search among names goes
-    /// through what the store has, and so waits for the turn of `session`.
+    /// Rooms are looked up in batches whose size does not depend on `limit`. A request reads a limited number of
+    /// batches; its page may then be shorter than `limit`, with a ``ListingPage/next``. A search by name scans the
+    /// store's rooms, and therefore waits for the turn of `session`.
     package func list(
         matching: String?, from cursor: ListingCursor?, limit: Int, for session: SessionID? = nil
     ) async throws(RoomFailure) -> ListingPage {
@@ -34,9 +34,9 @@ package struct RoomListing: Sendable {
         }
     }
 
-    /// How many rooms are looked up at once.
+    /// The number of rooms looked up at once.
     private static let roomsPerBatch = 100
-    /// How many batches one request looks at.
+    /// The number of batches that one request reads.
     private static let batchesPerPage = 10
 
     private static func listing(
@@ -72,7 +72,7 @@ package struct RoomListing: Sendable {
                 let records = try await store.openPublicStreams(
                     matching: matching, before: before, limit: roomsPerBatch)
                 for record in records where !loud.contains(RoomID(record.stream)) {
-                    // The page is full, and there is one more.
+                    // The page is full, and there is at least one more room.
                     guard rooms.count < limit else {
                         return ListingPage(rooms: rooms, next: before.map { .afterQuiet(RoomID($0)) })
                     }

@@ -2,25 +2,27 @@ import EventStorage
 import FoundationEssentials
 import Synchronization
 
-/// One room's appends, in the order in which they were decided, each against what the one before it makes.
+/// One room's appends, in the order in which they were decided, each against the result of the one before.
 ///
-/// One is under way at a time; what is handed over meanwhile becomes the next one. When an append conflicts or fails, the
-/// queue is closed: what was handed over behind it is never written, since it was decided against what is not so.
+/// One append is under way at a time; parts that are added meanwhile form the next one. When an append conflicts or
+/// fails, the queue is closed: later parts are never written, because the state that they were decided against does not
+/// exist.
 final class AppendQueue: Sendable {
-    /// What became of what was handed over.
+    /// The fate of parts that were handed over.
     enum Report: Sendable {
-        /// So many parts more are durable.
+        /// This many further parts are durable.
         case durable(Int)
-        /// Of all others none is known to be: the log is not where it was expected.
+        /// The remaining parts are not known to be durable: another writer appended first.
         case overtaken
-        /// Of all others none is known to be: the store failed, with the first so many of them under way.
+        /// The remaining parts are not known to be durable: the store failed while the first `underWay` of them were
+        /// being written.
         case failed(StorageFault, underWay: Int)
     }
 
     private struct Part {
         let append: StreamAppend
         let commands: Int
-        /// What writing it takes, as ``LogShares`` counts.
+        /// The cost of writing it, in the units of ``LogShares``.
         let cost: Int
 
         init(_ append: StreamAppend, commands: Int) {
@@ -31,46 +33,48 @@ final class AppendQueue: Sendable {
     }
 
     private struct State {
-        /// What waits.
+        /// The parts that wait.
         var parts: [Part] = []
-        /// How many parts are being written.
+        /// The number of parts that are being written.
         var underWay = 0
-        /// Whether group commit knows that there is something to write, or is writing.
+        /// Whether group commit knows of waiting parts, or is writing.
         var isListed = false
-        /// Whether the next append is to wait a little.
+        /// Whether the next append is to be delayed a little.
         var isToRest = false
-        /// Whether nothing is begun any more, because the log is known to be elsewhere.
+        /// Whether no append is begun any more, because another writer is known to have appended first.
         var isOvertaken = false
-        /// Whether nothing more is taken, and why.
+        /// The reason for which no more parts are taken; nil while they are.
         var end: Report?
     }
 
     private let state = Mutex(State())
     private let report: @Sendable (AppendQueue, Report) -> Void
 
-    /// Makes an empty queue; `report` is called on any thread, in order, and not again after it was told of an end.
+    /// Makes an empty queue.
+    ///
+    /// `report` is called on any thread, in order, and not again after it has reported an end.
     init(report: @escaping @Sendable (AppendQueue, Report) -> Void) {
         self.report = report
     }
 
     // MARK: For the room
 
-    /// Begins nothing more: the log is known to be elsewhere, and it would be in vain.
+    /// Begins no more appends, because another writer is known to have appended first, and they would fail.
     func overtake() {
         state.withLock { $0.isOvertaken = true }
     }
 
-    /// Lets the next append wait a little, so that another server may get in between.
+    /// Delays the next append a little, so that another server can append in between.
     func rest() {
         state.withLock { $0.isToRest = true }
     }
 
     // MARK: For group commit
 
-    /// What the next append takes at least, as ``LogShares`` counts.
+    /// The least cost of the next append, in the units of ``LogShares``.
     var cost: Int { state.withLock { $0.parts.first?.cost ?? 0 } }
 
-    /// Adds a part; returns whether the queue is to be listed.
+    /// Adds a part; returns whether the queue has to be listed.
     func add(_ append: StreamAppend, commands: Int) -> Bool {
         state.withLock { state in
             guard state.end == nil else { return false }
@@ -80,7 +84,7 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// Takes no more parts, and ends when those are written that it has.
+    /// Takes no more parts, and ends when its parts are written.
     func close() {
         let isOver = state.withLock { state in
             guard state.end == nil else { return false }
@@ -90,10 +94,10 @@ final class AppendQueue: Sendable {
         if isOver { report(self, .failed(.closed, underWay: 0)) }
     }
 
-    /// Begins the next append: the parts that wait, together, or the first half of them where they are many; nil where
-    /// there is nothing to write.
+    /// Begins the next append; nil if there is nothing to write.
     ///
-    /// Half of many commands is written while the room still shows and answers the other half.
+    /// It joins the waiting parts, or the first half of them if they are many: the other half is written while the room
+    /// shows and answers the first.
     func begin() -> StreamAppend? {
         let (parts, isOvertaken) = state.withLock { state -> (ArraySlice<Part>, Bool) in
             guard !state.isOvertaken, let first = state.parts.first else {
@@ -115,17 +119,17 @@ final class AppendQueue: Sendable {
         return StreamAppend(parts.map(\.append))
     }
 
-    /// What comes after an append.
+    /// The step after an append.
     enum Next {
-        /// Another one, at once.
+        /// Another append, at once.
         case append
-        /// Another one, after a little while.
+        /// Another append, after a short delay.
         case rest
-        /// Nothing, for now or for good.
+        /// No append, for now or for good.
         case nothing
     }
 
-    /// Ends what ``begin()`` began.
+    /// Ends the append that ``begin()`` began.
     func end(_ outcome: Result<AppendOutcome, StorageFault>) -> Next {
         let written = state.withLock { state in
             defer { state.underWay = 0 }
@@ -133,7 +137,7 @@ final class AppendQueue: Sendable {
         }
         switch outcome {
         case .success(.appended):
-            // Before anything else can be reported.
+            // This must come before any other report.
             report(self, .durable(written))
             let (next, end) = state.withLock { state -> (Next, Report?) in
                 let next = state.parts.isEmpty ? Next.nothing : state.isToRest ? .rest : .append
@@ -157,14 +161,14 @@ final class AppendQueue: Sendable {
         report(self, end)
     }
 
-    /// So many commands are always written together.
+    /// Up to this many commands are always written together.
     static let commandsTogether = 64
-    /// What follows a part is not written together with it beyond so much: writing and showing it keeps others waiting.
+    /// The cost beyond which further parts are not joined: writing and showing a long append delays others.
     private static let costTogether = 1_024
 }
 
 extension StreamAppend {
-    /// What follows one another, as one; nil where there is nothing.
+    /// Joins consecutive appends into one; nil if there are none.
     fileprivate init?(_ parts: [StreamAppend]) {
         guard let first = parts.first else { return nil }
         self = first

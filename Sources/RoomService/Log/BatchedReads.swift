@@ -3,13 +3,12 @@ import FoundationEssentials
 import NIOCore
 import Synchronization
 
-/// Gathers what rooms want to read of the log beyond what they have: while one query is in flight, the next one
-/// gathers.
+/// Collects the rooms' reads of newer events into few queries: while one query is in flight, the next one is collected.
 ///
-/// A room has at most one read here at a time. As ``GroupCommit`` writes for many rooms at once, this reads for them: all
-/// rooms that other servers have moved are caught up with by one query.
+/// A room has at most one read here at a time. ``GroupCommit`` writes for many rooms at once, and this type reads for
+/// them: one query brings all rooms up to date to which other servers have appended.
 final class BatchedReads: Sendable {
-    /// What a read gives: what the room lacks, or nil where there is no such room.
+    /// The result of a read: the events that the room lacks, or nil if there is no such room.
     typealias Outcome = Result<LoadedStream?, StorageFault>
 
     private struct Wish {
@@ -23,9 +22,9 @@ final class BatchedReads: Sendable {
         var underWay = 0
     }
 
-    /// Rooms in one query: few enough that what it gives is small beside the rooms themselves.
+    /// The rooms in one query: few enough that its result is small compared with the rooms themselves.
     private static let roomsPerQuery = 256
-    /// Queries side by side: one may wait for a slow answer while the other goes on.
+    /// The queries side by side: one may wait for a slow answer while the other continues.
     private static let queries = 2
 
     private let store: any EventStore
@@ -37,9 +36,9 @@ final class BatchedReads: Sendable {
         self.jobs = jobs
     }
 
-    /// Reads what a room has beyond `version`; `complete` is called once, on any thread.
+    /// Reads the events of a room after `version`; `complete` is called once, on any thread.
     ///
-    /// What was durable when this is called is in what it gives.
+    /// The result contains all events that are durable at the time of this call.
     func read(_ stream: UUID, after version: StreamVersion, _ complete: @escaping @Sendable (Outcome) -> Void) {
         let mustStart = state.withLock { state in
             state.gathered.append(Wish(stream: stream, after: version, complete: complete))
@@ -57,7 +56,7 @@ final class BatchedReads: Sendable {
         while let wishes = next() { await answer(wishes) }
     }
 
-    /// What one query is to read; nil where nothing is left, which ends the row of queries.
+    /// The reads of the next query; nil if none wait, which ends this series of queries.
     private func next() -> [Wish]? {
         state.withLock { state in
             let part = Array(state.gathered.prefix(Self.roomsPerQuery))
@@ -76,7 +75,7 @@ final class BatchedReads: Sendable {
         } catch {
             switch error {
             case .rejected, .corrupt:
-                // One room's log cannot be read; the others must not suffer for it.
+                // If one room's log cannot be read, the others are read without it.
                 guard wishes.count == 1 else {
                     for wish in wishes { await answer([wish]) }
                     return

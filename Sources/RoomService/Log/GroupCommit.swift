@@ -3,37 +3,36 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Gathers the appends of all rooms into few transactions: while one flush is in flight, the next one gathers.
+/// Collects the appends of all rooms into few transactions: while one flush is in flight, the next one is collected.
 ///
-/// A room has at most one append under way (its ``AppendQueue`` sees to that), so flushes may run side by side. They do
-/// where it gains something: as much must wait as is under way, for large transactions cost less than many small ones,
-/// or something must have waited for some milliseconds, so that a flush that hangs holds up nobody else.
+/// A room has at most one append under way (its ``AppendQueue`` ensures that), so flushes may run side by side. A
+/// further flush starts in two cases. Either as much waits as is under way, because large transactions cost less than
+/// many small ones; or something has waited for some milliseconds, so that a flush that hangs delays no other room.
 final class GroupCommit: Sendable {
-    /// Rooms in one transaction: enough to make the commit's cost small beside the rows'.
+    /// The most rooms in one transaction: enough to make the cost of the commit small compared with the rows'.
     private static let roomsPerFlush = 256
-    /// Bytes of payload in one transaction: the room that reaches it is the last.
+    /// The bytes of payload in one transaction: the room that reaches this number is the last.
     private static let bytesPerFlush = 16 << 20
-    /// An append that takes more than this, as ``LogShares`` counts, is a long one.
+    /// The cost, in the units of ``LogShares``, above which an append is long.
     private static let costOfShort = 64
-    /// So much of long ones goes into one transaction, and the last of them whatever it takes.
+    /// The cost of long appends in one transaction; the last of them may exceed it.
     private static let costPerFlush = 512
-    /// For how long what waits is held back in favour of larger transactions: longer than most take.
+    /// The time for which appends wait in favour of larger transactions: longer than most transactions take.
     private static let patience = TimeAmount.milliseconds(5)
-    /// For how long a room rests: other servers read what it wrote, decide and append in less.
+    /// The time for which a room's queue rests: other servers read its events, decide and append in less.
     private static let rest = TimeAmount.milliseconds(4)
 
     private struct State {
-        /// Rooms with something to write and nothing under way.
+        /// Rooms with something to write and no append under way.
         var listed: [AppendQueue] = []
-        /// Rooms whose append is under way.
+        /// The number of rooms with an append under way.
         var underWay = 0
-        /// Rooms with something to write that let other servers go first.
+        /// Rooms with something to write that let other servers append first.
         var resting: [AppendQueue] = []
         var idle: [CheckedContinuation<Void, Never>] = []
-        /// Whether the next transaction is for those that have little to write, where there are any: they wait for one long
-        /// one at most.
+        /// Whether the next transaction is for short appends, if there are any: they wait for one long one at most.
         var isForShort = false
-        /// Whether a moment is set at which what is listed has waited long enough.
+        /// Whether the time is set at which the listed rooms have waited long enough.
         var isTimed = false
         var isDue = false
         var isClosed = false
@@ -41,12 +40,12 @@ final class GroupCommit: Sendable {
         var isWorthFlushing: Bool { !listed.isEmpty && (listed.count >= underWay || isDue || isClosed) }
         var isOver: Bool { listed.isEmpty && resting.isEmpty && isClosed }
 
-        /// Somebody who is to flush.
+        /// Returns an idle flusher that is to be woken.
         mutating func sleeper() -> CheckedContinuation<Void, Never>? {
             isWorthFlushing ? idle.popLast() : nil
         }
 
-        /// Whether a moment has to be set.
+        /// Returns whether a time has to be set for the listed rooms.
         mutating func mustBeTimed() -> Bool {
             guard !listed.isEmpty, !isWorthFlushing, !isTimed else { return false }
             isTimed = true
@@ -54,7 +53,7 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// A room in a transaction.
+    /// One room's append in a transaction.
     private struct Entry {
         var queue: AppendQueue
         var append: StreamAppend
@@ -64,7 +63,7 @@ final class GroupCommit: Sendable {
     private let health: LogHealth
     private let metrics: RoomMetrics
     private let logger: Logger
-    /// Where moments are set.
+    /// The loop of the timers.
     private let loop: any EventLoop
     private let state = Mutex(State())
 
@@ -76,9 +75,9 @@ final class GroupCommit: Sendable {
         self.logger = logger
     }
 
-    /// Hands over what a room has decided, `commands` commands, behind what its queue has already.
+    /// Adds `commands` decided commands of a room behind those that its queue has already.
     ///
-    /// After ``close()`` it is not taken, and the queue ends with ``StorageFault/closed``.
+    /// After ``close()`` they are not taken, and the queue ends with ``StorageFault/closed``.
     func submit(_ append: StreamAppend, commands: Int, to queue: AppendQueue) {
         guard !state.withLock(\.isClosed) else { return queue.close() }
         if queue.add(append, commands: commands) { list([queue]) }
@@ -104,7 +103,7 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Lets ``run(flushes:)`` return once everything handed over has been written.
+    /// Lets ``run(flushes:)`` return once everything that was submitted has been written.
     func close() {
         let sleepers = state.withLock { state in
             state.isClosed = true
@@ -116,7 +115,8 @@ final class GroupCommit: Sendable {
         for sleeper in sleepers { sleeper.resume() }
     }
 
-    /// Writes what is handed over, `flushes` transactions side by side, until ``close()`` and nothing is left.
+    /// Writes the submitted appends, with `flushes` transactions side by side, until ``close()`` was called and nothing
+    /// is left.
     func run(flushes: Int) async {
         await withDiscardingTaskGroup { group in
             for _ in 0..<flushes {
@@ -155,8 +155,9 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// What the rooms write, as many of them as fit into one transaction; of the others those that write little go back to
-    /// the head of the list, and the long ones to its end.
+    /// Chooses the appends of one transaction.
+    ///
+    /// Short appends that it leaves out return to the head of the list, and long ones to its end.
     private func entries(of queues: [AppendQueue]) -> [Entry] {
         guard !queues.isEmpty else { return [] }
         var entries: [Entry] = []
@@ -169,7 +170,7 @@ final class GroupCommit: Sendable {
             defer { state.isForShort = !long.isEmpty && !state.isForShort }
             return state.isForShort && !short.isEmpty
         }
-        // Those that have waited behind a long one come first, and by themselves.
+        // Short appends that have waited behind a long one come first, and in a transaction of their own.
         let most = isForShort ? 0 : Self.costPerFlush
         var rest = (short + long)[...]
         while bytes < Self.bytesPerFlush, let queue = rest.first {
@@ -202,10 +203,10 @@ final class GroupCommit: Sendable {
         } catch {
             switch error {
             case .rejected where batch.count > 1, .corrupt where batch.count > 1:
-                // One room's append cannot be written; the others must not suffer for it.
+                // If one room's append cannot be written, the others are written without it.
                 for entry in batch {
                     await flush([entry])
-                    // What this made worth it is for another flush: this one goes on.
+                    // Work that becomes due here is for another flush, because this one continues.
                     state.withLock { $0.sleeper() }?.resume()
                 }
             default:
@@ -227,7 +228,7 @@ final class GroupCommit: Sendable {
         }
         let mustBeSet = state.withLock { state in
             state.underWay -= batch.count
-            // Whoever calls goes on with what is listed.
+            // The caller continues with the listed rooms.
             state.listed += goOn
             guard !state.isClosed else {
                 state.listed += resting

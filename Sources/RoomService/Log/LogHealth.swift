@@ -2,18 +2,18 @@ import EventStorage
 import NIOCore
 import Synchronization
 
-/// Whether the event log can be reached and written, as the last attempts have shown.
+/// Whether the event log can be reached and written, judged by the last attempts.
 ///
-/// After a write that failed the log counts as not writable until one succeeds: an append, or a probe that writes as an
-/// append does and takes it back. So a server whose disk is full says so although its log can be read, and finds by
-/// itself that there is room again although nobody sends it anything to write. Checks run one at a time, and a probe once a
-/// second at most, however many ask.
+/// After a failed write the log counts as not writable until a write succeeds: an append, or a probe that writes like
+/// an append and rolls back. A server with a full disk is therefore not ready although its log can be read, and
+/// recovers by itself although no client sends it anything to write. Checks run one at a time, and there is at most one
+/// probe a second, however many callers ask.
 final class LogHealth: Sendable {
-    /// How often a log is probed whose last write failed.
+    /// The time between probes of a log whose last write failed.
     static let probeInterval = TimeAmount.seconds(1)
-    /// For how long a result stands in for one that is late.
+    /// The time for which a result replaces a late one.
     static let memory = TimeAmount.seconds(2)
-    /// How long a result may take before the last one stands in for it.
+    /// The time after which a late result is replaced by the last one.
     static let patience = TimeAmount.milliseconds(20)
 
     private typealias Answer = Result<Void, StorageFault>
@@ -24,13 +24,13 @@ final class LogHealth: Sendable {
     }
 
     private struct State {
-        /// Why the last write failed; nil where it succeeded, and before the first one.
+        /// The fault of the last write; nil if it succeeded, and before the first one.
         var writeFault: StorageFault?
-        /// Writes that failed: a probe that began before the last of them says nothing of it.
+        /// The number of failed writes: a probe that began before the last of them says nothing about it.
         var failures = 0
-        /// What the last check found, and when.
+        /// The result of the last check, and its time.
         var last: (answer: Answer, at: NIODeadline)?
-        /// Those that wait for the check under way.
+        /// The callers that wait for the check under way.
         var waiters: [Waiter] = []
         var tickets = 0
         var isChecking = false
@@ -47,7 +47,7 @@ final class LogHealth: Sendable {
         self.loop = loop
     }
 
-    /// Notes that something was written.
+    /// Records a successful write.
     func wrote() {
         state.withLock { state in
             guard state.writeFault != nil else { return }
@@ -56,7 +56,7 @@ final class LogHealth: Sendable {
         }
     }
 
-    /// Notes that something could not be written.
+    /// Records a failed write.
     func failed(_ fault: StorageFault) {
         guard fault != .closed else { return }
         state.withLock { state in
@@ -68,7 +68,7 @@ final class LogHealth: Sendable {
 
     /// Returns when the log can be reached and its last write succeeded.
     ///
-    /// - Throws: why the last write, or else the last check, failed.
+    /// - Throws: The fault of the last write, or else of the last check.
     func check() async throws(StorageFault) {
         let answer: Answer = await withCheckedContinuation { continuation in
             enum Step {
@@ -99,7 +99,7 @@ final class LogHealth: Sendable {
         try answer.get()
     }
 
-    /// A waiter that was not answered yet, which is to be answered now.
+    /// Takes a waiting caller, which has to be answered now; nil if it was answered already.
     private func waiter(_ ticket: Int) -> CheckedContinuation<Answer, Never>? {
         state.withLock { state in
             state.waiters.firstIndex { $0.ticket == ticket }.map { state.waiters.remove(at: $0).continuation }

@@ -2,18 +2,19 @@ import EventStorage
 import NIOCore
 import RoomDomain
 
-/// How much of the event log a session may fill in one room, a session in all rooms, and an address, over all event loops.
+/// The shares of the event log that a session may fill in one room, a session in all rooms, and an address, over all
+/// event loops.
 ///
-/// What a command writes is charged when it is decided and before anything is appended: each event counts once, and once
-/// more for each 256 bytes that all of them have, as about as ``RecordedEvent/weight`` knows them. The last command may
-/// overdraw a share, so that a long one is not refused for ever.
+/// A command is charged when it is decided, before anything is appended: one for each event, and one for each 256 bytes
+/// of all of them, estimated by ``RecordedEvent/weight``. The last command may overdraw a share, so that a long one is
+/// not refused for ever.
 final class LogShares: Sendable {
     private struct Participant: Hashable {
         var session: SessionID
         var room: RoomID
     }
 
-    /// What a new room costs: its events, and its rows in the directory.
+    /// The cost of a new room: its events, and its rows in the directory.
     static let costOfRoom = 20
     private static let bytesOfOneEvent = 256
 
@@ -22,7 +23,7 @@ final class LogShares: Sendable {
     private let ofNetwork: BucketTable<UInt64>
     private let metrics: RoomMetrics
 
-    /// Gives out the shares that the settings name; what is refused is counted in `metrics`.
+    /// Makes the shares that the settings name; refusals are counted in `metrics`.
     init(_ settings: RoomHostSettings, metrics: RoomMetrics) {
         func table<Key>(_ perMinute: Int) -> BucketTable<Key> {
             BucketTable(perMinute > 0 ? Allowance(perMinute: perMinute) : nil)
@@ -33,17 +34,17 @@ final class LogShares: Sendable {
         self.metrics = metrics
     }
 
-    /// What writing these costs.
+    /// Returns the cost of writing these events.
     static func cost(of events: [RecordedEvent]) -> Int { events.count + events.weight / bytesOfOneEvent }
 
-    /// What writing an append takes.
+    /// Returns the cost of writing an append.
     static func cost(of append: StreamAppend) -> Int {
         append.events.count + append.events.reduce(0) { $0 + $1.payload.count } / bytesOfOneEvent
     }
 
-    /// Charges a session, and the address that it comes from, for what it writes: to a room, or to make one.
+    /// Charges a session, and the address that it comes from, for a command or a new room.
     ///
-    /// - Throws: ``RoomRefusal/rateLimited(_:retryAfterMs:)`` where one of the shares is used up; then nothing is charged.
+    /// - Throws: ``RoomRefusal/rateLimited(_:retryAfterMs:)`` if one of the shares is used up; then nothing is charged.
     func charge(
         _ cost: Int, to session: SessionID, in room: RoomID?, from network: UInt64?, at now: NIODeadline
     ) throws(RoomRefusal) {
@@ -62,7 +63,7 @@ final class LogShares: Sendable {
         }
     }
 
-    /// Refuses where one of the shares is used up, and charges nothing.
+    /// Refuses if one of the shares is used up; charges nothing.
     func look(_ session: SessionID, in room: RoomID, from network: UInt64?, at now: NIODeadline) throws(RoomRefusal) {
         if let network, let wait = ofNetwork.wait(network, at: now) { throw refusal(.address, wait) }
         if let wait = ofSession.wait(session, at: now) { throw refusal(.session, wait) }
@@ -75,9 +76,9 @@ final class LogShares: Sendable {
         metrics.logShareUsedUp(share)
         let text =
             switch share {
-            case .room: "too much is written to this room by this session"
-            case .session: "too much is written by this session"
-            case .address: "too much is written from this address"
+            case .room: "this session writes too much to this room"
+            case .session: "this session writes too much"
+            case .address: "this address writes too much"
             }
         return .rateLimited(text, retryAfterMs: Int64(wait))
     }

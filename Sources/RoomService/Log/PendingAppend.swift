@@ -3,9 +3,9 @@ import RoomDomain
 import RoomLog
 import RoomWire
 
-/// What a room has decided and does not know to be durable: a part of one append, or all of it.
+/// Decisions of a room that are not known to be durable: a part of one append, or all of it.
 struct PendingAppend {
-    /// A request and the answer it gets once everything it was decided against is durable.
+    /// A request, and its answer, which is given once everything that it was decided against is durable.
     struct Decided {
         var request: CommandRequest
         var answer: CommandOutcome
@@ -16,11 +16,11 @@ struct PendingAppend {
     private(set) var weight = 0
     var keys: [CommandKey] = []
     private(set) var decided: [Decided] = []
-    /// What the append will show as well: that the room is at its log's head.
+    /// Callbacks that the append answers as well: it shows that the room is at its log's head.
     var verifications: [@Sendable () -> Void] = []
     /// Sessions whose membership an event began or ended.
     private var touched: Set<SessionID> = []
-    /// Whether the room is closed by it, and whether that forgets it.
+    /// Whether it closes the room, and whether that forgets the room; nil if it does not close it.
     private var closing: Bool?
 
     var isEmpty: Bool { decided.isEmpty }
@@ -45,10 +45,10 @@ struct PendingAppend {
         weight += Self.weightOfRequest
     }
 
-    /// About how many bytes a request takes beside its events.
+    /// About how many bytes a request takes in addition to its events.
     private static let weightOfRequest = 256
 
-    /// What is written; `room` is what the room is once it is durable.
+    /// Returns the append to be written; `room` is the room's state once it is durable.
     func append(to room: RoomState, expecting version: StreamVersion, in epoch: String) -> StreamAppend {
         var append = StreamAppend(
             stream: room.id.uuid, expected: version, events: events.map { EventJSON.stored($0, in: room.id) },
@@ -57,7 +57,7 @@ struct PendingAppend {
         append.clearing = Redaction(by: events).clearing
         var touched = touched
         if let forget = closing {
-            // Who is in a room that is closed is a member of nothing that could be left.
+            // Closing a room ends every membership, so none needs leaving.
             touched.formUnion(room.memberOfSession.keys)
             if forget { append.forgetAt = room.lastEventAt.milliseconds }
         }

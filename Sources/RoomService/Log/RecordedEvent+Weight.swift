@@ -1,7 +1,7 @@
 import RoomDomain
 
 extension RecordedEvent {
-    /// About how many bytes it takes as JSON, and in memory.
+    /// The event's approximate size in bytes, as JSON and in memory.
     var weight: Int {
         switch event {
         case .tracksAdded(let tracks, _): tracks.reduce(Self.least) { $0 + $1.info.weight }
@@ -24,7 +24,7 @@ extension RecordedEvent {
 }
 
 extension [RecordedEvent] {
-    /// About how many bytes they take as JSON, and in memory.
+    /// The events' approximate size in bytes, as JSON and in memory.
     var weight: Int { reduce(0) { $0 + $1.weight } }
 }
 

@@ -4,9 +4,9 @@ import RoomDomain
 import RoomLog
 
 extension StoredSnapshot {
-    /// The room as it was; nil, and a warning, where the snapshot is not what was kept.
+    /// The room in the snapshot; nil, with a warning in the log, if the snapshot is damaged.
     ///
-    /// The log is replayed from its beginning then: nothing is lost but time.
+    /// Then the log is replayed from its beginning, which costs only time.
     func state(of room: RoomID, logger: Logger) -> RoomState? {
         do throws(LogFault) {
             return try state(of: room)

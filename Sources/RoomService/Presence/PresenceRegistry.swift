@@ -3,21 +3,21 @@ import RoomDomain
 import RoomWire
 import Synchronization
 
-/// Keeps this process's ``PresenceTable`` and tells the other servers what changes in it; may be used on any thread.
+/// Holds this process's ``PresenceTable``, and tells other servers about its changes; may be used on any thread.
 final class PresenceRegistry: Sendable {
     private struct State {
         var table: PresenceTable
         var isTelling = false
     }
 
-    /// Changes are told together with what changes in this time.
+    /// The time for which changes are collected before they are told together.
     private static let gathering = TimeAmount.milliseconds(50)
 
     private let bus: ClusterBus?
     private let loop: any EventLoop
     private let metrics: RoomMetrics
     private let state: Mutex<State>
-    /// Since when what other servers tell arrives, in nanoseconds of uptime; 0: it does not.
+    /// The uptime in nanoseconds since which notices of other servers arrive; 0 while they do not.
     private let hearingSince = Atomic<UInt64>(0)
     /// Whether there may be other servers.
     private let isShared: Bool
@@ -25,7 +25,7 @@ final class PresenceRegistry: Sendable {
     private let grace: TimeAmount
     private let startedAt: NIODeadline
 
-    /// Makes the registry of a process; `bus` is nil where there are no other servers.
+    /// Makes the registry of a process; `bus` is nil if there are no other servers.
     init(bus: ClusterBus?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
         self.bus = bus
         isShared = settings.logIsShared
@@ -42,7 +42,7 @@ final class PresenceRegistry: Sendable {
 
     // MARK: Rooms in memory
 
-    /// Notes who of some members of a room is online here, and returns who of them is online elsewhere.
+    /// Records which of these members of a room are online here, and returns which of them are online elsewhere.
     func set(_ members: [MemberID: Bool], in room: RoomID) -> Set<MemberID> {
         let (elsewhere, isFirst) = state.withLock { state in
             let elsewhere = state.table.set(members, in: room)
@@ -54,7 +54,7 @@ final class PresenceRegistry: Sendable {
         return elsewhere
     }
 
-    /// Notes how many members are online in a room; nil when it leaves memory.
+    /// Records the number of members online in a room; nil when the room leaves memory.
     func setCount(_ count: Int?, of room: RoomID) {
         state.withLock { $0.table.setCount(count, of: room) }
     }
@@ -69,7 +69,7 @@ final class PresenceRegistry: Sendable {
         state.withLock { $0.table.servers(of: member, in: room) }
     }
 
-    /// Whether other servers are known to live.
+    /// Whether any other server is known to be alive.
     var hasPeers: Bool { state.withLock { $0.table.peerCount > 0 } }
 
     // MARK: Listing
@@ -81,43 +81,45 @@ final class PresenceRegistry: Sendable {
             .sorted { ($1.listeners, $0.room.uuid) < ($0.listeners, $1.room.uuid) }
     }
 
-    /// How many members are online in each of some rooms.
+    /// The number of members online in each of these rooms.
     func counts(of rooms: [RoomID]) -> [Int] {
         state.withLock { state in rooms.map { state.table.count(of: $0) } }
     }
 
     // MARK: Other servers
 
-    /// Others can be heard from now on; returns whom that concerns, by room.
+    /// Starts to hear other servers; returns the members concerned, by room.
     func connected() -> [RoomID: Set<MemberID>] {
         carryOut { $0.connected(at: loop.now) }
     }
 
-    /// Takes in what another server tells; returns whom it concerns, by room.
+    /// Handles a notice of another server; returns the members concerned, by room.
     func heard(_ notice: NodeNotice, from node: String) -> [RoomID: Set<MemberID>] {
         carryOut { $0.heard(notice, from: node, at: loop.now) }
     }
 
-    /// Notes whether what other servers tell arrives; may be called on any thread.
+    /// Records whether notices of other servers arrive; may be called on any thread.
     func noteHearing(_ hears: Bool) {
         hearingSince.store(hears ? max(1, loop.now.uptimeNanoseconds) : 0, ordering: .relaxed)
     }
 
-    /// Whether what other servers tell arrives.
+    /// Whether notices of other servers arrive.
     var hearsOthers: Bool { hearingSince.load(ordering: .relaxed) > 0 }
 
-    /// Whether who is offline here is not online elsewhere, as far as can be known: others have been heard for a beat,
-    /// in which each of them says who is there.
+    /// Whether members who are offline here are known not to be online elsewhere.
+    ///
+    /// This holds once other servers have been heard for one beat, in which each of them reports its members.
     var seesEverybody: Bool {
         guard isShared else { return true }
         let since = hearingSince.load(ordering: .relaxed)
         return since > 0 && loop.now - .uptimeNanoseconds(since) >= beat
     }
 
-    /// Whether who is offline has had time to come back: whoever was connected when the last server stopped too.
+    /// Whether offline members have had time to come back, including those who were connected when the last server
+    /// stopped.
     var knowsWhoIsOffline: Bool { seesEverybody && loop.now - startedAt >= grace }
 
-    /// Lets time pass; returns whom that concerns, by room.
+    /// Handles the passing of time; returns the members concerned, by room.
     func tick() -> [RoomID: Set<MemberID>] {
         carryOut { $0.tick(at: loop.now) }
     }
@@ -139,7 +141,7 @@ final class PresenceRegistry: Sendable {
         return effects.moved
     }
 
-    /// Call with the lock held: what is told is told in the order in which it was found out.
+    /// Must be called with the lock held, so that changes are told in the order in which they were found.
     private func tell(_ tellings: [PresenceTable.Effects.Telling]) {
         for telling in tellings { bus?.tell(telling.notice, to: telling.recipient) }
     }

@@ -2,14 +2,14 @@ import NIOCore
 import RoomDomain
 import RoomWire
 
-/// Who is online in which room: at this server, and at every other one as it tells.
+/// The members online in each room: at this server, and at every other one by its own report.
 ///
-/// Each server tells the others what changes, and regularly that it lives, with a sum of all that it has told. Who
-/// comes to another sum asks for the whole: so a notice that was lost, repeated or mixed up is made good at the next
-/// beat. A server that is not heard of for the time of its lease counts for nothing. What a server told that stopped
-/// counts until its clients had time to come to another one.
+/// Each server tells the others what changes, and regularly sends a beat with a checksum of all that it has told. A
+/// server that computes another checksum asks for the whole list, so that the next beat repairs notices that were lost,
+/// repeated or reordered. A server whose lease ends without a beat counts for nothing. The members of a server that has
+/// stopped count until its clients have had time to reach another one.
 struct PresenceTable {
-    /// What is to be done after something was heard, or time has passed.
+    /// The actions that follow a notice, or the passing of time.
     struct Effects: Equatable {
         /// Notices for one server, or for all.
         struct Telling: Equatable {
@@ -17,21 +17,21 @@ struct PresenceTable {
             var recipient: String?
         }
 
-        /// In this order.
+        /// The notices to send, in this order.
         var tellings: [Telling] = []
-        /// Members of whom another server tells something new, by room.
+        /// Members on whom another server has reported a change, by room.
         var moved: [RoomID: Set<MemberID>] = [:]
-        /// How many servers lost their lease.
+        /// The number of servers whose lease has ended.
         var expired = 0
     }
 
-    /// One room; a room of which nobody is online anywhere is left out.
+    /// One room; rooms in which nobody is online anywhere are not stored.
     private struct Room {
         var here: Set<MemberID> = []
         var elsewhere: [String: Set<MemberID>] = [:]
-        /// How many are online, as the room itself counts them while it is in memory here.
+        /// The number of members online, counted by the room itself while it is in memory here.
         var counted: Int?
-        /// How many are online, as the servers tell; nil until somebody wants to know.
+        /// The number of members online by the servers' reports; nil until it is needed.
         var told: Int?
 
         var isEmpty: Bool { here.isEmpty && elsewhere.isEmpty && counted ?? 0 == 0 }
@@ -52,39 +52,39 @@ struct PresenceTable {
         /// Whether it has said that it stops.
         var hasStopped = false
         var rooms: Set<RoomID> = []
-        /// The sum of all its members.
+        /// The checksum of all its members.
         var sum: Int64 = 0
-        /// Until when its list is not asked for again.
+        /// The time before which its list is not requested again.
         var askedUntil = NIODeadline.uptimeNanoseconds(0)
-        /// A list of which some parts have come.
+        /// A list of which some parts have arrived.
         var arriving: (parts: Int, rooms: [RoomID: Set<MemberID>])?
     }
 
-    /// What goes into one notice, in members; a room counts as eight.
+    /// The most members in one notice; a room counts as eight.
     ///
-    /// A member has at most 20 bytes, six in most cases: that is well below what a message may have.
+    /// A member takes at most 20 bytes, mostly six, so a notice stays well below the limit of a message.
     static let noticeSize = 16_000
-    /// A list that was asked for is waited for so long.
+    /// The time for which a requested list is waited for.
     private static let askInterval = TimeAmount.seconds(2)
 
     /// Whether there may be other servers.
     private let isShared: Bool
-    /// How often a server says that it lives.
+    /// The interval of this server's beats.
     private let beatInterval: TimeAmount
-    /// How long a server counts that says nothing.
+    /// The time for which a server without beats counts.
     private let lease: TimeAmount
-    /// How long a server counts that stopped; never longer than its lease.
+    /// The time for which a stopped server counts; never longer than its lease.
     private let grace: TimeAmount
 
     private var rooms: [RoomID: Room] = [:]
     private var peers: [String: Peer] = [:]
     private var sum: Int64 = 0
-    /// What has changed here and was not told.
+    /// Changes here that have not been told.
     private var untold: [RoomID: [MemberID: Bool]] = [:]
     private var nextBeat: NIODeadline
     private var lastTick: NIODeadline
 
-    /// A table of nobody, of a server that starts.
+    /// Makes the empty table of a server that starts.
     init(isShared: Bool, beatInterval: TimeAmount, lease: TimeAmount, grace: TimeAmount, at now: NIODeadline) {
         self.isShared = isShared
         self.beatInterval = beatInterval
@@ -94,16 +94,16 @@ struct PresenceTable {
         lastTick = now
     }
 
-    /// How many other servers are known.
+    /// The number of other servers that are known.
     var peerCount: Int { peers.values.count { !$0.hasStopped } }
-    /// Whether something has changed here that was not told.
+    /// Whether there are changes here that have not been told.
     var hasUntold: Bool { !untold.isEmpty }
 
     // MARK: Here
 
-    /// Notes who of some members of a room is online here, and returns who of them is online elsewhere.
+    /// Records which of these members of a room are online here, and returns which of them are online elsewhere.
     mutating func set(_ members: [MemberID: Bool], in room: RoomID) -> Set<MemberID> {
-        // Taken out, so that its sets are changed where they are.
+        // Removed for the change, so that its sets are changed in place.
         var known = rooms.removeValue(forKey: room) ?? Room()
         var elsewhere: Set<MemberID> = []
         for (member, isHere) in members {
@@ -123,7 +123,7 @@ struct PresenceTable {
         return elsewhere
     }
 
-    /// Notes how many members are online in a room that is in memory here; nil when it no longer is.
+    /// Records the number of members online in a room that is in memory here; nil when it leaves memory.
     mutating func setCount(_ count: Int?, of room: RoomID) {
         var known = rooms.removeValue(forKey: room) ?? Room()
         known.counted = count
@@ -142,10 +142,10 @@ struct PresenceTable {
         rooms[room]?.elsewhere.filter { $0.value.contains(member) }.map(\.key) ?? []
     }
 
-    /// How many members are online in a room.
+    /// The number of members online in a room.
     mutating func count(of room: RoomID) -> Int { rooms[room]?.count() ?? 0 }
 
-    /// All rooms in which somebody is online, and how many.
+    /// All rooms with members online, and their numbers.
     mutating func counts() -> [(room: RoomID, online: Int)] {
         var counts: [(RoomID, Int)] = []
         for room in rooms.keys {
@@ -157,7 +157,7 @@ struct PresenceTable {
 
     // MARK: Telling
 
-    /// What is to be told to all of what has changed here.
+    /// Takes the changes here, as notices for all other servers.
     mutating func takeChanges() -> [Effects.Telling] {
         defer { untold = [:] }
         var notices: [Effects.Telling] = []
@@ -180,7 +180,7 @@ struct PresenceTable {
         return notices
     }
 
-    /// Who is online here, in parts.
+    /// The members online here, in parts.
     private func list() -> [NodeNotice] {
         var parts: [[OnlineMembers]] = [[]]
         var size = 0
@@ -197,7 +197,8 @@ struct PresenceTable {
         return parts.enumerated().map { .presenceList(part: $0, isLast: $0 == parts.count - 1, $1) }
     }
 
-    /// What a server says when it can be heard: that it lives, and that it wants to know who is online elsewhere.
+    /// Returns the notices of a server that can be heard now: that it is alive, and that it asks for the lists of
+    /// others.
     mutating func connected(at now: NIODeadline) -> Effects {
         var effects = Effects(tellings: [Effects.Telling(notice: .presenceWanted, recipient: nil)])
         effects.tellings += beat(at: now)
@@ -209,12 +210,12 @@ struct PresenceTable {
         return takeChanges() + [Effects.Telling(notice: .presenceBeat(sum: sum), recipient: nil)]
     }
 
-    /// Lets time pass; call several times an interval of beats.
+    /// Handles the passing of time; must be called several times in each beat interval.
     mutating func tick(at now: NIODeadline) -> Effects {
         var effects = Effects()
         let pause = now - lastTick
         lastTick = now
-        // Who did not run, or not look, cannot say that it heard nothing.
+        // A process that did not run, or did not look, cannot conclude that the others were silent.
         if pause > beatInterval {
             for (node, peer) in peers where !peer.hasStopped { peers[node]?.leaseEnd = now + lease }
         }
@@ -228,7 +229,7 @@ struct PresenceTable {
 
     // MARK: Hearing
 
-    /// Takes in what another server tells of who is online there; nothing comes of other notices.
+    /// Handles another server's notice about its members; other notices have no effect.
     mutating func heard(_ notice: NodeNotice, from node: String, at now: NIODeadline) -> Effects {
         var effects = Effects()
         switch notice {
@@ -256,7 +257,7 @@ struct PresenceTable {
         return effects
     }
 
-    /// Notes that a server lives; returns whether it was known.
+    /// Records that a server is alive; returns whether it was known.
     private mutating func renew(_ node: String, at now: NIODeadline) -> Bool {
         guard peers[node] != nil else {
             peers[node] = Peer(leaseEnd: now + lease)
@@ -267,7 +268,7 @@ struct PresenceTable {
         return true
     }
 
-    /// Notes that a server has stopped: its clients are on their way to others.
+    /// Records that a server has stopped, and that its clients are on their way to others.
     private mutating func stopped(_ node: String, at now: NIODeadline, _ effects: inout Effects) {
         guard let peer = peers[node] else { return }
         peers[node]?.hasStopped = true

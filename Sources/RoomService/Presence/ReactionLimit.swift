@@ -1,16 +1,16 @@
 import NIOCore
 import RoomDomain
 
-/// How many reactions a member may show: five in any second.
+/// The limit on a member's reactions: five in any second.
 struct ReactionLimit {
     static let perSecond = 5
     private static let window = TimeAmount.seconds(1)
 
-    /// When each member's newest reactions came, oldest first.
+    /// The times of each member's newest reactions, oldest first.
     private var recent: [MemberID: [NIODeadline]] = [:]
     private var nextSweep = NIODeadline.uptimeNanoseconds(0)
 
-    /// Counts a reaction that may be shown, and returns nil; or returns after which time the next one may be.
+    /// Counts a reaction that may be shown, and returns nil; otherwise returns the time until the next one may be.
     mutating func take(_ member: MemberID, at now: NIODeadline) -> TimeAmount? {
         sweep(at: now)
         if let times = recent[member], times.count >= Self.perSecond {

@@ -2,26 +2,26 @@ import NIOCore
 import RoomDomain
 import RoomWire
 
-/// Who is online in one room, and what those who follow it have been told of it.
+/// The members online in one room, and the part of it that its followers have been told.
 ///
-/// Changes gather until the next frame, of which there are few a second; what came and went in between is not told.
-/// A snapshot tells how things stand, and may so tell what no frame ever would: whoever it names is named again by the
-/// next frame, unless that could only repeat it.
+/// Changes are collected until the next frame, of which there are a few in each second; a member that came and went in
+/// between is not mentioned. A snapshot tells the current state, and so may tell what no frame ever would. The next
+/// frame therefore names again whomever a snapshot has named, unless it could only repeat the same.
 struct RoomPresence {
-    /// What a frame tells.
+    /// The content of one presence frame.
     struct Frame: Equatable {
-        /// How many members are online.
+        /// The number of members online.
         var online: Int
-        /// Who came online, ascending.
+        /// The members who came online, ascending.
         var on: [MemberID]
-        /// Who went, ascending.
+        /// The members who went offline, ascending.
         var off: [MemberID]
-        /// Whether so many are online that they are counted only.
+        /// Whether so many members are online that only their number is told.
         var isCountOnly: Bool
     }
 
-    /// What is not told of one member: whether all were told that it is online, and whether a snapshot has told
-    /// somebody otherwise.
+    /// The difference between what is known of one member and what was told: whether all were told that it is online,
+    /// and whether a snapshot has told anybody otherwise.
     private struct Untold {
         let wasOnline: Bool
         var isAmbiguous = false
@@ -29,25 +29,25 @@ struct RoomPresence {
 
     /// Above this many online members, presence is a number only.
     static let listedMembers = 1_000
-    /// The time between two frames: a little more than a quarter of a second, so that four a second remain four where
-    /// one of them is delivered late and the next at once.
+    /// The time between two frames: a little more than a quarter of a second, so that no second has more than four even
+    /// if one is delivered late and the next at once.
     static let frameInterval = TimeAmount.milliseconds(300)
-    /// The time after a frame that has only a number: nobody looks at it that closely, and many get it.
+    /// The time after a frame with only a number: few clients need it sooner, and many receive it.
     static let countInterval = TimeAmount.seconds(1)
 
     private(set) var members: Set<MemberID> = []
     private var untold: [MemberID: Untold] = [:]
-    /// Whether somebody who follows was told a number only, and so knows no list to which a change could be applied.
+    /// Whether any follower was told only a number, and so has no list to which a change could be applied.
     private var hasUnlisted = false
     private var nextFrame = NIODeadline.uptimeNanoseconds(0)
 
-    /// How many members are online.
+    /// The number of members online.
     var online: Int { members.count }
 
-    /// When the next frame may be taken; nil while there is nothing to tell.
+    /// The earliest time of the next frame; nil while there is nothing to tell.
     var frameDue: NIODeadline? { untold.isEmpty ? nil : nextFrame }
 
-    /// Notes whether a member is online; returns whether that is a change.
+    /// Records whether a member is online; returns whether that is a change.
     @discardableResult
     mutating func set(_ member: MemberID, isOnline: Bool) -> Bool {
         guard members.contains(member) != isOnline else { return false }
@@ -60,13 +60,13 @@ struct RoomPresence {
         return true
     }
 
-    /// How things stand.
+    /// The current presence.
     var current: Presence {
         let isListed = members.count <= Self.listedMembers
         return Presence(online: members.count, members: isListed ? members.sorted() : nil)
     }
 
-    /// How things stand, for somebody who follows from now on.
+    /// The current presence, for a new follower.
     mutating func told() -> Presence {
         if members.count > Self.listedMembers {
             hasUnlisted = true
@@ -78,7 +78,7 @@ struct RoomPresence {
         return current
     }
 
-    /// Takes what is to be told to all who follow; nil where there is nothing, or it is too early.
+    /// Takes the next frame for all followers; nil if there is nothing to tell, or it is too early.
     mutating func takeFrame(at now: NIODeadline) -> Frame? {
         guard let due = frameDue, due <= now else { return nil }
         nextFrame = now + Self.frameInterval
@@ -89,14 +89,14 @@ struct RoomPresence {
             hasUnlisted = true
             return Frame(online: members.count, on: [], off: [], isCountOnly: true)
         }
-        // Who was told a number only is told all that are online.
+        // Followers who were told only a number get the list of all who are online.
         let on = hasUnlisted ? members.sorted() : changed.filter(members.contains).sorted()
         let off = changed.filter { !members.contains($0) }.sorted()
         hasUnlisted = false
         return Frame(online: members.count, on: on, off: off, isCountOnly: false)
     }
 
-    /// Forgets what was told: nobody follows.
+    /// Forgets what was told, because the room has no followers.
     mutating func nobodyFollows() {
         untold = [:]
         hasUnlisted = false

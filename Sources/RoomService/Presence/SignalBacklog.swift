@@ -1,12 +1,12 @@
 package import RoomDomain
 import Synchronization
 
-/// Bytes of signals that are on their way to each session's connections to this server.
+/// The bytes of signals on their way to each session's connections to this server.
 ///
-/// A signal is charged until each connection that it is for has handed it to its transport, or is gone; so no connection
+/// A signal is charged until each of its connections has given it to its transport, or is gone. No connection therefore
 /// has more of them waiting than is charged to its session.
 package final class SignalBacklog: Sendable {
-    /// One signal on its way; it is charged no more once this is gone.
+    /// One signal on its way; releasing it ends the charge.
     package final class Charge: Sendable {
         private let backlog: SignalBacklog
         private let session: SessionID
@@ -26,12 +26,12 @@ package final class SignalBacklog: Sendable {
     private let maximum: Int
     private let waiting = Mutex<[SessionID: Int]>([:])
 
-    /// Lets `maximum` bytes be on their way to one session; one signal may always be.
+    /// Allows `maximum` bytes on their way to one session; a single signal is always allowed.
     package init(maximum: Int) {
         self.maximum = maximum
     }
 
-    /// Charges a signal of `bytes` to the session it is for; nil where too much is on its way already.
+    /// Charges a signal of `bytes` to its recipient's session; nil if too much is on its way already.
     package func charge(_ bytes: Int, to session: SessionID) -> Charge? {
         let fits = waiting.withLock { waiting in
             let before = waiting[session] ?? 0
@@ -42,7 +42,7 @@ package final class SignalBacklog: Sendable {
         return fits ? Charge(self, session: session, bytes: bytes) : nil
     }
 
-    /// How many bytes are on their way to a session.
+    /// The number of bytes on their way to a session.
     package func count(of session: SessionID) -> Int { waiting.withLock { $0[session] ?? 0 } }
 
     private func release(_ bytes: Int, of session: SessionID) {

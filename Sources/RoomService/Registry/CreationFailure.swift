@@ -1,7 +1,7 @@
-/// Why a room is not made.
+/// The reason for which a room is not created.
 package enum CreationFailure: Error, Sendable, Equatable {
     /// The key was used for another room.
     case keyReused
-    /// No room is made, or the one made before cannot be looked at.
+    /// No room was created, or the one created earlier cannot be viewed.
     case failed(RoomFailure)
 }

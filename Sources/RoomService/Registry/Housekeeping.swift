@@ -2,8 +2,8 @@ import EventStorage
 import NIOCore
 import RoomDomain
 
-/// What a server does by itself from time to time: reads what it may have missed, takes idle rooms out of memory, ends
-/// the memberships of sessions that are over.
+/// The regular tasks of a server: it reads events that it may have missed, removes idle rooms from memory, and ends the
+/// memberships of sessions that have ended.
 struct Housekeeping: Sendable {
     private let registry: RoomRegistry
     private let sessions: SessionRegistry
@@ -23,14 +23,14 @@ struct Housekeeping: Sendable {
         clock = registry.dependencies.clock
     }
 
-    /// Does a round each ``RoomHostSettings/comparisonInterval``, until the task is cancelled.
+    /// Runs a round in each ``RoomHostSettings/comparisonInterval``, until the task is cancelled.
     func run() async {
         var rounds = 0
         while !Task.isCancelled {
             await clock.sleep(for: settings.comparisonInterval)
             rounds += 1
             await registry.readStale()
-            // While hints of other servers arrive, comparing with the log is only for those that are lost.
+            // While other servers announce their events, the comparison with the log only finds lost announcements.
             if !presence.hearsOthers || rounds % settings.intervalsBetweenComparisons == 0 {
                 await registry.compareFollowedRooms()
             }
@@ -52,9 +52,11 @@ struct Housekeeping: Sendable {
         }
     }
 
-    /// How many sessions that are over are looked at in one round.
+    /// The number of ended sessions that one round handles.
     private static let sessionsPerRound = 1_000
-    /// For how long the row of a session that is over is kept: a command that was on its way when the session ended,
-    /// here or on another server, may make it a member once more, and only a row is looked at again.
+    /// The time for which the row of an ended session is kept.
+    ///
+    /// A command that was on its way when the session ended, here or on another server, may make it a member again, and
+    /// only sessions with a row are checked again.
     private static let mourningMs: Int64 = 60_000
 }

@@ -1,7 +1,7 @@
 import RoomDomain
 import Synchronization
 
-/// The live rooms of this process and their codes, so that they are found without the event log.
+/// The live rooms of this process by their codes, so that they are found without the event log.
 final class RoomCodes: Sendable {
     private struct State {
         var rooms: [RoomCode: RoomID] = [:]
@@ -10,7 +10,7 @@ final class RoomCodes: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes a live room with its code.
+    /// Records a live room with its code.
     func set(_ code: RoomCode, of room: RoomID) {
         state.withLock { state in
             state.rooms[code] = room
@@ -18,7 +18,7 @@ final class RoomCodes: Sendable {
         }
     }
 
-    /// Forgets a room, and its code unless another room has it by now.
+    /// Forgets a room, and its code unless another room has it now.
     func remove(_ code: RoomCode, of room: RoomID) {
         state.withLock { state in
             if state.rooms[code] == room { state.rooms[code] = nil }

@@ -5,7 +5,7 @@ import RoomDomain
 import RoomLog
 package import RoomWire
 
-/// Makes rooms; may be used on any thread.
+/// Creates rooms; may be used on any thread.
 package struct RoomCreation: Sendable {
     private let registry: RoomRegistry
     private let health: LogHealth
@@ -25,7 +25,7 @@ package struct RoomCreation: Sendable {
         clock = registry.dependencies.clock
     }
 
-    /// Makes a room and looks at it, or finds the one that the same session made under the same key within 24 hours;
+    /// Creates a room and views it, or finds the room that the same session created with the same key within 24 hours;
     /// ``RoomView/isNew`` tells which.
     package func create(
         _ wanted: CreateRoomRequest, by session: Session, key: String?, from network: UInt64? = nil
@@ -36,7 +36,7 @@ package struct RoomCreation: Sendable {
             throw .failed(.refused(error))
         }
         let now = clock.now
-        // A code may be taken by one of the open rooms: chances are one in a billion a room.
+        // An open room may have the code already; the chance is one in a billion for each room.
         for _ in 0..<8 {
             let id = RoomID(UUID.makeV7(at: now, random: (randomness.next(), randomness.next())))
             let visibility = wanted.visibility ?? .public

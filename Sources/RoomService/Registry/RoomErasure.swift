@@ -6,9 +6,10 @@ import RoomDomain
 import RoomLog
 import RoomWire
 
-/// Takes out of the log what is to be gone: rooms to be forgotten, earlier locations, rooms closed long ago.
+/// Removes data from the log: rooms to be forgotten, earlier locations, and rooms closed long ago.
 ///
-/// Each server on a log does this. Nothing is claimed: what two do at once is done once, or is the same twice.
+/// Each server on a log does this. No work is claimed: what two servers do at once takes effect once, or gives the same
+/// result twice.
 struct RoomErasure: Sendable {
     private let registry: RoomRegistry
     private let store: any EventStore
@@ -26,19 +27,19 @@ struct RoomErasure: Sendable {
         logger = registry.dependencies.logger
     }
 
-    /// How many rounds of forgetting there are to one of removing.
+    /// The rounds of forgetting between two rounds of removing.
     private static let roundsPerRemoval = 10
-    /// How many rooms are removed, in one transaction, and forgotten in one round.
+    /// The number of rooms removed in one transaction, and of rooms forgotten in one round.
     private static let roomsPerRound = 100
-    /// How often a round deletes what is left of removed rooms: more of it than rooms are removed, so that little waits.
+    /// The deletions of removed rooms' remains in one round: more than rooms are removed, so that little waits.
     private static let sweepsPerRound = 300
-    /// How many events are rewritten or deleted in one transaction, so that no append waits long.
+    /// The number of events rewritten or deleted in one transaction, so that no append waits long.
     private static let eventsPerPage = 500
 
-    /// Forgets rooms whose owners want it, clears locations of before others were cleared, and removes rooms that were
+    /// Forgets rooms at the request of their owners, removes locations that were cleared, and removes rooms that were
     /// closed long ago, until cancelled.
     ///
-    /// Each round does a bounded amount of each, so that none waits for the others for long.
+    /// Each round does a limited amount of each, so that none waits long for the others.
     func run() async {
         var rounds = 0
         var isLeftToRemove = false
@@ -55,9 +56,9 @@ struct RoomErasure: Sendable {
 
     // MARK: Forgetting
 
-    /// Rooms whose log this program cannot read are told of once and tried no more.
+    /// A room whose log this program cannot read is reported once and not tried again.
     private func forgetRooms(except unreadable: inout Set<UUID>) async {
-        // Those asked for longest ago come first, and the unreadable ones among them.
+        // The oldest requests come first, and the unreadable rooms are among them.
         let limit = Self.roomsPerRound + unreadable.count
         guard let streams = try? await store.streamsToForget(limit: limit) else { return }
         for stream in streams where !Task.isCancelled && !unreadable.contains(stream) {
@@ -78,8 +79,8 @@ struct RoomErasure: Sendable {
 
     // MARK: Clearing locations
 
-    /// Goes round all rooms that are to be cleared, so many in a call, so that no room waits for those that are cleared
-    /// again and again.
+    /// Visits all rooms whose locations are to be cleared in a cycle, a limited number in a call, so that no room waits
+    /// for those that are cleared again and again.
     private func clearRooms(after last: inout UUID?, except unreadable: inout Set<UUID>) async {
         guard let clearings = try? await store.streamsToClear(after: last, limit: Self.roomsPerRound) else { return }
         last = clearings.count < Self.roomsPerRound ? nil : clearings.last?.stream
@@ -101,10 +102,10 @@ struct RoomErasure: Sendable {
         }
     }
 
-    /// Rewrites the events of before a clearing without their locations; the room goes on meanwhile.
+    /// Rewrites the events before a clearing without their locations, while the room continues.
     ///
-    /// Events that were cleared for an earlier clearing are not looked at again. Cut off anywhere, it goes on from the
-    /// last page that had something to rewrite.
+    /// Events that an earlier clearing has rewritten are not visited again. After an interruption, it continues from
+    /// the last page with something to rewrite.
     private func clear(_ clearing: StreamClearing) async throws {
         let room = RoomID(clearing.stream)
         var seq = clearing.cleared
@@ -124,7 +125,7 @@ struct RoomErasure: Sendable {
         try await store.clear([], of: room.uuid, through: clearing.clearing)
     }
 
-    /// Whether trying again gives the same.
+    /// Whether a further attempt would fail in the same way.
     private static func isUnreadable(_ fault: any Error) -> Bool {
         switch fault {
         case is StoredEventFault, StorageFault.rejected, StorageFault.corrupt: true
@@ -132,7 +133,7 @@ struct RoomErasure: Sendable {
         }
     }
 
-    /// Rewrites the log of a room that is closed for good; cut off anywhere, it is done again from the beginning.
+    /// Rewrites the log of a room that is closed for good; after an interruption, it starts from the beginning.
     private func forget(_ room: RoomID) async throws {
         var seq = 0
         while true {
@@ -154,7 +155,7 @@ struct RoomErasure: Sendable {
 
     // MARK: Removing
 
-    /// Does a round's share; whether there is more to do.
+    /// Does one round's share of removals; returns whether there is more to do.
     private func removeClosedRooms() async -> Bool {
         do {
             var isMore = false
@@ -167,7 +168,7 @@ struct RoomErasure: Sendable {
                 }
                 isMore = streams.count == Self.roomsPerRound
             }
-            // Also what another process has left, when it was stopped.
+            // This includes the remains that another process left when it was stopped.
             for _ in 0..<Self.sweepsPerRound where !Task.isCancelled {
                 guard try await store.sweep(limit: Self.eventsPerPage) else { return isMore }
             }

@@ -4,7 +4,7 @@ package import RoomDomain
 import RoomLog
 import RoomWire
 
-/// Rooms as they were, and parts of their logs; may be used on any thread.
+/// Earlier states of rooms, and parts of their logs; may be used on any thread.
 package struct RoomHistory: Sendable {
     private let registry: RoomRegistry
     private let store: any EventStore
@@ -20,9 +20,9 @@ package struct RoomHistory: Sendable {
         logger = registry.dependencies.logger
     }
 
-    /// A room as it was when its event `seq` had just happened; nobody's presence is in it.
+    /// Returns the room at its event `seq`, without presence.
     ///
-    /// It is folded from the nearest snapshot before, when the session's turn comes, beside the event loops.
+    /// It is folded from the nearest earlier snapshot, when the session's turn comes, outside the event loops.
     package func view(_ room: RoomID, at seq: Int, for session: SessionID) async throws(RoomFailure) -> RoomView {
         let (live, position) = try await registry.withRoom(room, for: session) { ($0, $0.position) }
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
@@ -38,7 +38,7 @@ package struct RoomHistory: Sendable {
                     let last = events.last?.seq ?? seq
                     for event in try events.recorded(after: state.seq, through: last) { state.evolve(event) }
                 }
-                // The log may still have what is to be forgotten or was cleared, also what was so while this was read.
+                // The log may still contain data that is to be forgotten or was cleared, also since this was read.
                 let redaction = await live.redaction
                 redaction.redact(&state)
                 return RoomView(
@@ -54,17 +54,18 @@ package struct RoomHistory: Sendable {
     /// About how many bytes of events are read for one page, and at a time.
     package static let bytesOfEvents = 1 << 20
 
-    /// At most `limit` events after `seq`, and about ``bytesOfEvents`` of them, for a session that may look at the room.
+    /// Returns at most `limit` events after `seq`, and about ``bytesOfEvents`` of them, for a session that may look at
+    /// the room.
     package func events(
         of room: RoomID, after seq: Int, limit: Int, for session: SessionID
     ) async throws(RoomFailure) -> LogPage {
         try await events(of: room, after: seq, limit: limit, for: session) { $0 }
     }
 
-    /// What `make` makes of at most `limit` events after `seq`, and about ``bytesOfEvents`` of them, for a session that
-    /// may look at the room.
+    /// Passes at most `limit` events after `seq`, and about ``bytesOfEvents`` of them, to `make`, and returns its
+    /// result; for a session that may look at the room.
     ///
-    /// The events are read and `make` is called when the session's turn comes, beside the event loops.
+    /// The events are read and `make` is called when the session's turn comes, outside the event loops.
     package func events<Value: Sendable>(
         of room: RoomID, after seq: Int, limit: Int, for session: SessionID,
         _ make: @escaping @Sendable (LogPage) -> Value
@@ -99,6 +100,6 @@ package struct RoomHistory: Sendable {
 }
 
 extension LiveRoom {
-    /// What nobody may be shown of it any more.
+    /// The data of the room that may no longer be shown to anybody.
     fileprivate var redaction: Redaction { confirmed.redaction }
 }

@@ -5,7 +5,7 @@ package import RoomWire
 extension RoomRegistry {
     // MARK: Commanding
 
-    /// Sends a command to a room and returns what becomes of it.
+    /// Sends a command to a room and returns its outcome.
     package func command(
         _ command: RoomCommand, to room: RoomID, by actor: Actor, key: String?, from network: UInt64? = nil,
         countNewcomer: (@Sendable () -> Int?)? = nil
@@ -41,7 +41,7 @@ extension RoomRegistry {
 
     // MARK: Looking
 
-    /// A room as it is.
+    /// Returns the current room as the session sees it.
     package func view(_ room: RoomID, for session: SessionID) async throws(RoomFailure) -> RoomView {
         let result: Result<RoomView, RoomFailure> = await withCheckedContinuation { continuation in
             visitVerified(room) { result in
@@ -55,8 +55,10 @@ extension RoomRegistry {
         return try result.get()
     }
 
-    /// Tells whether a session may look at a room; `reply` is called once, on any thread, at once where the room is in
-    /// memory and belongs to the calling event loop; a refusal that another server may have lifted is looked up first.
+    /// Tells whether a session may look at a room.
+    ///
+    /// `reply` is called once, on any thread; at once, if the room is in memory and belongs to the calling event loop.
+    /// A ban is first checked against the log, because another server may have lifted it.
     package func admit(
         _ session: SessionID, to room: RoomID, _ reply: @escaping @Sendable (Result<Void, RoomFailure>) -> Void
     ) {
@@ -79,7 +81,7 @@ extension RoomRegistry {
 
     // MARK: Following
 
-    /// Lets a connection follow a room; the request's feed is told what comes of it.
+    /// Lets a connection follow a room; the request's feed receives the answer.
     package func subscribe(_ request: SubscriptionRequest, to room: RoomID) {
         visit(room) { result in
             switch result {
@@ -100,17 +102,17 @@ extension RoomRegistry {
 
     // MARK: Reactions and signals
 
-    /// Shows everybody in a room what a member reacts with; `reply` is called once, on any thread.
+    /// Shows a member's reaction to everybody in a room; `reply` is called once, on any thread.
     package func react(
         _ emoji: String, in room: RoomID, by session: SessionID, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
     ) {
         withMember(of: room, reply) { $0.react(emoji, by: session, reply) }
     }
 
-    /// Brings something to all connections of a member that follow the room, wherever they are; `reply` is called
-    /// once, on any thread.
+    /// Sends a signal to all connections of a member that follow the room, on any server; `reply` is called once, on
+    /// any thread.
     ///
-    /// What was brought to another server may still get lost there, when that server dies or the member leaves it.
+    /// A signal that reached another server may still be lost there if that server dies or the member leaves it.
     package func signal(
         _ data: RelayedJSON, to recipient: MemberID, in room: RoomID, by session: SessionID,
         _ reply: @escaping @Sendable (EphemeralOutcome) -> Void

@@ -3,17 +3,17 @@ import FoundationEssentials
 package import RoomDomain
 package import RoomWire
 
-/// Finding rooms, so that one that is not there is known before anything is asked of it.
+/// Finds rooms, so that a missing room is known before anything is requested of it.
 extension RoomRegistry {
-    /// Whether a room is in memory; one whose log has just been removed may count as such until it is looked for.
+    /// Whether a room is in memory; a room whose log has just been removed may count as such until it is looked for.
     package func isLive(_ room: RoomID) -> Bool { codes.isLive(room) }
 
-    /// The live room with this code, where there is one in this process.
+    /// The live room with this code; nil if this process has none.
     package func liveRoom(code: RoomCode) -> RoomID? {
         codes.room(code)
     }
 
-    /// The room meant by an id or a code.
+    /// Returns the room that an id or a code names.
     package func resolve(_ reference: RoomReference) async throws(RoomFailure) -> RoomID {
         switch reference {
         case .id(let id):
@@ -31,7 +31,7 @@ extension RoomRegistry {
         }
     }
 
-    /// Calls `done`, on any thread, with the room meant by an id or a code.
+    /// Calls `done`, on any thread, with the room that an id or a code names.
     package func resolve(_ reference: RoomReference, _ done: @escaping @Sendable (Result<RoomID, RoomFailure>) -> Void)
     {
         let isStarted = dependencies.jobs.start {
@@ -44,7 +44,7 @@ extension RoomRegistry {
         if !isStarted { done(.failure(.unavailable)) }
     }
 
-    /// Calls `done`, on any thread, with the room meant by an id or a code, once it is in memory.
+    /// Calls `done`, on any thread, with the room that an id or a code names, once it is in memory.
     package func find(_ reference: RoomReference, _ done: @escaping @Sendable (Result<RoomID, RoomFailure>) -> Void) {
         switch reference {
         case .id(let room):

@@ -3,13 +3,13 @@ package import RoomDomain
 import RoomWire
 
 extension RoomRegistry {
-    /// A part of a room's pool, read from its state in memory, for a session that may look at the room: as JSON.
+    /// Returns a part of a room's pool as JSON, from its state in memory, for a session that may look at the room.
     ///
-    /// The pool is taken as it is when the session's turn comes, and searched and encoded beside the event loops.
+    /// The pool is that of the time when the session's turn comes; it is searched and encoded outside the event loops.
     package func pool(
         of room: RoomID, _ query: PoolQuery, for session: SessionID
     ) async throws(RoomFailure) -> [UInt8] {
-        // Loaded and at its log's head before the turn comes, so that no turn waits for the log.
+        // The room is loaded and at its log's head before the turn comes, so that no turn waits for the log.
         let live = try await withRoom(room, for: session) { $0 }
         return try await dependencies.heavyWork.perform(.pool, for: session) { () async throws(RoomFailure) in
             let (position, pool) = try await live.pool(for: session)
@@ -19,7 +19,7 @@ extension RoomRegistry {
 }
 
 extension LiveRoom {
-    /// The pool as of the last durable event, and that event's position, for a session that still may look.
+    /// The pool at the last durable event, and that event's position, for a session that may still look.
     fileprivate func pool(for session: SessionID) throws(RoomFailure) -> (Position, PoolView) {
         guard condition != .forgotten else { throw .noSuchRoom }
         if let refusal = refusal(of: session) { throw .refused(refusal) }

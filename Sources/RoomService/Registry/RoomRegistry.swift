@@ -3,7 +3,7 @@ import FoundationEssentials
 package import NIOCore
 package import RoomDomain
 
-/// All rooms of this process: found, brought into memory, and asked.
+/// All rooms of this process: finds them, loads them, and passes requests to them.
 ///
 /// Every room belongs to one event loop, chosen by its id.
 package final class RoomRegistry: Sendable {
@@ -12,7 +12,7 @@ package final class RoomRegistry: Sendable {
     let tables: [RoomTable]
     private let turns: [LoopTurns]
 
-    /// Makes the rooms of a process, which may live on any of `loops`: at least one.
+    /// Makes the rooms of a process, which live on `loops`, of which there must be at least one.
     init(dependencies: Dependencies, loops: [any EventLoop]) {
         self.dependencies = dependencies
         turns = loops.map { LoopTurns(of: $0) }
@@ -20,7 +20,7 @@ package final class RoomRegistry: Sendable {
         tables = turns.map { RoomTable(turns: $0, dependencies: dependencies, codes: codes) }
     }
 
-    /// How many rooms are in memory.
+    /// The number of rooms in memory.
     package func liveRooms() async -> Int {
         var count = 0
         for table in tables { count += await table.liveRooms }
@@ -41,18 +41,18 @@ package final class RoomRegistry: Sendable {
         }
     }
 
-    /// What one of the rooms' loops does in turns: the same for its rooms and for whoever else asks.
+    /// The turns of one of the rooms' loops, which its rooms share with other users of the loop.
     package func turns(of loop: any EventLoop) -> LoopTurns {
         turns.first { $0.loop === loop } ?? LoopTurns(of: loop)
     }
 
-    /// The table that has a room, where it is in memory.
+    /// The table to which a room belongs.
     func table(of id: RoomID) -> RoomTable {
         tables[Int(UInt(bitPattern: id.uuid.hashValue) % UInt(tables.count))]
     }
 
-    /// Runs `body` on the room's event loop, once the room is known to be at its log's head or the log to be out of
-    /// reach, and returns what it gives.
+    /// Runs `body` on the room's event loop and returns its result, once the room is known to be at its log's head, or
+    /// the log is out of reach.
     func withRoom<Value: Sendable>(
         _ id: RoomID, _ body: @escaping @Sendable (isolated LiveRoom) -> Value
     ) async throws(RoomFailure) -> Value {
@@ -74,7 +74,7 @@ package final class RoomRegistry: Sendable {
         return try result.get()
     }
 
-    /// Calls `visit` on the room's event loop, once the room is known to be at its log's head or the log to be out of
+    /// Calls `visit` on the room's event loop, once the room is known to be at its log's head, or the log is out of
     /// reach.
     func visitVerified(_ id: RoomID, _ visit: @escaping @Sendable (Result<LiveRoom, RoomFailure>) -> Void) {
         self.visit(id) { result in
@@ -92,13 +92,13 @@ package final class RoomRegistry: Sendable {
         }
     }
 
-    /// Lets a room that is in memory read its log again, whatever is known of it.
+    /// Makes a room in memory read its log again, whatever is known of it.
     func readAgain(_ id: RoomID) {
         let table = table(of: id)
         table.loop.execute { table.assumeIsolated { $0.readAgain(id) } }
     }
 
-    /// Runs `body` on their event loops with those of the rooms that are in memory, one hop for each loop.
+    /// Runs `body` on their event loops with those of the rooms that are in memory, with one hop for each loop.
     func withLiveRooms<Value: Sendable>(
         _ values: [RoomID: Value], _ body: @escaping @Sendable (isolated LiveRoom, Value) -> Void
     ) {
@@ -115,7 +115,7 @@ package final class RoomRegistry: Sendable {
 
     // MARK: The log
 
-    /// Lets the rooms that are in memory know that others have appended to their logs: one hop for each event loop.
+    /// Tells the rooms in memory that others have appended to their logs, with one hop for each event loop.
     func hear(_ moved: [RoomID: Int]) {
         for table in tables {
             let part = moved.filter { self.table(of: $0.key) === table }
@@ -124,7 +124,7 @@ package final class RoomRegistry: Sendable {
         }
     }
 
-    /// Lets the rooms that somebody follows read what the log has beyond them.
+    /// Makes the rooms with followers read the events that the log has beyond theirs.
     func compareFollowedRooms() async {
         var followed: [UUID] = []
         for table in tables { followed += await table.followedRooms().map(\.uuid) }
@@ -132,12 +132,12 @@ package final class RoomRegistry: Sendable {
         for table in tables { await table.compare(with: heads, of: followed) }
     }
 
-    /// Lets rooms that are followed and that could not be read try again.
+    /// Makes rooms with followers that could not be read try again.
     func readStale() async {
         for table in tables { await table.readStale() }
     }
 
-    /// Takes idle rooms out of memory.
+    /// Removes idle rooms from memory.
     func evictIdle() async {
         for table in tables { await table.evictIdle() }
     }

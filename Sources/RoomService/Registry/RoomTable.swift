@@ -35,7 +35,7 @@ package actor RoomTable {
         self.codes = codes
     }
 
-    /// Calls `visit` with a room: at once where it is live, else when it has been loaded.
+    /// Calls `visit` with a room: at once if it is live, otherwise when it has been loaded.
     ///
     /// Visits of one room keep their order.
     package func visit(_ id: RoomID, _ visit: @escaping Visit) {
@@ -57,7 +57,7 @@ package actor RoomTable {
         }
     }
 
-    /// Calls `visit` with a room that is in memory; else nothing is done.
+    /// Calls `visit` with a room that is in memory; otherwise does nothing.
     func visitLive(_ id: RoomID, _ visit: @Sendable (isolated LiveRoom) -> Void) {
         guard case .live(let room) = places[id] else { return }
         room.assumeIsolated { visit($0) }
@@ -79,7 +79,7 @@ package actor RoomTable {
         case .success(let decoded):
             let room = LiveRoom(decoded, turns: turns, dependencies: dependencies)
             places[id] = .live(room)
-            // In this turn of the loop: what changes later is told to the room.
+            // In this turn of the loop, because the room is told of later changes itself.
             room.assumeIsolated { room in
                 room.reviewPresence(of: room.dependencies.presence.elsewhere(in: id))
                 room.reviewOwner()
@@ -92,7 +92,7 @@ package actor RoomTable {
         }
     }
 
-    /// Takes idle rooms out of memory; their state goes into a snapshot.
+    /// Removes idle rooms from memory, with a snapshot of their state.
     func evictIdle() {
         for case .live(let room) in places.values {
             let code: RoomCode? = room.assumeIsolated { room in
@@ -109,14 +109,14 @@ package actor RoomTable {
         }
     }
 
-    /// How many rooms are in memory.
+    /// The number of rooms in memory.
     var liveRooms: Int {
         places.values.count { place in
             if case .live = place { true } else { false }
         }
     }
 
-    /// The rooms that somebody follows, with the id by which the store knows them.
+    /// The rooms with followers, by the ids that the store uses.
     func followedRooms() -> [RoomID] {
         places.values.compactMap { place in
             guard case .live(let room) = place else { return nil }
@@ -124,7 +124,7 @@ package actor RoomTable {
         }
     }
 
-    /// Lets live rooms know what other servers have appended.
+    /// Tells live rooms about the events that other servers have appended.
     func hear(_ moved: [RoomID: Int]) {
         for (id, seq) in moved {
             guard case .live(let room) = places[id] else { continue }
@@ -132,7 +132,7 @@ package actor RoomTable {
         }
     }
 
-    /// Lets rooms that are followed and that could not be read try again.
+    /// Makes rooms with followers that could not be read try again.
     func readStale() {
         for case .live(let room) in places.values {
             room.assumeIsolated { room in
@@ -141,7 +141,8 @@ package actor RoomTable {
         }
     }
 
-    /// Lets those of `streams` that are live rooms read what the log has beyond them, also that it has them no more.
+    /// Makes those of `streams` that are live rooms read the events that the log has beyond theirs; a stream without a
+    /// head is gone from the log.
     func compare(with heads: [UUID: StreamHead], of streams: [UUID]) {
         for stream in streams {
             guard case .live(let room) = places[RoomID(stream)] else { continue }
@@ -151,7 +152,7 @@ package actor RoomTable {
         }
     }
 
-    /// Lets a room read its log again where it is live, or as soon as it is.
+    /// Makes a room read its log again if it is live, or as soon as it is.
     func readAgain(_ id: RoomID) {
         switch places[id] {
         case .live(let room):
@@ -166,7 +167,7 @@ package actor RoomTable {
 }
 
 extension RoomMetrics.LoadOutcome {
-    /// What a lookup came to.
+    /// Converts the result of a lookup.
     fileprivate init(_ result: Result<DecodedRoom, RoomFailure>) {
         self =
             switch result {

@@ -6,14 +6,14 @@ import Synchronization
 
 /// Ends sessions: their tokens, their connections to this server, and their memberships; may be used on any thread.
 package final class SessionEnding: Sendable {
-    /// A struct around the closure: in a `Mutex` of the bare closure every access would leave it in one more wrapper.
+    /// A struct around the closure: a `Mutex` of the bare closure would add one more wrapper to it on every access.
     private struct Listener: Sendable {
         var tell: @Sendable (SessionID) -> Void
     }
 
     private let registry: RoomRegistry
     private let sessions: SessionRegistry
-    /// Told of ended sessions.
+    /// Receives the ended sessions.
     private let listener = Mutex(Listener { _ in })
 
     init(registry: RoomRegistry, sessions: SessionRegistry) {
@@ -21,7 +21,7 @@ package final class SessionEnding: Sendable {
         self.sessions = sessions
     }
 
-    /// Calls `body`, on any thread, with every session that this process finds to be over.
+    /// Calls `body`, on any thread, with every session that this process finds to have ended.
     package func whenEnded(_ body: @escaping @Sendable (SessionID) -> Void) {
         listener.withLock { $0.tell = body }
     }
@@ -32,7 +32,8 @@ package final class SessionEnding: Sendable {
         tell(session)
     }
 
-    /// Ends a session's connections and memberships; false where some are left, for housekeeping to try again.
+    /// Ends a session's connections and memberships; false if some memberships are left, which housekeeping tries
+    /// again.
     @discardableResult
     func finish(_ session: SessionID, because reason: LeaveReason) async -> Bool {
         tellEnd(of: session)
@@ -48,20 +49,20 @@ package final class SessionEnding: Sendable {
             }
             return try await store.memberships(of: session.uuid).isEmpty
         } catch {
-            registry.dependencies.logger.debug("A session could not be finished", metadata: ["fault": "\(error)"])
+            registry.dependencies.logger.debug("Memberships could not be ended", metadata: ["fault": "\(error)"])
             return false
         }
     }
 
-    /// Those of `sessions` that another process may have ended; none while that cannot be found out, or where nobody
-    /// else writes the log.
+    /// Returns those of `sessions` that another process may have ended; none while that is unknown, or if no other
+    /// process writes the log.
     package func endedElsewhere(_ sessions: [SessionID]) async -> [SessionID] {
         guard registry.dependencies.settings.logIsShared, !sessions.isEmpty else { return [] }
         let ended = (try? await registry.dependencies.store.endedSessions(among: sessions.map(\.uuid))) ?? []
         return ended.map { SessionID($0) }
     }
 
-    /// Ends a session: its token is dead when this returns, its memberships follow.
+    /// Ends a session: its token is invalid when this returns, and its memberships end afterwards.
     package func end(_ session: SessionID) async throws(RoomFailure) {
         do {
             try await sessions.end(session)

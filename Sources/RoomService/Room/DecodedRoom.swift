@@ -6,23 +6,23 @@ import RoomDomain
 import RoomLog
 import RoomWire
 
-/// A room as its log has it, folded and ready to live.
+/// A room decoded from its log: folded, and ready to become a live room.
 struct DecodedRoom: Sendable {
     var head: StreamHead
     var state: RoomState
     var keys: IdempotencyWindow
-    /// The newest events that were read anyway.
+    /// The newest of the events that were read.
     var recent: RecentEvents
     /// The position of the newest snapshot in the store.
     var snapshotSeq: Int
 
-    /// A version that no fold has: with it a room is read without a snapshot.
+    /// A version that no fold has; reading with it ignores snapshots.
     private static let noReducer = 0
 
-    /// What is longer than this is decoded beside Swift's own threads.
+    /// Input longer than this is decoded on other threads than Swift's own.
     private static let longBytes = 1 << 16
 
-    /// Reads a room from its log, where its snapshot is damaged from the log alone.
+    /// Reads a room from its log; if its snapshot is damaged, from the events alone.
     static func load(
         _ id: RoomID, in dependencies: Dependencies
     ) async -> Result<DecodedRoom, RoomFailure> {
@@ -44,7 +44,7 @@ struct DecodedRoom: Sendable {
         }
     }
 
-    /// Decodes what was read; nil where the snapshot in it is damaged.
+    /// Decodes what was read; nil if the snapshot in it is damaged.
     private static func decode(
         _ loaded: LoadedStream, of id: RoomID, in dependencies: Dependencies
     ) async throws -> DecodedRoom? {
@@ -65,8 +65,9 @@ struct DecodedRoom: Sendable {
         return try result.get()
     }
 
-    /// Folds the events that were read on the state before them; throws where the log holds what this program cannot
-    /// read.
+    /// Folds the events on the state before them.
+    ///
+    /// - Throws: ``LogFault`` if the log holds what this program cannot read.
     private init(_ loaded: LoadedStream, on before: RoomState) throws(LogFault) {
         var state = before
         let events = try loaded.events.recorded(after: state.seq, through: loaded.head.version.seq)
@@ -76,7 +77,8 @@ struct DecodedRoom: Sendable {
         self.head = loaded.head
         self.state = state
         self.keys = keys
-        // The log may still have what is to be forgotten, or was cleared: nobody gets it from here.
+        // The log may still contain data that is to be forgotten or was cleared; it is removed here, so that nobody
+        // gets it.
         self.recent = RecentEvents(state.isForgotten ? [] : state.redaction.shown(events))
         self.snapshotSeq = loaded.snapshot?.seq ?? 0
     }

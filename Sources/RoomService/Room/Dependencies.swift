@@ -1,7 +1,7 @@
 import EventStorage
 import Logging
 
-/// What all rooms of a process share: the log, the clock, other servers, limits and metrics.
+/// The parts of a process that all rooms share: the log, the clock, the bus to other servers, limits and metrics.
 struct Dependencies: Sendable {
     var store: any EventStore
     var groupCommit: GroupCommit

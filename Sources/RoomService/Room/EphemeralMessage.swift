@@ -1,18 +1,18 @@
 package import RoomDomain
 
-/// An ephemeral message: shown to everybody who follows a room and never logged; already encoded.
+/// An encoded message that is shown to everybody who follows a room and never logged.
 package struct EphemeralMessage: Sendable {
-    /// What it is.
+    /// The kinds of ephemeral messages.
     package enum Kind: Sendable {
-        /// Who lacks one knows no longer who is online.
+        /// A change of presence; a client that misses one no longer knows who is online.
         case presence
-        /// Nobody misses one.
+        /// A reaction; missing one does no harm.
         case reaction
     }
 
     /// The room.
     package var room: RoomID
-    /// What it is.
+    /// The kind of the message.
     package var kind: Kind
     /// One text message.
     package var message: [UInt8]

@@ -1,9 +1,9 @@
 import EventStorage
 import FoundationEssentials
 
-/// The keyed commands of one room that are remembered: the newest ``CommandKey/window``.
+/// The keyed commands of one room that are remembered: the newest ``CommandKey/window`` of them.
 struct IdempotencyWindow: Sendable {
-    /// A key as one session gave it.
+    /// A key, with the session that gave it.
     struct Name: Hashable, Sendable {
         var session: UUID
         var key: String
@@ -17,10 +17,9 @@ struct IdempotencyWindow: Sendable {
         byName[name]
     }
 
-    /// Remembers a command, and forgets what falls out of the window.
+    /// Remembers a command, and forgets those that leave the window.
     ///
-    /// Commands come in their order; where some were left out, whoever gave them has forgotten them, and all before
-    /// them.
+    /// Commands are given in order. If some are left out, the caller has forgotten them, and all that came before them.
     mutating func remember(_ command: CommandKey) {
         if byOrdinal[command.ordinal - 1] == nil { self = IdempotencyWindow() }
         let name = Name(session: command.session, key: command.key)

@@ -2,10 +2,12 @@ import EventStorage
 import NIOCore
 import RoomDomain
 
-/// How what was decided becomes durable and is shown.
+/// The way from a decision to durable events that are shown.
 extension LiveRoom {
-    /// Hands over what gathers at the end of this turn of the loop, so that what arrived together is written together,
-    /// or at once where that is much already: its append may begin while the rest is decided.
+    /// Hands over the gathered append at the end of this turn of the loop, so that requests that arrived together are
+    /// written together.
+    ///
+    /// A large append is handed over at once, so that it begins while the rest is decided.
     func scheduleFlush() {
         if gathering.decided.count >= AppendQueue.commandsTogether, heard <= version.seq { return handOver() }
         guard !flushIsScheduled else { return }
@@ -17,7 +19,7 @@ extension LiveRoom {
         flushIsScheduled = false
         guard !gathering.isEmpty, condition == .current else { return }
         if heard > version.seq, handedOver.isEmpty {
-            // Another server was faster, and the append would be in vain.
+            // Another server was faster, so the append would fail.
             decideAgain()
         } else {
             handOver()
@@ -40,7 +42,7 @@ extension LiveRoom {
     private func currentQueue() -> AppendQueue {
         if let appendQueue { return appendQueue }
         let loop = loop
-        // It holds the room for as long as the room holds it: until nothing is handed over.
+        // The queue keeps the room alive while the room keeps the queue, which is until nothing is handed over.
         let queue = AppendQueue { queue, report in
             loop.execute { self.assumeIsolated { $0.written(report, of: queue) } }
         }
@@ -63,8 +65,10 @@ extension LiveRoom {
         }
     }
 
-    /// Lets the queue rest now and then where there are other servers: one that has lost to this room's appends would
-    /// lose for as long as they follow each other without a gap.
+    /// Pauses the queue now and then if there are other servers.
+    ///
+    /// A server that has lost the race against this room's appends would lose again for as long as these follow each
+    /// other without a gap.
     private func letOthersIn(behind queue: AppendQueue) {
         let now = loop.now
         guard now - busySince > Self.busyTime, dependencies.presence.hasPeers else { return }
@@ -72,10 +76,10 @@ extension LiveRoom {
         queue.rest()
     }
 
-    /// For how long appends follow each other without a rest, where there are other servers.
+    /// The time for which appends follow each other without a pause, if there are other servers.
     private static let busyTime = TimeAmount.milliseconds(30)
 
-    /// Shows what is durable, the first `parts` of what was handed over.
+    /// Shows the events that have become durable: the first `parts` of those handed over.
     private func appended(_ parts: Int) {
         conflictsInARow = 0
         let durable = Array(handedOver.prefix(parts))
@@ -95,7 +99,7 @@ extension LiveRoom {
         verifyRest()
     }
 
-    /// Somebody else wrote first: read what, then decide everything anew, in the order in which it came.
+    /// Another writer appended first: reads its events, then decides everything again, in order.
     private func decideAgain() {
         let requests = dropUndurable()
         if conflictsInARow <= dependencies.settings.conflictsInARow {
@@ -108,19 +112,19 @@ extension LiveRoom {
     }
 
     private func abandon(because fault: StorageFault, underWay: Int) {
-        // It may have been written, and nobody else would tell.
+        // The events may have been written, and then nobody else would announce them.
         if fault.outcomeIsUnknown {
             let events = handedOver.prefix(underWay).reduce(0) { $0 + $1.events.count }
             dependencies.bus?.tell(id, movedTo: version.seq + events)
         }
-        // What was written, if the answer was lost, is in the log: it is read before anything else is decided.
+        // If only the answer was lost, the events are in the log, which is read before anything else is decided.
         let requests = dropUndurable()
         let failure = if case .rejected = fault { RoomFailure.internalFault } else { RoomFailure.unavailable }
         for request in requests { request.reply(.failed(failure)) }
         giveUpVerifying()
     }
 
-    /// Throws away all that is decided and not durable, and returns what asked for it: the log is read before anything
+    /// Drops everything that is decided and not durable, and returns its requests; the log must be read before anything
     /// else is decided.
     private func dropUndurable() -> [CommandRequest] {
         let pending = Array(handedOver) + [gathering]

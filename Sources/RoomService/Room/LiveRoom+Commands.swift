@@ -5,13 +5,13 @@ import RoomDomain
 import RoomWire
 
 extension LiveRoom {
-    /// Decides a command and answers it when the log has confirmed the answer.
+    /// Decides a command, and answers it when the log has confirmed the answer.
     ///
-    /// Refusals and commands that change nothing are confirmed too: they ride with the next append as a check of the
-    /// room's version, so that an answer never rests on something that another node has already changed, or that was
-    /// never written.
+    /// Refusals and commands that change nothing are confirmed as well: the next append checks the room's version for
+    /// them. An answer therefore never rests on a state that another node has already changed, or that was never
+    /// written.
     ///
-    /// A long command waits for its turn, and all that come later wait behind it.
+    /// A long command waits for its turn, and all later ones wait behind it.
     package func submit(_ request: CommandRequest) {
         lastUse = loop.now
         guard !lining.isEmpty || request.command.itemCount > Self.itemsAtOnce else { return consider(request) }
@@ -21,14 +21,14 @@ extension LiveRoom {
         turns.assumeIsolated { $0.add { self.assumeIsolated { $0.takeTurn() } } }
     }
 
-    /// Commands with so many tracks or entries are decided as soon as they come.
+    /// Commands with at most this many tracks or entries are decided as soon as they arrive.
     private static let itemsAtOnce = 50
-    /// So many wait for a room's turn.
+    /// The most commands that wait for a room's turn.
     private static let lineLimit = 1_024
 
-    /// Considers the next command in line; returns whether there is another.
+    /// Decides the next command in line; returns whether there is another.
     private func takeTurn() -> Bool {
-        // Short ones in a row make a turn of their own.
+        // Several short commands make one turn.
         var items = 0
         while items < Self.itemsAtOnce, let request = lining.popFirst() {
             items += 1 + request.command.itemCount
@@ -37,7 +37,7 @@ extension LiveRoom {
         return !lining.isEmpty
     }
 
-    /// Decides a command whose turn it is, or lets it wait for the log to be read.
+    /// Decides a command whose turn has come, or lets it wait until the log is read.
     func consider(_ request: CommandRequest) {
         switch condition {
         case .current:
@@ -71,7 +71,7 @@ extension LiveRoom {
         let fingerprint = CommandJSON.fingerprint(
             request.command, cell: dependencies.settings.locationPrecisionMeters)
         if let first = keys.command(name) {
-            // Durable already: nothing to wait for.
+            // The first outcome is durable already, so the answer is given at once.
             request.reply(Self.outcome(of: first, fingerprint: fingerprint))
         } else if let first = pendingKeys[name] {
             pend(request, answer: Self.outcome(of: first, fingerprint: fingerprint))
@@ -109,7 +109,7 @@ extension LiveRoom {
                     "too many have joined this room from this address", retryAfterMs: Int64(wait))
                 return request.reply(.failed(.refused(refusal)))
             }
-            // Counted, also where it has to be decided once more.
+            // It is counted, even if the command has to be decided again.
             request.countNewcomer = nil
         }
         let result = projected.result(of: request.command, by: request.actor, causing: events)
@@ -118,7 +118,7 @@ extension LiveRoom {
         do {
             charged = try charge(request, for: recorded)
         } catch {
-            // The log has nothing to do with it.
+            // The answer does not depend on the log.
             return request.reply(.failed(.refused(error)))
         }
         gathering.add(recorded, to: projected)
@@ -133,7 +133,7 @@ extension LiveRoom {
         pend(charged, answer: .acknowledged(seq: projected.seq, result: result))
     }
 
-    /// Refuses a long command before any work is done for it, where the session may write nothing more.
+    /// Refuses a long command before any work is done for it, if the session may write no more.
     private func lookAtShares(of request: CommandRequest) throws(RoomRefusal) {
         guard request.command.itemCount > Self.itemsAtOnce, request.charged == 0,
             case .session(let session, _) = request.actor
@@ -141,13 +141,15 @@ extension LiveRoom {
         try dependencies.shares.look(session, in: id, from: request.network, at: loop.now)
     }
 
-    /// Charges a session for what its command writes; a command that writes nothing and the server's own cost nothing.
+    /// Charges a session for the events of its command; a command without events, and the server's own commands, cost
+    /// nothing.
     private func charge(
         _ request: CommandRequest, for recorded: [RecordedEvent]
     ) throws(RoomRefusal) -> CommandRequest {
         guard !recorded.isEmpty, case .session(let session, _) = request.actor else { return request }
         var charged = request
-        // Decided anew after another server was faster: only what it writes now beyond what was charged before.
+        // A command that is decided again after another server was faster is charged only for what exceeds the earlier
+        // charge.
         let cost = max(0, LogShares.cost(of: recorded) - request.charged)
         guard cost > 0 else { return request }
         try dependencies.shares.charge(cost, to: session, in: id, from: request.network, at: loop.now)
@@ -155,9 +157,9 @@ extension LiveRoom {
         return charged
     }
 
-    /// Who counts as online for a command.
+    /// The members that count as online for a command.
     private func online(for command: RoomCommand) -> Set<MemberID> {
-        // The room is given to nobody who has just lost the connection.
+        // A member that has just lost its connection cannot become the owner.
         if case .replaceOwner = command { return presence.members.filter { !grace.contains($0) } }
         return presence.members
     }

@@ -2,20 +2,22 @@ import NIOCore
 import RoomDomain
 import RoomWire
 
-/// A room's state, encoded, and the room that it was.
+/// A room's encoded state, with the room state that it shows.
 struct EncodedState: Sendable {
     let shared: SharedState
     let room: RoomState
 }
 
-/// What waits for a long state to be encoded: one encoding of a room is under way at a time, and all who wait share it.
+/// The requests that wait for a long state to be encoded.
+///
+/// A room has one encoding under way at a time, which all waiting requests share.
 struct StateEncoding {
     struct Waiter {
         /// The position that the state must have reached.
         var seq: Int
-        /// Who waits; nil for a look.
+        /// The connection that waits; nil for a look at the room.
         let connection: ConnectionID?
-        /// Whether the compressed form is wanted too.
+        /// Whether the compressed form is needed too.
         let compressed: Bool
         let done: @Sendable (isolated LiveRoom, EncodedState?) -> Void
     }
@@ -25,11 +27,11 @@ struct StateEncoding {
 }
 
 extension LiveRoom {
-    /// Calls `done`, on the room's loop, with the state of a position that is at least the room's of now; with nil where
-    /// none can be had.
+    /// Calls `done`, on the room's loop, with a state that is at least at the room's present position; with nil if
+    /// there is none.
     ///
-    /// A state is encoded once a position. A short one is encoded and given at once; a long one is encoded, and
-    /// compressed where somebody wants that, beside the loop.
+    /// A state is encoded once for each position. A short one is encoded and given at once; a long one is encoded, and
+    /// compressed where a client wants that, outside the loop.
     func withState(
         compressed: Bool, for connection: ConnectionID? = nil,
         _ done: @escaping @Sendable (isolated LiveRoom, EncodedState?) -> Void
@@ -74,7 +76,7 @@ extension LiveRoom {
         guard condition != .forgotten, case .success(let state) = result else { return giveUpEncoding() }
         guard epoch == self.epoch, mayStillBeShown(state.room) else { return encodeNext() }
         if state.shared.seq == confirmed.seq { encodedState = state.shared }
-        // One after the other: an answer may raise what the same connection's next one must have.
+        // One at a time: an answer may raise the position that the same connection's next one must have.
         var index = 0
         while index < encoding.waiters.count {
             let waiter = encoding.waiters[index]
@@ -88,25 +90,25 @@ extension LiveRoom {
         encodeNext()
     }
 
-    /// Whether nothing of a state was taken away since: names by forgetting, a location by clearing it.
+    /// Whether nothing in a state was removed since: names by forgetting the room, a location by clearing it.
     private func mayStillBeShown(_ room: RoomState) -> Bool {
         room.redaction == confirmed.redaction
     }
 
-    /// A connection was given all events up to `seq`: nothing that it waits for goes back behind it.
+    /// Records that a connection was given all events up to `seq`, so that no state it waits for goes back behind that.
     func given(_ seq: Int, to connection: ConnectionID) {
         for index in encoding.waiters.indices where encoding.waiters[index].connection == connection {
             encoding.waiters[index].seq = max(seq, encoding.waiters[index].seq)
         }
     }
 
-    /// The log is another one: whatever position it has, it is what those who wait are given.
+    /// The log was replaced: any position of the new one suffices for the waiting requests.
     func encodeAnew() {
         encodedState = nil
         for index in encoding.waiters.indices { encoding.waiters[index].seq = 0 }
     }
 
-    /// Answers whoever waits for a state that nobody will encode.
+    /// Answers the requests for a state that will not be encoded.
     private func giveUpEncoding() {
         let waiters = encoding.waiters
         encoding.waiters = []
@@ -115,7 +117,7 @@ extension LiveRoom {
 }
 
 extension RoomState {
-    /// About how many bytes its JSON has, more rather than fewer.
+    /// An estimate of the bytes in its JSON, which is rather too high than too low.
     var estimatedStateBytes: Int {
         1_024 + poolCharge + members.count * 96 + queue.count * 64 + history.count * 512
     }

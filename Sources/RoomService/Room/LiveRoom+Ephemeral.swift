@@ -5,8 +5,9 @@ package import RoomWire
 extension LiveRoom {
     // MARK: Presence
 
-    /// Finds out anew whether members are online: they are members, and connected here or elsewhere, or were a moment
-    /// ago.
+    /// Updates whether members are online.
+    ///
+    /// A member is online if it is connected here or elsewhere, or was a moment ago.
     func reviewPresence(of members: some Sequence<MemberID>) {
         var here: [MemberID: Bool] = [:]
         for member in members {
@@ -26,7 +27,7 @@ extension LiveRoom {
         dependencies.presence.setCount(presence.online, of: id)
         tellPresence()
         guard hasChanged else { return }
-        // Not where somebody came: after a start the others come back one by one.
+        // Votes are not counted when a member arrives: after a start the others come back one by one.
         if isFewer { countSkipVotes() }
         reviewOwner()
     }
@@ -55,12 +56,12 @@ extension LiveRoom {
         awaitEndOfGrace()
     }
 
-    /// Skips what is on air where those who are online now are few enough for the votes that there are.
+    /// Skips the current track if the members who are online now are few enough for the votes that it has.
     private func countSkipVotes() {
         guard confirmed.isVotedOut(online: presence.members) else { return }
-        // Who is at a server that is not heard is not gone.
+        // A member at a server from which nothing is heard may still be connected.
         guard dependencies.presence.seesEverybody else { return countSkipVotesLater() }
-        // Whatever hinders it, the next vote or the next change of presence counts again.
+        // If this fails, the next vote or the next change of presence counts again.
         submit(CommandRequest(actor: .server, key: nil, command: .countSkipVotes) { _ in })
     }
 
@@ -70,13 +71,13 @@ extension LiveRoom {
         loop.scheduleTask(in: dependencies.settings.presenceBeat) { [weak self] () -> Void in
             self?.assumeIsolated { room in
                 room.skipCountIsScheduled = false
-                // Where nobody follows there is nobody to skip for.
+                // A room without followers has nobody to skip for.
                 if room.isFollowed { room.countSkipVotes() }
             }
         }
     }
 
-    /// Sees to it that what has changed is told to all who follow.
+    /// Schedules the message that tells all followers of changes in presence.
     private func tellPresence() {
         guard !presenceIsScheduled, let due = presence.frameDue else { return }
         guard !audience.isEmpty else { return presence.nobodyFollows() }
@@ -85,7 +86,7 @@ extension LiveRoom {
         if delay > .zero {
             loop.scheduleTask(in: delay) { self.assumeIsolated { $0.sendPresence() } }
         } else {
-            // At the end of the loop's turn, with what else changes in it.
+            // It is sent at the end of the loop's turn, with all other changes of that turn.
             loop.execute { self.assumeIsolated { $0.sendPresence() } }
         }
     }
@@ -106,12 +107,12 @@ extension LiveRoom {
 
     // MARK: Reactions
 
-    /// Shows everybody what a member reacts with; `reply` is called once, on the room's loop.
+    /// Shows a member's reaction to everybody who follows; `reply` is called once, on the room's loop.
     package func react(_ emoji: String, by session: SessionID, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void)
     {
         asMember(session, .reaction, reply) { room, member in
             if let wait = room.reactionLimit.take(member, at: room.loop.now) {
-                // Rounded up: who waits as asked is let.
+                // Rounded up, so that a client that waits this long is allowed.
                 return .rateLimited(retryAfterMs: Int(wait.nanoseconds / 1_000_000) + 1)
             }
             room.show(ServerMessage.reaction(room: room.id, from: member, emoji: emoji), as: .reaction)
@@ -120,7 +121,7 @@ extension LiveRoom {
         }
     }
 
-    /// Shows everybody here what a member reacts with at another server.
+    /// Shows a reaction of a member at another server to everybody who follows here.
     func heardReaction(_ emoji: String, from member: MemberID) {
         reactionLimit.count(member, at: loop.now)
         show(ServerMessage.reaction(room: id, from: member, emoji: emoji), as: .reaction)
@@ -128,8 +129,8 @@ extension LiveRoom {
 
     // MARK: Signals
 
-    /// Brings something to all connections of a member that follow the room, wherever they are; `reply` is called
-    /// once, on the room's loop.
+    /// Sends a signal to all connections of a member that follow the room, on any server; `reply` is called once, on
+    /// the room's loop.
     package func signal(
         _ data: RelayedJSON, to recipient: MemberID, by session: SessionID,
         _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
@@ -160,15 +161,16 @@ extension LiveRoom {
         return .done
     }
 
-    /// When it is worth trying again to reach a member who does not take what waits.
+    /// The time after which to retry a signal to a member who does not take those that wait.
     private static let retryAfterBacklogMs = 1_000
 
-    /// Brings to a member's connections here what another server relays.
+    /// Sends a signal that another server relays to a member's connections here.
     func heardSignal(_ data: RelayedJSON, from member: MemberID, to recipient: MemberID) {
         if !bring(data, from: member, to: recipient) { dependencies.metrics.signalNotArrived() }
     }
 
-    /// Returns whether there is a connection to bring it to, and not too much waits for it.
+    /// Returns whether the member has a connection here that takes the signal without exceeding the limit on waiting
+    /// ones.
     private func bring(_ data: RelayedJSON, from member: MemberID, to recipient: MemberID) -> Bool {
         guard let session = confirmed.members[recipient]?.session, audience.isConnected(session) else { return false }
         let message = ServerMessage.signal(room: id, from: member, data: data)
@@ -180,10 +182,10 @@ extension LiveRoom {
 
     // MARK: Members
 
-    /// Lets a member do something, or refuses it; in the log nothing comes of it.
+    /// Runs an action of a member, or refuses it; nothing of it is logged.
     ///
-    /// Who was no member a moment ago, or found nobody, may be wrong only because this room does not know the newest
-    /// events: then it is tried once more when it does.
+    /// If the session is no member, or the recipient is not found, this room may lack the newest events. The action is
+    /// then tried once more when the room has them.
     private func asMember(
         _ session: SessionID, _ kind: EphemeralKind, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void,
         _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> EphemeralOutcome

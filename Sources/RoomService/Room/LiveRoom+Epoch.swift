@@ -3,10 +3,10 @@ import NIOCore
 import RoomDomain
 
 extension LiveRoom {
-    /// Loads the whole room: its log is another one than it was, because a backup was restored or it was rewritten.
+    /// Loads the whole room again, because its log was replaced: a backup was restored, or the log was rewritten.
     ///
-    /// The room stays the one that it is, with those who follow it and those who wait; all that it knew of the other log
-    /// goes.
+    /// The room remains the same object, with its followers and its waiting requests; everything that it knew of the
+    /// other log is dropped.
     func loadAnew() {
         let (id, loop, dependencies) = (id, loop, dependencies)
         let isStarted = dependencies.jobs.start {
@@ -24,7 +24,7 @@ extension LiveRoom {
         }
     }
 
-    /// Shows everybody who follows the room as it is, and decides what waited.
+    /// Shows the loaded room to all followers, and decides the commands that waited.
     private func begin(anew loaded: DecodedRoom) {
         epoch = loaded.head.epoch
         version = loaded.head.version
@@ -46,7 +46,7 @@ extension LiveRoom {
         becomeCurrent()
     }
 
-    /// Ends the room: there is no such log any more.
+    /// Ends the room, whose log no longer exists.
     func forget() {
         let feeds = Array(audience.feeds)
         audience = RoomAudience()

@@ -8,9 +8,9 @@ import RoomWire
 extension LiveRoom {
     // MARK: Durable events
 
-    /// Takes in events that are durable and shows them to everybody who follows.
+    /// Adds durable events to the room, and shows them to all followers.
     ///
-    /// Where the room is forgotten among them, or its location cleared, nobody is shown any more what that takes away.
+    /// If they forget the room or clear its location, the data that this removes is no longer shown to anybody.
     func fold(_ durable: [RecordedEvent]) {
         let redaction = Redaction(by: durable)
         let forget = redaction.isForgotten
@@ -32,7 +32,7 @@ extension LiveRoom {
         if !redaction.isEmpty { recent.redact(redaction) }
         if forget { recent = RecentEvents() }
         publish(events)
-        // Behind the events: who is named in presence is a member by then.
+        // After the events, so that everybody whom presence names is a member by then.
         reviewPresence(of: touched)
         reviewOwner()
         saveSnapshotIfDue()
@@ -56,14 +56,14 @@ extension LiveRoom {
 
     // MARK: Reading
 
-    /// How many events go into one `delta`.
+    /// The most events in one `delta`.
     static let eventsPerDelta = 200
 
-    /// Reads what the log has beyond `confirmed`, unless that is under way.
+    /// Reads the events of the log after `confirmed`, unless a read is under way.
     func reload() {
         guard condition == .current || condition == .stale, !isWriting else { return }
         condition = .reloading
-        // What was heard of is durable, and in what is read.
+        // The events that other servers announced are durable, and are among those that are read.
         heard = 0
         verifying = verifications
         verifications = []
@@ -73,16 +73,17 @@ extension LiveRoom {
         }
     }
 
-    /// Takes in that another server has appended events up to `seq`.
+    /// Records that another server has appended events up to `seq`.
     ///
-    /// With an append or a read under way nothing is done: what comes of it shows whether the room is still behind.
+    /// During an append or a read nothing else is done, since their results show whether the room is still behind.
     func hear(_ seq: Int) {
         heard = max(heard, seq)
         if heard > version.seq { appendQueue?.overtake() }
         catchUpWithHeard()
     }
 
-    /// Reads what other servers have appended, where somebody follows; else it is read when the room is used.
+    /// Reads the events that other servers have appended, if the room has followers; otherwise they are read when the
+    /// room is used.
     private func catchUpWithHeard() {
         guard heard > confirmed.seq, condition == .current || condition == .stale, !isWriting
         else { return }
@@ -111,12 +112,12 @@ extension LiveRoom {
         let events = try loaded.events.recorded(after: version.seq, through: loaded.head.version.seq)
         for key in loaded.keys { keys.remember(key) }
         version.keyed = loaded.head.version.keyed
-        // What comes of showing the events waits until commands are decided against them.
+        // Consequences of showing the events wait until commands are decided against them.
         fold(events)
         becomeCurrent()
     }
 
-    /// Goes on with what was read: decides what waited, and answers those who asked for it.
+    /// Continues after a read: decides the commands that waited, and answers the requests for the read.
     func becomeCurrent() {
         projected = confirmed
         nextVersion = version
@@ -130,7 +131,7 @@ extension LiveRoom {
         verifyRest()
     }
 
-    /// Answers whoever waits for a read that gave nothing.
+    /// Answers the requests that waited for a failed read.
     func giveUpReading(as condition: Condition, _ failure: RoomFailure) {
         self.condition = condition
         let requests = waiting
@@ -142,10 +143,10 @@ extension LiveRoom {
     // MARK: Verifying
 
     /// Calls `done`, on the room's loop, when the room is known to be at its log's head, or when the log is out of
-    /// reach: then the room shows what it has.
+    /// reach, so that the room shows its own state.
     ///
-    /// What was durable when this was called is in `confirmed` when `done` is called. Those who ask while a read or an
-    /// append is under way share the next one.
+    /// Events that were durable at the time of this call are in `confirmed` when `done` is called. Requests that arrive
+    /// during a read or an append share the next one.
     package func verify(_ done: @escaping @Sendable () -> Void) {
         lastUse = loop.now
         switch condition {
@@ -157,8 +158,8 @@ extension LiveRoom {
         }
     }
 
-    /// Sees to it that something is under way that will answer who waits, where somebody does, and that what was heard
-    /// of meanwhile is read.
+    /// Ensures that a read or an append is under way that answers the waiting verifications, if there are any, and that
+    /// newly announced events are read.
     func verifyRest() {
         if !gathering.isEmpty {
             scheduleFlush()
@@ -169,7 +170,7 @@ extension LiveRoom {
         }
     }
 
-    /// Answers everybody who waits to know that the room is at its log's head: there is no knowing.
+    /// Answers all waiting verifications although the log's head is unknown.
     func giveUpVerifying() {
         let callbacks = verifying + verifications
         verifying = []
@@ -177,15 +178,15 @@ extension LiveRoom {
         for callback in callbacks { callback() }
     }
 
-    /// Reads the log, whatever is known of it, once what is under way has ended.
+    /// Reads the log, whatever is known of it, once the work under way has ended.
     func readAgain() {
-        // Nothing is read for a room that has no log, and nobody would be answered.
+        // A room without a log reads nothing, and nothing waits for it.
         guard condition != .forgotten else { return }
         verifications.append {}
         reload()
     }
 
-    /// Reads the log if it stands elsewhere than this room, or if an earlier read failed.
+    /// Reads the log if its head differs from this room's position, or if an earlier read failed.
     func compare(with head: StreamHead) {
         if condition == .stale || head.epoch != epoch || head.version != version { reload() }
     }
@@ -197,14 +198,15 @@ extension LiveRoom {
         saveSnapshot()
     }
 
-    /// How many events lie between two snapshots: more of a large room, so that an event costs at most a KiB of them.
+    /// The number of events between two snapshots; more in a large room, so that each event costs at most a KiB of
+    /// them.
     private var eventsPerSnapshot: Int {
         max(dependencies.settings.eventsPerSnapshot, confirmed.estimatedStateBytes / 1_024)
     }
 
-    /// Keeps the confirmed state in the store, so that loading need not replay everything.
+    /// Stores a snapshot of the confirmed state, so that loading need not replay everything.
     ///
-    /// A failure costs time later, nothing else.
+    /// A failure makes later loading slower, and has no other effect.
     func saveSnapshot() {
         guard !isSavingSnapshot, !confirmed.isForgotten, confirmed.seq > snapshotSeq else { return }
         isSavingSnapshot = true

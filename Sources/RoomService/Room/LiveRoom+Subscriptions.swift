@@ -5,21 +5,21 @@ import RoomLog
 package import RoomWire
 
 extension LiveRoom {
-    /// Lets a connection follow the room, from where it stands if that can be had, else from a snapshot.
+    /// Lets a connection follow the room: from its own position if that is possible, otherwise from a snapshot.
     ///
-    /// The answer reaches the feed before any later delta: what the messages hold ends where the deltas begin.
+    /// The answer reaches the feed before any later delta: its messages end where the deltas begin.
     package func subscribe(_ request: SubscriptionRequest) {
         lastUse = loop.now
-        // Whoever follows is told what other servers write. A place that one of them has cleared is shown to nobody, also
-        // not until it is told.
+        // A room with followers hears of other servers' writes. A location that another server has cleared must not be
+        // shown, even before this is announced.
         let mayBeBehind = dependencies.settings.logIsShared && (!isFollowed || confirmed.location != nil)
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
     }
 
-    /// Ends a connection's subscription; nothing changes where there is none.
+    /// Ends a connection's subscription; does nothing if there is none.
     ///
-    /// A member whose last connection here was lost stays online for the time of its grace.
+    /// A member whose last connection here was lost stays online for the grace period.
     package func unsubscribe(_ connection: ConnectionID, because end: SubscriptionEnd) {
         lastUse = loop.now
         guard let session = audience.remove(connection), let member = confirmed.memberOfSession[session] else { return }
@@ -39,7 +39,7 @@ extension LiveRoom {
         if let refusal = refusal(of: request.session) {
             return request.feed.subscriptionRefused(request, because: .refused(refusal))
         }
-        // With the log out of reach there is nothing to give to who has seen more: a snapshot would go back in time.
+        // Without the log there is no answer for a client that has seen more: a snapshot would go back in time.
         guard !isAhead(request) || condition == .current else {
             return request.feed.subscriptionRefused(request, because: .unavailable)
         }
@@ -55,7 +55,7 @@ extension LiveRoom {
         }
     }
 
-    /// Counts the connection in before it is answered, so that the answer's presence has it.
+    /// Adds the connection before it is answered, so that the presence in its answer includes it.
     private func join(_ request: SubscriptionRequest) {
         audience.add(request.connection, session: request.session, feed: request.feed)
         guard let member = confirmed.memberOfSession[request.session] else { return }
@@ -65,7 +65,7 @@ extension LiveRoom {
 
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
         let (id, store, settings) = (id, dependencies.store, dependencies.settings)
-        // The rest of an answer is read as it is taken; how much there is of it was looked at before.
+        // The rest of an answer is read as the connection takes it; its size was checked before.
         let isWhole = !request.continues
         let (last, epoch, bytes) = (
             confirmed.seq, epoch, isWhole ? settings.resumableBytes : settings.answeredDeltaBytes
@@ -75,14 +75,16 @@ extension LiveRoom {
                 id, after: seq, through: last, atMost: bytes, isWhole: isWhole, from: store)
             return try? stored.map { try $0.recorded(after: seq, through: seq + $0.count) }
         } _: { result in
-            // Where too much is read already, a snapshot is what can be had.
+            // If too many reads are under way, a snapshot is the only possible answer.
             let events = try? result.get()
             self.assumeIsolated { $0.finishResuming(request, in: epoch, after: seq, with: events ?? nil) }
         }
     }
 
-    /// The first events of a part of the log: about so many bytes of them, or where the `isWhole` part is looked at
-    /// ``eventsPerRead`` of them, and nil where its payloads come to more than so many bytes or events are missing.
+    /// Reads the first events of a part of the log, up to a number of bytes.
+    ///
+    /// With `isWhole`, the whole part is checked first, ``eventsPerRead`` events at a time: nil if its payloads exceed
+    /// the bytes, or events are missing.
     private static func read(
         _ id: RoomID, after seq: Int, through last: Int, atMost bytes: Int, isWhole: Bool, from store: any EventStore
     ) async throws(StorageFault) -> [StoredEvent]? {
@@ -99,24 +101,24 @@ extension LiveRoom {
         return first
     }
 
-    /// How many events are read at a time, so that little is read in vain.
+    /// The number of events read at a time, so that few are read in vain.
     private static let eventsPerRead = 500
 
     private func finishResuming(
         _ request: SubscriptionRequest, in epoch: String, after seq: Int, with events: [RecordedEvent]?
     ) {
         guard audience.follows(request.connection) else { return refuseLate(request) }
-        // Never partial: what was read must be of this log, else it is a snapshot.
+        // An answer is never partial: events of another log lead to a snapshot.
         guard let events, epoch == self.epoch, !confirmed.isForgotten else { return beginWithSnapshot(request) }
         let missing = confirmed.seq - seq - events.count
-        // The location may have been cleared since, or the log still have one of before.
+        // The location may have been cleared since, or the events may still contain an earlier one.
         let shown = confirmed.redaction.shown(events)
         resume(request, after: seq, with: shown + (missing <= recent.count ? Array(recent.suffix(missing)) : []))
     }
 
-    /// Answers a connection that has left, or had to, while its answer was made.
+    /// Answers a connection that has left, or was removed, while its answer was made.
     private func refuseLate(_ request: SubscriptionRequest) {
-        // It was banned, or the room forgotten; or it has gone and does not listen.
+        // The session was banned, or the room forgotten; or the connection has gone and does not listen.
         let failure: RoomFailure =
             if condition == .forgotten {
                 .noSuchRoom
@@ -128,7 +130,7 @@ extension LiveRoom {
         request.feed.subscriptionRefused(request, because: failure)
     }
 
-    /// Gives the events behind `seq`, or the first of them.
+    /// Gives the connection the events after `seq`, or the first of them.
     private func resume(_ request: SubscriptionRequest, after seq: Int, with events: some Collection<RecordedEvent>) {
         let (deltas, reached) = deltas(of: events, after: seq)
         var messages = deltas
@@ -141,14 +143,14 @@ extension LiveRoom {
         begin(request, with: messages, through: reached, isSnapshot: false)
     }
 
-    /// The first of these events, as many as one answer may have, and the last event in them.
+    /// Returns the first of these events, as many as one answer may have, and the last event among them.
     private func deltas(
         of events: some Collection<RecordedEvent>, after seq: Int
     ) -> (messages: [RoomMessage], reached: Int) {
         var (messages, part, bytes, reached): ([RoomMessage], [RecordedEvent], Int, Int) = ([], [], 0, seq)
         for event in events {
             bytes += event.weight
-            // One at least: who asks for the rest gets on.
+            // At least one delta, so that a connection that asks for the rest makes progress.
             guard reached == seq || bytes <= dependencies.settings.answeredDeltaBytes else { break }
             part.append(event)
             reached = event.seq
@@ -160,9 +162,9 @@ extension LiveRoom {
         return (messages, reached)
     }
 
-    /// Gives a snapshot, and what happened while it was made.
+    /// Gives the connection a snapshot, and the events since it was made.
     ///
-    /// Where so much happened that it is no longer at hand, another one is made, so often.
+    /// If these are no longer in memory, another snapshot is made, a limited number of times.
     private func beginWithSnapshot(_ request: SubscriptionRequest, attempts: Int = 3) {
         withState(compressed: request.takesCompressed, for: request.connection) { room, state in
             guard room.audience.follows(request.connection), let state else { return room.refuseLate(request) }
@@ -199,8 +201,8 @@ extension LiveRoom {
 
     // MARK: Looking
 
-    /// Calls `done`, on the room's loop, with the room as of an event that is durable and not before the last one of now,
-    /// as `session` sees it.
+    /// Calls `done`, on the room's loop, with the room as `session` sees it, at a durable position that is not before
+    /// the present one.
     package func look(
         for session: SessionID, _ done: @escaping @Sendable (Result<RoomView, RoomFailure>) -> Void
     ) {
@@ -218,7 +220,7 @@ extension LiveRoom {
         }
     }
 
-    /// Why a session may not look at the room: it is banned from it; nil where it may.
+    /// The reason for which a session may not look at the room, which is a ban; nil if it may.
     package func refusal(of session: SessionID) -> RoomRefusal? {
         confirmed.refusal(of: session, at: dependencies.clock.now)
     }

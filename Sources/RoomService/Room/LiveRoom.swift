@@ -5,21 +5,21 @@ package import NIOCore
 package import RoomDomain
 import RoomWire
 
-/// A room that is in memory: the only writer of its log in this process, pinned to one event loop.
+/// A room in memory: the only writer of its log in this process, bound to one event loop.
 ///
-/// It keeps two folds. `confirmed` holds what is durable and is all that anybody sees; `projected` has the appends that
-/// are gathering or in flight folded in, and is what commands are decided against. When an append fails, everything
-/// projected is thrown away and nobody has seen it.
+/// It keeps two folds. `confirmed` contains the durable events, and is all that anybody sees. `projected` also contains
+/// the appends that are gathered or in flight, and commands are decided against it. When an append fails, everything
+/// projected is dropped, and nobody has seen it.
 package actor LiveRoom {
-    /// How the room's memory relates to its log.
+    /// The relation of the room's memory to its log.
     enum Condition {
-        /// As far as is known, `confirmed` is the whole log.
+        /// By all that this process knows, `confirmed` is the whole log.
         case current
         /// An append failed, or the log has moved: it must be read before anything is decided.
         case stale
-        /// It is being read.
+        /// The log is being read.
         case reloading
-        /// The log is no more: who comes later gets the room looked for anew.
+        /// The log no longer exists: later requests look the room up again.
         case forgotten
     }
 
@@ -32,7 +32,7 @@ package actor LiveRoom {
     }
 
     let dependencies: Dependencies
-    /// What the loop does in turns.
+    /// The loop's work that is done in turns.
     let turns: LoopTurns
     var epoch: String
     var confirmed: RoomState
@@ -42,55 +42,56 @@ package actor LiveRoom {
     var keys: IdempotencyWindow
     var condition = Condition.current
 
-    /// Decided in this turn of the loop.
+    /// The append that is gathered in this turn of the loop.
     var gathering = PendingAppend()
-    /// Handed to group commit and not known to be durable, in order.
+    /// The appends that were handed to group commit and are not known to be durable, in order.
     var handedOver: CircularBuffer<PendingAppend> = []
-    /// What it was handed over to; nil where it is nothing.
+    /// The queue to which they were handed; nil if there are none.
     var appendQueue: AppendQueue?
-    /// Since when appends follow each other without a gap.
+    /// The time since which appends follow each other without a gap.
     var busySince = NIODeadline.uptimeNanoseconds(0)
-    /// The version of `projected`, without what gathers.
+    /// The version of `projected`, without the gathered append.
     var nextVersion: StreamVersion
-    /// The keyed commands that gather or are handed over.
+    /// The keyed commands that are gathered or handed over.
     var pendingKeys: [IdempotencyWindow.Name: CommandKey] = [:]
-    /// About how many bytes it takes.
+    /// About how many bytes the handed-over appends take.
     var handedOverWeight = 0
     var flushIsScheduled = false
     /// Commands that wait for the log to be read.
     var waiting: [CommandRequest] = []
-    /// Commands that wait for the room's turn on its loop: long ones, and what came behind them.
+    /// Commands that wait for the room's turn on its loop: long ones, and all that arrived after them.
     var lining: CircularBuffer<CommandRequest> = []
-    /// What waits for the next read or append to show that `confirmed` is the log's head: one that had begun before
-    /// would not know what was written since.
+    /// Callbacks that wait for the next read or append to show that `confirmed` is the log's head.
+    ///
+    /// One that had begun earlier would not show what was written since.
     var verifications: [@Sendable () -> Void] = []
-    /// What the read that is under way will show.
+    /// The callbacks that the read under way will answer.
     var verifying: [@Sendable () -> Void] = []
     var conflictsInARow = 0
-    /// The last event that other servers are known to have appended; read where it is beyond `confirmed`.
+    /// The last event that other servers have announced; it is read if it is after `confirmed`.
     var heard = 0
 
     var audience = RoomAudience()
     var presence = RoomPresence()
     var grace = PresenceGrace()
-    /// When members who are not online last were, as far as this server has noticed.
+    /// The times when offline members were last online, as far as this server has seen.
     var lastSeen: [MemberID: Timestamp] = [:]
-    /// Whether a moment is set at which members had their time to come back.
+    /// Whether the end of a grace period is scheduled.
     var graceIsScheduled = false
-    /// Whether a moment is set at which votes to skip are counted again.
+    /// Whether a count of votes to skip is scheduled.
     var skipCountIsScheduled = false
-    /// Whether a moment is set at which what has changed is told.
+    /// Whether a message about presence is scheduled.
     var presenceIsScheduled = false
     var reactionLimit = ReactionLimit()
     var ownerWatch = OwnerWatch()
     /// The newest durable events, so that resuming after a short absence needs no read.
     var recent: RecentEvents
-    /// `State` as JSON where it was encoded at the position of `confirmed`.
+    /// `State` as JSON, if it was encoded at the position of `confirmed`.
     var encodedState: SharedState?
     var encoding = StateEncoding()
     var snapshotSeq: Int
     var isSavingSnapshot = false
-    /// When somebody last wanted something of the room.
+    /// The time of the last request to the room.
     var lastUse: NIODeadline
 
     init(_ loaded: DecodedRoom, turns: LoopTurns, dependencies: Dependencies) {
@@ -110,15 +111,15 @@ package actor LiveRoom {
         self.lastUse = loop.now
     }
 
-    /// Whether it may leave memory: nobody follows it, nothing is under way, and it was not used for `idle`.
+    /// Whether it may leave memory: it has no followers, nothing is under way, and it was not used for `idle`.
     func mayBeEvicted(idle: TimeAmount) -> Bool {
         !isFollowed && !isWriting && waiting.isEmpty && verifications.isEmpty && encoding.waiters.isEmpty
             && lining.isEmpty && condition != .reloading && lastUse + idle < loop.now
     }
 
-    /// Whether there is anything that is decided and not known to be durable.
+    /// Whether anything is decided and not known to be durable.
     var isWriting: Bool { !gathering.isEmpty || !handedOver.isEmpty }
 
-    /// Whether somebody follows it, or may be back in a moment.
+    /// Whether it has followers, or members in their grace period.
     var isFollowed: Bool { !audience.isEmpty || !grace.isEmpty }
 }

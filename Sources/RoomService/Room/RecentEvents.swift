@@ -1,8 +1,8 @@
 import RoomDomain
 
-/// The newest durable events of a room, without a hole, so that resuming after a short absence needs no read.
+/// The newest durable events of a room, without a gap, so that resuming after a short absence needs no read.
 struct RecentEvents: Sendable {
-    /// How many of them are kept, and about how many bytes: twice as much now and then, so that trimming is seldom.
+    /// How many events are kept, and about how many bytes; twice as much at times, so that trimming is rare.
     private static let events = 1_000
     private static let bytes = 1 << 20
 
@@ -11,22 +11,22 @@ struct RecentEvents: Sendable {
 
     init() {}
 
-    /// The newest of these.
+    /// Keeps the newest of these events.
     init(_ events: [RecordedEvent]) {
         append(events)
         trim()
     }
 
-    /// How many there are.
+    /// The number of events.
     var count: Int { newest.count }
 
-    /// Takes out of them what nobody is shown any more.
+    /// Removes the data that a redaction no longer shows to anybody.
     mutating func redact(_ redaction: Redaction) { newest = redaction.shown(newest) }
 
     /// The newest `count` of them.
     func suffix(_ count: Int) -> ArraySlice<RecordedEvent> { newest.suffix(count) }
 
-    /// Takes in events that follow on those that are here.
+    /// Adds the events that follow the last one.
     mutating func append(_ events: [RecordedEvent]) {
         newest += events
         weight += events.weight

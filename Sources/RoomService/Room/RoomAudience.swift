@@ -1,6 +1,6 @@
 import RoomDomain
 
-/// Who follows one room: connections by feed, and the sessions behind them.
+/// The followers of one room: connections by feed, and the sessions behind them.
 struct RoomAudience {
     private struct Follower {
         var session: SessionID
@@ -19,13 +19,13 @@ struct RoomAudience {
     /// Whether any connection of a session follows.
     func isConnected(_ session: SessionID) -> Bool { connectionsOfSession[session] != nil }
 
-    /// Every session that has at least one connection that follows.
+    /// Every session with at least one connection that follows.
     var sessions: [SessionID] { Array(connectionsOfSession.keys) }
 
-    /// Every feed that has at least one follower.
+    /// Every feed with at least one follower.
     var feeds: some Sequence<any RoomFeed> { feedsByIdentity.values.lazy.map(\.feed) }
 
-    /// Adds a connection; nothing changes where it follows already.
+    /// Adds a connection; does nothing if it follows already.
     mutating func add(_ connection: ConnectionID, session: SessionID, feed: any RoomFeed) {
         guard followers[connection] == nil else { return }
         let identity = ObjectIdentifier(feed)
@@ -34,7 +34,7 @@ struct RoomAudience {
         connectionsOfSession[session, default: 0] += 1
     }
 
-    /// Removes a connection, and returns its session; nil, and nothing changes, where it does not follow.
+    /// Removes a connection and returns its session; nil if the connection does not follow.
     mutating func remove(_ connection: ConnectionID) -> SessionID? {
         guard let follower = followers.removeValue(forKey: connection) else { return nil }
         release(follower.feed)
@@ -43,9 +43,9 @@ struct RoomAudience {
         return follower.session
     }
 
-    /// Removes all connections of some sessions, and returns the feeds that had some, by session.
+    /// Removes all connections of some sessions, and returns the feeds that had any, by session.
     ///
-    /// Looks at each follower once, however many sessions there are.
+    /// Visits each follower once, however many sessions there are.
     mutating func remove(_ sessions: Set<SessionID>) -> [SessionID: [any RoomFeed]] {
         let gone = sessions.filter { connectionsOfSession.removeValue(forKey: $0) != nil }
         guard !gone.isEmpty else { return [:] }

@@ -1,15 +1,15 @@
 package import RoomDomain
 
-/// Who wants to know what happens in rooms: one for each event loop that has subscribers.
+/// A receiver of the news of rooms, one for each event loop that has subscribers.
 ///
-/// All methods are called on the room's event loop, in the order in which things happened there. An implementation hops
-/// to its own loop in a way that keeps this order.
+/// All methods are called on the room's event loop, in the order of what happened there. An implementation hops to its
+/// own loop in a way that keeps this order.
 package protocol RoomFeed: AnyObject, Sendable {
     /// Events became durable.
     func roomMoved(_ update: PublishedEvents)
-    /// Something is shown to all who follow.
+    /// An ephemeral message is shown to all followers.
     func roomShows(_ message: EphemeralMessage)
-    /// Something came for one session's connections that follow the room.
+    /// A signal arrived for one session's connections that follow the room.
     func signalArrived(_ signal: RelayedSignal)
     /// A subscription was accepted; `messages` come before anything that ``roomMoved(_:)`` brings later.
     func subscriptionBegan(_ subscription: Subscription)
@@ -17,10 +17,10 @@ package protocol RoomFeed: AnyObject, Sendable {
     func subscriptionRefused(_ request: SubscriptionRequest, because: RoomFailure)
     /// Subscriptions of a session ended because the room banned it.
     func sessionBanned(_ session: SessionID, from room: RoomID)
-    /// The room's log is another one: what was shown before is worth nothing, and every connection that follows must
-    /// ask to begin anew before it is shown what comes later.
+    /// The room's log was replaced. Everything shown before is void, and every connection that follows must ask to
+    /// start again before it is shown later events.
     func roomBegan(_ room: RoomID)
-    /// All subscriptions ended because there is no such room any more.
+    /// All subscriptions ended because the room no longer exists.
     func roomForgotten(_ room: RoomID)
 }
 
@@ -36,7 +36,7 @@ package struct PublishedEvents: Sendable {
     package var message: [UInt8]
 }
 
-/// A connection's wish to follow a room.
+/// A connection's request to follow a room.
 package struct SubscriptionRequest: Sendable {
     /// The connection, unique in this process.
     package var connection: ConnectionID
@@ -44,20 +44,20 @@ package struct SubscriptionRequest: Sendable {
     package var session: SessionID
     /// The request's id, given back as `re`.
     package var id: Int64?
-    /// Where the client stands, if it resumes.
+    /// The epoch of the client's position, if it resumes.
     package var epoch: String?
     /// The last event the client has, if it resumes.
     package var seq: Int?
     /// The first event that was left out for this connection, if it did not keep up.
     package var collapsedFrom: Int?
-    /// Whether the connection follows already and what it has is of another log: ``RoomFeed/roomBegan(_:)``.
+    /// Whether the connection follows already and was shown another log (``RoomFeed/roomBegan(_:)``).
     package var beginsAnew: Bool
-    /// Whether the connection asks for the events behind `seq`, which an earlier answer did not reach: of the log that
-    /// it follows, whatever its epoch.
+    /// Whether the connection asks for the events after `seq` that an earlier answer did not reach, in the log that it
+    /// follows, whatever its epoch.
     package var continues: Bool
-    /// Whether the connection may be given a state in its compressed form.
+    /// Whether the connection accepts a compressed state.
     package var takesCompressed: Bool
-    /// Told what comes of it.
+    /// The feed that receives the answer.
     package var feed: any RoomFeed
 
     package init(
@@ -77,7 +77,7 @@ package struct SubscriptionRequest: Sendable {
         self.feed = feed
     }
 
-    /// Whether the connection asks by itself, for no message of the client's.
+    /// Whether the connection asks on its own, without a message of the client.
     package var isCatchUp: Bool { beginsAnew || collapsedFrom != nil }
 }
 
@@ -87,26 +87,27 @@ package struct Subscription: Sendable {
     package var connection: ConnectionID
     /// The room.
     package var room: RoomID
-    /// The last event that `messages` hold.
+    /// The last event in `messages`.
     package var seq: Int
-    /// Whether that is the room's last event; else the connection asks for what is behind it
-    /// (``SubscriptionRequest/continues``) when it has taken the messages.
+    /// Whether that is the room's last event.
+    ///
+    /// Otherwise the connection asks for later ones (``SubscriptionRequest/continues``) when it has taken the messages.
     package var isWhole: Bool
-    /// Whether it only stands for what was left out: the connection followed already.
+    /// Whether it only replaces left-out events: the connection followed already.
     package var isCatchUp: Bool
-    /// The first event that was left out when that was asked for; nil where nothing was.
+    /// The first event that was left out at the time of the request; nil if none was.
     package var collapsedFrom: Int?
     /// Whether it begins with a snapshot.
     package var isSnapshot: Bool
-    /// The answer and the deltas behind it: text messages in order.
+    /// The answer and the deltas after it: text messages in order.
     package var messages: [RoomMessage]
 }
 
-/// How a subscription comes to its end by its connection.
+/// How a connection's subscription ends.
 package enum SubscriptionEnd: Sendable {
-    /// The client asked for it: it is gone.
+    /// The client asked for the end.
     case asked
-    /// The connection ended, however it did: the client may be back in a moment.
+    /// The connection ended in any way, and the client may be back in a moment.
     case lost
 }
 

@@ -1,7 +1,7 @@
 package import RoomDomain
 package import RoomWire
 
-/// What somebody who looks at a room gets.
+/// A room as one session sees it.
 package struct RoomView: Sendable {
     /// The room.
     package var room: RoomID
@@ -9,14 +9,14 @@ package struct RoomView: Sendable {
     package var epoch: String
     /// The last event in `state`.
     package var seq: Int
-    /// When it was looked at.
+    /// The time at which it was read.
     package var time: Timestamp
     /// `State`, as JSON.
     package var state: SharedState
-    /// `You`, as JSON, where the session is a member.
+    /// `You`, as JSON, if the session is a member.
     package var you: [UInt8]?
-    /// Who has a live connection; nil for a look at the past.
+    /// The members with a live connection; nil for a view of the past.
     package var presence: Presence?
-    /// Whether the request that asks for this view has made the room.
+    /// Whether the request for this view created the room.
     package var isNew = false
 }

@@ -3,15 +3,15 @@ import Synchronization
 
 /// `State` as JSON at one position of a room: encoded once, and shared by everybody who is given it.
 ///
-/// Its compressed form is made at most once, by who first wants it.
+/// Its compressed form is made at most once, when it is first needed.
 package final class SharedState: Sendable {
     private enum Compressed {
         case unmade
-        /// Nil where it would not be shorter.
+        /// Nil if it would not be shorter.
         case made(ByteBuffer?)
     }
 
-    /// Tells it from all others of the process, also from those that are gone.
+    /// Distinguishes it from all other states of the process, past ones included.
     package let number = count.add(1, ordering: .relaxed).newValue
     private static let count = Atomic<UInt64>(0)
     /// The last event in it.
@@ -37,9 +37,9 @@ package final class SharedState: Sendable {
         compressed.withLock { if case .made = $0 { true } else { false } }
     }
 
-    /// The compressed form; nil where it is no shorter.
+    /// The compressed form; nil if it is no shorter.
     ///
-    /// Where it is not made, `compress` makes it, while whoever else asks for it waits.
+    /// `compress` makes it on the first call, while other callers wait.
     package func compressed(by compress: (ByteBuffer) -> ByteBuffer?) -> ByteBuffer? {
         compressed.withLock { state in
             if case .made(let bytes) = state { return bytes }
@@ -50,16 +50,16 @@ package final class SharedState: Sendable {
     }
 }
 
-/// One text message that a room gives to a connection: of its own, or around a state that others are given as well.
+/// One text message of a room to a connection: either its own bytes, or its own bytes around a shared state.
 package struct RoomMessage: Sendable {
-    /// The message, or what stands before the state.
+    /// The message, or its part before the state.
     package let head: [UInt8]
-    /// What is shared.
+    /// The shared state; nil if there is none.
     package let state: SharedState?
-    /// What stands behind the state.
+    /// The part after the state.
     package let tail: [UInt8]
 
-    /// A message of one connection's own.
+    /// Makes a message without a shared state.
     package init(_ message: [UInt8]) {
         self.init(head: message, state: nil, tail: [])
     }
@@ -70,10 +70,10 @@ package struct RoomMessage: Sendable {
         self.tail = tail
     }
 
-    /// How many bytes the text has.
+    /// The number of bytes in the text.
     package var count: Int { head.count + (state?.plain.readableBytes ?? 0) + tail.count }
 
-    /// The whole text, copied together.
+    /// The whole text, copied into one array.
     package var bytes: [UInt8] {
         guard let state else { return head }
         return head + Array(buffer: state.plain) + tail

@@ -1,17 +1,17 @@
 import EventStorage
 package import RoomDomain
 
-/// Somebody without an account: an identity that lasts as long as it is used.
+/// A person without an account: an identity that lasts as long as it is used.
 package struct Session: Sendable, Equatable {
     /// Never shown to other members.
     package var id: SessionID
     /// Display name.
     package var name: String
-    /// When it was made.
+    /// The time at which it was created.
     package var createdAt: Timestamp
-    /// When it ends unless it is used before.
+    /// The time at which it ends unless it is used before.
     package var expiresAt: Timestamp
-    /// Whether this use has moved its end.
+    /// Whether this use has extended it.
     package var wasExtended = false
 
     init(_ record: SessionRecord) {

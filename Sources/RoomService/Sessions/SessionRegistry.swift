@@ -4,10 +4,10 @@ import Logging
 package import RoomDomain
 import Synchronization
 
-/// Sessions: made, recognised by the hash of their token, renamed, ended.
+/// Creates, authenticates, renames and ends sessions.
 ///
-/// Recognised sessions are remembered for some minutes, so that requests need no read, and for as long as the event log
-/// is out of reach, so that rooms in memory can still be looked at.
+/// Authenticated sessions are remembered for some minutes, so that requests need no read. They are also remembered
+/// while the event log is out of reach, so that rooms in memory can still be viewed.
 package final class SessionRegistry: Sendable {
     private struct Known {
         var record: SessionRecord
@@ -17,27 +17,28 @@ package final class SessionRegistry: Sendable {
     private struct State {
         var known: [[UInt8]: Known] = [:]
         var hashOfSession: [SessionID: [UInt8]] = [:]
-        /// Sessions that this process has ended, each since when.
+        /// The sessions that this process has ended, with the times of their ends.
         var ended: [SessionID: Timestamp] = [:]
-        /// When those that ended long ago were last forgotten, in milliseconds.
+        /// The time of the last removal of old ended sessions, in milliseconds.
         var endedSwept: Int64 = 0
-        /// When those that nobody uses were last forgotten, in milliseconds.
+        /// The time of the last removal of unused sessions, in milliseconds.
         var knownSwept: Int64 = 0
 
-        /// Forgets what was read longer ago than `age`, in milliseconds.
+        /// Forgets sessions that were read longer ago than `age`, in milliseconds.
         mutating func forgetKnown(olderThan age: Int64, at now: Timestamp) {
             known = known.filter { now.milliseconds - $0.value.asOf.milliseconds < age }
             hashOfSession = hashOfSession.filter { known[$0.value] != nil }
         }
     }
 
-    /// A session's expiry is moved at most this often, and at most ten times in its life without use.
+    /// The shortest time between two extensions of a session; it is extended at most ten times in the length of its
+    /// life without use.
     private static let extensionStep: Int64 = 3_600_000
-    /// For how long it is remembered that a session has ended: longer than anything takes that began before.
+    /// The time for which an ended session is remembered: longer than any request takes that began before its end.
     private static let endedMemory: Int64 = 60_000
-    /// How many sessions are remembered.
+    /// The number of sessions that are remembered.
     private static let remembered = 100_000
-    /// For how long a session is remembered that nobody uses.
+    /// The time for which an unused session is remembered.
     private static let unusedMemory: Int64 = 120_000
 
     private let store: any EventStore
@@ -45,9 +46,9 @@ package final class SessionRegistry: Sendable {
     private let clock: ServerClock
     private let randomness: ServerRandomness
     private let lifetimeMs: Int64
-    /// For how long what was read of a session is believed: not at all where another process may end it.
+    /// The time for which a session that was read is used without reading it again; zero if another process may end it.
     private let belief: Int64
-    /// Where too many sessions are remembered, those read longer ago than this are forgotten first.
+    /// If too many sessions are remembered, those read longer ago than this are forgotten first.
     private static let recently: Int64 = 5_000
     private let state = Mutex(State())
 
@@ -63,7 +64,7 @@ package final class SessionRegistry: Sendable {
         belief = logIsShared ? 0 : Self.recently
     }
 
-    /// Makes a session; the name must have passed the rule for names.
+    /// Creates a session; the name must have passed the rule for names.
     package func create(name: String, tokenHash: [UInt8]) async throws(StorageFault) -> Session {
         let now = clock.now
         let id = UUID.makeV7(at: now, random: (randomness.next(), randomness.next()))
@@ -81,9 +82,9 @@ package final class SessionRegistry: Sendable {
         return Session(record)
     }
 
-    /// The session whose token has this hash, nil where there is none or it is over.
+    /// Returns the session whose token has this hash; nil if there is none or it has ended.
     ///
-    /// Using it moves its end.
+    /// Using a session extends it.
     package func authenticate(tokenHash: [UInt8]) async throws(StorageFault) -> Session? {
         let now = clock.now
         let known = state.withLock { $0.known[tokenHash] }
@@ -103,30 +104,30 @@ package final class SessionRegistry: Sendable {
         }
     }
 
-    /// The session of somebody whom another identity provider knows, by the hash that stands for them.
+    /// Returns the session of a person known to another identity provider, by the hash that stands for the person.
     ///
-    /// Made where there is none, with a name that must have passed the rule for names. One that was not used for too
-    /// long begins anew. Nil where its owner has ended it, until its row is gone.
+    /// It is created if there is none, with a name that must have passed the rule for names. A session that was unused
+    /// for too long starts again. Nil if its owner has ended it, until its row is gone.
     package func session(of subjectHash: [UInt8], name: String) async throws(StorageFault) -> Session? {
         if let session = try await authenticate(tokenHash: subjectHash) { return session }
         if let record = try await store.session(tokenHash: subjectHash) {
             guard !record.hasEnded else { return nil }
             try await store.extendSession(record.id, to: clock.now.milliseconds + lifetimeMs)
             forget(subjectHash)
-            // Read again: housekeeping may have deleted the row before.
+            // Reads again, because housekeeping may have deleted the row before.
             if let session = try await authenticate(tokenHash: subjectHash) { return session }
         }
         do {
             return try await create(name: name, tokenHash: subjectHash)
         } catch {
-            // Another request has made it meanwhile, here or at another server.
+            // Another request has created it in the meantime, here or at another server.
             guard let session = try await authenticate(tokenHash: subjectHash) else { throw error }
             return session
         }
     }
 
-    /// The session whose token has this hash, where that is known without asking the store, and the session's end need
-    /// not be moved; nil where ``authenticate(tokenHash:)`` has to be asked.
+    /// Returns the session whose token has this hash, if that is known without asking the store and the session need
+    /// not be extended; nil if ``authenticate(tokenHash:)`` has to be called.
     package func remembered(tokenHash: [UInt8]) -> Session? {
         let now = clock.now
         guard let known = state.withLock({ $0.known[tokenHash] }),
@@ -146,7 +147,7 @@ package final class SessionRegistry: Sendable {
         var record = record
         if isDueForExtension(record, at: now) {
             let expiresAt = now.milliseconds + lifetimeMs
-            // Not worth failing a request for: the next use tries again.
+            // This is not worth failing a request for: the next use tries again.
             if (try? await store.extendSession(record.id, to: expiresAt)) != nil {
                 record.expiresAt = expiresAt
                 remember(record, asOf: now)
@@ -158,9 +159,9 @@ package final class SessionRegistry: Sendable {
         return Session(record)
     }
 
-    /// Changes a session's name; the name must have passed the rule for names.
+    /// Changes a session's name, which must have passed the rule for names.
     ///
-    /// Nil where there is no such session.
+    /// Nil if there is no such session.
     package func rename(_ session: Session, to name: String) async throws(StorageFault) -> Session? {
         guard try await store.renameSession(session.id.uuid, to: name) else { return nil }
         state.withLock { state in
@@ -171,18 +172,18 @@ package final class SessionRegistry: Sendable {
         return session
     }
 
-    /// Moves the end of a session that is in use; what fails is tried again by the next use.
+    /// Extends a session that is in use; after a failure the next use tries again.
     package func extend(_ session: SessionID) async {
         try? await store.extendSession(session.uuid, to: clock.now.milliseconds + lifetimeMs)
     }
 
-    /// Kills a session's token; its memberships are ended by who calls this.
+    /// Invalidates a session's token; the caller ends its memberships.
     func end(_ session: SessionID) async throws(StorageFault) {
         try await store.endSession(session.uuid, at: clock.now.milliseconds)
         noteEnd(of: session)
     }
 
-    /// Takes in that a session was ended, here or by another server.
+    /// Records that a session was ended, here or by another server.
     func noteEnd(of session: SessionID) {
         let now = clock.now
         forget(session)
@@ -195,18 +196,18 @@ package final class SessionRegistry: Sendable {
         }
     }
 
-    /// Whether this process has just ended a session: known before anybody is told of it.
+    /// Whether this process has just ended a session; this is known before anybody is told of the end.
     package func hasEnded(_ session: SessionID) -> Bool {
         state.withLock { $0.ended[session] != nil }
     }
 
-    /// Deletes what is left of a session.
+    /// Deletes the remains of a session.
     func delete(_ session: SessionID) async throws(StorageFault) {
         try await store.deleteSession(session.uuid)
         forget(session)
     }
 
-    /// Forgets sessions that nobody has used for some minutes; not to be called while the log is out of reach.
+    /// Forgets sessions that were unused for some minutes; must not be called while the log is out of reach.
     func forgetUnused() {
         let now = clock.now
         state.withLock { state in

@@ -1,4 +1,4 @@
-/// Runs work that nobody waits for, so that somebody knows when all of it has ended.
+/// Runs work in the background, and ends when all of it has ended.
 package final class BackgroundJobs: Sendable {
     /// A piece of work.
     package typealias Job = @Sendable () async -> Void

@@ -3,9 +3,9 @@ import Synchronization
 
 /// An allowance for each key, over all event loops.
 ///
-/// Memory is bounded, whoever comes: a bucket that nobody has used for as long as it takes to fill is a full one and is
-/// forgotten. Where more keys than that come, the buckets that were not used for longest are forgotten before they are
-/// full.
+/// Memory is bounded for any number of keys. A bucket that is unused for as long as it takes to fill is full, and is
+/// forgotten. If more keys arrive than that allows, the buckets that were unused for longest are forgotten before they
+/// are full.
 package final class BucketTable<Key: Hashable & Sendable>: Sendable {
     private struct State {
         /// Buckets that were used since the last turn.
@@ -15,28 +15,30 @@ package final class BucketTable<Key: Hashable & Sendable>: Sendable {
         var turnedAt: NIODeadline
     }
 
-    /// How many keys are remembered, and at most as many older ones: a few megabytes in all.
+    /// The number of keys that are remembered, which take a few megabytes in all.
+    ///
+    /// At most as many older keys are kept too.
     package static var defaultCapacity: Int { 32_768 }
 
     private let allowance: Allowance?
     private let capacity: Int
     private let state: Mutex<State>
 
-    /// Gives each key the same allowance; nil: any number.
+    /// Gives each key the same allowance; nil allows any number.
     package init(_ allowance: Allowance?, capacity: Int = defaultCapacity, at now: NIODeadline = .now()) {
         self.allowance = allowance
         self.capacity = capacity
         state = Mutex(State(turnedAt: now))
     }
 
-    /// Uses `cost` of a key's allowance and returns nil, or returns after how many milliseconds it is worth trying again.
+    /// Uses `cost` of a key's allowance and returns nil, or returns the milliseconds after which a retry may succeed.
     ///
-    /// The last use may overdraw the allowance: it is refused only where nothing is left.
+    /// The last use may overdraw the allowance: a use is refused only if nothing is left.
     package func take(_ key: Key, _ cost: Int = 1, at now: NIODeadline = .now()) -> Int? {
         withBucket(of: key, at: now) { $0.take(cost, of: $1, at: now) }
     }
 
-    /// Uses `cost` of a key's allowance, whether anything is left or not: what has happened is paid for later.
+    /// Uses `cost` of a key's allowance even if nothing is left: work that is already done is paid for later.
     package func charge(_ key: Key, _ cost: Int = 1, at now: NIODeadline = .now()) {
         _ = withBucket(of: key, at: now) {
             $0.charge(cost, of: $1, at: now)
@@ -44,7 +46,7 @@ package final class BucketTable<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Uses nothing: returns nil where ``take(_:_:at:)`` would succeed, or after how many milliseconds it would.
+    /// Uses nothing; returns nil if ``take(_:_:at:)`` would succeed, or the milliseconds after which it would.
     package func wait(_ key: Key, at now: NIODeadline = .now()) -> Int? {
         guard let allowance else { return nil }
         return state.withLock { state in
@@ -54,7 +56,7 @@ package final class BucketTable<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Whether nothing of a key's allowance is used, or all of it has been earned back.
+    /// Whether no part of a key's allowance is in use.
     package func isFull(_ key: Key, at now: NIODeadline = .now()) -> Bool {
         guard let allowance else { return true }
         return state.withLock { state in
@@ -64,7 +66,7 @@ package final class BucketTable<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Gives back what was used for something that was not done after all.
+    /// Returns what was used for work that was not done after all.
     package func giveBack(_ key: Key, _ cost: Int, at now: NIODeadline = .now()) {
         _ = withBucket(of: key, at: now) { bucket, allowance in
             bucket.giveBack(cost, of: allowance)
@@ -90,6 +92,6 @@ package final class BucketTable<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// How many keys are remembered.
+    /// The number of keys that are remembered.
     package var count: Int { state.withLock { $0.current.count + $0.former.count } }
 }

@@ -2,22 +2,23 @@ package import RoomDomain
 
 /// A command on its way to a room.
 package struct CommandRequest: Sendable {
-    /// Who asks.
+    /// The actor who sends the command.
     package var actor: Actor
     /// Makes a retry safe: the same key of the same session gets the first outcome again.
     package var key: String?
-    /// What is asked.
+    /// The command itself.
     package var command: RoomCommand
-    /// What stands for the address it comes from, which is charged for what it writes; nil: nobody is.
+    /// The value that stands for the address of the client, which is charged for the command's events; nil charges
+    /// none.
     package var network: UInt64?
-    /// What was charged for it: where it is decided anew, it is not charged again.
+    /// The cost charged so far; it is not charged again if the command is decided again.
     var charged = 0
-    /// Counts a new member; nil where none is to be counted.
+    /// Counts a new member; nil if none is to be counted.
     ///
-    /// Called once, on the room's event loop, when a `join` is about to make one. Returns nil, or after how many
-    /// milliseconds it is worth trying again.
+    /// Called once, on the room's event loop, when a `join` is about to make one. Returns nil, or the milliseconds
+    /// after which a retry may succeed.
     package var countNewcomer: (@Sendable () -> Int?)?
-    /// Called once, on the room's event loop.
+    /// Receives the outcome; called once, on the room's event loop.
     package var reply: @Sendable (CommandOutcome) -> Void
 
     package init(

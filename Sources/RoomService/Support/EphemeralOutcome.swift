@@ -1,9 +1,9 @@
-/// What became of a reaction or a signal.
+/// The outcome of a reaction or a signal.
 package enum EphemeralOutcome: Sendable, Equatable {
-    /// On its way.
+    /// It is on its way.
     case done
-    /// Too many; another one is let after so long.
+    /// The rate is too high; another one is allowed after this time.
     case rateLimited(retryAfterMs: Int)
-    /// Not shown to anybody.
+    /// It was not shown to anybody.
     case failed(RoomFailure)
 }

@@ -1,15 +1,15 @@
 import NIOCore
 
-/// What waits for its turn, fairly: one element of each key after the other, and the elements of one key in order.
+/// A queue that is fair to keys: it takes one element of each key in turn, and the elements of one key in order.
 ///
-/// A key that brings much waits for itself and delays every other key by one element. All operations but
+/// A key with many elements waits for itself, and delays every other key by one element. All operations except
 /// ``remove(where:of:)`` take constant time.
 struct FairQueue<Key: Hashable, Element> {
-    /// Why an element is not taken.
+    /// The reason for which an element is not accepted.
     enum Refusal: Error, Equatable {
-        /// As many elements of its key wait as may.
+        /// The key has as many waiting elements as allowed.
         case keyIsFull
-        /// As many elements wait in all as may.
+        /// The queue has as many waiting elements as allowed.
         case isFull
     }
 
@@ -19,16 +19,16 @@ struct FairQueue<Key: Hashable, Element> {
     private let maximumPerKey: Int
     private let maximum: Int
 
-    /// How many elements wait.
+    /// The number of waiting elements.
     private(set) var count = 0
 
-    /// Makes an empty queue that holds so many elements in all, and so many of one key.
+    /// Makes an empty queue for `maximum` elements in all, and `maximumPerKey` of one key.
     init(maximum: Int, perKey maximumPerKey: Int) {
         self.maximum = maximum
         self.maximumPerKey = maximumPerKey
     }
 
-    /// Puts an element behind those of its key.
+    /// Adds an element behind those of its key.
     mutating func append(_ element: Element, of key: Key) throws(Refusal) {
         let before = waiting[key]?.count ?? 0
         guard before < maximumPerKey else { throw .keyIsFull }
@@ -38,7 +38,7 @@ struct FairQueue<Key: Hashable, Element> {
         count += 1
     }
 
-    /// Takes the element whose turn it is; nil where none waits.
+    /// Takes the element whose turn it is; nil if the queue is empty.
     mutating func popFirst() -> Element? {
         guard let key = turns.popFirst(), let element = waiting[key]?.popFirst() else { return nil }
         count -= 1
@@ -46,7 +46,7 @@ struct FairQueue<Key: Hashable, Element> {
         return element
     }
 
-    /// Takes the first element of a key that matches; nil where none does.
+    /// Takes the first element of a key that matches; nil if none does.
     mutating func remove(where matches: (Element) -> Bool, of key: Key) -> Element? {
         guard let index = waiting[key]?.firstIndex(where: matches), let element = waiting[key]?.remove(at: index)
         else { return nil }

@@ -2,29 +2,29 @@ package import NIOCore
 package import RoomDomain
 import Synchronization
 
-/// Runs work whose cost grows with a room or with a log beside the event loops: only so much of each kind side by side,
-/// on threads of its own, the rest in a queue that is fair to sessions.
+/// Runs work whose cost grows with a room or a log outside the event loops: a limited number of each kind side by side,
+/// on separate threads, with a queue that is fair to sessions.
 ///
-/// Neither an event loop nor a thread of Swift's own pool is held by it, so that sockets, health checks and everything
-/// that is short go on whatever is asked for. Each kind has its own places and its own queue: none delays another
+/// It holds no event loop and no thread of Swift's own pool, so that sockets, health checks and all short work
+/// continue. Each kind has its own places and its own queue, so no kind delays another
 /// ([why](../../Documentation/Decisions/0019-heavy-work-beside-the-loops.md)).
 package final class HeavyWork: Sendable {
-    /// How much is done and waits.
+    /// The limits on running and waiting work.
     package struct Limits: Sendable {
-        /// Work of one kind that runs side by side.
+        /// The work items of one kind that run side by side.
         package var sideBySide: [HeavyWorkKind: Int]
-        /// Work of one kind that waits for one session; that of rooms themselves is not counted.
+        /// The work items of one kind that may wait for one session; a room's own work is not counted.
         package var waitingPerSession = 4
-        /// Work of one kind that waits for all sessions together.
+        /// The work items of one kind that may wait for all sessions together.
         package var waiting = 4_096
 
-        /// Two of each kind.
+        /// Allows two work items of each kind side by side.
         package init() {
             sideBySide = Dictionary(uniqueKeysWithValues: HeavyWorkKind.allCases.map { ($0, 2) })
         }
     }
 
-    /// Gives each kind of work the threads that it runs on; nil: those of the task that asks for it.
+    /// Gives each kind of work the threads that it runs on; nil: those of the calling task.
     package typealias Executors = @Sendable (HeavyWorkKind) -> (any TaskExecutor)?
 
     fileprivate struct Ticket {
@@ -36,7 +36,7 @@ package final class HeavyWork: Sendable {
     fileprivate struct Line {
         var free: Int
         var queue: FairQueue<SessionID, Ticket>
-        /// What rooms themselves need; there is at most so much of it as there are rooms.
+        /// The waiting work of rooms themselves, which is at most as much as there are rooms.
         var own: CircularBuffer<Ticket> = []
     }
 
@@ -67,11 +67,11 @@ package final class HeavyWork: Sendable {
                     })))
     }
 
-    /// Runs `body` when its turn comes and returns what it gives.
+    /// Runs `body` when its turn comes, and returns its result.
     ///
-    /// Turns go round the sessions that wait. What is asked for without a session is a room's own: it comes first, and is
-    /// never refused for want of room. A task that is cancelled while it waits leaves the queue. `body` runs on the
-    /// kind's threads, also behind each of its `await`s, and keeps its place until it returns.
+    /// Turns go round the waiting sessions. Work without a session is a room's own: it comes first, and is never
+    /// refused because of a full queue. A task that is cancelled while it waits leaves the queue. `body` runs on the
+    /// kind's threads, also after each of its `await`s, and keeps its place until it returns.
     package func run<Value: Sendable>(
         _ kind: HeavyWorkKind, for session: SessionID? = nil, _ body: @escaping @Sendable () async -> Value
     ) async throws(HeavyWorkRefusal) -> Value {
@@ -85,8 +85,8 @@ package final class HeavyWork: Sendable {
 
     /// Runs `body` when its turn comes, and then `done` on `loop`, once and never within this call.
     ///
-    /// May be called on any thread, an event loop's too. See ``run(_:for:_:)``; where the process ends meanwhile `done`
-    /// is given ``HeavyWorkRefusal/stopped``.
+    /// May be called on any thread, including an event loop's. See ``run(_:for:_:)``; if the process ends in the
+    /// meantime, `done` is given ``HeavyWorkRefusal/stopped``.
     package func start<Value: Sendable>(
         _ kind: HeavyWorkKind, for session: SessionID? = nil, thenOn loop: any EventLoop,
         _ body: @escaping @Sendable () async -> Value,
@@ -106,7 +106,7 @@ package final class HeavyWork: Sendable {
         loop.execute { done(.failure(.stopped)) }
     }
 
-    /// Waits for a place; nil once there is one.
+    /// Waits for a place; returns nil once there is one.
     private func enter(_ kind: HeavyWorkKind, _ session: SessionID?) async -> HeavyWorkRefusal? {
         let id = state.withLock { state in
             state.nextTicket += 1
@@ -117,7 +117,7 @@ package final class HeavyWork: Sendable {
             await withCheckedContinuation { continuation in
                 let ticket = Ticket(id: id, since: now, enter: continuation)
                 let outcome = state.withLock { state -> Result<Bool, HeavyWorkRefusal> in
-                    // Whoever is cancelled after this finds the ticket.
+                    // A cancellation after this check finds the ticket.
                     guard !Task.isCancelled else { return .failure(.cancelled) }
                     return Result { () throws(HeavyWorkRefusal) in
                         try state.lines[kind]?.enter(ticket, session) ?? true
@@ -139,7 +139,7 @@ package final class HeavyWork: Sendable {
         }
     }
 
-    /// Gives a place back, or on.
+    /// Releases a place, or passes it on.
     private func leave(_ kind: HeavyWorkKind) {
         metrics.ended(kind)
         guard let next = state.withLock({ $0.lines[kind]?.leave() }) else { return }
@@ -150,7 +150,7 @@ package final class HeavyWork: Sendable {
 }
 
 extension HeavyWork.Line {
-    /// Whether there is a place; else the ticket waits, or is refused.
+    /// Takes a place if there is one; otherwise the ticket waits, or is refused.
     fileprivate mutating func enter(
         _ ticket: HeavyWork.Ticket, _ session: SessionID?
     ) throws(HeavyWorkRefusal) -> Bool {
@@ -173,14 +173,14 @@ extension HeavyWork.Line {
         return false
     }
 
-    /// The ticket that takes over a place that is left; nil where none waits.
+    /// Returns the ticket that takes over a released place; nil if none waits.
     fileprivate mutating func leave() -> HeavyWork.Ticket? {
         if let next = own.popFirst() ?? queue.popFirst() { return next }
         free += 1
         return nil
     }
 
-    /// Takes a ticket that waits out of the queue.
+    /// Removes a waiting ticket from the queue.
     fileprivate mutating func remove(_ id: Int, of session: SessionID?) -> HeavyWork.Ticket? {
         guard let session else {
             return own.firstIndex { $0.id == id }.map { own.remove(at: $0) }

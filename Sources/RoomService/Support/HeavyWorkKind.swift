@@ -1,9 +1,9 @@
-/// A kind of work that runs beside the event loops.
+/// A kind of work that runs outside the event loops.
 package enum HeavyWorkKind: String, Sendable, CaseIterable {
-    /// What a room makes once for all who follow it: its state, encoded and compressed.
+    /// Encoding and compressing a room's state, once for all who follow it.
     case encoding
     /// Pages of a pool, and searches in it.
     case pool
-    /// Parts of a log, and rooms as they were.
+    /// Parts of a log, and rooms at earlier positions.
     case log
 }

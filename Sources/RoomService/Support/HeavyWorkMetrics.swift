@@ -1,13 +1,13 @@
 import CoreMetrics
 
-/// What heavy work records of itself, by kind.
+/// The metrics of heavy work, by kind.
 struct HeavyWorkMetrics: Sendable {
-    /// What the metrics mean, by name.
+    /// The help texts of the metrics, by name.
     static let help = [
-        "backline_heavy_work_running": "Work beside the event loops that runs, by kind.",
-        "backline_heavy_work_waiting": "Work beside the event loops that waits for its turn, by kind.",
-        "backline_heavy_work_wait_seconds": "Time from asking for work beside the event loops to its turn, by kind.",
-        "backline_heavy_work_refused_total": "Work beside the event loops that was not done, by kind and reason.",
+        "backline_heavy_work_running": "Heavy work that is running, by kind.",
+        "backline_heavy_work_waiting": "Heavy work that waits for its turn, by kind.",
+        "backline_heavy_work_wait_seconds": "Time that heavy work waits for its turn, by kind.",
+        "backline_heavy_work_refused_total": "Heavy work that was refused, by kind and reason.",
     ]
 
     private let running: [HeavyWorkKind: Meter]
@@ -34,28 +34,28 @@ struct HeavyWorkMetrics: Sendable {
         }
     }
 
-    /// Work waits for its turn.
+    /// Records that work waits for its turn.
     func beganWaiting(_ kind: HeavyWorkKind) {
         waiting[kind]?.increment()
     }
 
-    /// Work waits no longer, whatever became of it.
+    /// Records that work waits no longer, for any reason.
     func endedWaiting(_ kind: HeavyWorkKind) {
         waiting[kind]?.decrement()
     }
 
-    /// Work that was asked for so long ago begins.
+    /// Records that work begins, `nanoseconds` after it was requested.
     func began(_ kind: HeavyWorkKind, after nanoseconds: Int64) {
         running[kind]?.increment()
         waits[kind]?.recordNanoseconds(nanoseconds)
     }
 
-    /// Work has ended.
+    /// Records that work has ended.
     func ended(_ kind: HeavyWorkKind) {
         running[kind]?.decrement()
     }
 
-    /// Work is not done.
+    /// Records that work was refused.
     func refused(_ kind: HeavyWorkKind, because refusal: HeavyWorkRefusal) {
         refused[kind]?[refusal]?.increment()
     }

@@ -1,10 +1,10 @@
-/// Why work beside the event loops is not done.
+/// The reason for which work outside the event loops is not done.
 package enum HeavyWorkRefusal: String, Error, Sendable, CaseIterable {
-    /// The session has as much waiting as it may.
+    /// The session has as much waiting work as allowed.
     case sessionIsBusy = "session_is_busy"
-    /// As much waits in all as may.
+    /// The limit on all waiting work is reached.
     case queueIsFull = "queue_is_full"
-    /// Whoever asked wants it no longer.
+    /// The caller no longer wants the result.
     case cancelled
     /// The process ends.
     case stopped

@@ -2,10 +2,11 @@ package import NIOCore
 
 /// Work of one event loop that is done in turns, in slices of the loop's time.
 ///
-/// Whatever has more to do than a loop should do in a row adds a turn here and lets all else go on in between. It is no use
-/// to hand the rest to the loop itself: SwiftNIO does all that it was handed before it looks at its sockets again.
+/// Work that takes longer than a loop should spend in a row adds a turn here, and other work continues in between.
+/// Passing the rest to the loop itself would not help: SwiftNIO runs everything that was passed to it before it looks
+/// at its sockets again.
 package actor LoopTurns {
-    /// Does a part of the work, less than a millisecond where that can be helped; returns whether more is left.
+    /// Does a part of the work, in less than a millisecond if possible; returns whether there is more.
     ///
     /// Called on the loop.
     package typealias Turn = @Sendable () -> Bool
@@ -17,17 +18,17 @@ package actor LoopTurns {
         unsafe executor.asUnownedSerialExecutor()
     }
 
-    /// How long turns follow each other, and how long they do not then.
+    /// The time for which turns follow each other, and the pause after it.
     private let slice, pause: TimeAmount
     private var waiting: CircularBuffer<Turn> = []
     private var isScheduled = false
-    /// Until when the loop belongs to everybody else.
+    /// The time until which no turn is taken.
     private var restsUntil = NIODeadline.uptimeNanoseconds(0)
 
-    /// Makes the turns of a loop, which belongs to everybody else for at least `pause` between two slices.
+    /// Makes the turns of a loop, with a pause of at least `pause` between two slices.
     ///
-    /// A pause of three slices leaves the processors to other threads most of the time; one of some microseconds is as long as
-    /// the loop takes to look at its sockets.
+    /// A pause of three slices leaves the processors to other threads most of the time; one of some microseconds lasts
+    /// as long as the loop takes to look at its sockets.
     package init(
         of loop: any EventLoop, slice: TimeAmount = .microseconds(250), pause: TimeAmount = .microseconds(750)
     ) {
@@ -37,15 +38,15 @@ package actor LoopTurns {
         executor = loop.executor
     }
 
-    /// Adds work behind what is there; `turn` is called until it has nothing left.
+    /// Adds work behind the waiting turns; `turn` is called until it returns false.
     package func add(_ turn: @escaping Turn) {
         waiting.append(turn)
         schedule()
     }
 
-    /// Whether what would be a turn of less than a slice may be done at once.
+    /// Whether work of less than a slice may be done at once instead of in a turn.
     ///
-    /// It may where nothing waits and the pause behind what was done last is over. Whoever is told so does it.
+    /// That is so if no turn waits and the last pause is over. A caller that is told so must do the work.
     package func takeAtOnce() -> Bool {
         guard !isScheduled, waiting.isEmpty, loop.now >= restsUntil else { return false }
         restsUntil = loop.now + slice + pause

@@ -1,31 +1,32 @@
 package import EventStorage
 package import RoomDomain
 
-/// Why a room was not had, or did not do what was asked: the one vocabulary of all outcomes.
+/// The reason for which a request to a room failed; all outcomes share this vocabulary.
 package enum RoomFailure: Error, Sendable, Equatable {
     /// There is no such room, or it has no such position.
     case noSuchRoom
-    /// The room says no; nothing changed.
+    /// The room refuses; nothing changed.
     case refused(RoomRefusal)
-    /// The event log is out of reach, or more waits for the room than may. A command is retried with the same key.
+    /// The event log is out of reach, or the room has too many waiting requests. A command may be retried with the same
+    /// key.
     case unavailable
-    /// More is read at the moment than the process reads at once.
+    /// The process has reached its limit of reads in progress.
     case busy
-    /// The event log refuses what we give it, or gives back what we cannot read.
+    /// The event log rejects a write of this program, or returns data that this program cannot read.
     case internalFault
 
-    /// Why work beside the event loops was not done.
+    /// Converts the refusal of work outside the event loops.
     init(_ refusal: HeavyWorkRefusal) {
         self =
             switch refusal {
             case .sessionIsBusy:
-                .refused(.rateLimited("the session has as many large reads waiting as it may", retryAfterMs: 1_000))
+                .refused(.rateLimited("too many large reads of this session are waiting", retryAfterMs: 1_000))
             case .queueIsFull: .busy
             case .cancelled, .stopped: .unavailable
             }
     }
 
-    /// What a fault of the store means to who looks at a room.
+    /// Converts a fault of the store.
     package init(_ fault: StorageFault) {
         self =
             switch fault {

@@ -2,7 +2,7 @@ import EventStorage
 import RoomDomain
 
 extension CommandOutcome {
-    /// What became of a command, without the particulars.
+    /// The kind of a command's outcome.
     enum Kind: String, CaseIterable {
         case acknowledged
         case refused
@@ -32,7 +32,7 @@ enum EphemeralKind {
 }
 
 extension EphemeralOutcome {
-    /// What became of a reaction or a signal, without the particulars.
+    /// The kind of a reaction's or a signal's outcome.
     enum Kind: String, CaseIterable {
         case done
         case refused
@@ -58,7 +58,7 @@ extension EphemeralOutcome {
 }
 
 extension StorageFault {
-    /// What failed, without the particulars.
+    /// The kind of a fault.
     enum Kind: String, CaseIterable {
         case unreachable
         case outcomeUnknown = "outcome_unknown"

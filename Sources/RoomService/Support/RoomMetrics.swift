@@ -3,9 +3,9 @@ import EventStorage
 import NIOCore
 import RoomDomain
 
-/// What rooms record of themselves: made once, recorded per command, append and load, never per delivered message.
+/// The metrics of rooms: made once, and recorded for each command, append and load, never for each delivered message.
 package final class RoomMetrics: Sendable {
-    /// What the metrics mean, by name.
+    /// The help texts of the metrics, by name.
     package static let help = [
         "backline_append_duration_seconds": "Time of one write to the event log, failed ones included, in seconds.",
         "backline_append_rooms": "Rooms in one write to the event log.",
@@ -16,18 +16,18 @@ package final class RoomMetrics: Sendable {
         "backline_commands_total": "Commands answered, by type and outcome.",
         "backline_command_duration_seconds":
             "Time from a command's arrival at its room to its outcome, by outcome, in seconds.",
-        "backline_room_loads_total": "Rooms read into memory because somebody asked for them, by outcome.",
+        "backline_room_loads_total": "Rooms read into memory for a request, by outcome.",
         "backline_rooms_evicted_total": "Rooms that left memory because nobody used them.",
         "backline_snapshot_encodings_total": "States of rooms encoded for clients, one for each position.",
         "backline_snapshots_total": "Snapshots of rooms handed to the store, by outcome.",
-        "backline_presence_frames_total": "Changes of presence told to those who follow a room, once for each room.",
+        "backline_presence_frames_total": "Changes of presence sent to followers, counted once for each room.",
         "backline_reactions_total": "Reactions of members, by outcome.",
         "backline_signals_total": "Signals between members, by outcome.",
         "backline_signals_not_arrived_total":
-            "Signals from other servers for members who were no longer connected here, or took too little.",
-        "backline_rate_limited_total": "What was refused because there was too much of it, by limit.",
-        "backline_other_servers": "Other servers that are heard of.",
-        "backline_other_servers_lost_total": "Times that another server was not heard of for the time of its lease.",
+            "Signals from other servers that were dropped because the member had left or took too few bytes.",
+        "backline_rate_limited_total": "Refusals because of a limit on a rate or on waiting bytes, by limit.",
+        "backline_other_servers": "Other servers from which beats arrive.",
+        "backline_other_servers_lost_total": "Times that another server sent nothing for the time of its lease.",
         "backline_bus_messages_sent_total": "Messages to other servers that the bus between servers took.",
         "backline_bus_sent_bytes_total": "Bytes of messages to other servers that the bus took.",
         "backline_bus_notices_received_total": "Notices from other servers that arrived over the bus.",
@@ -37,7 +37,7 @@ package final class RoomMetrics: Sendable {
         "backline_bus_connected": "Whether the bus between servers is connected: 1 or 0.",
     ].merging(HeavyWorkMetrics.help) { own, _ in own }
 
-    /// What a look for a room's log came to, as a label.
+    /// The result of looking for a room's log, as a label.
     enum LoadOutcome: String, CaseIterable {
         case loaded
         case noSuchRoom = "no_such_room"
@@ -45,27 +45,27 @@ package final class RoomMetrics: Sendable {
         case corrupt
     }
 
-    /// What came of keeping a snapshot, as a label.
+    /// The result of storing a snapshot, as a label.
     enum SnapshotOutcome: String, CaseIterable {
         case saved
         case failed
     }
 
-    /// Why a signal was too much, as a label.
+    /// The limit that a signal exceeded, as a label.
     enum SignalLimit: String, CaseIterable {
-        /// The sender's share, or what of it may go to one member, is used up.
+        /// The sender's share, or the part of it for one recipient, is used up.
         case tooMany = "signals"
-        /// Too much waits for the recipient.
+        /// Too many bytes wait for the recipient.
         case waiting = "signals_waiting"
     }
 
-    /// Whose share of the log is used up, as a label.
+    /// The owner of a share of the log that is used up, as a label.
     enum LogShare: String, CaseIterable {
-        /// A session's in one room.
+        /// A session's share in one room.
         case room = "log_room"
-        /// A session's in all rooms.
+        /// A session's share in all rooms.
         case session = "log_session"
-        /// An address's.
+        /// An address's share.
         case address = "log_address"
     }
 
@@ -97,7 +97,7 @@ package final class RoomMetrics: Sendable {
     private let busConnections: Counter
     private let busConnected: Gauge
 
-    /// Makes all metrics, so that each is there, at zero, before anything happens.
+    /// Makes all metrics, so that each exists with the value zero from the start.
     init(factory: any MetricsFactory) {
         func counter(_ name: String, _ dimensions: [(String, String)] = []) -> Counter {
             Counter(label: name, dimensions: dimensions, factory: factory)
@@ -136,7 +136,7 @@ package final class RoomMetrics: Sendable {
         busConnected = Gauge(label: "backline_bus_connected", factory: factory)
     }
 
-    /// One metric for each value that a label may have.
+    /// Makes one metric for each value that a label may have.
     private static func each<Kind, Metric>(_ make: (String) -> Metric) -> [Kind: Metric]
     where Kind: CaseIterable & Hashable & RawRepresentable<String> {
         Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, make($0.rawValue)) })
@@ -144,14 +144,14 @@ package final class RoomMetrics: Sendable {
 
     // MARK: Appending
 
-    /// The store was given `batch` and took so long.
+    /// Records that the store was given `batch`, and how long it took.
     func appended(_ batch: [StreamAppend], in duration: TimeAmount) {
         appendDuration.recordNanoseconds(duration.nanoseconds)
         appendRooms.record(batch.count)
         appendEvents.record(batch.reduce(0) { $0 + $1.events.count })
     }
 
-    /// What became of one room's append.
+    /// Records the outcome of one room's append.
     func appendEnded(_ outcome: AppendOutcome, events: Int) {
         switch outcome {
         case .appended: eventsAppended.increment(by: events)
@@ -159,14 +159,14 @@ package final class RoomMetrics: Sendable {
         }
     }
 
-    /// The store failed.
+    /// Records a failure of the store.
     func appendFailed(_ fault: StorageFault) {
         appendFailures[fault.kind]?.increment()
     }
 
     // MARK: Commands
 
-    /// A command was answered.
+    /// Records the answer to a command.
     func answered(_ command: RoomCommand.Kind, _ outcome: CommandOutcome, after duration: TimeAmount) {
         commands[command]?[outcome.kind]?.increment()
         commandDuration[outcome.kind]?.recordNanoseconds(duration.nanoseconds)
@@ -174,34 +174,34 @@ package final class RoomMetrics: Sendable {
 
     // MARK: Rooms
 
-    /// A room's log was asked for.
+    /// Records the result of looking for a room's log.
     func roomLoadEnded(_ outcome: LoadOutcome) {
         roomLoads[outcome]?.increment()
     }
 
-    /// A room left memory.
+    /// Records that a room left memory.
     func roomEvicted() {
         roomsEvicted.increment()
     }
 
-    /// A room's state was encoded for whoever asks for it at this position.
+    /// Records that a room's state was encoded at one position.
     func stateEncoded() {
         stateEncodings.increment()
     }
 
-    /// A snapshot was handed to the store.
+    /// Records that a snapshot was given to the store.
     func snapshotEnded(_ outcome: SnapshotOutcome) {
         snapshots[outcome]?.increment()
     }
 
     // MARK: Presence, reactions, signals
 
-    /// A change of presence is told to all who follow a room.
+    /// Records a presence message to all followers of a room.
     func presenceFrameMade() {
         presenceFrames.increment()
     }
 
-    /// A reaction or signal was answered.
+    /// Records the answer to a reaction or a signal.
     func answered(_ kind: EphemeralKind, _ outcome: EphemeralOutcome.Kind) {
         switch kind {
         case .reaction: reactions[outcome]?.increment()
@@ -209,47 +209,48 @@ package final class RoomMetrics: Sendable {
         }
     }
 
-    /// A command was refused because somebody's share of the log is used up.
+    /// Records that a command was refused because a share of the log is used up.
     func logShareUsedUp(_ share: LogShare) {
         logSharesUsedUp[share]?.increment()
     }
 
-    /// A signal was refused because there was too much.
+    /// Records that a signal was refused because of a limit.
     func signalRefused(_ limit: SignalLimit) {
         signalsRefused[limit]?.increment()
     }
 
-    /// Another server relayed a signal for somebody who is not connected here, or for whom too much waits.
+    /// Records that another server relayed a signal to a member who is not connected here, or for whom too many bytes
+    /// wait.
     func signalNotArrived() {
         signalsNotArrived.increment()
     }
 
     // MARK: Other servers
 
-    /// How many other servers are heard of, and how many were no longer since this was called last.
+    /// Records the number of other servers from which notices arrive, and how many were lost since the last call.
     func otherServers(_ count: Int, lost: Int) {
         otherServers.record(count)
         if lost > 0 { otherServersLost.increment(by: lost) }
     }
 
-    /// The bus took messages to other servers.
+    /// Records that the bus took messages to other servers.
     func noticesSent(_ messages: [NodeMessage]) {
         busMessagesSent.increment(by: messages.count)
         busBytesSent.increment(by: messages.reduce(0) { $0 + $1.payload.count })
     }
 
-    /// Another server's message arrived.
+    /// Records that another server's message arrived.
     func noticesReceived(_ notices: Int, bytes: Int) {
         busNoticesReceived.increment(by: notices)
         busBytesReceived.increment(by: bytes)
     }
 
-    /// Notices to other servers could not be sent.
+    /// Records that notices to other servers could not be sent.
     func noticesLost(_ notices: Int) {
         busNoticesLost.increment(by: notices)
     }
 
-    /// The bus was connected, or lost its connection.
+    /// Records that the bus was connected, or lost its connection.
     func busChanged(isConnected: Bool) {
         busConnected.record(isConnected ? 1 : 0)
         if isConnected { busConnections.increment() }

@@ -1,14 +1,14 @@
 package import NIOCore
 package import RoomDomain
 
-/// The server's clock: the wall's time as of a start, carried on by a clock that never steps back.
+/// The server's clock: the wall clock's time at the start, continued by a clock that never steps back.
 package struct ServerClock: Sendable {
     private let read: @Sendable () -> Double
     private let wait: @Sendable (TimeAmount) async -> Void
 
-    /// A clock that reads fractional milliseconds since the Unix epoch from `read`, which must never go back.
+    /// Makes a clock from `read`, which returns fractional milliseconds since the Unix epoch and must never go back.
     ///
-    /// `wait` returns after so long, or when its task is cancelled; it is the machine's unless something else is given.
+    /// `wait` returns after a time, or when its task is cancelled; by default it uses the machine's clock.
     package init(
         milliseconds read: @escaping @Sendable () -> Double,
         wait: @escaping @Sendable (TimeAmount) async -> Void = {
