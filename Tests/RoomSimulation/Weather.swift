@@ -14,9 +14,14 @@ package struct Weather: Sendable, Equatable {
     var writesLateOnceIn = 0
     /// The call takes a hundred times as long.
     var staysAwayOnceIn = 0
+    /// The call is carried out as soon as others, and its answer takes several times as long.
+    var answersSlowlyOnceIn = 0
 
     /// Whether every call succeeds in the end.
     var isHarmless: Bool { failsOnceIn == 0 && losesAnswerOnceIn == 0 && writesLateOnceIn == 0 }
+
+    /// Whether every call is answered within milliseconds.
+    var isPrompt: Bool { isHarmless && staysAwayOnceIn == 0 }
 
     /// No faults.
     static let calm = Weather()
@@ -35,7 +40,8 @@ package struct Weather: Sendable, Equatable {
 
     func fate(isWrite: Bool, _ dice: Dice) -> Fate {
         let usual = dice.once(in: staysAwayOnceIn) ? 1_000...300_000 : 50...3_000
-        let (before, after) = (dice.time(microseconds: usual), dice.time(microseconds: usual))
+        let before = dice.time(microseconds: usual)
+        let after = dice.time(microseconds: dice.once(in: answersSlowlyOnceIn) ? 500...10_000 : usual)
         if dice.once(in: failsOnceIn) {
             return .fails(before, dice.once(in: 2) ? SimulatedLog.unreachable : SimulatedLog.deadlock)
         }

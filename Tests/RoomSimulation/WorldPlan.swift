@@ -28,7 +28,7 @@ package struct WorldPlan: Sendable {
     var isCalm: Bool { troubles == nil && weather.isHarmless }
 
     /// Whether all messages arrive promptly: nothing is slow, and no hint is lost.
-    var isPrompt: Bool { troubles == nil && weather == .calm && hasBus && losesHintsOnceIn == 0 }
+    var isPrompt: Bool { troubles == nil && weather.isPrompt && hasBus && losesHintsOnceIn == 0 }
 
     init(_ dice: Dice) {
         nodes = [1, 2, 2, 3][dice.number(in: 0..<4)]
@@ -51,6 +51,10 @@ package struct WorldPlan: Sendable {
         renewsEpochs = dice.once(in: 3)
         hasBus = nodes > 1 && !dice.once(in: 4)
         losesHintsOnceIn = dice.once(in: 2) ? 0 : dice.number(in: 1...20)
+        // Only where nothing is slow or lost does a forgotten hint show.
+        if nodes > 1, dice.once(in: 6) {
+            (weather, troubles, hasBus, losesHintsOnceIn) = (Weather(answersSlowlyOnceIn: 4), nil, true, 0)
+        }
         var settings = RoomHostSettings()
         settings.logIsShared = nodes > 1 || dice.once(in: 2)
         settings.keepsNearby = false
@@ -68,7 +72,7 @@ package struct WorldPlan: Sendable {
         settings.presenceGrace = .milliseconds(Int64([0, 400, 3_000, 12_000][dice.number(in: 0..<4)]))
         settings.intervalsBetweenComparisons = dice.number(in: 1...6)
         // Missing hints are then noticed late.
-        if troubles == nil, weather == .calm, hasBus, losesHintsOnceIn == 0 {
+        if troubles == nil, weather.isPrompt, hasBus, losesHintsOnceIn == 0 {
             settings.comparisonInterval = .seconds(Int64(dice.number(in: 2...4)))
         }
         if !settings.logIsShared { weather.writesLateOnceIn = 0 }
