@@ -142,6 +142,7 @@ let package = Package(
         target(
             "RoomTestSupport", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomWire"],
             path: "Tests/RoomTestSupport"),
+        target("SimulatedTime", ["RandomTestSupport", nioCore], path: "Tests/SimulatedTime"),
         target("GeoTestSupport", ["GeoSearch", "RandomTestSupport"], path: "Tests/GeoTestSupport"),
         target(
             "LogTestSupport",
@@ -200,7 +201,7 @@ let package = Package(
             "RoomServiceTests",
             [
                 "EventStorage", "GeoSearch", "PrometheusMetrics", "RandomTestSupport", "RoomDomain", "RoomLog",
-                "RoomService", "RoomTestSupport", "RoomWire", nioCore, nioPosix, logging,
+                "RoomService", "RoomTestSupport", "RoomWire", "SimulatedTime", nioCore, nioPosix, logging,
             ]),
         tests(
             "RoomLogTests",
@@ -213,14 +214,14 @@ let package = Package(
             "RoomSimulation",
             [
                 "EventStorage", "LogMaintenance", "RandomTestSupport", "RoomDomain", "RoomLog", "RoomService",
-                "RoomTestSupport", "RoomWire", nioCore, logging,
+                "RoomTestSupport", "RoomWire", "SimulatedTime", nioCore, logging,
             ],
             path: "Tests/RoomSimulation"),
         .executableTarget(
             name: "Simulate", dependencies: ["RoomSimulation", "RoomTestSupport", argumentParser],
             path: "Tests/Simulate", swiftSettings: settings),
         tests("SchemaFilesTests", ["SchemaFiles"]),
-        tests("SimulationTests", ["RandomTestSupport", "RoomSimulation", "Simulate", nioCore]),
+        tests("SimulationTests", ["RandomTestSupport", "Simulate", "SimulatedTime", nioCore]),
         tests(
             "SQLiteEventStoreTests",
             [

@@ -7,6 +7,7 @@ import RoomDomain
 import RoomLog
 import RoomService
 import RoomWire
+import SimulatedTime
 import Testing
 
 /// Rooms whose owners have cleared their location.

@@ -4,6 +4,7 @@ import RandomTestSupport
 import RoomDomain
 import RoomService
 import RoomTestSupport
+import SimulatedTime
 import Testing
 
 /// Random histories on two hosts and a log that fails at random.

@@ -5,6 +5,7 @@ import RandomTestSupport
 import RoomDomain
 import RoomService
 import RoomWire
+import SimulatedTime
 import Testing
 
 /// Rooms whose owners want them forgotten.

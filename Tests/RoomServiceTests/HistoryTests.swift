@@ -2,6 +2,7 @@ import NIOCore
 import RandomTestSupport
 import RoomDomain
 import RoomService
+import SimulatedTime
 import Testing
 
 /// Random histories over the live path: whoever folds them, and from where, ends with the same room.

@@ -4,6 +4,7 @@ import RoomDomain
 import RoomService
 import RoomTestSupport
 import RoomWire
+import SimulatedTime
 import Testing
 
 /// A room in which people do this and that, by a seed, while clients that follow it lose their connections and come

@@ -4,6 +4,7 @@ import RandomTestSupport
 import RoomDomain
 import RoomService
 import RoomWire
+import SimulatedTime
 import Testing
 
 /// Rooms that were closed long ago.

@@ -1,5 +1,6 @@
 import EventStorage
 import FoundationEssentials
+import SimulatedTime
 import Synchronization
 
 /// One server's access to the log; calls are late, fail, or lose their answers.

@@ -1,5 +1,6 @@
 import EventStorage
 import LogMaintenance
+import SimulatedTime
 import Synchronization
 
 /// The log that all servers of a world share: the reference store, watched by the oracle.

@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import RoomDomain
 import RoomService
+import SimulatedTime
 import Synchronization
 
 /// One life of a server with its rooms: from its start to its crash or the world's end.

@@ -1,4 +1,5 @@
 import EventStorage
+import SimulatedTime
 import Synchronization
 
 /// The network between servers: messages are late, lost, or delivered twice.

@@ -1,3 +1,5 @@
+import SimulatedTime
+
 /// Runs one world after the other.
 package enum Simulation {
     /// The result of one world.

@@ -2,6 +2,7 @@ import EventStorage
 import FoundationEssentials
 import RoomDomain
 import RoomWire
+import SimulatedTime
 import Synchronization
 
 /// The oracle: the log's contents at every instant, and their fold.

@@ -1,4 +1,5 @@
 import EventStorage
+import SimulatedTime
 import Synchronization
 
 /// The faults between the servers and their log, and their frequencies.

@@ -5,6 +5,7 @@ import RoomLog
 import RoomService
 import RoomTestSupport
 import RoomWire
+import SimulatedTime
 
 extension World {
     /// Lets one or several clients act, and schedules the next action.

@@ -1,5 +1,6 @@
 import RoomDomain
 import RoomService
+import SimulatedTime
 
 extension World {
     /// Drops a connection, makes one, or keeps it.

@@ -2,6 +2,7 @@ import FoundationEssentials
 import RoomDomain
 import RoomService
 import RoomWire
+import SimulatedTime
 
 extension World {
     /// Reads a room: the result must be the fold of its log at a position that was durable at the request or later.

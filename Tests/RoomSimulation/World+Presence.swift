@@ -1,6 +1,7 @@
 import NIOCore
 import RoomDomain
 import RoomService
+import SimulatedTime
 
 /// A member who lost the connection to a server, which must not show the member as offline for a while.
 struct LostConnection {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import RoomDomain
 import RoomLog
 import RoomService
+import SimulatedTime
 
 extension World {
     /// The time within which all servers and clients must agree, in nanoseconds.

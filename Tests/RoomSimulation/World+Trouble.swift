@@ -1,4 +1,5 @@
 import RoomService
+import SimulatedTime
 
 extension World {
     /// Crashes a server, pauses it, or cuts it off from the log; schedules the next trouble.

@@ -4,6 +4,7 @@ import NIOCore
 import RoomDomain
 import RoomService
 import RoomWire
+import SimulatedTime
 import Synchronization
 
 /// One seed's world on one thread: servers on one log, the people who use them, and faults.

@@ -1,5 +1,6 @@
 import NIOCore
 import RoomService
+import SimulatedTime
 
 /// The parameters of a world, drawn from its seed.
 package struct WorldPlan: Sendable {

@@ -1,6 +1,6 @@
 import NIOCore
 import RandomTestSupport
-import RoomSimulation
+import SimulatedTime
 import Synchronization
 import Testing
 

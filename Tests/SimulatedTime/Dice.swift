@@ -1,7 +1,7 @@
 import RandomTestSupport
 import Synchronization
 
-/// What a world draws its chances from; shared by everything in it.
+/// Seeded random numbers that everything in a world or a test may share.
 package final class Dice: Sendable {
     private let random: Mutex<SeededRandom>
 
@@ -9,23 +9,23 @@ package final class Dice: Sendable {
         random = Mutex(SeededRandom(seed: seed))
     }
 
-    func bits() -> UInt64 { random.withLock { $0.next() } }
+    package func bits() -> UInt64 { random.withLock { $0.next() } }
 
-    func number(in range: Range<Int>) -> Int { random.withLock { Int.random(in: range, using: &$0) } }
+    package func number(in range: Range<Int>) -> Int { random.withLock { Int.random(in: range, using: &$0) } }
 
-    func number(in range: ClosedRange<Int>) -> Int { random.withLock { Int.random(in: range, using: &$0) } }
+    package func number(in range: ClosedRange<Int>) -> Int { random.withLock { Int.random(in: range, using: &$0) } }
 
     /// True once in so many times; never where that is 0.
-    func once(in times: Int) -> Bool { times > 0 && number(in: 0..<times) == 0 }
+    package func once(in times: Int) -> Bool { times > 0 && number(in: 0..<times) == 0 }
 
     /// Nanoseconds between two numbers of microseconds, short ones more often than long ones.
-    func time(microseconds range: ClosedRange<Int>) -> Int64 {
+    package func time(microseconds range: ClosedRange<Int>) -> Int64 {
         let (low, high) = (Double(range.lowerBound), Double(range.upperBound))
         let share = Double(number(in: 0...1_000_000)) / 1_000_000
         return Int64((low + (high - low) * share * share * share) * 1_000)
     }
 
-    func element<Elements: Collection>(of elements: Elements) -> Elements.Element? {
+    package func element<Elements: Collection>(of elements: Elements) -> Elements.Element? {
         guard !elements.isEmpty else { return nil }
         return elements[elements.index(elements.startIndex, offsetBy: number(in: 0..<elements.count))]
     }

@@ -1,7 +1,7 @@
 import RandomTestSupport
 import Synchronization
 
-/// Runs the jobs of a whole world on one thread, in an order and at times that a seed decides.
+/// Runs the jobs of a whole world, or of a test, on one thread, in an order and at times that a seed decides.
 ///
 /// Jobs stand in lanes. Those of an ordered lane keep their order, those of any other are drawn at random; which lane
 /// comes next is drawn at random as well. Time stands still while a job runs and moves on between jobs: a little now and
