@@ -76,7 +76,7 @@ final class LogHealth: Sendable {
                 case wait(ticket: Int, starts: Bool, standIn: Answer?)
             }
             let step: Step = state.withLock { state in
-                let age = state.last.map { NIODeadline.now() - $0.at } ?? .hours(1)
+                let age = state.last.map { loop.now - $0.at } ?? .hours(1)
                 if state.writeFault != nil, age < Self.probeInterval, let last = state.last {
                     return .answer(last.answer)
                 }
@@ -122,7 +122,7 @@ final class LogHealth: Sendable {
 
     private func end(_ answer: Answer) {
         let waiters = state.withLock { state in
-            state.last = (answer, .now())
+            state.last = (answer, loop.now)
             state.isChecking = false
             defer { state.waiters = [] }
             return state.waiters
