@@ -4,14 +4,23 @@ import Synchronization
 /// Runs the jobs of a whole world, or of a test, on one thread, in an order and at times that a seed decides.
 ///
 /// Jobs stand in lanes. Those of an ordered lane keep their order, those of any other are drawn at random; which lane
-/// comes next is drawn at random as well. Time stands still while a job runs and moves on between jobs: a little now and
-/// then, and to the next timer where nothing else is to be done.
+/// comes next is drawn at random as well. Time stands still while a job runs and moves on between jobs, as its ``Pace``
+/// says.
 package final class Scheduler: Sendable {
     package typealias Job = @Sendable () -> Void
 
     /// A lane's number.
     package struct Lane: Hashable, Sendable {
         fileprivate let index: Int
+    }
+
+    /// How time moves on.
+    package enum Pace: Sendable {
+        /// A little now and then, and to the next timer where nothing else is to be done.
+        case byItself
+        /// To what ``postWhenIdle(_:at:_:)`` waits for. Where nobody waits so, to the next timer, for at most so many
+        /// nanoseconds at a stretch.
+        case whenAsked(patience: Int64)
     }
 
     /// Why ``run(until:steps:)`` returned.
@@ -60,9 +69,24 @@ package final class Scheduler: Sendable {
         var job: Job
     }
 
+    /// A job for which nothing else must be due.
+    private struct Rest {
+        var at: Int64
+        var lane: Lane
+        var job: Job
+    }
+
     private struct State {
         var random: SeededRandom
+        let pace: Pace
         var now: Int64 = 0
+        /// How far time moves by itself.
+        var limit: Int64
+        var rests: [Rest] = []
+        /// Whether somebody runs the jobs, or was told to.
+        var isAwake = false
+        /// Whether no timer fires any more.
+        var isClosed = false
         var queues: [Queue] = []
         var current: Lane?
         /// The next one is the last.
@@ -73,13 +97,22 @@ package final class Scheduler: Sendable {
     }
 
     private let state: Mutex<State>
+    private let wake: @Sendable (Scheduler) -> Void
 
-    package init(seed: UInt64) {
-        state = Mutex(State(random: SeededRandom(seed: seed)))
+    /// A scheduler without jobs.
+    ///
+    /// `wake` is called, on whatever thread, when there is a job and ``run(until:steps:)`` has found none before.
+    package init(seed: UInt64, pace: Pace = .byItself, wake: @escaping @Sendable (Scheduler) -> Void = { _ in }) {
+        let limit = if case .whenAsked(let patience) = pace { patience } else { Int64.max }
+        state = Mutex(State(random: SeededRandom(seed: seed), pace: pace, limit: limit))
+        self.wake = wake
     }
 
-    /// Nanoseconds since the world's beginning.
+    /// Nanoseconds since the beginning.
     package var now: Int64 { state.withLock { $0.now } }
+
+    /// When the next timer fires, in nanoseconds since the beginning; nil where there is none.
+    package var nextTimer: Int64? { state.withLock { $0.timers.last?.at } }
 
     /// A number that two runs share only if they ran the same lanes at the same times.
     package var digest: UInt64 { state.withLock { $0.digest } }
@@ -103,19 +136,29 @@ package final class Scheduler: Sendable {
 
     /// Lets no job of a lane run until it is told otherwise.
     package func stop(_ lane: Lane, _ isStopped: Bool) {
-        state.withLock { $0.queues[lane.index].isStopped = isStopped }
+        change { $0.queues[lane.index].isStopped = isStopped }
     }
 
     // MARK: Jobs
 
     /// Lets a job run soon.
     package func post(_ lane: Lane, _ job: @escaping Job) {
-        state.withLock { $0.queues[lane.index].jobs.append(job) }
+        change { $0.queues[lane.index].jobs.append(job) }
+    }
+
+    /// Lets a job run at `instant`, once nothing else is due then.
+    package func postWhenIdle(_ lane: Lane, at instant: Int64, _ job: @escaping Job) {
+        change { state in
+            // Of two at one time the earlier made is the earlier run.
+            let place = state.rests.firstIndex { $0.at > instant } ?? state.rests.endIndex
+            state.rests.insert(Rest(at: instant, lane: lane, job: job), at: place)
+        }
     }
 
     /// Lets a job run in so many nanoseconds, or somewhat later.
     package func post(_ lane: Lane, after nanoseconds: Int64, _ job: @escaping Job) {
-        state.withLock { state in
+        change { state in
+            guard !state.isClosed else { return }
             state.lastTimer += 1
             let timer = Timer(
                 at: state.now + max(0, nanoseconds), number: state.lastTimer, lane: lane, job: job)
@@ -127,6 +170,16 @@ package final class Scheduler: Sendable {
             }
             state.timers.insert(timer, at: low)
         }
+    }
+
+    /// Changes what is to be done, and wakes whoever does it.
+    private func change(_ body: (inout State) -> Void) {
+        let mustWake = state.withLock { state in
+            body(&state)
+            defer { state.isAwake = true }
+            return !state.isAwake
+        }
+        if mustWake { wake(self) }
     }
 
     /// Runs jobs until `isOver` says so, looked at between any two.
@@ -142,25 +195,36 @@ package final class Scheduler: Sendable {
 
     /// Runs what is left without waiting for any timer; false where that is more than so many jobs.
     package func drain(steps limit: Int) -> Bool {
+        dropTimers()
+        return run(until: { false }, steps: limit) == .idle
+    }
+
+    /// Lets no timer fire any more.
+    package func closeTimers() {
+        state.withLock { $0.isClosed = true }
+        dropTimers()
+    }
+
+    private func dropTimers() {
         // What a timer holds may post something when it is let go.
         let timers = state.withLock { state in
             defer { state.timers = [] }
             return state.timers
         }
         withExtendedLifetime(timers) {}
-        return run(until: { false }, steps: limit) == .idle
     }
 
     private static func next(_ state: inout State) -> Job? {
-        if state.random.next() & 15 == 0 {
+        if case .byItself = state.pace, state.random.next() & 15 == 0 {
             state.now += Int64.random(in: 0...300_000, using: &state.random)
         }
         fireTimers(&state)
         var choices = state.queues.reduce(0) { $0 + $1.choices }
         while choices == 0 {
-            guard let next = state.timers.last else { return nil }
-            state.now = max(state.now, next.at)
-            fireTimers(&state)
+            guard moveOn(&state) else {
+                state.isAwake = false
+                return nil
+            }
             choices = state.queues.reduce(0) { $0 + $1.choices }
         }
         var choice = choices == 1 ? 0 : Int.random(in: 0..<choices, using: &state.random)
@@ -175,6 +239,22 @@ package final class Scheduler: Sendable {
             choice -= here
         }
         return nil
+    }
+
+    /// Moves time on to what comes next, and lets that be done; false where nothing does.
+    private static func moveOn(_ state: inout State) -> Bool {
+        let timer = state.timers.last?.at
+        if let rest = state.rests.first, rest.at < timer ?? .max {
+            state.rests.removeFirst()
+            state.now = max(state.now, rest.at)
+            if case .whenAsked(let patience) = state.pace { state.limit = state.now + patience }
+            state.queues[rest.lane.index].jobs.append(rest.job)
+            return true
+        }
+        guard let timer, timer <= state.limit || !state.rests.isEmpty else { return false }
+        state.now = max(state.now, timer)
+        fireTimers(&state)
+        return true
     }
 
     private static func fireTimers(_ state: inout State) {

@@ -28,6 +28,13 @@ package final class SimulatedExecutor: TaskExecutor {
             sleeper.wake()
         }
     }
+
+    /// Returns at `instant`, in nanoseconds since the beginning, once nothing else is due then.
+    package func rest(until instant: Int64) async {
+        await withCheckedContinuation { continuation in
+            scheduler.postWhenIdle(lane, at: instant) { continuation.resume() }
+        }
+    }
 }
 
 /// Somebody who sleeps once.
