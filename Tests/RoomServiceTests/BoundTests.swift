@@ -40,7 +40,7 @@ import Testing
             let first = node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
             try await eventually("the append") { gate.arrived == 1 }
             let answers = (0..<8).map { node.ask(Self.heavy($0), in: room, by: owner.actor) }
-            try await node.turnLoops()
+            await node.settle()
             let refused = answers.map { $0.outcomeSoFar == .failed(.unavailable) }
             #expect(refused == [false, false, false, false, true, true, true, true])
             gate.open()

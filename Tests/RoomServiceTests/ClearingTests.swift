@@ -263,7 +263,7 @@ import Testing
             try await eventually("the end") { try await node.store.streamsToClear(after: nil, limit: 1).isEmpty }
             gate.open()
             try await eventually("the failure") { node.store.calls(.save) >= 1 }
-            try await node.turnLoops()
+            await node.settle()
             let kept = try await node.store.snapshot(
                 of: room.uuid, atMost: clearing - 1, reducerVersion: StoredStateJSON.reducerVersion)
             #expect(kept == nil)

@@ -19,7 +19,7 @@ import Testing
                     answers.append(node.ask(command, in: room, by: owner.actor, key: "\(place) \(number)"))
                 }
                 // So that the appends of the two hosts meet, again and again.
-                if number % 5 == 0 { for node in nodes { try await node.turnLoops() } }
+                if number % 5 == 0 { for node in nodes { await node.settle() } }
             }
             var seqs: Set<Int> = []
             var tracks: Set<TrackID> = []
@@ -68,7 +68,7 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             let second = nodes[1].ask(.enqueue(track: TrackID(rawValue: 2), index: nil), in: room, by: owner.actor)
             let third = nodes[1].ask(.enqueue(track: TrackID(rawValue: 3), index: nil), in: room, by: owner.actor)
-            try await nodes[1].turnLoops()
+            await nodes[1].settle()
             gate.open()
             #expect(try await first.outcome().seq == 5)
             #expect(try await second.outcome().seq == 6)
@@ -121,7 +121,7 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             let node = nodes[1]
             async let view = node.host.registry.view(room, for: owner.session)
-            try await nodes[1].turnLoops()
+            await nodes[1].settle()
             gate.open()
             #expect(try await answer.outcome() == .failed(.unavailable))
             #expect(try await view.seq == 3)

@@ -19,7 +19,7 @@ import Testing
             node.store.next(.append, isWritten ? .answersLate(gate) : .waits(gate))
             let answer = node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
             try await eventually("the append") { gate.arrived == 1 }
-            try await node.turnLoops()
+            await node.settle()
             #expect(answer.outcomeSoFar == nil)
             #expect(client.deltas == 0)
             let before = try await node.host.registry.view(room, for: owner.session)
@@ -58,7 +58,7 @@ import Testing
             let rest = [.play(entry: EntryID(rawValue: 1)), .pause, .skip].map {
                 node.ask($0, in: room, by: owner.actor)
             }
-            try await node.turnLoops()
+            await node.settle()
             node.store.isDown(true)
             gate.open()
             for answer in [first] + rest { #expect(try await answer.outcome() == .failed(.unavailable)) }
@@ -134,7 +134,7 @@ import Testing
             let rest = [.play(entry: entry), .pause, .pause, .removeTracks([track])].map {
                 node.ask($0, in: room, by: owner.actor)
             }
-            try await node.turnLoops()
+            await node.settle()
             #expect(rest.allSatisfy { $0.outcomeSoFar == nil })
             gate.open()
             #expect(try await first.outcome() == .acknowledged(seq: 4, result: .entry(entry)))

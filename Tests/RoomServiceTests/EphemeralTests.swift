@@ -218,6 +218,7 @@ import Testing
                     try await eventually("a reaction") { await react("x", by: owner, in: room, at: nodes[0]) == .done }
                 }
                 try await eventually("three") { clients[1].live.reactions.count == before + 3 }
+                await nodes[1].advance(by: .milliseconds(1))
                 for _ in 1...3 {
                     guard case .rateLimited(let wait) = await react("y", by: owner, in: room, at: nodes[1]) else {
                         continue
@@ -242,7 +243,7 @@ import Testing
             let answer = node.ask(.join(name: nil), in: room, by: Person.bob.actor)
             try await eventually("the append") { gate.arrived == 1 }
             async let outcome = react("👍", by: .bob, in: room, at: node)
-            try await node.turnLoops()
+            await node.settle()
             gate.open()
             #expect(await outcome == .done)
             #expect(try await answer.outcome().seq == 3)

@@ -58,7 +58,7 @@ import Testing
             async let view = nodes[0].host.registry.view(room, for: owner.session)
             try await eventually("the load") { gate.arrived == 1 }
             let answers = ["1", "2", "3"].map { nodes[0].ask(.rename(name: $0), in: room, by: owner.actor) }
-            try await nodes[0].turnLoops()
+            await nodes[0].settle()
             #expect(answers.allSatisfy { $0.outcomeSoFar == nil })
             gate.open()
             #expect(try await view.epoch == renewed)

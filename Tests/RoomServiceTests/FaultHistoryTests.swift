@@ -98,7 +98,7 @@ import Testing
                 }
                 if dice.once(in: 10) { store.next(.append, .writesLate) }
                 if dice.once(in: 3) { await store.writeLate() }
-                if dice.once(in: 2) { for node in nodes { try await node.turnLoops() } }
+                if dice.once(in: 2) { for node in nodes { await node.settle() } }
             }
             for gate in gates { gate.open() }
             store.plan(nil)

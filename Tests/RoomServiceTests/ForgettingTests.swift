@@ -197,7 +197,7 @@ import Testing
             try await eventually("the end") { try await node.store.streamsToForget(limit: 1).isEmpty }
             gate.open()
             try await eventually("the failure") { node.store.calls(.save) >= 1 }
-            try await node.turnLoops()
+            await node.settle()
             #expect(try await node.store.snapshot(of: room.uuid, atMost: .max, reducerVersion: 1) == nil)
         }
     }

@@ -1,4 +1,5 @@
 import EventStorage
+import NIOCore
 import RoomDomain
 import RoomService
 import Testing
@@ -18,8 +19,7 @@ import Testing
             let rest = rooms.dropFirst().map { room, owner in
                 node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
             }
-            // A command's turn, and the turn in which its room hands over what it has.
-            for _ in 0..<3 { try await node.turnLoops() }
+            await node.settle()
             gate.open()
             for answer in [first] + rest { #expect(try await answer.outcome().seq != nil) }
             #expect(node.store.batches.map(\.count) == [1, 19])
@@ -48,12 +48,13 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             answers += short[1...3].map { node.ask(.rename(name: "Anna"), in: $0.room, by: $0.owner.actor) }
             answers += long.map { node.ask(Self.long, in: $0.room, by: $0.owner.actor) }
-            try await node.takeTurns()
+            // Long ones are decided in turns, with pauses between them.
+            await node.advance(by: .milliseconds(20))
             node.store.next(.append, .waits(second))
             gate.open()
             try await eventually("the next append") { second.arrived == 1 }
             answers += short[4...5].map { node.ask(.rename(name: "Anna"), in: $0.room, by: $0.owner.actor) }
-            try await node.takeTurns()
+            await node.advance(by: .milliseconds(20))
             second.open()
             for answer in answers { #expect(try await answer.outcome().seq != nil) }
             // Two long ones go with the short ones, and the third one lets those go first that came later.
@@ -97,7 +98,7 @@ import Testing
             let rest = rooms.dropFirst().map { room, owner in
                 node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
             }
-            for _ in 0..<3 { try await node.turnLoops() }
+            await node.settle()
             gate.open()
             #expect(try await first.outcome().seq == 3)
             for (place, answer) in rest.enumerated() {
@@ -156,11 +157,11 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             for number in 1...5 {
                 answers.append(node.ask(.rename(name: "\(number)"), in: room, by: owner.actor, key: "\(number)"))
-                for _ in 0..<3 { try await node.turnLoops() }
+                await node.settle()
             }
             // A retry of what is on its way has that outcome, and adds nothing.
             answers.append(node.ask(.rename(name: "3"), in: room, by: owner.actor, key: "3"))
-            for _ in 0..<3 { try await node.turnLoops() }
+            await node.settle()
             gate.open()
             var seqs: [Int?] = []
             for answer in answers { seqs.append(try await answer.outcome().seq) }
@@ -185,7 +186,7 @@ import Testing
                 (.join(name: nil), .cyd),
             ] {
                 answers.append(node.ask(command, in: room, by: person.actor))
-                for _ in 0..<3 { try await node.turnLoops() }
+                await node.settle()
             }
             gate.open()
             for answer in answers { #expect(try await answer.outcome().seq != nil) }
@@ -207,7 +208,7 @@ import Testing
             let first = nodes[0].ask(.rename(name: "1"), in: room, by: owner.actor, key: "1")
             try await eventually("the append") { gate.arrived == 1 }
             let second = nodes[0].ask(.rename(name: "2"), in: room, by: owner.actor, key: "2")
-            for _ in 0..<3 { try await nodes[0].turnLoops() }
+            await nodes[0].settle()
             // As many events and keys as the first would have made.
             #expect(try await nodes[1].tell(.rename(name: "0"), in: room, by: owner, key: "0").seq == 3)
             gate.open()
@@ -228,7 +229,7 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             for number in 1...400 {
                 answers.append(node.ask(.rename(name: "\(number)"), in: room, by: owner.actor))
-                if number % 100 == 0 { for _ in 0..<3 { try await node.turnLoops() } }
+                if number % 100 == 0 { await node.settle() }
             }
             let next = Gate()
             defer { next.open() }
@@ -260,7 +261,7 @@ import Testing
                 for (room, owner) in rooms {
                     answers.append(node.ask(.rename(name: "Anne"), in: room, by: owner.actor))
                 }
-                for _ in 0..<3 { try await node.turnLoops() }
+                await node.settle()
             }
             node.host.shutDown()
             gate.open()

@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import PrometheusMetrics
 import RoomDomain
+import SimulatedTime
 import Synchronization
 import Testing
 
@@ -72,13 +73,15 @@ import Testing
             bench.ask(.log, for: .number(0)) { await gate.pass() }
             try await eventually("the first") { gate.arrived == 1 }
             for session in [SessionID.number(1), nil] {
-                let task = Task { try await bench.work.run(.log, for: session) { _ = Issue.record("it ran") } }
+                let task = Task(executorPreference: bench.time.executor) {
+                    try await bench.work.run(.log, for: session) { _ = Issue.record("it ran") }
+                }
                 try await eventually("it waits") { bench.waiting(.log) == 1 }
                 task.cancel()
                 await #expect(throws: HeavyWorkRefusal.cancelled) { try await task.value }
                 #expect(bench.waiting(.log) == 0)
             }
-            let task = Task {
+            let task = Task(executorPreference: bench.time.executor) {
                 await gate.pass()
                 try await bench.work.run(.log, for: .number(1)) { _ = Issue.record("it ran") }
             }
@@ -89,9 +92,9 @@ import Testing
     }
 
     @Test func `work for an event loop completes on that loop, also after the end`() async throws {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
         let results = Mutex<[Result<Int, HeavyWorkRefusal>]>([])
         try await withBench(sideBySide: 1) { bench in
+            let loop = bench.loop
             loop.execute {
                 bench.work.start(.encoding, thenOn: loop) {
                     1
@@ -132,15 +135,19 @@ import Testing
 private final class Bench: Sendable {
     let work: HeavyWork
     let jobs = BackgroundJobs()
+    let time: VirtualTime
+    let loop: any EventLoop
     private let registry = PrometheusRegistry()
 
-    init(_ limits: HeavyWork.Limits, _ executors: @escaping HeavyWork.Executors) {
+    init(_ limits: HeavyWork.Limits, _ executors: @escaping HeavyWork.Executors, on time: VirtualTime) {
+        self.time = time
+        loop = time.makeLoop()
         work = HeavyWork(
             limits: limits, executors: executors, jobs: jobs, metrics: HeavyWorkMetrics(factory: registry))
     }
 
     func ask(_ kind: HeavyWorkKind, for session: SessionID?, _ body: @escaping @Sendable () async -> Void) {
-        work.start(kind, for: session, thenOn: MultiThreadedEventLoopGroup.singleton.next(), body) { _ in }
+        work.start(kind, for: session, thenOn: loop, body) { _ in }
     }
 
     func running(_ kind: HeavyWorkKind) -> Int? { sample("running{kind=\"\(kind.rawValue)\"}") }
@@ -162,15 +169,17 @@ private func withBench(
     for kind in HeavyWorkKind.allCases { limits.sideBySide[kind] = sideBySide }
     limits.waitingPerSession = perSession
     limits.waiting = waiting
-    let bench = Bench(limits, executors)
-    try await withThrowingDiscardingTaskGroup { group in
-        group.addTask { await bench.jobs.run() }
-        defer { bench.jobs.close() }
-        try await body(bench)
+    try await onVirtualTime { time in
+        let bench = Bench(limits, executors, on: time)
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await bench.jobs.run() }
+            defer { bench.jobs.close() }
+            try await body(bench)
+        }
     }
 }
 
-/// Counts what it lets run at once.
+/// Counts what it lets run at once, on threads of the machine.
 private final class CountingExecutor: TaskExecutor {
     private let count = Atomic(0)
 

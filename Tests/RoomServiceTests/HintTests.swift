@@ -56,7 +56,7 @@ import Testing
             nodes[0].store.next(.append, .waits(gate), .waits(gate))
             let answers = rooms.map { nodes[0].ask(.rename(name: "Anna"), in: $0.room, by: $0.owner.actor) }
             try await eventually("the appends") { gate.arrived > 0 }
-            try await nodes[0].turnLoops()
+            await nodes[0].settle()
             let (reads, told) = (store.calls(.catchUp), bus.sent.count)
             gate.open()
             for answer in answers { #expect(try await answer.outcome().seq == 3) }
@@ -89,7 +89,7 @@ import Testing
                 try await eventually("a query") { gate.arrived == number + 1 }
             }
             for number in 2..<4 { clients[number].connect(to: nodes[1], following: rooms[number].room) }
-            try await nodes[1].turnLoops()
+            await nodes[1].settle()
             gate.open()
             for client in clients { try await eventually("a snapshot") { client.isFollowing } }
             #expect(clients.map(\.seq) == [2, 2, 3, 3])
@@ -123,7 +123,7 @@ import Testing
         try await eventually("a snapshot") { client.isFollowing }
         #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
         try await eventually("the delta") { client.seq == 3 }
-        try await nodes[1].turnLoops()
+        await nodes[1].settle()
     }
 
     @Test func `a hint that comes while the log is read is not lost`() async throws {

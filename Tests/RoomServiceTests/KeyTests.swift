@@ -73,7 +73,7 @@ import Testing
             let flying = node.ask(Self.enqueue, in: room, by: owner.actor, key: "k")
             try await eventually("the append") { gate.arrived == 1 }
             let gathering = node.ask(other, in: room, by: owner.actor, key: "k")
-            try await node.turnLoops()
+            await node.settle()
             gate.open()
             #expect(try await flying.outcome() == Self.first)
             #expect(try await gathering.outcome() == .keyReused)
@@ -100,7 +100,7 @@ import Testing
             let together = [0, 1].map { _ in node.ask(Self.enqueue, in: room, by: owner.actor, key: "k") }
             try await eventually("the append") { gate.arrived == 1 }
             let behind = node.ask(Self.enqueue, in: room, by: owner.actor, key: "k")
-            try await node.turnLoops()
+            await node.settle()
             #expect(behind.outcomeSoFar == nil)
             gate.open()
             for answer in together + [behind] { #expect(try await answer.outcome() == Self.first) }

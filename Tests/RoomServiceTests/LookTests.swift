@@ -29,7 +29,7 @@ import Testing
             try await eventually("the read") { gate.arrived == 1 }
             #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
             async let late = node.host.registry.view(room, for: owner.session)
-            try await node.turnLoops()
+            await node.settle()
             gate.open()
             #expect(try await early.seq == 2)
             #expect(try await late.seq == 3)
@@ -48,7 +48,7 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             #expect(try await nodes[0].tell(.rename(name: "Anne"), in: room, by: owner).seq == 4)
             async let view = node.host.registry.view(room, for: owner.session)
-            try await node.turnLoops()
+            await node.settle()
             gate.open()
             #expect(try await answer.outcome().seq == 3)
             #expect(try await view.seq == 4)

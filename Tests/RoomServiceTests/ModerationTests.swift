@@ -47,7 +47,7 @@ import Testing
             device.drop()
             try await eventually("another owner") { try changes(of: room, at: node) == replaced(by: 2) }
             // The new owner is there.
-            try await node.turnLoops()
+            await node.settle()
             try await expectFoldOfLog(of: room, on: [node], for: [bob])
         }
     }
@@ -59,11 +59,11 @@ import Testing
             for client in [device, bob] { try await follow(room, client, at: node) }
             _ = try await node.tell(settings { $0.ownerAwayMs = 3_600_000 }, in: room, by: owner)
             device.drop()
-            try await node.turnLoops()
+            await node.settle()
             _ = try await node.tell(settings { $0.ownerAwayMs = 0 }, in: room, by: owner)
             try await follow(room, device, at: node)
             _ = try await node.tell(settings { $0.ownerAwayMs = 1 }, in: room, by: owner)
-            try await node.turnLoops()
+            await node.settle()
             #expect(try changes(of: room, at: node) == [])
         }
     }
@@ -73,7 +73,7 @@ import Testing
             let (room, owner) = try await node.makeRoom()
             let bob = try await member(2, of: room, at: node)
             _ = try await node.tell(settings { $0.ownerAwayMs = 1 }, in: room, by: owner)
-            try await node.turnLoops()
+            await node.settle()
             #expect(try changes(of: room, at: node) == [])
             try await follow(room, bob, at: node)
             try await eventually("another owner") { try changes(of: room, at: node) == replaced(by: 2) }
@@ -87,7 +87,7 @@ import Testing
             for client in [device, bob] { try await follow(room, client, at: node) }
             _ = try await node.tell(settings { $0.ownerAwayMs = 3_600_000 }, in: room, by: owner)
             device.drop()
-            try await node.turnLoops()
+            await node.settle()
             _ = try await node.tell(settings { $0.ownerAwayMs = 1 }, in: room, by: owner)
             try await eventually("another owner") { try changes(of: room, at: node) == replaced(by: 2) }
         }
@@ -123,7 +123,7 @@ import Testing
             _ = try await nodes[0].tell(settings { $0.ownerAwayMs = 50 }, in: room, by: owner)
             device.drop()
             try await eventually("another owner") { try changes(of: room, at: nodes[0]) == replaced(by: 2) }
-            for node in nodes { try await node.turnLoops() }
+            for node in nodes { await node.settle() }
             try await expectFoldOfLog(of: room, on: nodes, for: [bob, cyd])
             #expect(try changes(of: room, at: nodes[0]) == replaced(by: 2))
         }

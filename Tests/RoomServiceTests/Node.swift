@@ -1,12 +1,13 @@
 import EventStorage
 import FoundationEssentials
 import NIOCore
-import NIOPosix
 import PrometheusMetrics
+import RandomTestSupport
 import RoomDomain
 import RoomService
 import RoomTestSupport
 import RoomWire
+import SimulatedTime
 import Synchronization
 import Testing
 
@@ -17,19 +18,19 @@ final class Node: Sendable {
     let store: FaultyEventStore
     let metrics = PrometheusRegistry()
     let log = RecordingLog()
-    private let loops: [any EventLoop]
+    private let time: VirtualTime
 
     init(
         store: FaultyEventStore, settings: RoomHostSettings, clock: ManualClock, bus: (any NodeBus)? = nil,
-        name: String = "node"
+        name: String = "node", on time: VirtualTime
     ) {
-        let loops: [any EventLoop] = (0..<2).map { _ in MultiThreadedEventLoopGroup.singleton.next() }
         self.store = store
-        self.loops = loops
+        self.time = time
         feed = RecordingFeed(store: store)
         host = RoomHost(
-            store: store, settings: settings, loops: loops,
-            clock: ServerClock(milliseconds: { Double(clock.now) }), bus: bus, node: name, metrics: metrics,
+            store: store, settings: settings, loops: (0..<2).map { _ in time.makeLoop() },
+            clock: ServerClock(milliseconds: { Double(clock.now) }, wait: { await time.sleep(for: $0) }),
+            randomness: ServerRandomness { time.dice.bits() }, bus: bus, node: name, metrics: metrics,
             logger: log.logger)
         feed.attach(host)
     }
@@ -57,7 +58,7 @@ final class Node: Sendable {
 
     /// Makes a session.
     func session(_ name: String) async throws -> Session {
-        let hash = (0..<32).map { _ in UInt8.random(in: 0...255) }
+        let hash = (0..<32).map { _ in UInt8(truncatingIfNeeded: time.dice.bits()) }
         return try await host.sessions.create(name: name, tokenHash: hash)
     }
 
@@ -81,28 +82,11 @@ final class Node: Sendable {
         try await host.registry.view(room, for: Person.guest(99).session).state.json
     }
 
-    /// Lets everything that stands in the event loops' queues be done.
-    func turnLoops() async throws {
-        for loop in loops { try await loop.submit {}.get() }
-    }
+    /// Returns once nothing is due.
+    func settle() async { await time.settle() }
 
-    /// Lets everything that waits for its turn on the event loops be done, and what that hands on.
-    func takeTurns() async throws {
-        for loop in loops {
-            let turn = loop.makePromise(of: Void.self)
-            let turns = host.registry.turns(of: loop)
-            try await loop.submit {
-                turns.assumeIsolated {
-                    $0.add {
-                        turn.succeed(())
-                        return false
-                    }
-                }
-            }.get()
-            try await turn.futureResult.get()
-        }
-        for _ in 0..<3 { try await turnLoops() }
-    }
+    /// Lets so much time pass.
+    func advance(by amount: TimeAmount) async { await time.advance(by: amount) }
 }
 
 /// The answer to a command, when it comes.
@@ -126,7 +110,7 @@ final class Answer: Sendable {
     }
 }
 
-/// Runs processes on one log while `body` lasts, and expects that nobody was shown what they must not be.
+/// Runs processes on one log and on virtual time while `body` lasts, and expects that nobody was shown what they must not be.
 func withNodes(
     _ count: Int = 1, on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(),
     bus: (any NodeBus)? = nil, name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in },
@@ -141,15 +125,17 @@ func withNodes(
     // And so is waiting for who may come back.
     settings.presenceGrace = .zero
     change(&settings)
-    let nodes = (0..<count).map { number in
-        Node(store: store, settings: settings, clock: clock, bus: bus, name: "\(name)-\(number)")
+    try await onVirtualTime { time in
+        let nodes = (0..<count).map { number in
+            Node(store: store, settings: settings, clock: clock, bus: bus, name: "\(name)-\(number)", on: time)
+        }
+        try await withThrowingDiscardingTaskGroup { group in
+            for node in nodes { group.addTask { await node.host.run() } }
+            defer { for node in nodes { node.host.shutDown() } }
+            try await body(nodes)
+        }
+        for node in nodes { #expect(node.feed.complaints == []) }
     }
-    try await withThrowingDiscardingTaskGroup { group in
-        for node in nodes { group.addTask { await node.host.run() } }
-        defer { for node in nodes { node.host.shutDown() } }
-        try await body(nodes)
-    }
-    for node in nodes { #expect(node.feed.complaints == []) }
 }
 
 /// Runs one process while `body` lasts; see ``withNodes(_:on:clock:settings:_:)``.

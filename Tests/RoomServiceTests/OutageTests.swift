@@ -31,7 +31,7 @@ import Testing
             store.isDown(false)
             // Nobody writes: each server finds out by itself, within its interval.
             for node in nodes {
-                while (try? await node.host.checkHealth()) == nil { try await Task.sleep(for: .milliseconds(20)) }
+                while (try? await node.host.checkHealth()) == nil { await node.advance(by: .milliseconds(20)) }
             }
             for key in ["k", "l"] {
                 for node in nodes {
@@ -95,8 +95,7 @@ import Testing
             let flying = node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
             try await eventually("the append") { gate.arrived == 1 }
             let behind = node.ask(.rename(name: "Anne"), in: room, by: owner.actor)
-            // The command's turn, and the turn in which its room hands it over.
-            for _ in 0..<3 { try await node.turnLoops() }
+            await node.settle()
             node.host.shutDown()
             gate.open()
             #expect(try await flying.outcome().seq == 3)
@@ -108,37 +107,43 @@ import Testing
     }
 
     @Test func `a host that has stopped answers every request`() async throws {
-        let store = FaultyEventStore()
-        var made: (node: Node, room: RoomID, live: RoomID, owner: Person)?
-        try await withNode(on: store) { node in
-            let (room, owner) = try await node.makeRoom()
-            let (live, _) = try await node.makeRoom()
-            _ = try await node.state(of: live)
-            made = (node, room, live, owner)
+        try await onVirtualTime { _ in
+            let store = FaultyEventStore()
+            var made: (node: Node, room: RoomID, live: RoomID, owner: Person)?
+            try await withNode(on: store) { node in
+                let (room, owner) = try await node.makeRoom()
+                let (live, _) = try await node.makeRoom()
+                _ = try await node.state(of: live)
+                made = (node, room, live, owner)
+            }
+            let (node, room, live, owner) = try #require(made)
+            for room in [room, live] {
+                #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
+            }
+            await #expect(throws: RoomFailure.unavailable) {
+                try await node.host.registry.view(room, for: owner.session)
+            }
+            #expect(try await node.host.registry.view(live, for: owner.session).seq == 2)
+            let client = Client(.bob)
+            client.connect(to: node, following: room)
+            try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
+            let resolved = Gate()
+            node.host.registry.resolve(.code(.zero)) { result in
+                if result == .failure(.unavailable) { resolved.open() }
+            }
+            await resolved.pass()
         }
-        let (node, room, live, owner) = try #require(made)
-        for room in [room, live] {
-            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
-        }
-        await #expect(throws: RoomFailure.unavailable) { try await node.host.registry.view(room, for: owner.session) }
-        #expect(try await node.host.registry.view(live, for: owner.session).seq == 2)
-        let client = Client(.bob)
-        client.connect(to: node, following: room)
-        try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
-        let resolved = Gate()
-        node.host.registry.resolve(.code(.zero)) { result in
-            if result == .failure(.unavailable) { resolved.open() }
-        }
-        await resolved.pass()
     }
 
     @Test func `a host that is cancelled stops`() async throws {
-        let node = Node(store: FaultyEventStore(), settings: RoomHostSettings(), clock: ManualClock())
-        await withDiscardingTaskGroup { group in
-            group.addTask { await node.host.run() }
-            group.cancelAll()
+        try await onVirtualTime { time in
+            let node = Node(store: FaultyEventStore(), settings: RoomHostSettings(), clock: ManualClock(), on: time)
+            await withDiscardingTaskGroup { group in
+                group.addTask { await node.host.run() }
+                group.cancelAll()
+            }
+            let (room, owner) = try await node.makeRoom()
+            #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
         }
-        let (room, owner) = try await node.makeRoom()
-        #expect(try await node.tell(.rename(name: "Anna"), in: room, by: owner) == .failed(.unavailable))
     }
 }

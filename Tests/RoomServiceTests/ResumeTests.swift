@@ -112,7 +112,7 @@ import Testing
             try await eventually("a snapshot") { client.isFollowing }
             let answers = (0..<450).map { node.ask(.rename(name: "A\($0)"), in: room, by: owner.actor) }
             try await eventually("the append") { gate.arrived == 1 }
-            try await node.turnLoops()
+            await node.settle()
             gate.open()
             for answer in answers { #expect(try await answer.outcome().seq != nil) }
             early.connect(to: node, following: room)
@@ -133,7 +133,7 @@ import Testing
             client.connect(to: node, following: room)
             try await eventually("the read") { gate.arrived == 1 }
             client.unsubscribe()
-            try await node.turnLoops()
+            await node.settle()
             gate.open()
             try await eventually("an answer") { client.notes == [.refused(.unavailable)] }
             _ = try await node.tell(.rename(name: "Zoe"), in: room, by: owner)
@@ -155,7 +155,7 @@ import Testing
             #expect(try await node.tell(kick, in: room, by: owner).seq == 26)
             gate.open()
             try await eventually("an answer") { client.notes.contains(.banned) }
-            try await node.turnLoops()
+            await node.settle()
             #expect(!client.isFollowing)
             #expect(client.deltas == 0)
         }
@@ -235,10 +235,10 @@ import Testing
             _ = try await node.tell(.join(name: nil), in: room, by: .bob)
             #expect(try await online(room, on: node) == [1, 2])
             phone.drop()
-            try await node.turnLoops()
+            await node.settle()
             #expect(try await online(room, on: node) == [1, 2])
             laptop.drop()
-            try await node.turnLoops()
+            await node.settle()
             #expect(try await online(room, on: node) == [2])
             _ = try await node.tell(.leave, in: room, by: .bob)
             #expect(try await online(room, on: node) == [])

@@ -68,7 +68,7 @@ import Testing
                 let first = node.ask(.pause, in: room, by: owner.actor)
                 try await eventually("the append") { gate.arrived == 1 }
                 let answers = commands.map { node.ask($0, in: room, by: Person.bob.actor) }
-                try await node.turnLoops()
+                await node.settle()
                 gate.open()
                 for answer in [first] + answers { #expect(try await answer.outcome().seq != nil) }
                 #expect(node.store.batches.count == appends + 2)

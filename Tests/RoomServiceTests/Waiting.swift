@@ -1,19 +1,24 @@
+import RandomTestSupport
+import SimulatedTime
+import Testing
+
 /// What was waited for did not come about.
 struct NeverHappened: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Returns once `condition` holds; throws where it does not within ten minutes.
-func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(600)
-    while try await !condition() {
-        guard ContinuousClock.now < deadline else { throw NeverHappened(description: what) }
-        // Leaves the few threads there are to what is waited for.
-        try await Task.sleep(for: .milliseconds(1))
-    }
+/// Runs `body`, and everything that it starts, on virtual time, whose seed is printed.
+func onVirtualTime<Value>(_ body: (VirtualTime) async throws -> Value) async throws -> Value {
+    try await VirtualTime.run(seed: TestSeed.fresh(Test.current?.name ?? #function), body)
 }
 
-/// Returns what `value` gives once it gives something; throws where it does not within ten minutes.
+/// Lets virtual time pass until `condition` holds; throws where it does not within ten minutes of it.
+func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+    let time = try #require(VirtualTime.current, "no virtual time: \(what)")
+    guard try await time.passes(until: condition) else { throw NeverHappened(description: what) }
+}
+
+/// Returns what `value` gives once it gives something; throws where it does not within ten minutes of virtual time.
 func eventually<Value>(_ what: String, _ value: () async throws -> Value?) async throws -> Value {
     var found: Value?
     try await eventually(what) {
