@@ -10,10 +10,10 @@ import Synchronization
 import Testing
 
 /// Presence, reactions and signals, at one server and across several.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct EphemeralTests {
+@Suite(.timeLimit(.minutes(5))) struct EphemeralTests {
     private func quickly(_ settings: inout RoomHostSettings) {
         settings.presenceBeat = .milliseconds(100)
-        // However long a machine stands still; leases that end are for the test that is about them.
+        // No lease ends, except in the test that is about leases.
         settings.presenceLease = .hours(1)
     }
 

@@ -48,7 +48,7 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             answers += short[1...3].map { node.ask(.rename(name: "Anna"), in: $0.room, by: $0.owner.actor) }
             answers += long.map { node.ask(Self.long, in: $0.room, by: $0.owner.actor) }
-            // Long ones are decided in turns, with pauses between them.
+            // Rooms decide long commands in turns, with pauses between them.
             await node.advance(by: .milliseconds(20))
             node.store.next(.append, .waits(second))
             gate.open()

@@ -45,7 +45,7 @@ import Testing
             let before = NIODeadline.now()
             let answer = node.ask(.rename(name: "Anna"), in: room, by: owner.actor)
             try await eventually("the append") { gate.arrived == 1 }
-            // The machine's time, in which it is measured.
+            // Durations are measured by the clock of the machine.
             let arrived = NIODeadline.now()
             while NIODeadline.now() - arrived <= .milliseconds(20) { await node.settle() }
             #expect(node.nonzero("backline_commands_total") == [:])

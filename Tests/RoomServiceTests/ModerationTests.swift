@@ -6,7 +6,7 @@ import RoomWire
 import Testing
 
 /// Owners who are away, and who may look at a room, at one server and across several.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct ModerationTests {
+@Suite(.timeLimit(.minutes(5))) struct ModerationTests {
     private func settings(_ change: (inout SettingsUpdate) -> Void) -> RoomCommand {
         var update = RoomUpdate()
         change(&update.settings)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `of servers that notice at once, one replaces the owner`() async throws {
-        // Both know who is there, however long this machine stands still.
+        // Both know who is there: no lease ends.
         let knowing = { (settings: inout RoomHostSettings) in
             settings.presenceBeat = .milliseconds(100)
             settings.presenceLease = .hours(1)

@@ -18,8 +18,8 @@ package final class Scheduler: Sendable {
     package enum Pace: Sendable {
         /// A little now and then, and to the next timer where nothing else is to be done.
         case byItself
-        /// To what ``postWhenIdle(_:at:_:)`` waits for. Where nobody waits so, to the next timer, for at most so many
-        /// nanoseconds at a stretch.
+        /// To the instants of ``postWhenIdle(_:at:_:)``. If no job waits for an instant, to the next timer, but at most
+        /// `patience` nanoseconds beyond the last instant.
         case whenAsked(patience: Int64)
     }
 

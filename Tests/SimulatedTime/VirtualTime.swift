@@ -3,16 +3,18 @@ package import NIOCore
 
 /// The time of one test, and the order in which everything in it is done.
 ///
-/// Event loops, tasks and actors take turns as a seed decides, no two at once. Time moves where the test asks for it, by
-/// ``advance(by:)`` or ``passes(within:until:)``; where the test awaits something else, it moves from timer to timer, for
-/// at most ten minutes.
+/// One job of an event loop, a task or an actor runs at a time, in an order that a seed determines. The order of sets and
+/// dictionaries is a part of it: `SWIFT_DETERMINISTIC_HASHING` in the environment fixes that, too.
+///
+/// Time moves when the test asks for it, by ``advance(by:)`` or ``passes(within:until:)``. While the test awaits anything
+/// else and no job is left, time moves from timer to timer, for at most ten minutes.
 package final class VirtualTime: Sendable {
     /// The time of the task that asks; nil outside ``run(seed:_:)``.
     @TaskLocal package static var current: VirtualTime?
 
-    /// Where tasks of this time run.
+    /// The executor of the tasks of this time, which an unstructured task has to be given.
     package let executor: SimulatedExecutor
-    /// What has no seed of its own draws from here.
+    /// Random numbers for everything that has no seed of its own.
     package let dice: Dice
     private let scheduler: Scheduler
 
@@ -27,13 +29,13 @@ package final class VirtualTime: Sendable {
         executor = SimulatedExecutor(scheduler)
     }
 
-    /// Runs what there is to do, and gives way to others now and then.
+    /// Runs jobs until none is left, and lets other work use the thread after every thousand.
     private static func keepRunning(_ scheduler: Scheduler, on queue: DispatchQueue) {
         guard scheduler.run(until: { false }, steps: 1_000) == .outOfSteps else { return }
         queue.async { keepRunning(scheduler, on: queue) }
     }
 
-    /// Runs `body`, and everything that it starts, on virtual time: on the current one where there is one.
+    /// Runs `body` and everything that it starts on virtual time: on ``current`` if it is set, else on one from `seed`.
     package static func run<Value>(
         seed: @autoclosure () -> UInt64, _ body: (VirtualTime) async throws -> Value
     ) async throws -> Value {
@@ -61,7 +63,7 @@ package final class VirtualTime: Sendable {
 
     /// Lets time pass until `condition` holds while nothing is due.
     ///
-    /// - Returns: false where it does not within so long, or where nothing would happen any more.
+    /// - Returns: false if `limit` passes before that, or if no timer is left.
     package func passes(
         within limit: TimeAmount = patience, until condition: () async throws -> Bool
     ) async rethrows -> Bool {
