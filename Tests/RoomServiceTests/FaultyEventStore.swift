@@ -55,6 +55,7 @@ final class FaultyEventStore: EventStore {
         var batches: [[UUID]] = []
         var erasures: [Erasure] = []
         var durable: [UUID: [Int: StoredEvent]] = [:]
+        var removed: Set<UUID> = []
         var snapshots: [UUID: [StoredSnapshot]] = [:]
         var late: [@Sendable () async -> Void] = []
         var hidesChanges = false
@@ -204,9 +205,22 @@ final class FaultyEventStore: EventStore {
 
     private var isDown: Bool { state.withLock { $0.isDown } }
 
+    /// Notes events that were appended or read.
+    ///
+    /// A read that a rewrite or a removal has overtaken changes nothing.
     private func note(_ events: [StoredEvent], of stream: UUID) {
         state.withLock { state in
-            for event in events { state.durable[stream, default: [:]][event.seq] = event }
+            guard !state.removed.contains(stream) else { return }
+            for event in events where state.durable[stream]?[event.seq] == nil {
+                state.durable[stream, default: [:]][event.seq] = event
+            }
+        }
+    }
+
+    /// Notes events that have taken the place of others.
+    private func note(rewritten events: [StoredEvent], of stream: UUID) {
+        state.withLock { state in
+            for event in events { state.durable[stream]?[event.seq] = event }
         }
     }
 
@@ -404,7 +418,10 @@ final class FaultyEventStore: EventStore {
         note(.removeStreams)
         return try await perform(.erasure) { () async throws(StorageFault) in
             let removed = try await log.removeStreams(closedBefore: instant, limit: limit)
-            state.withLock { state in for stream in removed { state.durable[stream] = nil } }
+            state.withLock { state in
+                state.removed.formUnion(removed)
+                for stream in removed { state.durable[stream] = nil }
+            }
             return removed
         }
     }
@@ -430,7 +447,7 @@ final class FaultyEventStore: EventStore {
     func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault) {
         try await perform(.erasure) { () async throws(StorageFault) in
             try await log.clear(events, of: stream, through: seq)
-            note(events, of: stream)
+            note(rewritten: events, of: stream)
         }
     }
 
@@ -438,7 +455,7 @@ final class FaultyEventStore: EventStore {
         note(.rewrite)
         try await perform(.erasure) { () async throws(StorageFault) in
             try await log.rewrite(events, of: stream)
-            note(events, of: stream)
+            note(rewritten: events, of: stream)
         }
     }
 
