@@ -2,7 +2,7 @@ import RoomDomain
 import RoomService
 import Testing
 
-/// What waits, gathers and is kept for resuming is bounded in bytes too.
+/// The bounds in bytes of waiting, gathered and retained events.
 @Suite(.timeLimit(.minutes(5))) struct BoundTests {
     /// Twenty songs, about 160 KB.
     private static func heavy(_ number: Int) -> RoomCommand {

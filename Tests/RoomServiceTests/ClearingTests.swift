@@ -28,7 +28,7 @@ import Testing
         return try #require(try await node.tell(.updateRoom(update), in: room, by: owner).seq)
     }
 
-    /// A room that has been at three places; its events 1, 3 and 4 tell them.
+    /// A room that has had three locations, set by its events 1, 3 and 4.
     private func makeRoom(on node: Node) async throws -> (room: RoomID, owner: Person) {
         let session = try await node.session("Ana")
         let wanted = try CreateRoomRequest.named("Kitchen", more: #","location":{"lat":52.5,"lon":13.4}"#)
@@ -49,7 +49,8 @@ import Testing
         (1...store.head(of: room)).allSatisfy { !hasPlace(store.event($0, of: room)?.payload ?? []) }
     }
 
-    /// Nobody is shown a place of before `clearing`, by events, time travel, or a resume from any position.
+    /// Expects that nobody is shown a location from before `clearing`, by events, past states, or a resume from any
+    /// position.
     private func expectNoPlace(
         in room: RoomID, on node: Node, by owner: Person, before clearing: Int,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -107,7 +108,7 @@ import Testing
             for node in nodes { try await expectNoPlace(in: room, on: node, by: owner, before: clearing) }
             let entry = try #require(try await nodes[0].store.directory(of: [room.uuid]).first).entry
             #expect(entry.latitude == nil && entry.longitude == nil)
-            // Whoever loads the room from the log knows it too.
+            // A host that loads the room from the log knows it too.
             try await withNode(on: nodes[0].store, settings: exact) { node in
                 try await expectNoPlace(in: room, on: node, by: owner, before: clearing)
             }
@@ -118,7 +119,7 @@ import Testing
     @Test func `a location set later is shown, and moving clears nothing`() async throws {
         try await withNode(settings: exact) { node in
             let (room, owner) = try await makeRoom(on: node)
-            // Three places, and all of them are shown.
+            // Three locations, and all of them are shown.
             for seq in [1, 3, 4] {
                 #expect(hasPlace(try await node.host.history.view(room, at: seq, for: owner.session).state.json))
             }
@@ -135,7 +136,7 @@ import Testing
             let shown = String(decoding: ServerMessage.delta(room: room, events: page.events), as: UTF8.self)
             #expect(shown.contains("-33.75"))
             #expect(!shown.contains("52.5"))
-            // The next clearing takes that too.
+            // The next clearing clears that one too.
             _ = try await move(room, to: nil, on: node, by: owner)
             #expect(try await !text(at: moved).contains("-33.75"))
         }
@@ -157,7 +158,7 @@ import Testing
             made = (room, owner)
         }
         let (room, owner) = try #require(made)
-        // Loaded from the snapshot, the room has the newest events in memory alone.
+        // Loaded from the snapshot, the room has only the newest events in memory.
         try await withNode(on: store, settings: exact) { node in
             let epoch = try await node.host.registry.view(room, for: owner.session).epoch
             let gate = Gate()
@@ -192,7 +193,7 @@ import Testing
             }
             try await eventually("the rewriting") { isRewritten(room, on: store) }
             try await eventually("its end") { try await store.streamsToClear(after: nil, limit: 1).isEmpty }
-            // The same epoch and numbers, and the fold that it had but for the location.
+            // The same epoch and numbers, and the same fold except for the location.
             #expect(client.epoch == epoch)
             #expect(store.head(of: room) == clearing + 20)
             var expected = before
@@ -205,7 +206,7 @@ import Testing
             for node in nodes { try await expectNoPlace(in: room, on: node, by: owner, before: clearing) }
             #expect(client.complaints == [])
             try await expectFoldOfLog(of: room, on: nodes, for: [client])
-            // A hash would tell who guesses a place.
+            // A hash would confirm a guess of a location.
             for key in try await store.keys(of: room) where key.seq < clearing {
                 #expect(key.fingerprint == CommandKey.forgotten)
             }
@@ -237,7 +238,7 @@ import Testing
             try await eventually("the rewriting") { isRewritten(room, on: store) }
             store.plan(nil)
             try await eventually("its end") { try await store.streamsToClear(after: nil, limit: 1).isEmpty }
-            // Another clearing begins where this one has ended.
+            // Another clearing begins when this one has ended.
             let moved = try await move(room, to: Coordinate(latitude: 52.5, longitude: 1), on: nodes[0], by: owner)
             let again = try await move(room, to: nil, on: nodes[0], by: owner)
             #expect((moved, again) == (clearing + 1, clearing + 2))

@@ -4,7 +4,7 @@ import RoomDomain
 import RoomService
 import Testing
 
-/// Two processes write one room: the log decides, and neither says what the log would not.
+/// Two processes write one room: the log decides, and no answer contradicts it.
 @Suite(.timeLimit(.minutes(5))) struct ConflictTests {
     @Test func `two hosts write one room and each position is won once`() async throws {
         try await withNodes(2, settings: { $0.comparisonInterval = .milliseconds(1) }) { nodes in
@@ -103,7 +103,7 @@ import Testing
             _ = try await nodes[1].state(of: room)
             _ = try await nodes[0].tell(.enqueue(track: TrackID(rawValue: 1), index: nil), in: room, by: owner)
             #expect(try await nodes[0].tell(.play(entry: nil), in: room, by: owner).seq == 5)
-            // With nothing on air, as this host believes, a skip would change nothing.
+            // With nothing on air, as this host still believes, a skip would change nothing.
             #expect(try await nodes[1].tell(.skip, in: room, by: owner).seq == 7)
             #expect(try nodes[1].store.room(room).onAir == nil)
         }

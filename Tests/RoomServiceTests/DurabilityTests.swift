@@ -4,7 +4,7 @@ import RoomDomain
 import RoomService
 import Testing
 
-/// An event is durable first and seen then, or it never was.
+/// An event is shown only after it is durable, or never.
 @Suite(.timeLimit(.minutes(5))) struct DurabilityTests {
     @Test(arguments: [true, false]) func `nothing is seen or acknowledged before the log has answered`(
         isWritten: Bool

@@ -17,7 +17,7 @@ import Testing
         settings.presenceLease = .hours(1)
     }
 
-    /// Somebody who joined, and follows.
+    /// A person who joined, and follows.
     private func member(
         _ number: UInt8, of room: RoomID, at node: Node
     ) async throws -> (client: Client, member: MemberID) {
@@ -57,7 +57,7 @@ import Testing
             let watcher = Client(owner)
             watcher.connect(to: node, following: room)
             try await eventually("the owner itself") { watcher.live.members == [1] }
-            // Looks before it joins: a member from then on.
+            // He looks before he joins: he is a member from then on.
             let bob = Client(.bob)
             bob.connect(to: node, following: room)
             try await eventually("the subscription") { bob.isFollowing }
@@ -112,7 +112,7 @@ import Testing
             let watcher = Client(owner)
             watcher.connect(to: first, following: room)
             try await withNode(on: store, clock: clock, bus: bus, name: "second", settings: settings) { second in
-                // The room was never asked for here.
+                // No request for the room came here.
                 try await eventually("the owner in the listing") {
                     try await second.host.listing.list(matching: nil, from: nil, limit: 1).rooms.first?.listeners == 1
                 }
@@ -194,7 +194,7 @@ import Testing
             for (number, node) in nodes.enumerated() {
                 clients.append(try await member(UInt8(2 + number), of: room, at: node).client)
             }
-            // No member has to follow to react.
+            // A member need not follow to react.
             #expect(await react("👍", by: owner, in: room, at: nodes[0]) == .done)
             #expect(await react("🎉", by: clients[1].person, in: room, at: nodes[1]) == .done)
             for client in clients {
@@ -211,7 +211,7 @@ import Testing
             let clients = nodes.map { _ in Client(owner) }
             for (client, node) in zip(clients, nodes) { client.connect(to: node, following: room) }
             try await eventually("the subscriptions") { clients.allSatisfy { $0.isFollowing } }
-            // As often as it takes to do it within a second.
+            // Repeated until it happens within a second.
             try await eventually("a refusal at the server at which there were fewer") {
                 let before = clients[1].live.reactions.count
                 for _ in 1...3 {
@@ -355,7 +355,7 @@ import Testing
             let members = try nodes[0].store.room(room).memberOfSession
             let truth = Set(clients.filter(\.isConnected).compactMap { members[$0.person.session]?.rawValue })
             for (node, watcher) in zip(nodes, watchers) {
-                // Who looks makes the room read what it has missed.
+                // A read makes the room catch up with the log.
                 try await eventually("the truth, seed \(seed)") {
                     let seen = try await node.host.registry.view(room, for: owner.session).presence
                     return Set((seen?.members ?? []).map(\.rawValue)) == truth && seen?.online == truth.count
@@ -368,7 +368,7 @@ import Testing
     }
 }
 
-/// Followers who do not listen.
+/// Followers that ignore everything.
 private final class DeafFeed: RoomFeed {
     func roomMoved(_ update: PublishedEvents) {}
     func roomShows(_ message: EphemeralMessage) {}
@@ -380,7 +380,7 @@ private final class DeafFeed: RoomFeed {
     func roomForgotten(_ room: RoomID) {}
 }
 
-/// A bus that now and then brings nothing to anybody.
+/// A bus that now and then delivers nothing to anybody.
 private final class DeafeningBus: NodeBus {
     let isDeaf = Atomic(false)
     private let bus = MemoryNodeBus()

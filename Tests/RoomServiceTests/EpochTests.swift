@@ -6,7 +6,7 @@ import RoomTestSupport
 import RoomWire
 import Testing
 
-/// A room's log becomes another one while people follow it: a backup was restored, or the room rewritten.
+/// A room's log is replaced while people follow it: a backup was restored, or the room rewritten.
 @Suite(.timeLimit(.minutes(5))) struct EpochTests {
     @Test func `followers get a new snapshot, and then the events after it`() async throws {
         try await withNodes(2, settings: { $0.comparisonInterval = .milliseconds(1) }) { nodes in
@@ -37,7 +37,7 @@ import Testing
             try await eventually("the other log") { client.epoch == "restored" }
             #expect(client.seq == 3)
             #expect(client.fold.stateValue == (try JSONValue(parsing: StateJSON.encode(node.store.room(room, at: 3)))))
-            // A position of the log that is no more is no position.
+            // A position in the old log is not valid in the new one.
             let late = Client(.cyd)
             late.connect(to: node, following: room, at: (epoch, 5))
             try await eventually("a snapshot") { late.isFollowing }
@@ -90,7 +90,7 @@ import Testing
     @Test func `a resume that began reading one log does not continue in another`() async throws {
         try await withNode { node in
             let (room, owner) = try await node.makeRoom()
-            // More than the room keeps in memory.
+            // More events than the room keeps in memory.
             for _ in 0..<21 {
                 for number in 0..<100 { _ = node.ask(.rename(name: "\(number)"), in: room, by: owner.actor) }
                 _ = try await node.tell(.rename(name: "end"), in: room, by: owner)
@@ -128,7 +128,7 @@ import Testing
             try await eventually("a snapshot on its way") { gate.arrived == 1 }
             _ = try await store.renewEpoch(of: room)
         }
-        // The node has ended what it began.
+        // The node has finished the work that it began.
         #expect(store.calls(.save) == 1)
         #expect(try store.snapshots(of: #require(made)).isEmpty)
     }
@@ -138,7 +138,7 @@ import Testing
             let (room, owner) = try await nodes[0].makeRoom()
             for node in nodes { _ = try await node.state(of: room) }
             let renewed = try await nodes[0].store.renewEpoch(of: room)
-            // Nobody follows, and nothing tells the room but the append itself.
+            // Nobody follows, and only the append itself tells the room.
             let appends = nodes[0].store.batches.count
             #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
             #expect(nodes[0].store.batches.count == appends + 2)

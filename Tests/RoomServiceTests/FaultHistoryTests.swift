@@ -9,23 +9,23 @@ import Testing
 
 /// Random histories on two hosts and a log that fails at random.
 @Suite(.timeLimit(.minutes(10))) struct FaultHistoryTests {
-    /// Something asked for under a key, until there is an answer that is not "try again".
+    /// A command with a key, repeated until its answer is not "try again".
     private struct Keyed {
         var key: String
         var command: RoomCommand
         var actor: Actor
         var answers: [Answer] = []
-        /// The answers that came, without those that say "try again".
+        /// The answers so far, without those that say "try again".
         var outcomes: [CommandOutcome] {
             answers.compactMap(\.outcomeSoFar).filter { $0 != .failed(.unavailable) }
         }
-        /// Whether it waits for nothing, and has to be asked again.
+        /// Whether it has no request under way and must be sent again.
         var isToBeRetried: Bool {
             outcomes.isEmpty && answers.allSatisfy { $0.outcomeSoFar == .failed(.unavailable) }
         }
     }
 
-    /// What goes wrong: of twelve appends one is not done, of another nobody hears; reading fails now and then.
+    /// The faults: of twelve appends one is not carried out, and another loses its answer; reading fails now and then.
     private static func faults(_ dice: Dice) -> @Sendable (FaultyEventStore.Method) -> FaultyEventStore.Behaviour {
         { method in
             switch method {
@@ -120,7 +120,7 @@ import Testing
         random.someNode.ask(keyed.command, in: random.room, by: keyed.actor, key: keyed.key)
     }
 
-    /// Expects of every answer that the log says the same.
+    /// Expects that the log confirms every answer.
     private func expectOnce(
         _ keyed: [Keyed], _ plain: [(track: String, answer: Answer)], in room: RoomID, _ store: FaultyEventStore,
         _ seed: UInt64
@@ -140,7 +140,7 @@ import Testing
             if let seq = acknowledged.first?.seq {
                 #expect(rows.map(\.seq) == [seq], "seed \(seed), key \(command.key)")
             } else {
-                // Refused; but where another answer was lost, that one may have been carried out.
+                // Refused; but an attempt with a lost answer may have been carried out.
                 let mayBeDone = command.answers.contains { $0.outcomeSoFar == .failed(.unavailable) }
                 #expect(rows.count <= (mayBeDone ? 1 : 0), "seed \(seed), key \(command.key)")
             }
@@ -151,7 +151,7 @@ import Testing
             let seqs = added[track] ?? []
             switch answer.outcomeSoFar {
             case .acknowledged(let seq, _): #expect(seqs == [seq], "seed \(seed), track \(track)")
-            // Nobody knows, but it cannot be there twice.
+            // The outcome is unknown, but the command cannot be in the log twice.
             case .failed(.unavailable): #expect(seqs.count <= 1, "seed \(seed), track \(track)")
             case .keyReused, .failed, nil: #expect(seqs == [], "seed \(seed)")
             }

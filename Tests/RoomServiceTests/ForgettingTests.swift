@@ -8,7 +8,7 @@ import RoomWire
 import SimulatedTime
 import Testing
 
-/// Rooms whose owners want them forgotten.
+/// Rooms whose owners have them forgotten.
 @Suite(.timeLimit(.minutes(5))) struct ForgettingTests {
     private static let name = "Zacharias"
 
@@ -54,7 +54,7 @@ import Testing
             try await eventually("its end") { try await node.store.streamsToForget(limit: 1).isEmpty }
             #expect(node.store.snapshots(of: room).isEmpty)
             #expect(try await node.store.snapshot(of: room.uuid, atMost: .max, reducerVersion: 1) == nil)
-            // Of the room itself nothing is gone.
+            // The room itself is still complete.
             var after = before
             after.evolve(RecordedEvent(seq: before.seq + 1, at: before.lastEventAt, event: .roomClosed(forget: true)))
             #expect(try node.store.room(room) == after)
@@ -80,7 +80,7 @@ import Testing
                 let page = try await node.host.history.events(of: room, after: 0, limit: 100, for: owner.session)
                 #expect(page.events.count == last + 1)
                 #expect(!hasName(ServerMessage.delta(room: room, events: page.events)))
-                // A position of before is answered with a snapshot.
+                // An earlier position is answered with a snapshot.
                 let client = Client(.cyd)
                 client.connect(to: node, following: room, at: (page.epoch, 2))
                 try await eventually("the subscription") { client.isFollowing }
@@ -108,7 +108,7 @@ import Testing
             }
             #expect(clients[0].epoch == clients[1].epoch)
             try await expectFoldOfLog(of: room, on: nodes, for: clients)
-            // The old epoch's positions are worth nothing.
+            // Positions in the old epoch are no longer valid.
             clients[0].drop()
             clients[0].connect(to: nodes[1], following: room, at: (epoch, 3))
             try await eventually("the subscription") { clients[0].isFollowing }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import RoomService
 
-/// A room in which nobody else fits, as a server has it.
+/// A full room on a server.
 @Suite struct FullRoomTests {
-    /// Lets so many guests join in one append, as if they had come one after the other.
+    /// Lets this number of guests join in one append, as if they had come one after the other.
     private func fill(_ room: RoomID, _ node: Node) async throws -> [Person] {
         let guests = (2...RoomLimits.members).map { number in
             let id = UUID.makeV7(at: Timestamp(milliseconds: 1), random: (7, UInt64(number)))
@@ -39,7 +39,7 @@ import Testing
             let clients = [owner, guests[0], guests[1]].map { Client($0) }
             for client in clients { client.connect(to: node, following: room) }
             for client in clients { try await eventually("a snapshot") { client.isFollowing } }
-            // Member 2 stays, 3 goes only now, and 4 was never seen.
+            // Member 2 stays, 3 leaves only now, and 4 was never seen.
             clients[2].drop()
             try await eventually("member 3 is offline") { clients[0].live.members == [1, 2] }
             let late = Person.guest(1)
@@ -57,7 +57,7 @@ import Testing
                 ])
             #expect(try await node.store.memberships(of: guests[2].session.uuid) == [])
             #expect(try await node.store.memberships(of: late.session.uuid) == [room.uuid])
-            // Who has gone comes back like anybody else.
+            // A member who has gone comes back like anybody else.
             let back = try await node.tell(.join(name: nil), in: room, by: guests[2])
             #expect(back == .acknowledged(seq: RoomLimits.members + 5, result: .member(MemberID(rawValue: 10_002))))
             #expect(clients.flatMap(\.complaints) == [])

@@ -4,7 +4,7 @@ import RoomDomain
 import RoomService
 import Testing
 
-/// Many rooms share one flush, and nothing else.
+/// Many rooms share one flush, and are otherwise independent.
 @Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
     @Test func `commands gathered during an append go in one call`() async throws {
         try await withNode { node in
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// What a room waits for that changes much: a queue of 300 entries.
+    /// A command with many changes, for which a room must wait: a queue of 300 entries.
     private static let long = RoomCommand.syncDeck(
         Deck(queue: (1...300).map { .track(TrackID(rawValue: $0)) }, playback: .stopped))
 
@@ -57,7 +57,7 @@ import Testing
             await node.advance(by: .milliseconds(20))
             second.open()
             for answer in answers { #expect(try await answer.outcome().seq != nil) }
-            // Two long ones go with the short ones, and the third one lets those go first that came later.
+            // Two long ones go with the short ones, and the third one lets later short ones go first.
             #expect(node.store.batches.dropFirst(before).map(\.count) == [1, 5, 2, 1])
         }
     }
@@ -159,7 +159,7 @@ import Testing
                 answers.append(node.ask(.rename(name: "\(number)"), in: room, by: owner.actor, key: "\(number)"))
                 await node.settle()
             }
-            // A retry of what is on its way has that outcome, and adds nothing.
+            // A retry of a command that is under way has its outcome, and adds nothing.
             answers.append(node.ask(.rename(name: "3"), in: room, by: owner.actor, key: "3"))
             await node.settle()
             gate.open()
@@ -209,7 +209,7 @@ import Testing
             try await eventually("the append") { gate.arrived == 1 }
             let second = nodes[0].ask(.rename(name: "2"), in: room, by: owner.actor, key: "2")
             await nodes[0].settle()
-            // As many events and keys as the first would have made.
+            // As many events and keys as the first one would have made.
             #expect(try await nodes[1].tell(.rename(name: "0"), in: room, by: owner, key: "0").seq == 3)
             gate.open()
             #expect(try await first.outcome().seq == 4)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RoomService
 
-/// Work beside the event loops: how much runs, what waits and what is refused.
+/// Work outside the event loops: its concurrency, its queue and its refusals.
 @Suite(.timeLimit(.minutes(5))) struct HeavyWorkTests {
     @Test func `the concurrency of each kind is limited, and no kind waits for another`() async throws {
         try await withBench(sideBySide: 2) { bench in
@@ -131,7 +131,7 @@ import Testing
     }
 }
 
-/// Heavy work and those who ask for it.
+/// Heavy work and the sessions that request it.
 private final class Bench: Sendable {
     let work: HeavyWork
     let jobs = BackgroundJobs()

@@ -6,7 +6,7 @@ import RoomWire
 import Synchronization
 import Testing
 
-/// Two processes on one log hear of each other what moved, and read it.
+/// Two processes on one log send each other hints about changes, and read the changes.
 @Suite(.timeLimit(.minutes(5))) struct HintTests {
     /// Two nodes on a bus that never compare with the log by themselves.
     private func withLinkedNodes(
@@ -50,7 +50,7 @@ import Testing
                 rooms.append((room, owner, client))
             }
             let store = nodes[1].store
-            // The nodes' own reads and those of what they hear are the same kind of call.
+            // The nodes' own reads and those caused by hints are the same kind of call.
             let gate = Gate()
             defer { gate.open() }
             nodes[0].store.next(.append, .waits(gate), .waits(gate))
@@ -104,10 +104,10 @@ import Testing
             let store = nodes[1].store
             let reads = store.calls(.catchUp)
             #expect(try await nodes[0].tell(.rename(name: "Anna"), in: room, by: owner).seq == 3)
-            // A follower of another room tells that what was sent before has arrived.
+            // A hint about a followed room shows that earlier hints have arrived.
             try await bringsUpToDate(nodes)
             let appends = store.batches.count
-            // The other room's, when it was first followed and when it moved.
+            // Those of the other room, when it was first followed and when it moved.
             #expect(store.calls(.catchUp) - reads == 2)
             #expect(try await nodes[1].tell(.rename(name: "Anne"), in: room, by: owner).seq == 4)
             #expect(store.batches.count == appends + 1, "an append was in vain")
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// Lets a hint from the first node reach the second, behind all others.
+    /// Sends a hint from the first node to the second, after all earlier ones.
     private func bringsUpToDate(_ nodes: [Node]) async throws {
         let (room, owner) = try await nodes[0].makeRoom()
         let client = Client(.bob)
@@ -320,7 +320,7 @@ import Testing
     }
 }
 
-/// The sessions that a node said have ended.
+/// The sessions that a node reported as ended.
 private final class Told: Sendable {
     private let state = Mutex<[SessionID]>([])
 

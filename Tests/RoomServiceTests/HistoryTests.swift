@@ -5,7 +5,7 @@ import RoomService
 import SimulatedTime
 import Testing
 
-/// Random histories over the live path: whoever folds them, and from where, ends with the same room.
+/// Random histories: every way of folding them, from any position, ends with the same room.
 @Suite(.timeLimit(.minutes(10))) struct HistoryTests {
     @Test(arguments: 0..<10) func `replay, snapshots, live rooms and clients that come and go agree`(
         block: UInt64

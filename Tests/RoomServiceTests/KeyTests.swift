@@ -3,7 +3,7 @@ import RoomDomain
 import RoomService
 import Testing
 
-/// A key makes a retry safe: here, elsewhere, later, and meanwhile.
+/// A key makes a retry safe: at the same host, at another, later, and concurrently.
 @Suite(.timeLimit(.minutes(5))) struct KeyTests {
     private static let enqueue = RoomCommand.enqueue(track: TrackID(rawValue: 1), index: nil)
     private static let first = CommandOutcome.acknowledged(seq: 4, result: .entry(EntryID(rawValue: 1)))
@@ -96,7 +96,7 @@ import Testing
             let gate = Gate()
             defer { gate.open() }
             node.store.next(.append, .waits(gate))
-            // Two in the turn that is appended first, one that gathers behind it.
+            // Two in the turn that is appended first, one that is gathered after it.
             let together = [0, 1].map { _ in node.ask(Self.enqueue, in: room, by: owner.actor, key: "k") }
             try await eventually("the append") { gate.arrived == 1 }
             let behind = node.ask(Self.enqueue, in: room, by: owner.actor, key: "k")
@@ -160,13 +160,13 @@ import Testing
             func add(_ number: Int, on node: Node) -> Answer {
                 node.ask(.addTracks([.named("\(number)")]), in: room, by: owner.actor, key: "\(number)")
             }
-            // The other host knows the first of them, and is then left behind by more than a window.
+            // The other host knows the first of them, and then falls behind by more than a window.
             #expect(try await add(1, on: nodes[1]).outcome().seq == 3)
             let answers = (2...2_001).map { add($0, on: nodes[0]) }
             for (place, answer) in answers.enumerated() { #expect(try await answer.outcome().seq == place + 4) }
             #expect(store.head(of: room) == 2_003)
             try await withNodes(1, on: store) { fresh in
-                // Verified first, so that each host knows what the log knows.
+                // They are verified first, so that each host is as current as the log.
                 for node in nodes + fresh {
                     _ = try await node.host.registry.view(room, for: owner.session)
                     #expect(try await add(1_002, on: node).outcome().seq == 1_004)
@@ -174,7 +174,7 @@ import Testing
                 }
             }
             #expect(store.head(of: room) == 2_003)
-            // Out of the window: another command, on every host alike. It pushes out the oldest one that was left.
+            // Outside the window: a new command, on every host. It pushes out the oldest remaining one.
             #expect(try await add(1_001, on: nodes[1]).outcome().seq == 2_004)
             _ = try await nodes[0].host.registry.view(room, for: owner.session)
             #expect(try await add(1_001, on: nodes[0]).outcome().seq == 2_004)

@@ -4,7 +4,7 @@ import RoomService
 import RoomWire
 import Testing
 
-/// Who looks sees at least what was acknowledged before, wherever that was.
+/// A read shows at least everything that was acknowledged before, on any host.
 @Suite(.timeLimit(.minutes(5))) struct LookTests {
     @Test func `a read on another host sees every acknowledged command`() async throws {
         try await withNodes(2) { nodes in

@@ -5,7 +5,7 @@ import RoomService
 import RoomWire
 import Testing
 
-/// Owners who are away, and who may look at a room, at one server and across several.
+/// Owners who are away, and the right to look at a room, at one server and across several.
 @Suite(.timeLimit(.minutes(5))) struct ModerationTests {
     private func settings(_ change: (inout SettingsUpdate) -> Void) -> RoomCommand {
         var update = RoomUpdate()
@@ -13,7 +13,7 @@ import Testing
         return .updateRoom(update)
     }
 
-    /// Somebody who joined.
+    /// A person who joined.
     private func member(_ number: UInt8, of room: RoomID, at node: Node) async throws -> Client {
         let client = Client(.guest(number))
         _ = try await node.tell(.join(name: nil), in: room, by: client.person)
@@ -46,7 +46,7 @@ import Testing
             _ = try await node.tell(settings { $0.ownerAwayMs = 50 }, in: room, by: owner)
             device.drop()
             try await eventually("another owner") { try changes(of: room, at: node) == replaced(by: 2) }
-            // The new owner is there.
+            // The new owner is online.
             await node.settle()
             try await expectFoldOfLog(of: room, on: [node], for: [bob])
         }

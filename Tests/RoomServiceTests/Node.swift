@@ -11,7 +11,7 @@ import SimulatedTime
 import Synchronization
 import Testing
 
-/// A process that serves rooms, as far as its rooms go.
+/// A process that serves rooms, without sockets.
 final class Node: Sendable {
     let host: RoomHost
     let feed: RecordingFeed
@@ -69,7 +69,7 @@ final class Node: Sendable {
         return (room, Person(session: session.id, name: session.name))
     }
 
-    /// Makes a room with so many tracks in its pool.
+    /// Makes a room with this number of tracks in its pool.
     func makeRoom(tracks: Int) async throws -> (room: RoomID, owner: Person) {
         let (room, owner) = try await makeRoom()
         let outcome = try await tell(.addTracks((0..<tracks).map { .named("Song \($0)") }), in: room, by: owner)
@@ -77,7 +77,7 @@ final class Node: Sendable {
         return (room, owner)
     }
 
-    /// What the room's state is for who looks at it here.
+    /// The room's state as a read here shows it.
     func state(of room: RoomID) async throws -> [UInt8] {
         try await host.registry.view(room, for: Person.guest(99).session).state.json
     }
@@ -96,12 +96,12 @@ final class Answer: Sendable {
     /// The answer; nil before it came.
     var outcomeSoFar: CommandOutcome? { given.withLock { $0 } }
 
-    /// The answer; throws where none comes.
+    /// The answer; throws if none comes.
     func outcome() async throws -> CommandOutcome {
         try await eventually("an answer") { outcomeSoFar }
     }
 
-    /// False where there was an answer.
+    /// Gives the answer; false if there is one already.
     fileprivate func give(_ outcome: CommandOutcome) -> Bool {
         given.withLock { given in
             defer { given = given ?? outcome }
@@ -119,10 +119,10 @@ func withNodes(
     var settings = RoomHostSettings()
     settings.answeredDeltaBytes = .max
     settings.logIsShared = count > 1
-    // Housekeeping is for tests that are about it.
+    // Housekeeping has tests of its own.
     settings.comparisonInterval = .hours(1)
     settings.keepsNearby = false
-    // And so is waiting for who may come back.
+    // And so has the grace for members who may come back.
     settings.presenceGrace = .zero
     change(&settings)
     try await onVirtualTime { time in
@@ -138,7 +138,7 @@ func withNodes(
     }
 }
 
-/// Runs one process while `body` lasts; see ``withNodes(_:on:clock:settings:_:)``.
+/// Runs one process while `body` runs; see ``withNodes(_:on:clock:settings:_:)``.
 func withNode(
     on store: FaultyEventStore = FaultyEventStore(), clock: ManualClock = ManualClock(), bus: (any NodeBus)? = nil,
     name: String = "node", settings change: (inout RoomHostSettings) -> Void = { _ in },
@@ -150,14 +150,14 @@ func withNode(
 }
 
 extension CreateRoomRequest {
-    /// A wish for a room.
+    /// A request to make a room.
     static func named(_ name: String, more: String = "") throws -> CreateRoomRequest {
         try parse(Array(#"{"name":"\#(name)"\#(more)}"#.utf8))
     }
 }
 
 extension TrackInfo {
-    /// A song with this title, and the same identity in its catalogue.
+    /// A song with this title, which is also its identifier in its catalogue.
     static func named(_ title: String) -> TrackInfo {
         TrackInfo(source: "shelf", sourceID: title, title: title)
     }
@@ -175,7 +175,7 @@ extension CommandOutcome {
     }
 }
 
-/// Expects that everybody ends with the fold of the log: those who look, and those who follow.
+/// Expects that every read and every follower ends with the fold of the log.
 func expectFoldOfLog(of room: RoomID, on nodes: [Node], for clients: [Client] = []) async throws {
     guard let store = nodes.first?.store else { return }
     let folded = StateJSON.encode(try store.room(room))

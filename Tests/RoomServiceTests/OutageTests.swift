@@ -29,7 +29,7 @@ import Testing
             #expect(clients.allSatisfy { $0.deltas == 0 })
             #expect(store.head(of: room) == 3)
             store.isDown(false)
-            // Nobody writes: each server finds out by itself, within its interval.
+            // Nobody writes: each server notices by itself, within its interval.
             for node in nodes {
                 while (try? await node.host.checkHealth()) == nil { await node.advance(by: .milliseconds(20)) }
             }

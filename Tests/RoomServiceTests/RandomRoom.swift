@@ -7,8 +7,7 @@ import RoomWire
 import SimulatedTime
 import Testing
 
-/// A room in which people do this and that, by a seed, while clients that follow it lose their connections and come
-/// back.
+/// A room in which people act at random, by a seed, while its clients lose their connections and come back.
 struct RandomRoom {
     let seed: UInt64
     let nodes: [Node]
@@ -17,7 +16,7 @@ struct RandomRoom {
     let owner: Person
     let clients: [Client]
     private var commands: RandomCommands
-    /// What the log is known to hold so far.
+    /// The log's state as far as it is known.
     private var state: RoomState
 
     private var store: FaultyEventStore { nodes[0].store }
@@ -36,28 +35,28 @@ struct RandomRoom {
         for client in clients { client.dropAtDelta { dice.once(in: 6) } }
     }
 
-    /// How often clients came back to where they were.
+    /// The number of times that clients resumed.
     var resumptions: Int {
         clients.reduce(0) { $0 + $1.notes.count { if case .resumed = $0 { true } else { false } } }
     }
 
-    /// A node that a client or a command happens to reach.
+    /// A random node, for a client or a command.
     var someNode: Node { nodes[dice.number(in: 0..<nodes.count)] }
 
-    /// The next thing that somebody asks for.
+    /// The next random command, with its sender.
     mutating func nextCommand() throws -> (command: RoomCommand, actor: Actor) {
         while let event = store.event(state.seq + 1, of: room) { state.evolve(try FaultyEventStore.recorded(event)) }
         return (commands.command(for: state), commands.actor(in: state))
     }
 
-    /// Lets some of those who lost their connections come back.
+    /// Lets some of the clients without a connection come back.
     func reconnect(onceIn times: Int) {
         for client in clients where !client.isConnected && dice.once(in: times) {
             client.connect(to: someNode, following: room)
         }
     }
 
-    /// Lets every connection be lost, and returns when the room is in no node's memory.
+    /// Drops every connection, and returns when the room is in no node's memory.
     func leaveMemory() async throws {
         for client in clients { client.drop() }
         let code = try store.room(room, at: 1).code
@@ -66,8 +65,9 @@ struct RandomRoom {
         }
     }
 
-    /// Expects that everybody has the fold of the log: replayed from the first event or from any snapshot, live, and in
-    /// the clients, after they came back for good.
+    /// Expects that everybody has the fold of the log.
+    ///
+    /// It compares replays from the first event and from every snapshot, reads, and the clients after they came back.
     func expectAgreement() async throws {
         // The past is shown without what is to be forgotten, which is in the log until then.
         try await eventually("nothing left to take out of the log, seed \(seed)") {
@@ -84,7 +84,7 @@ struct RandomRoom {
             for event in events.dropFirst(state.seq) { state.evolve(event) }
             #expect(state == folded, "seed \(seed), from the snapshot of \(snapshot.seq)")
         }
-        // Somebody whom nobody has banned.
+        // A person whom nobody has banned.
         let stranger = Person.guest(99).session
         for node in nodes {
             let live = try await node.host.registry.view(room, for: stranger)
@@ -98,7 +98,7 @@ struct RandomRoom {
             client.dropAtDelta { false }
             let isBanned = folded.refusal(of: client.person.session, at: folded.lastEventAt) != nil
             try await eventually("\(client.person.name) has \(folded.seq), seed \(seed)") {
-                // Once lost, a connection is not missed: each is lost before the delta that it would have brought.
+                // A lost connection is noticed: each is lost before the delta that it would have delivered.
                 if !client.isConnected, !isBanned { client.connect(to: someNode, following: room) }
                 return isBanned ? !client.isConnected : client.isFollowing && client.seq == folded.seq
             }

@@ -6,9 +6,9 @@ import RoomTestSupport
 import RoomWire
 import Testing
 
-/// Who comes back gets what it missed, all of it and nothing twice, or a snapshot.
+/// A client that comes back gets all missed events, none of them twice, or a snapshot.
 @Suite(.timeLimit(.minutes(5))) struct ResumeTests {
-    /// A room with so many events, as a process has it that has just loaded it: from a snapshot near its end.
+    /// A room with this number of events in a process that has just loaded it from a snapshot near its end.
     private func withLoadedRoom(
         events: Int, settings: @escaping (inout RoomHostSettings) -> Void = { _ in },
         _ body: (Node, RoomID, Person) async throws -> Void
@@ -119,7 +119,7 @@ import Testing
             try await expectFoldOfLog(of: room, on: [node], for: [client, early])
             #expect(client.deltas >= 3)
             #expect(client.longestDelta <= 200)
-            // One delta an append, and one more where it is longer than a delta.
+            // One delta for each append, and one more for an append longer than a delta.
             #expect(client.deltas <= node.store.batches.count + 2)
         }
     }
@@ -162,7 +162,7 @@ import Testing
     }
 }
 
-/// Who may follow, and who is counted as there.
+/// The right to follow, and the members who count as online.
 @Suite(.timeLimit(.minutes(5))) struct AudienceTests {
     private func online(_ room: RoomID, on node: Node) async throws -> [Int] {
         let presence = try await node.host.registry.view(room, for: Person.guest(99).session).presence

@@ -7,7 +7,7 @@ import RoomWire
 import SimulatedTime
 import Testing
 
-/// Rooms that were closed long ago.
+/// The removal of rooms that were closed long ago.
 @Suite(.timeLimit(.minutes(5))) struct RetentionTests {
     private func housekeeping(_ settings: inout RoomHostSettings) {
         settings.comparisonInterval = .milliseconds(1)

@@ -6,7 +6,7 @@ import RoomService
 import Synchronization
 import Testing
 
-/// Sessions last as long as they are used, and their memberships as long as they.
+/// Sessions last as long as they are used, and their memberships as long as the sessions.
 @Suite(.timeLimit(.minutes(5))) struct SessionTests {
     private static let day: Int64 = 24 * 3_600_000
 
@@ -14,7 +14,7 @@ import Testing
         settings.comparisonInterval = .milliseconds(1)
     }
 
-    /// Why the member's membership ended, as the log has it.
+    /// The reason why the member's membership ended, from the log.
     private func leaving(_ member: Int, of room: RoomID, in store: FaultyEventStore) throws -> LeaveReason? {
         for case .memberLeft(let left) in try store.events(of: room).map(\.event) where left.member.rawValue == member {
             return left.reason
@@ -46,7 +46,7 @@ import Testing
             try await node.host.sessionEnding.end(bob.id)
             #expect(try leaving(2, of: room, in: node.store) == .sessionEnded)
             #expect(try leaving(2, of: other, in: node.store) == .sessionEnded)
-            // An owner's place is taken, or the room closes.
+            // Another member becomes the owner, or the room is closed.
             try await node.host.sessionEnding.end(owner.session)
             #expect(try leaving(1, of: other, in: node.store) == .sessionEnded)
             #expect(try node.store.room(other).closedAt != nil)
@@ -59,7 +59,7 @@ import Testing
             func rooms(of person: Person) async throws -> [RoomID] {
                 try await node.store.memberships(of: person.session.uuid).map { RoomID($0) }
             }
-            // What is asked for together is appended together.
+            // Commands sent together are appended together.
             func tellTogether(_ commands: RoomCommand...) async throws {
                 let appends = node.store.batches.count
                 let gate = Gate()
@@ -135,7 +135,7 @@ import Testing
             let session = try await node.session("Bob")
             let bob = Person(session: session.id, name: session.name)
             try await node.host.sessionEnding.end(session.id)
-            // It was on its way.
+            // It was under way.
             #expect(try await node.tell(.join(name: nil), in: room, by: bob).seq == 3)
             try await eventually("Bob's leaving") { try leaving(2, of: room, in: node.store) == .sessionEnded }
         }
@@ -182,7 +182,7 @@ import Testing
         let store = FaultyEventStore()
         try await withNodes(2, on: store) { nodes in
             let (bob, cyd) = (try await nodes[0].session("Bob"), try await nodes[0].session("Cyd"))
-            // Not deleted yet, as its membership cannot be ended.
+            // It is not deleted yet, because its membership cannot be ended.
             let (room, _) = try await nodes[0].makeRoom()
             _ = try await nodes[0].tell(.join(name: nil), in: room, by: Person(session: bob.id, name: bob.name))
             store.plan { $0 == .append ? .fails(FaultyEventStore.unreachable) : .works }
@@ -228,7 +228,7 @@ import Testing
             await #expect(throws: FaultyEventStore.unreachable) {
                 try await node.host.sessions.authenticate(tokenHash: hashes[1])
             }
-            // While the log is out of reach, nobody is forgotten.
+            // While the log is out of reach, no session is forgotten.
             clock.advance(milliseconds: 3_600_000)
             let calls = store.calls(.sessions)
             try await eventually("housekeeping") { store.calls(.sessions) > calls + 1 }

@@ -2,7 +2,7 @@ import RandomTestSupport
 import SimulatedTime
 import Testing
 
-/// What was waited for did not come about.
+/// An expected condition did not become true.
 struct NeverHappened: Error, CustomStringConvertible {
     let description: String
 }

@@ -15,10 +15,10 @@ package final class Dice: Sendable {
 
     package func number(in range: ClosedRange<Int>) -> Int { random.withLock { Int.random(in: range, using: &$0) } }
 
-    /// True once in so many times; never where that is 0.
+    /// Returns true once in `times`; never if that is 0.
     package func once(in times: Int) -> Bool { times > 0 && number(in: 0..<times) == 0 }
 
-    /// Nanoseconds between two numbers of microseconds, short ones more often than long ones.
+    /// Returns nanoseconds between two numbers of microseconds, short times more often than long ones.
     package func time(microseconds range: ClosedRange<Int>) -> Int64 {
         let (low, high) = (Double(range.lowerBound), Double(range.upperBound))
         let share = Double(number(in: 0...1_000_000)) / 1_000_000

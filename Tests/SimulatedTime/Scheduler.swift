@@ -23,24 +23,24 @@ package final class Scheduler: Sendable {
         case whenAsked(patience: Int64)
     }
 
-    /// Why ``run(until:steps:)`` returned.
+    /// The reason why ``run(until:steps:)`` returned.
     package enum End: Sendable {
-        /// What was waited for holds.
+        /// The condition is true.
         case reached
-        /// Nothing is left to do.
+        /// No job is left.
         case idle
-        /// So many jobs were run, and there are more.
+        /// The limit of jobs was reached, and there are more.
         case outOfSteps
     }
 
     private struct Queue {
         var jobs: [Job] = []
-        /// How many of `jobs` an ordered lane has run.
+        /// The number of jobs that an ordered lane has run.
         var done = 0
         var isOrdered: Bool
         var isStopped = false
 
-        /// How many jobs may be run next.
+        /// The number of jobs that may run next.
         var choices: Int {
             isStopped ? 0 : isOrdered ? min(1, jobs.count - done) : jobs.count
         }
@@ -50,7 +50,7 @@ package final class Scheduler: Sendable {
                 jobs.swapAt(choice, jobs.count - 1)
                 return jobs.removeLast()
             }
-            // What is left behind holds nothing: whoever is let go here may come back to the scheduler.
+            // The place left behind is empty: releasing a job may call the scheduler again.
             var job: Job = {}
             swap(&job, &jobs[done])
             done += 1
@@ -89,7 +89,7 @@ package final class Scheduler: Sendable {
         var isClosed = false
         var queues: [Queue] = []
         var current: Lane?
-        /// The next one is the last.
+        /// Sorted so that the next one is the last.
         var timers: [Timer] = []
         var lastTimer = 0
         var steps = 0
@@ -114,10 +114,10 @@ package final class Scheduler: Sendable {
     /// When the next timer fires, in nanoseconds since the beginning; nil where there is none.
     package var nextTimer: Int64? { state.withLock { $0.timers.last?.at } }
 
-    /// A number that two runs share only if they ran the same lanes at the same times.
+    /// A number that is equal in two runs only if they ran the same lanes at the same times.
     package var digest: UInt64 { state.withLock { $0.digest } }
 
-    /// How many jobs were run.
+    /// The number of jobs that ran.
     package var steps: Int { state.withLock { $0.steps } }
 
     // MARK: Lanes
@@ -129,19 +129,19 @@ package final class Scheduler: Sendable {
         }
     }
 
-    /// Whether the job that runs is one of this lane.
+    /// Whether the current job belongs to this lane.
     package func isRunning(_ lane: Lane) -> Bool {
         state.withLock { $0.current == lane }
     }
 
-    /// Lets no job of a lane run until it is told otherwise.
+    /// Stops or resumes the jobs of a lane.
     package func stop(_ lane: Lane, _ isStopped: Bool) {
         change { $0.queues[lane.index].isStopped = isStopped }
     }
 
     // MARK: Jobs
 
-    /// Lets a job run soon.
+    /// Schedules a job to run soon.
     package func post(_ lane: Lane, _ job: @escaping Job) {
         change { $0.queues[lane.index].jobs.append(job) }
     }
@@ -155,7 +155,7 @@ package final class Scheduler: Sendable {
         }
     }
 
-    /// Lets a job run in so many nanoseconds, or somewhat later.
+    /// Schedules a job to run after this time, or somewhat later.
     package func post(_ lane: Lane, after nanoseconds: Int64, _ job: @escaping Job) {
         change { state in
             guard !state.isClosed else { return }
@@ -182,7 +182,7 @@ package final class Scheduler: Sendable {
         if mustWake { wake(self) }
     }
 
-    /// Runs jobs until `isOver` says so, looked at between any two.
+    /// Runs jobs until `isOver` returns true, which is checked between any two jobs.
     package func run(until isOver: () -> Bool, steps limit: Int) -> End {
         for _ in 0..<limit {
             if isOver() { return .reached }
@@ -193,7 +193,7 @@ package final class Scheduler: Sendable {
         return .outOfSteps
     }
 
-    /// Runs what is left without waiting for any timer; false where that is more than so many jobs.
+    /// Runs the remaining jobs without waiting for timers; false if there are more than `limit`.
     package func drain(steps limit: Int) -> Bool {
         dropTimers()
         return run(until: { false }, steps: limit) == .idle
@@ -206,7 +206,7 @@ package final class Scheduler: Sendable {
     }
 
     private func dropTimers() {
-        // What a timer holds may post something when it is let go.
+        // Releasing a timer may schedule a job.
         let timers = state.withLock { state in
             defer { state.timers = [] }
             return state.timers

@@ -49,7 +49,7 @@ package final class SimulatedEventLoop: NIOSerialEventLoopExecutor {
     }
 }
 
-/// What a task of a loop owes: kept, or broken when the task is let go without having run.
+/// The promise of a loop's task: fulfilled, or failed if the task is released without having run.
 private final class Promised<Value>: Sendable {
     let promise: EventLoopPromise<Value>
     let isCancelled = Atomic(false)

@@ -1,7 +1,7 @@
 package import NIOCore
 import Synchronization
 
-/// Where the tasks and the default actors of one node run: a lane without an order, as threads have none.
+/// The executor of one node's tasks and default actors: a lane without an order, like threads.
 package final class SimulatedExecutor: TaskExecutor {
     private let scheduler: Scheduler
     package let lane: Scheduler.Lane
@@ -16,7 +16,7 @@ package final class SimulatedExecutor: TaskExecutor {
         scheduler.post(lane) { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
-    /// Returns after so long, or when the task is cancelled.
+    /// Returns after this time, or when the task is cancelled.
     package func sleep(for time: TimeAmount) async {
         let sleeper = Sleeper()
         await withTaskCancellationHandler {
@@ -37,7 +37,7 @@ package final class SimulatedExecutor: TaskExecutor {
     }
 }
 
-/// Somebody who sleeps once.
+/// A task that sleeps once.
 private final class Sleeper: Sendable {
     private enum State {
         case awake
@@ -47,7 +47,7 @@ private final class Sleeper: Sendable {
 
     private let state = Mutex(State.awake)
 
-    /// False where it was woken before it slept.
+    /// Falls asleep; false if it was woken before.
     func fallAsleep(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
         state.withLock { state in
             guard case .awake = state else { return false }
