@@ -107,7 +107,7 @@ import Testing
             // A hint about a followed room shows that earlier hints have arrived.
             try await bringsUpToDate(nodes)
             let appends = store.batches.count
-            // Those of the other room, when it was first followed and when it moved.
+            // The reads of the other room: when it was first followed, and when it moved.
             #expect(store.calls(.catchUp) - reads == 2)
             #expect(try await nodes[1].tell(.rename(name: "Anne"), in: room, by: owner).seq == 4)
             #expect(store.batches.count == appends + 1, "an append was in vain")

@@ -22,7 +22,7 @@ import Testing
         try await withNearby { node in
             let cell = node.host.settings.locationPrecisionMeters
             let centre = truth.rounded(toCellsOf: cell).coordinate
-            // Those of many points in the cell that are farthest from its middle.
+            // The points, of many in the cell, that are farthest from its centre.
             let others = (0..<200).map { _ in
                 Vector(centre).moved(
                     east: .random(in: -cell...cell, using: &random), north: .random(in: -cell...cell, using: &random))

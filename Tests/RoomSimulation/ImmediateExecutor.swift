@@ -9,7 +9,7 @@ final class ImmediateExecutor: TaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    /// What `body` returns.
+    /// The result of `body`.
     ///
     /// - Precondition: called outside any task; `body` waits for nothing that others have to do.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {

@@ -149,7 +149,7 @@ package final class Scheduler: Sendable {
     /// Lets a job run at `instant`, once nothing else is due then.
     package func postWhenIdle(_ lane: Lane, at instant: Int64, _ job: @escaping Job) {
         change { state in
-            // Of two at one time the earlier made is the earlier run.
+            // Jobs due at the same time run in the order in which they were made.
             let place = state.rests.firstIndex { $0.at > instant } ?? state.rests.endIndex
             state.rests.insert(Rest(at: instant, lane: lane, job: job), at: place)
         }
@@ -165,7 +165,7 @@ package final class Scheduler: Sendable {
             var (low, high) = (0, state.timers.count)
             while low < high {
                 let middle = (low + high) / 2
-                // Of two at one time the earlier made is the earlier run.
+                // Jobs due at the same time run in the order in which they were made.
                 if state.timers[middle].at > timer.at { low = middle + 1 } else { high = middle }
             }
             state.timers.insert(timer, at: low)

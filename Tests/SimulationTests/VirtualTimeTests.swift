@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct VirtualTimeTests {
-    /// What was done, in its order.
+    /// The things that were done, in their order.
     private final class Notes: Sendable {
         private let notes = Mutex<[String]>([])
         var all: [String] { notes.withLock { $0 } }
