@@ -10,7 +10,6 @@ extension RoomState {
     /// tracks, voting) are refused to it as `notMember`.
     ///
     /// - Parameters:
-    /// - Parameters:
     ///   - command: The request; none of its values has been checked.
     ///   - actor: The sender of the command.
     ///   - now: The server's clock; if it is behind ``lastEventAt``, that counts instead.
