@@ -87,7 +87,8 @@ let package = Package(
             "PushServer",
             [
                 "ByteText", "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "HTTPTransport", "TLSTransport",
-                "PrometheusMetrics", "CMalloc", "IdentityTokens", .product(name: "Hummingbird", package: "hummingbird"),
+                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), nioCore, nioPosix, logging, coreMetrics,

@@ -307,7 +307,7 @@ struct Serve: AsyncParsableCommand {
             }
         } catch let error as IOError {
             try? await group.shutdownGracefully()
-            throw Failure.unavailable("cannot listen on \(settings.host):\(settings.port): \(error.description)")
+            throw Failure.unavailable("cannot listen on \(settings.host):\(settings.port): \(error.reason)")
         } catch let fault as ListeningFault {
             try? await group.shutdownGracefully()
             throw Failure.unavailable("--metrics-address: cannot listen on \(fault.address): \(fault.reason)")

@@ -57,7 +57,7 @@ let importArrows: [ImportArrow] = {
             "PushServer",
             [
                 "ByteText", "RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "HTTPTransport", "TLSTransport",
-                "PrometheusMetrics", "CMalloc", "IdentityTokens",
+                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors",
             ],
             platform.union([
                 "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1",

@@ -44,7 +44,7 @@ final class MetricsListener: Sendable {
         do {
             return try await bootstrap.bind(host: address.host, port: address.port).get()
         } catch let error as IOError {
-            throw ListeningFault(address: address.text, reason: error.description)
+            throw ListeningFault(address: address.text, reason: error.reason)
         } catch is SocketAddressError {
             throw ListeningFault(address: address.text, reason: "no address and no name that can be resolved")
         }
