@@ -9,34 +9,35 @@ enum APIDescription {
         "info":{
         "title":"Backline",
         "version":"1",
-        "description":"The HTTP operations of a Backline server. Protocol.md says what they mean, and has the \#
-        messages of the sockets. Every GET is answered as HEAD too, without a body. A method that a path does not \#
-        have is answered 405 with Allow, a path that is none 404, both with a problem; bytes that are no request 400\#
-         with a problem. Every answer has X-Content-Type-Options, Referrer-Policy, Cache-Control (no-store) and \#
-        Content-Security-Policy, and where TLS is the server's own Strict-Transport-Security. Members of objects \#
-        that are not described here are ignored in requests; null is as good as absent. Lengths of texts count \#
-        Unicode scalars, without the white space at their ends."
+        "description":"The HTTP operations of a Backline server. Protocol.md explains them, and has the messages of \#
+        the sockets. Every path that answers GET also answers HEAD, without a body. A method that the path does not \#
+        have is answered 405 with Allow. An unknown path is answered 404. Both answers have a problem. Bytes that \#
+        are not an HTTP request are answered 400 with a problem. Every answer has X-Content-Type-Options, \#
+        Referrer-Policy, Cache-Control (no-store) and Content-Security-Policy. If the server itself terminates TLS, \#
+        the answer also has Strict-Transport-Security. In requests, object members that are not described here are \#
+        ignored, and null means the same as absent. Lengths of texts count Unicode scalars, without white space at \#
+        either end."
         },
         "security":[{"token":[]},{"cookie":[]}],
         "paths":{
         "/healthz":{
-        "get":{"operationId":"getHealth","summary":"Whether the process \#
-        lives","security":[],"responses":{"200":{"description":"It lives.","content":{"application/json":{"schema":{\#
-        "$ref":"#/components/schemas/Status"}}}},"429":{"$ref":"#/components/responses/RateLimited"}}}
+        "get":{"operationId":"getHealth","summary":"Tells whether the process \#
+        lives","security":[],"responses":{"200":{"description":"The process lives.","content":{"application/json":{"\#
+        schema":{"$ref":"#/components/schemas/Status"}}}},"429":{"$ref":"#/components/responses/RateLimited"}}}
         },
         "/readyz":{
-        "get":{"operationId":"getReadiness","summary":"Whether the server can take \#
-        traffic","security":[],"responses":{"200":{"description":"It can.","content":{"application/json":{"schema":{\#
-        "$ref":"#/components/schemas/Status"}}}},"429":{"$ref":"#/components/responses/RateLimited"},"503":{"$ref":"\#
-        #/components/responses/Unavailable"}}}
+        "get":{"operationId":"getReadiness","summary":"Tells whether the server can take \#
+        traffic","security":[],"responses":{"200":{"description":"The server can take traffic.","content":{"applicat\#
+        ion/json":{"schema":{"$ref":"#/components/schemas/Status"}}}},"429":{"$ref":"#/components/responses/RateLimi\#
+        ted"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/metrics":{
-        "get":{"operationId":"getMetrics","summary":"What was measured, in Prometheus' text format","security":[],"r\#
-        esponses":{"200":{"description":"Metrics.","content":{"text/plain":{"schema":{"type":"string"}}}},"429":{"$r\#
-        ef":"#/components/responses/RateLimited"}}}
+        "get":{"operationId":"getMetrics","summary":"Returns the metrics, in the text format of \#
+        Prometheus","security":[],"responses":{"200":{"description":"The metrics.","content":{"text/plain":{"schema"\#
+        :{"type":"string"}}}},"429":{"$ref":"#/components/responses/RateLimited"}}}
         },
         "/openapi.json":{
-        "get":{"operationId":"getDescription","summary":"This \#
+        "get":{"operationId":"getDescription","summary":"Returns this \#
         description","security":[],"responses":{"200":{"description":"The description.","content":{"application/json\#
         ":{"schema":{"$ref":"#/components/schemas/Description"}}}},"429":{"$ref":"#/components/responses/RateLimited\#
         "}}}
@@ -44,18 +45,18 @@ enum APIDescription {
         "/v1/sessions":{
         "post":{"operationId":"createSession","summary":"Makes a session","security":[],"requestBody":{"required":tr\#
         ue,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Naming"}}}},"responses":{"201":{"de\#
-        scription":"The session, with its token, which is shown only here.","headers":{"Set-Cookie":{"$ref":"#/compo\#
-        nents/headers/SetCookie"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/NewSession"\#
-        }}}},"400":{"$ref":"#/components/responses/BadRequest"},"406":{"$ref":"#/components/responses/NotAcceptable"\#
-        },"413":{"$ref":"#/components/responses/TooLarge"},"415":{"$ref":"#/components/responses/UnsupportedMediaTyp\#
-        e"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"50\#
-        3":{"$ref":"#/components/responses/Unavailable"}}}
+        scription":"The session and its token. No other answer shows the token.","headers":{"Set-Cookie":{"$ref":"#/\#
+        components/headers/SetCookie"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/NewSes\#
+        sion"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"406":{"$ref":"#/components/responses/NotAccept\#
+        able"},"413":{"$ref":"#/components/responses/TooLarge"},"415":{"$ref":"#/components/responses/UnsupportedMed\#
+        iaType"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"\#
+        },"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/session":{
-        "get":{"operationId":"getSession","summary":"The session of the request","responses":{"200":{"$ref":"#/compo\#
-        nents/responses/Session"},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/components/r\#
-        esponses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/res\#
-        ponses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}},
+        "get":{"operationId":"getSession","summary":"Returns the session of the request","responses":{"200":{"$ref":\#
+        "#/components/responses/Session"},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/comp\#
+        onents/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/compon\#
+        ents/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}},
         "patch":{"operationId":"renameSession","summary":"Renames the session","requestBody":{"required":true,"conte\#
         nt":{"application/json":{"schema":{"$ref":"#/components/schemas/Naming"}}}},"responses":{"200":{"$ref":"#/co\#
         mponents/responses/Session"},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/\#
@@ -63,54 +64,55 @@ enum APIDescription {
         esponses/TooLarge"},"415":{"$ref":"#/components/responses/UnsupportedMediaType"},"429":{"$ref":"#/components\#
         /responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/respon\#
         ses/Unavailable"}}},
-        "delete":{"operationId":"deleteSession","summary":"Ends the session; it leaves every \#
-        room","responses":{"204":{"description":"It has ended.","headers":{"Set-Cookie":{"$ref":"#/components/header\#
-        s/SetCookie"}}},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/components/responses/N\#
-        otAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Int\#
-        ernal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        "delete":{"operationId":"deleteSession","summary":"Ends the session, which leaves every \#
+        room","responses":{"204":{"description":"The session has ended.","headers":{"Set-Cookie":{"$ref":"#/componen\#
+        ts/headers/SetCookie"}}},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/components/re\#
+        sponses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/resp\#
+        onses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms":{
-        "get":{"operationId":"listRooms","summary":"Open public rooms, most listeners first","parameters":[{"$ref":"\#
-        #/components/parameters/Text"},{"$ref":"#/components/parameters/Cursor"},{"name":"limit","in":"query","descr\#
-        iption":"Rooms in the answer, at most; above 200 as 200.","schema":{"type":"integer","minimum":1,"maximum":9\#
-        007199254740991,"default":50}}],"responses":{"200":{"description":"A page of the listing.","content":{"appli\#
-        cation/json":{"schema":{"$ref":"#/components/schemas/RoomList"}}}},"400":{"$ref":"#/components/responses/Bad\#
-        Request"},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/components/responses/NotAcce\#
-        ptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"\#
-        },"503":{"$ref":"#/components/responses/Unavailable"}}},
-        "post":{"operationId":"createRoom","summary":"Makes a room, whose owner the caller is","parameters":[{"$ref"\#
-        :"#/components/parameters/IdempotencyKey"}],"requestBody":{"required":true,"content":{"application/json":{"s\#
-        chema":{"$ref":"#/components/schemas/NewRoom"}}}},"responses":{"201":{"description":"The room is made.","hea\#
-        ders":{"Location":{"$ref":"#/components/headers/RoomLocation"}},"content":{"application/json":{"schema":{"$r\#
-        ef":"#/components/schemas/RoomView"}}}},"200":{"description":"The room that was made with the same key \#
-        before, as it is now.","headers":{"Location":{"$ref":"#/components/headers/RoomLocation"}},"content":{"appli\#
-        cation/json":{"schema":{"$ref":"#/components/schemas/RoomView"}}}},"400":{"$ref":"#/components/responses/Bad\#
-        Request"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidd\#
-        en"},"406":{"$ref":"#/components/responses/NotAcceptable"},"409":{"$ref":"#/components/responses/Conflict"},\#
-        "413":{"$ref":"#/components/responses/TooLarge"},"415":{"$ref":"#/components/responses/UnsupportedMediaType"\#
-        },"422":{"$ref":"#/components/responses/LimitReached"},"429":{"$ref":"#/components/responses/RateLimited"},"\#
-        500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        "get":{"operationId":"listRooms","summary":"Lists the open public rooms, most listeners first","parameters":\#
+        [{"$ref":"#/components/parameters/Text"},{"$ref":"#/components/parameters/Cursor"},{"name":"limit","in":"que\#
+        ry","description":"The largest number of rooms in the answer. A value above 200 counts as 200.","schema":{"t\#
+        ype":"integer","minimum":1,"maximum":9007199254740991,"default":50}}],"responses":{"200":{"description":"A \#
+        page of the listing.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/RoomList"}}}},"4\#
+        00":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"406":\#
+        {"$ref":"#/components/responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"\#
+        $ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}},
+        "post":{"operationId":"createRoom","summary":"Makes a room with the caller as its owner","parameters":[{"$re\#
+        f":"#/components/parameters/IdempotencyKey"}],"requestBody":{"required":true,"content":{"application/json":{\#
+        "schema":{"$ref":"#/components/schemas/NewRoom"}}}},"responses":{"201":{"description":"The new room.","heade\#
+        rs":{"Location":{"$ref":"#/components/headers/RoomLocation"}},"content":{"application/json":{"schema":{"$ref\#
+        ":"#/components/schemas/RoomView"}}}},"200":{"description":"The room that an earlier request with the same \#
+        key made, as it is now.","headers":{"Location":{"$ref":"#/components/headers/RoomLocation"}},"content":{"app\#
+        lication/json":{"schema":{"$ref":"#/components/schemas/RoomView"}}}},"400":{"$ref":"#/components/responses/B\#
+        adRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbi\#
+        dden"},"406":{"$ref":"#/components/responses/NotAcceptable"},"409":{"$ref":"#/components/responses/Conflict"\#
+        },"413":{"$ref":"#/components/responses/TooLarge"},"415":{"$ref":"#/components/responses/UnsupportedMediaTyp\#
+        e"},"422":{"$ref":"#/components/responses/LimitReached"},"429":{"$ref":"#/components/responses/RateLimited"}\#
+        ,"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms/nearby":{
-        "get":{"operationId":"listNearbyRooms","summary":"Open public rooms near a point, nearest \#
-        first","description":"Numbers are written as in JSON, each parameter once; anything else is a 400 that names\#
-         the parameter. Searches and new nearby subscriptions of a session are counted \#
-        together.","parameters":[{"name":"lat","in":"query","description":"Degrees north.","required":true,"schema":\#
-        {"type":"number","minimum":-90,"maximum":90},"example":52.52},{"name":"lon","in":"query","description":"Degr\#
-        ees east.","required":true,"schema":{"type":"number","minimum":-180,"maximum":180},"example":13.405},{"name"\#
-        :"radiusMeters","in":"query","description":"Rooms farther away are left out.","schema":{"type":"number","min\#
-        imum":1,"maximum":20037508,"default":5000},"example":1500},{"name":"limit","in":"query","description":"Rooms\#
-         in the answer, at most.","schema":{"type":"integer","minimum":1,"maximum":200,"default":50},"example":20}],\#
-        "responses":{"200":{"description":"The rooms, with their distances.","content":{"application/json":{"schema"\#
-        :{"$ref":"#/components/schemas/NearbyList"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$r\#
-        ef":"#/components/responses/Unauthorized"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$re\#
-        f":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/c\#
-        omponents/responses/Unavailable"}}}
+        "get":{"operationId":"listNearbyRooms","summary":"Lists the open public rooms near a point, nearest \#
+        first","description":"Numbers are written as in JSON, and each parameter is given once. Any other request is\#
+         answered 400, and the answer names the parameter. One limit counts the searches and the new nearby \#
+        subscriptions of a session together.","parameters":[{"name":"lat","in":"query","description":"Degrees north.\#
+        ","required":true,"schema":{"type":"number","minimum":-90,"maximum":90},"example":52.52},{"name":"lon","in":\#
+        "query","description":"Degrees east.","required":true,"schema":{"type":"number","minimum":-180,"maximum":180\#
+        },"example":13.405},{"name":"radiusMeters","in":"query","description":"Rooms farther away are left out.","sc\#
+        hema":{"type":"number","minimum":1,"maximum":20037508,"default":5000},"example":1500},{"name":"limit","in":"\#
+        query","description":"The largest number of rooms in the answer.","schema":{"type":"integer","minimum":1,"ma\#
+        ximum":200,"default":50},"example":20}],"responses":{"200":{"description":"The rooms and their distances.","\#
+        content":{"application/json":{"schema":{"$ref":"#/components/schemas/NearbyList"}}}},"400":{"$ref":"#/compon\#
+        ents/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/components\#
+        /responses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/r\#
+        esponses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms/{room}":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
-        "get":{"operationId":"getRoom","summary":"The room as it is, or as it \#
-        was","parameters":[{"name":"at","in":"query","description":"The event to look back to, from 1 to the room's \#
+        "get":{"operationId":"getRoom","summary":"Returns the room as it is now, or as it was after an earlier \#
+        event","parameters":[{"name":"at","in":"query","description":"The room is shown as it was after the event \#
+        with this number, from 1 to the room's \#
         last.","schema":{"type":"integer"}}],"responses":{"200":{"description":"The room.","content":{"application/j\#
         son":{"schema":{"$ref":"#/components/schemas/RoomView"}}}},"400":{"$ref":"#/components/responses/BadRequest"\#
         },"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"40\#
@@ -120,179 +122,183 @@ enum APIDescription {
         },
         "/v1/rooms/{room}/events":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
-        "get":{"operationId":"listEvents","summary":"A part of the room's \#
-        log","parameters":[{"name":"after","in":"query","description":"The event behind which the part begins.","sch\#
-        ema":{"type":"integer","minimum":0,"maximum":9007199254740991,"default":0}},{"name":"limit","in":"query","de\#
-        scription":"Events in the answer, at most; above 1,000 as 1,000. An answer ends at 1 MiB too: go on after \#
-        its last event until that is seq.","schema":{"type":"integer","minimum":1,"maximum":9007199254740991,"defaul\#
-        t":1000}}],"responses":{"200":{"description":"Events, ascending.","content":{"application/json":{"schema":{"\#
-        $ref":"#/components/schemas/EventList"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":\#
-        "#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$ref":"#/co\#
-        mponents/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$ref":"#/compone\#
-        nts/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/res\#
-        ponses/Unavailable"}}}
+        "get":{"operationId":"listEvents","summary":"Returns a part of the room's \#
+        log","parameters":[{"name":"after","in":"query","description":"The part begins after the event with this num\#
+        ber.","schema":{"type":"integer","minimum":0,"maximum":9007199254740991,"default":0}},{"name":"limit","in":"\#
+        query","description":"The largest number of events in the answer. A value above 1,000 counts as 1,000. An \#
+        answer also ends at 1 MiB. To read on, ask for the events after the last one, until its number is the seq of\#
+         the answer.","schema":{"type":"integer","minimum":1,"maximum":9007199254740991,"default":1000}}],"responses\#
+        ":{"200":{"description":"The events, in ascending order.","content":{"application/json":{"schema":{"$ref":"#\#
+        /components/schemas/EventList"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/compo\#
+        nents/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$ref":"#/components\#
+        /responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$ref":"#/components/resp\#
+        onses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/U\#
+        navailable"}}}
         },
         "/v1/rooms/{room}/pool":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
-        "get":{"operationId":"listPool","summary":"A part of the room's pool","parameters":[{"$ref":"#/components/pa\#
-        rameters/Text"},{"$ref":"#/components/parameters/Cursor"},{"name":"sort","in":"query","description":"title: \#
-        the pool's order; votes: most votes first, then smallest requestedSeq, those without votes by title; added: \#
-        by number.","schema":{"type":"string","enum":["title","votes","added"],"default":"title"}},{"name":"limit","\#
-        in":"query","description":"Tracks in the answer, at most; above 500 as 500. There may be fewer, or none, \#
-        although there is a next page.","schema":{"type":"integer","minimum":1,"maximum":9007199254740991,"default":\#
-        100}}],"responses":{"200":{"description":"A page of the pool.","content":{"application/json":{"schema":{"$re\#
-        f":"#/components/schemas/PoolPage"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/c\#
-        omponents/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$ref":"#/compon\#
-        ents/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429":{"$ref":"#/components/\#
-        responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/respons\#
-        es/Unavailable"}}}
+        "get":{"operationId":"listPool","summary":"Returns a part of the room's pool","parameters":[{"$ref":"#/compo\#
+        nents/parameters/Text"},{"$ref":"#/components/parameters/Cursor"},{"name":"sort","in":"query","description":\#
+        "The value title gives the pool's order. The value votes gives most votes first, then the smallest \#
+        requestedSeq; tracks without votes follow, by title. The value added gives the order of the track numbers.",\#
+        "schema":{"type":"string","enum":["title","votes","added"],"default":"title"}},{"name":"limit","in":"query",\#
+        "description":"The largest number of tracks in the answer. A value above 500 counts as 500. A page may have \#
+        fewer tracks, or none, although there is a next page.","schema":{"type":"integer","minimum":1,"maximum":9007\#
+        199254740991,"default":100}}],"responses":{"200":{"description":"A page of the pool.","content":{"applicatio\#
+        n/json":{"schema":{"$ref":"#/components/schemas/PoolPage"}}}},"400":{"$ref":"#/components/responses/BadReque\#
+        st"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},\#
+        "404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"429"\#
+        :{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref\#
+        ":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms/{room}/commands":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
-        "post":{"operationId":"sendCommand","summary":"Asks the room for something","parameters":[{"$ref":"#/compone\#
+        "post":{"operationId":"sendCommand","summary":"Sends a command to the room","parameters":[{"$ref":"#/compone\#
         nts/parameters/IdempotencyKey"}],"requestBody":{"required":true,"content":{"application/json":{"schema":{"$r\#
-        ef":"#/components/schemas/CommandBody"}}}},"responses":{"200":{"description":"It was done, or held already."\#
-        ,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Acknowledgement"}}}},"400":{"$ref":"#\#
-        /components/responses/BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/com\#
-        ponents/responses/Forbidden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/components/r\#
-        esponses/NotAcceptable"},"409":{"$ref":"#/components/responses/Conflict"},"410":{"$ref":"#/components/respon\#
-        ses/RoomClosed"},"413":{"$ref":"#/components/responses/TooLarge"},"415":{"$ref":"#/components/responses/Unsu\#
-        pportedMediaType"},"422":{"$ref":"#/components/responses/LimitReached"},"429":{"$ref":"#/components/response\#
-        s/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/Unava\#
-        ilable"}}}
+        ef":"#/components/schemas/CommandBody"}}}},"responses":{"200":{"description":"The command was carried out, \#
+        or what it asks for was already so.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/A\#
+        cknowledgement"}}}},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/components/responses\#
+        /Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$ref":"#/components/responses/NotF\#
+        ound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"409":{"$ref":"#/components/responses/Conflict"\#
+        },"410":{"$ref":"#/components/responses/RoomClosed"},"413":{"$ref":"#/components/responses/TooLarge"},"415":\#
+        {"$ref":"#/components/responses/UnsupportedMediaType"},"422":{"$ref":"#/components/responses/LimitReached"},\#
+        "429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{\#
+        "$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/rooms/{room}/socket":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
-        "get":{"operationId":"openRoomSocket","summary":"A WebSocket that is subscribed to the room","responses":{"1\#
-        01":{"$ref":"#/components/responses/Socket"},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref\#
-        ":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$ref":"#/\#
-        components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"426":{"$ref":"#/compo\#
-        nents/responses/UpgradeRequired"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/compo\#
-        nents/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        "get":{"operationId":"openRoomSocket","summary":"Opens a WebSocket that is subscribed to the room","response\#
+        s":{"101":{"$ref":"#/components/responses/Socket"},"400":{"$ref":"#/components/responses/BadRequest"},"401":\#
+        {"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$re\#
+        f":"#/components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"426":{"$ref":"#\#
+        /components/responses/UpgradeRequired"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#\#
+        /components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/socket":{
-        "get":{"operationId":"openSocket","summary":"A WebSocket without a subscription","responses":{"101":{"$ref":\#
-        "#/components/responses/Socket"},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/compone\#
-        nts/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"406":{"$ref":"#/components/r\#
-        esponses/NotAcceptable"},"426":{"$ref":"#/components/responses/UpgradeRequired"},"429":{"$ref":"#/components\#
-        /responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/respon\#
-        ses/Unavailable"}}}
+        "get":{"operationId":"openSocket","summary":"Opens a WebSocket without a subscription","responses":{"101":{"\#
+        $ref":"#/components/responses/Socket"},"400":{"$ref":"#/components/responses/BadRequest"},"401":{"$ref":"#/c\#
+        omponents/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"406":{"$ref":"#/compon\#
+        ents/responses/NotAcceptable"},"426":{"$ref":"#/components/responses/UpgradeRequired"},"429":{"$ref":"#/comp\#
+        onents/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/\#
+        responses/Unavailable"}}}
         }
         },
         "components":{
         "securitySchemes":{
-        "token":{"type":"http","scheme":"bearer","description":"A session's token. It counts where the cookie is \#
-        sent too."},
+        "token":{"type":"http","scheme":"bearer","description":"A session's token. If the request has the cookie \#
+        too, the token counts."},
         "cookie":{"type":"apiKey","in":"cookie","name":"__Host-backline_session"}
         },
         "parameters":{
-        "Room":{"name":"room","in":"path","required":true,"description":"The room's id, or its code, of which \#
-        neither case nor the likeness of O and 0, I, L and 1 matters.","schema":{"type":"string","minLength":1}},
-        "Text":{"name":"q","in":"query","description":"What must be a part, in either case. Of rooms their names; of\#
-         tracks title, artist or album.","schema":{"type":"string","maxLength":80}},
-        "Cursor":{"name":"cursor","in":"query","description":"The next of the page \#
+        "Room":{"name":"room","in":"path","required":true,"description":"The room's id or its code. In a code, case \#
+        does not matter, O is read as 0, and I and L as 1.","schema":{"type":"string","minLength":1}},
+        "Text":{"name":"q","in":"query","description":"The text to find, in upper or lower case. A room matches if \#
+        the text is a part of its name. A track matches if the text is a part of its title, artist or \#
+        album.","schema":{"type":"string","maxLength":80}},
+        "Cursor":{"name":"cursor","in":"query","description":"The value of next in the page \#
         before.","schema":{"$ref":"#/components/schemas/Cursor"}},
         "IdempotencyKey":{"name":"Idempotency-Key","in":"header","description":"A retry with the same key gets the \#
-        first outcome. No control characters.","schema":{"type":"string","minLength":1,"maxLength":128}}
+        first outcome. A key has no control characters.","schema":{"type":"string","minLength":1,"maxLength":128}}
         },
         "headers":{
-        "SetCookie":{"description":"The session's cookie, or its \#
-        end.","required":true,"schema":{"type":"string","pattern":"^__Host-backline_session="}},
+        "SetCookie":{"description":"Sets the session's cookie, or deletes \#
+        it.","required":true,"schema":{"type":"string","pattern":"^__Host-backline_session="}},
         "RoomLocation":{"description":"The room's \#
         path.","required":true,"schema":{"type":"string","pattern":"^/v1/rooms/"}},
-        "RetryAfter":{"description":"When trying again may help, in \#
+        "RetryAfter":{"description":"The time after which trying again may help, in \#
         seconds.","required":true,"schema":{"type":"integer","minimum":1}}
         },
         "responses":{
-        "Session":{"description":"The session.","headers":{"Set-Cookie":{"description":"The cookie once more, where \#
-        the request was made with it and its session was extended.","schema":{"type":"string","pattern":"^__Host-bac\#
-        kline_session="}}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/SessionView"}}}},
-        "Socket":{"description":"The connection is a WebSocket (RFC 6455), with the subprotocol backline.v1.json \#
-        where it was offered."},
+        "Session":{"description":"The session.","headers":{"Set-Cookie":{"description":"Sets the cookie again, if \#
+        the request had the cookie and its session was extended.","schema":{"type":"string","pattern":"^__Host-backl\#
+        ine_session="}}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/SessionView"}}}},
+        "Socket":{"description":"The connection is a WebSocket (RFC 6455), with the subprotocol backline.v1.json if \#
+        the client offered it."},
         "BadRequest":{"description":"A value is wrong.","content":{"application/problem+json":{"schema":{"$ref":"#/c\#
         omponents/schemas/Problem","properties":{"status":{"const":400},"code":{"const":"bad_request"}}}}}},
-        "Unauthorized":{"description":"There is no such session.","headers":{"WWW-Authenticate":{"description":"How \#
-        to authenticate.","required":true,"schema":{"const":"Bearer"}}},"content":{"application/problem+json":{"sche\#
-        ma":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":401},"code":{"const":"unauthorize\#
-        d"}}}}}},
-        "Forbidden":{"description":"Its role or origin does not allow it, or the session is \#
-        banned.","headers":{"Retry-After":{"description":"When the ban ends by itself, in seconds.","schema":{"type"\#
-        :"integer","minimum":1}}},"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Prob\#
-        lem","properties":{"status":{"const":403},"code":{"enum":["forbidden","banned"]}}}}}},
-        "NotFound":{"description":"The room, or what is named in it, is not there.","content":{"application/problem+\#
-        json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":404},"code":{"const":\#
-        "not_found"}}}}}},
-        "NotAcceptable":{"description":"Accept rules JSON out.","content":{"application/problem+json":{"schema":{"$r\#
-        ef":"#/components/schemas/Problem","properties":{"status":{"const":406},"code":{"const":"not_acceptable"}}}}\#
-        }},
-        "Conflict":{"description":"The room's state does not allow it, the caller is no member, or the key was used \#
-        for another request.","content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"\#
-        ,"properties":{"status":{"const":409},"code":{"enum":["conflict","not_member"]}}}}}},
-        "RoomClosed":{"description":"The room is closed, and the command is another than closeRoom with forget, \#
-        which its owner may still give.","content":{"application/problem+json":{"schema":{"$ref":"#/components/schem\#
-        as/Problem","properties":{"status":{"const":410},"code":{"const":"room_closed"}}}}}},
-        "TooLarge":{"description":"The body is over 256 KiB, or what the operator has set.","content":{"application/\#
-        problem+json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":413},"code":{\#
-        "const":"too_large"}}}}}},
+        "Unauthorized":{"description":"The request has no valid \#
+        session.","headers":{"WWW-Authenticate":{"description":"The authentication scheme.","required":true,"schema"\#
+        :{"const":"Bearer"}}},"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"\#
+        ,"properties":{"status":{"const":401},"code":{"const":"unauthorized"}}}}}},
+        "Forbidden":{"description":"The caller's role or the origin does not allow the request, or the session is \#
+        banned.","headers":{"Retry-After":{"description":"The time after which the ban ends by itself, in seconds.",\#
+        "schema":{"type":"integer","minimum":1}}},"content":{"application/problem+json":{"schema":{"$ref":"#/compone\#
+        nts/schemas/Problem","properties":{"status":{"const":403},"code":{"enum":["forbidden","banned"]}}}}}},
+        "NotFound":{"description":"The room does not exist, or something that the request names in it does not.","co\#
+        ntent":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{\#
+        "const":404},"code":{"const":"not_found"}}}}}},
+        "NotAcceptable":{"description":"The Accept header excludes JSON.","content":{"application/problem+json":{"sc\#
+        hema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":406},"code":{"const":"not_accep\#
+        table"}}}}}},
+        "Conflict":{"description":"The room's state does not allow the request, the caller is not a member, or the \#
+        key was used for another request.","content":{"application/problem+json":{"schema":{"$ref":"#/components/sch\#
+        emas/Problem","properties":{"status":{"const":409},"code":{"enum":["conflict","not_member"]}}}}}},
+        "RoomClosed":{"description":"The room is closed, and the command is not closeRoom with forget. The owner of \#
+        a closed room may still send that command.","content":{"application/problem+json":{"schema":{"$ref":"#/compo\#
+        nents/schemas/Problem","properties":{"status":{"const":410},"code":{"const":"room_closed"}}}}}},
+        "TooLarge":{"description":"The body is larger than 256 KiB, or than the limit that the operator has set.","c\#
+        ontent":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":\#
+        {"const":413},"code":{"const":"too_large"}}}}}},
         "UnsupportedMediaType":{"description":"The body is not application/json.","content":{"application/problem+js\#
         on":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":415},"code":{"const":"u\#
         nsupported_media_type"}}}}}},
-        "LimitReached":{"description":"There would be more than there may be (Protocol.md, section 5): open rooms of\#
-         the session, tracks in the pool or in one command, queue entries, of a member or of all, members, or bans."\#
-        ,"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"statu\#
-        s":{"const":422},"code":{"const":"limit_reached"}}}}}},
-        "UpgradeRequired":{"description":"The handshake is of another version than \#
-        13.","headers":{"Sec-WebSocket-Version":{"description":"The version that is spoken.","required":true,"schema\#
-        ":{"const":"13"}}},"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem","p\#
-        roperties":{"status":{"const":426},"code":{"const":"bad_request"}}}}}},
-        "RateLimited":{"description":"Too much came from this address or session.","headers":{"Retry-After":{"$ref":\#
-        "#/components/headers/RetryAfter"}},"content":{"application/problem+json":{"schema":{"$ref":"#/components/sc\#
-        hemas/Problem","required":["retryAfterMs"],"properties":{"status":{"const":429},"code":{"const":"rate_limite\#
-        d"}}}}}},
-        "Internal":{"description":"The server could not do it; its log says why.","content":{"application/problem+js\#
-        on":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const":500},"code":{"const":"i\#
-        nternal"}}}}}},
-        "Unavailable":{"description":"The event log is out of reach, or the server stops. Nothing was changed.","hea\#
-        ders":{"Retry-After":{"$ref":"#/components/headers/RetryAfter"}},"content":{"application/problem+json":{"sch\#
-        ema":{"$ref":"#/components/schemas/Problem","required":["retryAfterMs"],"properties":{"status":{"const":503}\#
-        ,"code":{"const":"unavailable"}}}}}}
+        "LimitReached":{"description":"The request would exceed a limit (Protocol.md, section 5). The limits are for\#
+         the open rooms of a session, the tracks in the pool or in one command, the queue entries of one member or \#
+        of all, the members, and the bans.","content":{"application/problem+json":{"schema":{"$ref":"#/components/sc\#
+        hemas/Problem","properties":{"status":{"const":422},"code":{"const":"limit_reached"}}}}}},
+        "UpgradeRequired":{"description":"The handshake has a version other than \#
+        13.","headers":{"Sec-WebSocket-Version":{"description":"The version that the server supports.","required":tr\#
+        ue,"schema":{"const":"13"}}},"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/P\#
+        roblem","properties":{"status":{"const":426},"code":{"const":"bad_request"}}}}}},
+        "RateLimited":{"description":"The address or the session has exceeded a rate limit.","headers":{"Retry-After\#
+        ":{"$ref":"#/components/headers/RetryAfter"}},"content":{"application/problem+json":{"schema":{"$ref":"#/com\#
+        ponents/schemas/Problem","required":["retryAfterMs"],"properties":{"status":{"const":429},"code":{"const":"r\#
+        ate_limited"}}}}}},
+        "Internal":{"description":"The server failed to carry out the request. Its log gives the reason.","content":\#
+        {"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem","properties":{"status":{"const"\#
+        :500},"code":{"const":"internal"}}}}}},
+        "Unavailable":{"description":"The event log is out of reach, or the server is stopping. Nothing was changed.\#
+        ","headers":{"Retry-After":{"$ref":"#/components/headers/RetryAfter"}},"content":{"application/problem+json"\#
+        :{"schema":{"$ref":"#/components/schemas/Problem","required":["retryAfterMs"],"properties":{"status":{"const\#
+        ":503},"code":{"const":"unavailable"}}}}}}
         },
         "schemas":{
-        "Problem":{"description":"What went wrong (RFC 9457).","type":"object","required":["type","title","status","\#
-        code","detail"],"properties":{"type":{"const":"about:blank"},"title":{"type":"string"},"status":{"type":"int\#
-        eger"},"code":{"enum":["bad_request","method_not_allowed","not_acceptable","unsupported_media_type","unautho\#
-        rized","forbidden","banned","not_found","not_member","conflict","room_closed","too_large","limit_reached","r\#
-        ate_limited","internal","unavailable"]},"detail":{"type":"string"},"retryAfterMs":{"type":"integer","minimum\#
-        ":1}}},
+        "Problem":{"description":"The details of an error (RFC 9457).","type":"object","required":["type","title","s\#
+        tatus","code","detail"],"properties":{"type":{"const":"about:blank"},"title":{"type":"string"},"status":{"ty\#
+        pe":"integer"},"code":{"enum":["bad_request","method_not_allowed","not_acceptable","unsupported_media_type",\#
+        "unauthorized","forbidden","banned","not_found","not_member","conflict","room_closed","too_large","limit_rea\#
+        ched","rate_limited","internal","unavailable"]},"detail":{"type":"string"},"retryAfterMs":{"type":"integer",\#
+        "minimum":1}}},
         "Status":{"type":"object","required":["status"],"properties":{"status":{"enum":["ok","ready"]}}},
         "Description":{"type":"object","additionalProperties":true,"required":["openapi","info","paths","components"\#
         ],"properties":{"openapi":{"const":"3.1.0"}}},
-        "Number":{"description":"A number that the room has given \#
-        out.","type":"integer","minimum":1,"maximum":9007199254740991},
+        "Number":{"description":"A number that the room has \#
+        assigned.","type":"integer","minimum":1,"maximum":9007199254740991},
         "Time":{"description":"Milliseconds since the Unix \#
         epoch.","type":"integer","minimum":-9007199254740991,"maximum":9007199254740991},
         "Count":{"type":"integer","minimum":0,"maximum":9007199254740991},
         "Milliseconds":{"type":"integer","minimum":0,"maximum":9007199254740991},
-        "PersonName":{"description":"Trimmed, with something to see in it and no invisible or reordering characters \#
-        but those that names need (Protocol.md, section 5, Names).","type":"string","minLength":1,"maxLength":40,"pa\#
-        ttern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180E\\u200B\\u2\#
-        028-\\u202E\\u2060-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFFB]*$"},
-        "RoomName":{"description":"Like the name of a person.","type":"string","minLength":1,"maxLength":80,"pattern\#
-        ":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180E\\u200B\\u2028-\\#
-        \u202E\\u2060-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFFB]*$"},
-        "Source":{"description":"Trimmed; no control characters.","type":"string","minLength":1,"maxLength":40,"patt\#
-        ern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
-        "Title":{"description":"Trimmed; no control characters.","type":"string","minLength":1,"maxLength":300,"patt\#
-        ern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
-        "ArtworkUrl":{"description":"An absolute address of http or https, in any case, with a host.","type":"string\#
-        ","minLength":1,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s\\\\][^\\s\\\\]*$"},
+        "PersonName":{"description":"The name is trimmed and has at least one visible character. It has no invisible\#
+         or reordering characters, except those that names need (Protocol.md, section 5, Names).","type":"string","m\#
+        inLength":1,"maxLength":40,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\\#
+        u17B4\\u17B5\\u180E\\u200B\\u2028-\\u202E\\u2060-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFFB]*$"},
+        "RoomName":{"description":"The rules for the characters of a person's name apply.","type":"string","minLengt\#
+        h":1,"maxLength":80,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\\#
+        u17B5\\u180E\\u200B\\u2028-\\u202E\\u2060-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFFB]*$"},
+        "Source":{"description":"The text is trimmed and has no control characters.","type":"string","minLength":1,"\#
+        maxLength":40,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
+        "Title":{"description":"The text is trimmed and has no control characters.","type":"string","minLength":1,"m\#
+        axLength":300,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
+        "ArtworkUrl":{"description":"An absolute http or https address with a host. The scheme is in upper or lower \#
+        case.","type":"string","minLength":1,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s\\\\][^\\s\#
+        \\\\]*$"},
         "ShownPersonName":{"description":"Logs of earlier releases may hold any \#
         characters.","type":"string","minLength":1,"maxLength":40},
         "ShownRoomName":{"description":"Logs of earlier releases may hold any \#
         characters.","type":"string","minLength":1,"maxLength":80},
         "ShownArtworkUrl":{"description":"Logs of earlier releases may hold any \#
         address.","type":"string","minLength":1,"maxLength":2048},
-        "Cursor":{"description":"Opaque.","type":"string","minLength":1,"pattern":"^[0-9A-Za-z._-]+$"},
+        "Cursor":{"description":"An opaque value.","type":"string","minLength":1,"pattern":"^[0-9A-Za-z._-]+$"},
         "Coordinates":{"description":"WGS-84 degrees.","type":"object","required":["lat","lon"],"properties":{"lat":\#
         {"type":"number","minimum":-90,"maximum":90},"lon":{"type":"number","minimum":-180,"maximum":180}}},
         "Naming":{"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/PersonName"\#
@@ -315,12 +321,12 @@ enum APIDescription {
         nimum":0,"maximum":10000},"guestsMayAdd":{"type":"boolean"},"queueLocked":{"type":"boolean"},"slowModeMs":{"\#
         type":"integer","minimum":0,"maximum":3600000},"ownerAwayMs":{"type":"integer","minimum":0,"maximum":2592000\#
         000}}},
-        "SettingsUpdate":{"description":"What is left out stays as it is; other names are a 400 that names them.","t\#
-        ype":"object","additionalProperties":false,"properties":{"queueMode":{"enum":["dj","votes","fair"]},"skipRat\#
-        io":{"type":"number","minimum":0,"maximum":1},"maxWaitingPerMember":{"type":"integer","minimum":0,"maximum":\#
-        500},"repeatAfterPlays":{"type":"integer","minimum":0,"maximum":10000},"guestsMayAdd":{"type":"boolean"},"qu\#
-        eueLocked":{"type":"boolean"},"slowModeMs":{"type":"integer","minimum":0,"maximum":3600000},"ownerAwayMs":{"\#
-        type":"integer","minimum":0,"maximum":2592000000}}},
+        "SettingsUpdate":{"description":"A setting that is left out keeps its value. An unknown name is answered \#
+        400, and the answer names it.","type":"object","additionalProperties":false,"properties":{"queueMode":{"enum\#
+        ":["dj","votes","fair"]},"skipRatio":{"type":"number","minimum":0,"maximum":1},"maxWaitingPerMember":{"type"\#
+        :"integer","minimum":0,"maximum":500},"repeatAfterPlays":{"type":"integer","minimum":0,"maximum":10000},"gue\#
+        stsMayAdd":{"type":"boolean"},"queueLocked":{"type":"boolean"},"slowModeMs":{"type":"integer","minimum":0,"m\#
+        aximum":3600000},"ownerAwayMs":{"type":"integer","minimum":0,"maximum":2592000000}}},
         "RoomView":{"type":"object","required":["room"],"properties":{"room":{"$ref":"#/components/schemas/Snapshot"\#
         },"you":{"$ref":"#/components/schemas/You"}}},
         "Snapshot":{"type":"object","required":["epoch","seq","time","state"],"properties":{"epoch":{"type":"string"\#
@@ -341,8 +347,9 @@ enum APIDescription {
         ents/schemas/Number"}},"queue":{"type":"array","items":{"$ref":"#/components/schemas/QueueEntry"}},"playback\#
         ":{"oneOf":[{"$ref":"#/components/schemas/Silence"},{"$ref":"#/components/schemas/OnAir"}]},"history":{"type\#
         ":"array","maxItems":50,"items":{"$ref":"#/components/schemas/HistoryEntry"}}}},
-        "Code":{"type":"string","description":"Eight characters where the room was made unlisted, else six. It does \#
-        not change with the visibility.","pattern":"^([0-9A-HJKMNP-TV-Z]{6}|[0-9A-HJKMNP-TV-Z]{8})$"},
+        "Code":{"type":"string","description":"A room that is made unlisted gets eight characters, any other gets \#
+        six. The code does not change with the \#
+        visibility.","pattern":"^([0-9A-HJKMNP-TV-Z]{6}|[0-9A-HJKMNP-TV-Z]{8})$"},
         "Member":{"type":"object","required":["member","name","role","joinedAt"],"properties":{"member":{"$ref":"#/c\#
         omponents/schemas/Number"},"name":{"$ref":"#/components/schemas/ShownPersonName"},"role":{"$ref":"#/componen\#
         ts/schemas/Role"},"joinedAt":{"$ref":"#/components/schemas/Time"}}},
@@ -390,17 +397,17 @@ enum APIDescription {
         "EventList":{"type":"object","required":["epoch","events","seq"],"properties":{"epoch":{"type":"string"},"ev\#
         ents":{"type":"array","maxItems":1000,"items":{"$ref":"#/components/schemas/Event"}},"seq":{"$ref":"#/compon\#
         ents/schemas/Number"}}},
-        "Event":{"description":"What has happened (Protocol.md, section 5).","oneOf":[{"$ref":"#/components/schemas/\#
-        RoomCreated"},{"$ref":"#/components/schemas/RoomUpdated"},{"$ref":"#/components/schemas/RoomClosed"},{"$ref"\#
-        :"#/components/schemas/MemberJoined"},{"$ref":"#/components/schemas/MemberLeft"},{"$ref":"#/components/schem\#
-        as/MemberRenamed"},{"$ref":"#/components/schemas/RoleChanged"},{"$ref":"#/components/schemas/MemberBanned"},\#
-        {"$ref":"#/components/schemas/MemberUnbanned"},{"$ref":"#/components/schemas/TracksAdded"},{"$ref":"#/compon\#
-        ents/schemas/TracksRemoved"},{"$ref":"#/components/schemas/VoteCast"},{"$ref":"#/components/schemas/VoteWith\#
-        drawn"},{"$ref":"#/components/schemas/VotesCleared"},{"$ref":"#/components/schemas/SkipVoteCast"},{"$ref":"#\#
-        /components/schemas/EntryEnqueued"},{"$ref":"#/components/schemas/EntryRemoved"},{"$ref":"#/components/schem\#
-        as/EntryMoved"},{"$ref":"#/components/schemas/PlaybackStarted"},{"$ref":"#/components/schemas/PlaybackPaused\#
-        "},{"$ref":"#/components/schemas/PlaybackResumed"},{"$ref":"#/components/schemas/PlaybackSeeked"},{"$ref":"#\#
-        /components/schemas/PlaybackStopped"},{"$ref":"#/components/schemas/EntryFinished"}]},
+        "Event":{"description":"A change of the room (Protocol.md, section 5).","oneOf":[{"$ref":"#/components/schem\#
+        as/RoomCreated"},{"$ref":"#/components/schemas/RoomUpdated"},{"$ref":"#/components/schemas/RoomClosed"},{"$r\#
+        ef":"#/components/schemas/MemberJoined"},{"$ref":"#/components/schemas/MemberLeft"},{"$ref":"#/components/sc\#
+        hemas/MemberRenamed"},{"$ref":"#/components/schemas/RoleChanged"},{"$ref":"#/components/schemas/MemberBanned\#
+        "},{"$ref":"#/components/schemas/MemberUnbanned"},{"$ref":"#/components/schemas/TracksAdded"},{"$ref":"#/com\#
+        ponents/schemas/TracksRemoved"},{"$ref":"#/components/schemas/VoteCast"},{"$ref":"#/components/schemas/VoteW\#
+        ithdrawn"},{"$ref":"#/components/schemas/VotesCleared"},{"$ref":"#/components/schemas/SkipVoteCast"},{"$ref"\#
+        :"#/components/schemas/EntryEnqueued"},{"$ref":"#/components/schemas/EntryRemoved"},{"$ref":"#/components/sc\#
+        hemas/EntryMoved"},{"$ref":"#/components/schemas/PlaybackStarted"},{"$ref":"#/components/schemas/PlaybackPau\#
+        sed"},{"$ref":"#/components/schemas/PlaybackResumed"},{"$ref":"#/components/schemas/PlaybackSeeked"},{"$ref"\#
+        :"#/components/schemas/PlaybackStopped"},{"$ref":"#/components/schemas/EntryFinished"}]},
         "RoomCreated":{"type":"object","required":["seq","at","type","id","code","name","visibility","settings"],"pr\#
         operties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"c\#
         onst":"roomCreated"},"id":{"type":"string","format":"uuid"},"code":{"$ref":"#/components/schemas/Code"},"nam\#
@@ -430,11 +437,12 @@ enum APIDescription {
         "RoleChanged":{"type":"object","required":["seq","at","type","member","role"],"properties":{"seq":{"$ref":"#\#
         /components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"roleChanged"},"membe\#
         r":{"$ref":"#/components/schemas/Number"},"role":{"$ref":"#/components/schemas/Role"},"by":{"$ref":"#/compon\#
-        ents/schemas/Number"},"reason":{"type":"string","description":"Without by it is ownerLeft or ownerAway."}}},
+        ents/schemas/Number"},"reason":{"type":"string","description":"If by is absent, the reason is ownerLeft or \#
+        ownerAway."}}},
         "MemberBanned":{"type":"object","required":["seq","at","type","member"],"properties":{"seq":{"$ref":"#/compo\#
         nents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberBanned"},"member":{"\#
         $ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"role":{"const":"dj","descr\#
-        iption":"Where the member was a \#
+        iption":"Present if the member was a \#
         DJ."},"until":{"$ref":"#/components/schemas/Time"},"reason":{"$ref":"#/components/schemas/Reason"}}},
         "MemberUnbanned":{"type":"object","required":["seq","at","type","member"],"properties":{"seq":{"$ref":"#/com\#
         ponents/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"memberUnbanned"},"member\#
@@ -501,38 +509,38 @@ enum APIDescription {
         pe":{"const":"entryFinished"},"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/s\#
         chemas/Number"},"reason":{"enum":["ended","skipped","replaced"]},"startedAt":{"$ref":"#/components/schemas/T\#
         ime"},"playedMs":{"$ref":"#/components/schemas/Milliseconds"},"by":{"$ref":"#/components/schemas/Number"}}},
-        "Withdrawal":{"description":"What is left of a track's votes when its voter leaves.","type":"object","requir\#
+        "Withdrawal":{"description":"The votes of a track after one of its voters has left.","type":"object","requir\#
         ed":["track","votes"],"properties":{"track":{"$ref":"#/components/schemas/Number"},"votes":{"$ref":"#/compon\#
         ents/schemas/Count"},"requestedSeq":{"$ref":"#/components/schemas/Number"}}},
-        "Why":{"description":"By which numbers the room chose.","type":"object","required":["rule","rank"],"properti\#
-        es":{"rule":{"enum":["votes","fair","repeatAfterPlays"]},"rank":{"type":"array","items":{"type":"integer"}},\#
-        "turnOf":{"$ref":"#/components/schemas/Number"}}},
+        "Why":{"description":"The numbers by which the room chose.","type":"object","required":["rule","rank"],"prop\#
+        erties":{"rule":{"enum":["votes","fair","repeatAfterPlays"]},"rank":{"type":"array","items":{"type":"integer\#
+        "}},"turnOf":{"$ref":"#/components/schemas/Number"}}},
         "NumberedTrack":{"type":"object","required":["track","source","sourceId","title"],"properties":{"track":{"$r\#
         ef":"#/components/schemas/Number"},"source":{"$ref":"#/components/schemas/Source"},"sourceId":{"$ref":"#/com\#
         ponents/schemas/Title"},"title":{"$ref":"#/components/schemas/Title"},"artist":{"$ref":"#/components/schemas\#
         /Title"},"album":{"$ref":"#/components/schemas/Title"},"durationMs":{"type":"integer","minimum":0,"maximum":\#
         604800000},"artworkUrl":{"$ref":"#/components/schemas/ShownArtworkUrl"}}},
         "Acknowledgement":{"type":"object","required":["seq"],"properties":{"seq":{"$ref":"#/components/schemas/Numb\#
-        er"},"result":{"description":"Of join the member, of addTracks the tracks, of enqueue the entry.","oneOf":[{\#
-        "type":"object","required":["member"],"properties":{"member":{"$ref":"#/components/schemas/Number"}}},{"type\#
-        ":"object","required":["tracks"],"properties":{"tracks":{"type":"array","items":{"$ref":"#/components/schema\#
-        s/Number"}}}},{"type":"object","required":["entry"],"properties":{"entry":{"$ref":"#/components/schemas/Numb\#
-        er"}}}]}}},
+        er"},"result":{"description":"The command join returns the member, addTracks the tracks, and enqueue the ent\#
+        ry.","oneOf":[{"type":"object","required":["member"],"properties":{"member":{"$ref":"#/components/schemas/Nu\#
+        mber"}}},{"type":"object","required":["tracks"],"properties":{"tracks":{"type":"array","items":{"$ref":"#/co\#
+        mponents/schemas/Number"}}}},{"type":"object","required":["entry"],"properties":{"entry":{"$ref":"#/componen\#
+        ts/schemas/Number"}}}]}}},
         "CommandBody":{"type":"object","required":["command"],"properties":{"command":{"$ref":"#/components/schemas/\#
         Command"}}},
-        "Command":{"description":"Who may give it, and what comes of it, is in Protocol.md, section 5.","oneOf":[{"$\#
-        ref":"#/components/schemas/BareCommand"},{"$ref":"#/components/schemas/JoinCommand"},{"$ref":"#/components/s\#
-        chemas/RenameCommand"},{"$ref":"#/components/schemas/UpdateRoomCommand"},{"$ref":"#/components/schemas/Close\#
-        RoomCommand"},{"$ref":"#/components/schemas/MemberCommand"},{"$ref":"#/components/schemas/SetRoleCommand"},{\#
-        "$ref":"#/components/schemas/KickCommand"},{"$ref":"#/components/schemas/AddTracksCommand"},{"$ref":"#/compo\#
-        nents/schemas/RemoveTracksCommand"},{"$ref":"#/components/schemas/TrackCommand"},{"$ref":"#/components/schem\#
-        as/EnqueueCommand"},{"$ref":"#/components/schemas/EntryCommand"},{"$ref":"#/components/schemas/MoveCommand"}\#
-        ,{"$ref":"#/components/schemas/PlayCommand"},{"$ref":"#/components/schemas/SeekCommand"},{"$ref":"#/componen\#
-        ts/schemas/SyncDeckCommand"}]},
+        "Command":{"description":"Protocol.md, section 5, gives the callers and the events of each command.","oneOf"\#
+        :[{"$ref":"#/components/schemas/BareCommand"},{"$ref":"#/components/schemas/JoinCommand"},{"$ref":"#/compone\#
+        nts/schemas/RenameCommand"},{"$ref":"#/components/schemas/UpdateRoomCommand"},{"$ref":"#/components/schemas/\#
+        CloseRoomCommand"},{"$ref":"#/components/schemas/MemberCommand"},{"$ref":"#/components/schemas/SetRoleComman\#
+        d"},{"$ref":"#/components/schemas/KickCommand"},{"$ref":"#/components/schemas/AddTracksCommand"},{"$ref":"#/\#
+        components/schemas/RemoveTracksCommand"},{"$ref":"#/components/schemas/TrackCommand"},{"$ref":"#/components/\#
+        schemas/EnqueueCommand"},{"$ref":"#/components/schemas/EntryCommand"},{"$ref":"#/components/schemas/MoveComm\#
+        and"},{"$ref":"#/components/schemas/PlayCommand"},{"$ref":"#/components/schemas/SeekCommand"},{"$ref":"#/com\#
+        ponents/schemas/SyncDeckCommand"}]},
         "BareCommand":{"type":"object","required":["type"],"properties":{"type":{"enum":["leave","pause","resume","s\#
         kip"]}}},
         "JoinCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"join"},"name":{"$ref":"#/c\#
-        omponents/schemas/PersonName","description":"The session's name where it is left out."}}},
+        omponents/schemas/PersonName","description":"If the name is left out, the session's name applies."}}},
         "RenameCommand":{"type":"object","required":["type","name"],"properties":{"type":{"const":"rename"},"name":{\#
         "$ref":"#/components/schemas/PersonName"}}},
         "UpdateRoomCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"updateRoom"},"name":\#
@@ -550,11 +558,11 @@ enum APIDescription {
         "KickCommand":{"type":"object","required":["type"],"oneOf":[{"required":["member"]},{"required":["members"]}\#
         ],"properties":{"type":{"const":"kick"},"member":{"$ref":"#/components/schemas/Number"},"members":{"type":"a\#
         rray","minItems":1,"maxItems":500,"uniqueItems":true,"items":{"$ref":"#/components/schemas/Number"},"descrip\#
-        tion":"All of them are kicked, or none."},"ban":{"type":"boolean"},"durationMs":{"type":"integer","minimum":\#
-        1,"maximum":31536000000,"description":"When the ban ends by itself; only with \#
-        ban."},"reason":{"$ref":"#/components/schemas/Reason"}}},
-        "Reason":{"description":"Trimmed; no control characters.","type":"string","minLength":1,"maxLength":200,"pat\#
-        tern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
+        tion":"The command kicks all of these members, or none."},"ban":{"type":"boolean"},"durationMs":{"type":"int\#
+        eger","minimum":1,"maximum":31536000000,"description":"The time after which the ban ends by itself. It is \#
+        allowed only with ban."},"reason":{"$ref":"#/components/schemas/Reason"}}},
+        "Reason":{"description":"The text is trimmed and has no control characters.","type":"string","minLength":1,"\#
+        maxLength":200,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
         "AddTracksCommand":{"type":"object","required":["type","tracks"],"properties":{"type":{"const":"addTracks"},\#
         "tracks":{"type":"array","minItems":1,"maxItems":500,"items":{"$ref":"#/components/schemas/NewTrack"}}}},
         "RemoveTracksCommand":{"type":"object","required":["type","tracks"],"properties":{"type":{"const":"removeTra\#
