@@ -17,11 +17,11 @@ RUN apt-get update \
 COPY --from=build /usr/local/bin/backline /usr/local/bin/backline
 USER backline
 WORKDIR /data
-# The embedded store where no database is configured, and the development certificate where no other is.
+# Holds the embedded store if no database is configured, and the development certificate if no other one is.
 VOLUME /data
 EXPOSE 8443
-# Asks only whether the process lives, with TLS and, where that fails, without (--plain); the certificate is not verified.
-# A port that is not 8443 has to be given as BACKLINE_PORT.
+# Checks only that the process lives: first with TLS, and if that fails, without (--plain). The certificate is not
+# verified. Set BACKLINE_PORT if the port is not 8443.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
     CMD ask() { curl --fail --silent --insecure --max-time 1 --output /dev/null "$1://127.0.0.1:${BACKLINE_PORT:-8443}/healthz"; }; \
         ask https || ask http

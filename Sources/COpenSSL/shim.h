@@ -20,7 +20,7 @@
 #error "TLSTransport needs OpenSSL 3.0 or newer"
 #endif
 
-// Whether an error says no more than that a deeper layer, which has left an error of its own, has failed.
+// Returns whether an error only reports that a deeper layer failed. That layer has left an error of its own.
 static inline int backline_error_is_nested(unsigned long code) {
     return !ERR_SYSTEM_ERROR(code) && (ERR_GET_REASON(code) & ERR_RFLAG_COMMON) != 0
         && (ERR_GET_REASON(code) & ~ERR_RFLAG_COMMON) < 256;
@@ -33,8 +33,8 @@ static inline void backline_bio_set_retry_read(BIO *bio) { BIO_set_retry_read(bi
 static inline int backline_bio_type_source_sink(void) { return BIO_get_new_index() | BIO_TYPE_SOURCE_SINK; }
 static inline long backline_bio_memory(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
 
-// Both record buffers are given back to the allocator whenever they are empty, and a write that has
-// to be tried again may come from another address.
+// OpenSSL frees both record buffers whenever they are empty. A write that is tried again may pass its
+// bytes at another address.
 static inline void backline_ctx_set_modes(SSL_CTX *ctx) {
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
@@ -57,8 +57,8 @@ typedef int (*backline_ticket_callback)(SSL *, unsigned char *, unsigned char *,
 static inline int backline_ctx_set_ticket_keys(SSL_CTX *ctx, backline_ticket_callback callback) {
     return (int)SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, callback);
 }
-// Makes ready the ciphers of a ticket (RFC 5077 §4: AES-CBC and HMAC-SHA-256) with the key's 16 bytes of name, 32 of AES
-// and 32 of HMAC.
+// Prepares the ciphers of a ticket (RFC 5077 §4: AES-CBC and HMAC-SHA-256). The key has 16 bytes of name, 32 bytes for
+// AES and 32 bytes for HMAC.
 static inline int backline_ticket_ciphers(
     EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, const unsigned char *key, const unsigned char *iv, int seals) {
     OSSL_PARAM params[] = {
