@@ -78,9 +78,9 @@ struct ImportedRoom {
             throw ArchiveLineFault(message: "its epoch does not match its checksum")
         }
         var part = part(DirectoryEntry(of: state))
-        part.members = state.currentMemberships
+        part.members = state.listedMembers
         // The room is forgotten again, whether or not the export contains its events already rewritten.
-        if state.isForgotten { part.forgetAt = state.lastEventAt.milliseconds }
+        part.forgetAt = state.forgetAt
         part.clearing = state.clearing
         return part
     }

@@ -59,10 +59,10 @@ struct PendingAppend {
         if let forget = closing {
             // Closing a room ends every membership, so none needs leaving.
             touched.formUnion(room.memberOfSession.keys)
-            if forget { append.forgetAt = room.lastEventAt.milliseconds }
+            if forget { append.forgetAt = room.forgetAt }
         }
         for session in touched {
-            if room.isOpen, room.memberOfSession[session] != nil {
+            if room.lists(session) {
                 append.joined.append(session.uuid)
             } else {
                 append.left.append(session.uuid)

@@ -35,8 +35,7 @@ package struct RoomHistory: Sendable {
                 while state.seq < seq {
                     let events = try await store.read(
                         room.uuid, after: state.seq, limit: min(1_000, seq - state.seq), bytes: Self.bytesOfEvents)
-                    let last = events.last?.seq ?? seq
-                    for event in try events.recorded(after: state.seq, through: last) { state.evolve(event) }
+                    try state.fold(events, through: events.last?.seq ?? seq)
                 }
                 // The log may still contain data that is to be forgotten or was cleared, also since this was read.
                 let redaction = await live.redaction

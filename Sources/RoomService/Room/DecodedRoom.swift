@@ -70,8 +70,7 @@ struct DecodedRoom: Sendable {
     /// - Throws: ``LogFault`` if the log holds what this program cannot read.
     private init(_ loaded: LoadedStream, on before: RoomState) throws(LogFault) {
         var state = before
-        let events = try loaded.events.recorded(after: state.seq, through: loaded.head.version.seq)
-        for event in events { state.evolve(event) }
+        let events = try state.fold(loaded.events, through: loaded.head.version.seq)
         var keys = IdempotencyWindow()
         for key in loaded.keys { keys.remember(key) }
         self.head = loaded.head
