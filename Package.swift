@@ -64,7 +64,8 @@ let package = Package(
         target(
             "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemErrors", "CPostgres"]),
         target(
-            "SQLiteEventStore", ["EventStorage", "SchemaFiles", .product(name: "GRDB", package: "GRDB.swift")]),
+            "SQLiteEventStore",
+            ["EventStorage", "SchemaFiles", "SystemErrors", .product(name: "GRDB", package: "GRDB.swift")]),
 
         // Shells.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -185,8 +186,7 @@ let package = Package(
         tests(
             "HTTPTransportTests",
             [
-                "HTTPTransport", "WebSocketCodec", nioCore, nioEmbedded,
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                "HTTPTransport", nioCore, nioEmbedded, .product(name: "NIOHTTP1", package: "swift-nio"),
             ]),
         tests("IdentityTokensTests", ["IdentityTokens"]),
         tests("PrometheusMetricsTests", ["PrometheusMetrics", coreMetrics]),

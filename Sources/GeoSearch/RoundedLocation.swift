@@ -9,8 +9,8 @@
 /// A room's location: the centre of a cell, which hides where in the cell the room is.
 ///
 /// ``Coordinate/rounded(toCellsOf:)`` makes it from a client's location; readers of the log make it from stored values.
-/// Events, states and directory entries hold this type and no ``Coordinate``, so that an unrounded location cannot be
-/// stored.
+/// Events, states and directory entries hold this type and no ``Coordinate``. `Tests/ArchitectureTests` enforce that only
+/// the readers of stored rows make one without rounding.
 package struct RoundedLocation: Hashable, Sendable {
     /// The cell's centre.
     package let coordinate: Coordinate

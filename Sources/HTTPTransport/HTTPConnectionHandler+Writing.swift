@@ -14,7 +14,7 @@ extension HTTPConnectionHandler {
             if exchange.owesAnswer { context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil) }
         case .head(var head):
             guard exchange.answerBegan() else { return isAnswerDropped = true }
-            for field in surroundings.fields where !head.headers.contains(name: field.name) {
+            for field in dependencies.fields where !head.headers.contains(name: field.name) {
                 head.headers.add(name: field.name, value: field.value)
             }
             if exchange.isEnding {
@@ -44,8 +44,8 @@ extension HTTPConnectionHandler {
     /// Answers a violation; no part of an earlier answer may be waiting.
     func refuse(_ violation: HTTPViolation) {
         isAnswerDropped = true
-        let body = surroundings.problem(violation)
-        var headers = HTTPHeaders(surroundings.fields.map { ($0.name, $0.value) })
+        let body = dependencies.problem(violation)
+        var headers = HTTPHeaders(dependencies.fields.map { ($0.name, $0.value) })
         headers.replaceOrAdd(name: "Content-Type", value: "application/problem+json")
         headers.replaceOrAdd(name: "Content-Length", value: "\(body.count)")
         headers.replaceOrAdd(name: "Connection", value: "close")
@@ -101,11 +101,11 @@ extension HTTPConnectionHandler {
     private func settle() {
         guard context != nil else { return }
         guard queue.isEmpty, inTransport == nil else {
-            surroundings.setWaiting(inTransport ?? 0)
+            dependencies.setWaiting(inTransport ?? 0)
             exchange.waits(at: .now())
             return scheduleNext()
         }
-        surroundings.setWaiting(0)
+        dependencies.setWaiting(0)
         guard exchange.isAnswerWritten else { return exchange.waitsNoMore(at: .now()) }
         releaseKept()
         perform(exchange.answerLeft(at: .now()))
@@ -114,7 +114,7 @@ extension HTTPConnectionHandler {
     /// Measures how much the peer has taken; only the system's socket buffer tells.
     func noteProgress(at now: NIODeadline) {
         guard let context else { return }
-        let unsent = surroundings.unsentBytes(context.channel) ?? inTransport ?? 0
+        let unsent = dependencies.unsentBytes(context.channel) ?? inTransport ?? 0
         if unsent > 0 { exchange.waits(at: now) }
         let taken = given - unsent
         if taken > takenSeen { exchange.progressed(by: taken - takenSeen, at: now) }

@@ -17,7 +17,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
     package typealias OutboundOut = HTTPServerResponsePart
 
     /// The parts of the server that the handler needs.
-    package struct Surroundings {
+    package struct Dependencies {
         /// The limits on a peer's time and bytes.
         package var limits: HTTPExchange.Limits
         /// Fields that are added to every answer that lacks them.
@@ -66,7 +66,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
 
     /// The timer's own record for this connection.
     package var wheelTick: Int?
-    let surroundings: Surroundings
+    let dependencies: Dependencies
     var exchange = HTTPExchange(at: .now())
     var context: ChannelHandlerContext?
     var gate: HTTPInputGate?
@@ -100,16 +100,16 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
     private var isReading = false
     private var isRequestCounted = false
 
-    init(_ surroundings: Surroundings) {
-        self.surroundings = surroundings
+    init(_ dependencies: Dependencies) {
+        self.dependencies = dependencies
     }
 
     /// Adds a handler behind SwiftNIO's reader of requests, and the gate before that reader.
     @discardableResult
-    package static func add(to channel: any Channel, _ surroundings: Surroundings) throws -> HTTPConnectionHandler {
+    package static func add(to channel: any Channel, _ dependencies: Dependencies) throws -> HTTPConnectionHandler {
         let pipeline = channel.pipeline.syncOperations
         let reader = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        let handler = HTTPConnectionHandler(surroundings)
+        let handler = HTTPConnectionHandler(dependencies)
         try pipeline.addHandler(handler, position: .after(reader))
         try pipeline.addHandler(HTTPInputGate(handler), position: .before(reader))
         return handler
@@ -138,12 +138,12 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
     private func end() {
         guard context != nil else { return }
         context = nil
-        if !exchange.isOver { surroundings.forget() }
+        if !exchange.isOver { dependencies.forget() }
         exchange.closed()
         ahead = []
         queue.removeAll()
         requestDone()
-        surroundings.setWaiting(0)
+        dependencies.setWaiting(0)
     }
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -177,7 +177,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
 
     func bytesCame(_ count: Int) {
         isReading = false
-        perform(exchange.bytesCame(count, surroundings.limits, at: .now()))
+        perform(exchange.bytesCame(count, dependencies.limits, at: .now()))
     }
 
     /// Called when all input that has arrived was handled.
@@ -212,7 +212,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
             }
         case .body(let bytes):
             knownBody = max(0, knownBody - bytes.readableBytes)
-            let step = exchange.bodyCame(bytes.readableBytes, surroundings.limits)
+            let step = exchange.bodyCame(bytes.readableBytes, dependencies.limits)
             guard step == .pass else { return perform(step) }
             if handshake == nil { context.fireChannelRead(wrapInboundOut(part)) }
         case .end:
@@ -246,7 +246,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         knownBody = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
         if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         guard exchange.headCame(isLast: isLast, at: .now()) == .pass else { return }
-        surroundings.requestBegan()
+        dependencies.requestBegan()
         isRequestCounted = true
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
@@ -257,8 +257,8 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
 
     private func handOver(_ handshake: RequestHead, _ context: ChannelHandlerContext) {
         exchange.handedOver()
-        surroundings.forget()
-        surroundings.takeOver(context.channel, handshake)
+        dependencies.forget()
+        dependencies.takeOver(context.channel, handshake)
     }
 
     /// Handles input that arrived before its turn, then input that was held back, then reads more.
@@ -272,7 +272,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
             ahead = []
             switch first {
             case .part(let part):
-                _ = exchange.bytesCame(0, surroundings.limits, at: .now())
+                _ = exchange.bytesCame(0, dependencies.limits, at: .now())
                 take(part, context)
             case .failure(let violation):
                 perform(exchange.violated(violation))
@@ -323,7 +323,7 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         releaseKept()
         guard isRequestCounted else { return }
         isRequestCounted = false
-        surroundings.requestEnded()
+        dependencies.requestEnded()
     }
 
     /// Releases the objects that were kept alive until the answer was sent.
@@ -335,10 +335,10 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
 
     /// Schedules the next check of the deadlines, which may have become earlier.
     func scheduleNext() {
-        guard let deadline = exchange.deadline(surroundings.limits) else { return }
-        surroundings.schedule(
+        guard let deadline = exchange.deadline(dependencies.limits) else { return }
+        dependencies.schedule(
             exchange.isWaiting
-                ? min(deadline, .now() + .nanoseconds(surroundings.limits.stall.nanoseconds / 8)) : deadline)
+                ? min(deadline, .now() + .nanoseconds(dependencies.limits.stall.nanoseconds / 8)) : deadline)
     }
 
     /// Extends the peer's deadlines by a time in which this server did not look at the connection.
@@ -352,9 +352,9 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         noteProgress(at: now)
         // Bytes that were not requested cannot arrive.
         if !isReading { exchange.excuseBody(.seconds(1)) }
-        perform(exchange.timeCame(now, surroundings.limits))
+        perform(exchange.timeCame(now, dependencies.limits))
         guard context != nil, !exchange.isOver else { return nil }
-        let limits = surroundings.limits
+        let limits = dependencies.limits
         let next = exchange.deadline(limits) ?? now + limits.idle
         // Progress counts from the time when it was measured.
         return exchange.isWaiting ? min(next, now + .nanoseconds(limits.stall.nanoseconds / 8)) : next

@@ -91,7 +91,7 @@ package final class RoomServer: Service, Sendable {
         let metricsListener = try await listenForMetrics()
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { await self.connections.run() }
-            tasks.addTask { await self.keepHouse() }
+            tasks.addTask { await self.runHousekeeping() }
             for feed in feeds { tasks.addTask { await Self.turnWheel(of: feed) } }
             if let address = listener.localAddress { onReady(address) }
             // Sleeps until the stop; cancellation ends it as well.
@@ -180,7 +180,7 @@ package final class RoomServer: Service, Sendable {
         if let tls { try channel.pipeline.syncOperations.addHandler(tls) }
         let ticket = addresses.admit(peer)
         let (addresses, admission, connections) = (addresses, admission, connections)
-        var surroundings = FirstRequestHandler.Surroundings(
+        var dependencies = FirstRequestHandler.Dependencies(
             loop: hub.loop, hub: hub, tls: tls, ticket: ticket, newcomer: newcomer,
             countHandshake: { fields throws(CommandFailure) in
                 try admission.request(from: peer, forwardedFor: fields)
@@ -193,23 +193,23 @@ package final class RoomServer: Service, Sendable {
             // A handler that follows earlier requests never returns the connection to the HTTP server.
             serveHTTP: { _ in throw ChannelError.inappropriateOperationForState },
             isDraining: { self.isDraining })
-        var later = surroundings
+        var later = dependencies
         later.newcomer = nil
-        surroundings.serveHTTP = { channel in
+        dependencies.serveHTTP = { channel in
             try http.serve(on: channel, hub.loop, behind: tls, ticket) { channel, handshake in
                 Self.open(handshake, on: channel, behind: tls, later)
             }
         }
-        try channel.pipeline.syncOperations.addHandler(FirstRequestHandler(surroundings))
+        try channel.pipeline.syncOperations.addHandler(FirstRequestHandler(dependencies))
     }
 
     /// Takes a connection from the HTTP server and opens a socket on it.
     private static func open(
         _ handshake: RequestHead, on channel: any Channel, behind tls: TLSHandler?,
-        _ surroundings: FirstRequestHandler.Surroundings
+        _ dependencies: FirstRequestHandler.Dependencies
     ) {
         let pipeline = channel.pipeline.syncOperations
-        let handler = FirstRequestHandler(surroundings)
+        let handler = FirstRequestHandler(dependencies)
         do {
             try pipeline.addHandler(handler, position: tls.map { .after($0) } ?? .first)
             handler.open(handshake)
@@ -218,13 +218,13 @@ package final class RoomServer: Service, Sendable {
         }
     }
 
-    private func keepHouse() async {
+    private func runHousekeeping() async {
         var nextExtension = NIODeadline.now() + extensionInterval
         var nextTrim = NIODeadline.now() + Self.trimInterval
         // The most bytes that have waited since memory was last returned to the system.
         var mostWaiting = 0
         while !Task.isCancelled {
-            try? await Task.sleep(for: Self.houseKeepingInterval)
+            try? await Task.sleep(for: Self.housekeepingInterval)
             mostWaiting = max(mostWaiting, admission.waiting.count)
             if nextTrim < .now() || mostWaiting - admission.waiting.count > Self.trimmedDrop {
                 Heap.giveBack()
@@ -233,7 +233,7 @@ package final class RoomServer: Service, Sendable {
             }
             let extendsSessions = nextExtension < .now()
             if extendsSessions { nextExtension = .now() + extensionInterval }
-            for feed in feeds { await lookAfterSessions(of: feed, extending: extendsSessions) }
+            for feed in feeds { await checkSessions(of: feed, extending: extendsSessions) }
         }
     }
 
@@ -251,7 +251,7 @@ package final class RoomServer: Service, Sendable {
     /// Memory is returned earlier if the bytes that wait for peers have fallen by this much.
     private static let trimmedDrop = 32 << 20
     /// How often the sessions of open sockets are checked.
-    private static let houseKeepingInterval = Duration.milliseconds(2_500)
+    private static let housekeepingInterval = Duration.milliseconds(2_500)
     /// How often the ends of sessions with open sockets are extended, since an open socket counts as use.
     private var extensionInterval: TimeAmount {
         min(.hours(1), .milliseconds(rooms.settings.sessionLifetimeMs / 10))
@@ -259,7 +259,7 @@ package final class RoomServer: Service, Sendable {
 
     /// Closes the sockets of sessions that were ended through another server on the same log, and extends the others if
     /// asked to.
-    private func lookAfterSessions(of feed: HubFeed, extending: Bool) async {
+    private func checkSessions(of feed: HubFeed, extending: Bool) async {
         guard let connected = try? await feed.loop.submit({ feed.attached?.sessions ?? [] }).get() else { return }
         for session in await rooms.sessionEnding.endedElsewhere(connected) { feed.onLoop { $0.sessionEnded(session) } }
         if extending { for session in connected { await rooms.sessions.extend(session) } }

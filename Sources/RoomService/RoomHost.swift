@@ -81,16 +81,16 @@ package final class RoomHost: Sendable {
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.jobs.run() }
-                await withDiscardingTaskGroup { house in
-                    house.addTask { await self.housekeeping.run() }
-                    house.addTask { await self.erasure.run() }
-                    if settings.keepsNearby { house.addTask { await self.nearby.run() } }
+                await withDiscardingTaskGroup { tasks in
+                    tasks.addTask { await self.housekeeping.run() }
+                    tasks.addTask { await self.erasure.run() }
+                    if settings.keepsNearby { tasks.addTask { await self.nearby.run() } }
                     if let bus {
-                        house.addTask { await bus.run { self.inbox.heard($0) } }
-                        house.addTask { await self.inbox.keepPresence() }
+                        tasks.addTask { await bus.run { self.inbox.heard($0) } }
+                        tasks.addTask { await self.inbox.keepPresence() }
                     }
                     await groupCommit.run(flushes: settings.flushesSideBySide)
-                    house.cancelAll()
+                    tasks.cancelAll()
                     await bus?.tellLast(.presenceEnded)
                 }
                 // Jobs are not cancelled, because something waits for each job's result.

@@ -2,6 +2,7 @@ package import EventStorage
 import Foundation
 import GRDB
 import Synchronization
+import SystemErrors
 
 /// The event store in one SQLite file, for a server without a database server.
 ///
@@ -91,8 +92,7 @@ package final class SQLiteStore: EventStore {
             guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0
             else { continue }
             guard unsafe chmod(file, status.st_mode & 0o700) != 0, errno != EPERM, errno != EROFS else { continue }
-            let name = unsafe String(cString: strerror(errno))
-            throw .unreachable(.init(message: "the mode of \(file) cannot be changed: \(name)"))
+            throw .unreachable(.init(message: "the mode of \(file) cannot be changed: \(SystemError.current)"))
         }
     }
 
@@ -103,8 +103,7 @@ package final class SQLiteStore: EventStore {
             let path = "/" + components[1...count].joined(separator: "/")
             // The pointers that C takes and gives do not outlive these expressions.
             guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
-            let name = unsafe String(cString: strerror(errno))
-            throw .unreachable(.init(message: "the directory \(path) cannot be made: \(name)"))
+            throw .unreachable(.init(message: "the directory \(path) cannot be made: \(SystemError.current)"))
         }
     }
 

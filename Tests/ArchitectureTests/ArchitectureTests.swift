@@ -57,6 +57,23 @@ import Testing
         #expect(target.imports.isDisjoint(with: ["Foundation", "Dispatch", "NIOPosix", "Logging"]))
     }
 
+    /// Only decoders of stored rows may take a coordinate for rounded: all others round it.
+    @Test func `a rounded location is made without rounding by the readers of the log alone`() {
+        var makers: Set<String> = []
+        for target in tree.targets {
+            for (path, source) in target.files
+            where source.contains(/RoundedLocation\(stored:|\.withStored\(|RoundedLocation\.init\(stored:/) {
+                makers.insert("\(target.name)/\(path)")
+            }
+        }
+        #expect(makers == Self.readersOfLocations)
+    }
+
+    private static let readersOfLocations: Set = [
+        "EventStorage/Directory.swift", "PostgresEventStore/PostgresStore+Directory.swift",
+        "RoomWire/RoomPartsJSON.swift", "SQLiteEventStore/SQLiteStore+Directory.swift",
+    ]
+
     @Test func `the quick loop keeps every target that a pure target imports`() throws {
         let list = try #require(tree.manifest.firstMatch(of: /let pure: Set = \[(?<names>[^\]]*)\]/))
         let pure = Set(list.names.matches(of: /"(\w+)"/).map { String($0.1) })

@@ -40,7 +40,9 @@ let importArrows: [ImportArrow] = {
         arrow(
             "PostgresEventStore", ["ByteText", "EventStorage", "SchemaFiles", "SystemErrors", "CPostgres"],
             platform.union(["FoundationEssentials", "Synchronization"])),
-        arrow("SQLiteEventStore", ["EventStorage", "SchemaFiles"], ["GRDB", "Foundation", "Synchronization"]),
+        arrow(
+            "SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemErrors"],
+            ["GRDB", "Foundation", "Synchronization"]),
 
         // Shells.
         arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),

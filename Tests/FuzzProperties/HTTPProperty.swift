@@ -35,12 +35,12 @@ private struct HTTPReading {
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             try channel.pipeline.syncOperations.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false)
-            let surroundings = HTTPConnectionHandler.Surroundings(
+            let dependencies = HTTPConnectionHandler.Dependencies(
                 limits: HTTPExchange.Limits(
                     idle: .seconds(60), head: .seconds(10), bodyGrace: .seconds(10), stall: .seconds(30),
                     linger: .seconds(5), unwantedBody: 1_024),
                 problem: { _ in [] }, takeOver: { _, _ in server.isTakenOver = true })
-            try HTTPConnectionHandler.add(to: channel, surroundings)
+            try HTTPConnectionHandler.add(to: channel, dependencies)
             try channel.pipeline.syncOperations.addHandler(server)
             for piece in pieces where channel.isActive {
                 _ = try? channel.writeInbound(ByteBuffer(bytes: piece))

@@ -20,7 +20,7 @@ struct HTTPConnectionHandlerTests {
             unwantedBody: 1_024)
         handler = try HTTPConnectionHandler.add(
             to: channel,
-            HTTPConnectionHandler.Surroundings(
+            HTTPConnectionHandler.Dependencies(
                 limits: limits, fields: [("X-One", "1"), ("X-Two", "2")], problem: { _ in [0x78] },
                 takeOver: { _, _ in }))
         try channel.pipeline.syncOperations.addHandler(server)

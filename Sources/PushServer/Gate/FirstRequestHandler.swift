@@ -18,7 +18,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     typealias OutboundOut = ByteBuffer
 
     /// The parts of the server that the handler needs.
-    struct Surroundings {
+    struct Dependencies {
         var loop: LoopContext
         var hub: any SocketOwner
         /// The TLS handler that sends; nil if there is no TLS.
@@ -47,7 +47,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     let id: ConnectionID
     var wheelTick: Int?
-    private var surroundings: Surroundings
+    private var dependencies: Dependencies
     /// The connection's place in the count of its address.
     private var ticket: AddressLimit.Ticket?
     /// The account of bytes that wait on the connection.
@@ -63,19 +63,19 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     private var isOpened = false
     private var context: ChannelHandlerContext?
 
-    init(_ surroundings: Surroundings) {
-        self.surroundings = surroundings
-        ticket = surroundings.ticket
-        let settings = surroundings.loop.settings
-        id = surroundings.loop.makeID()
+    init(_ dependencies: Dependencies) {
+        self.dependencies = dependencies
+        ticket = dependencies.ticket
+        let settings = dependencies.loop.settings
+        id = dependencies.loop.makeID()
         // A connection that is opened while the server stops is closed at once.
-        deadline = .now() + (surroundings.isDraining() ? .zero : settings.handshakeTimeout)
+        deadline = .now() + (dependencies.isDraining() ? .zero : settings.handshakeTimeout)
         parser = HeadParser(maximumHeadLength: settings.maximumHeadLength)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        surroundings.loop.deadlines.lookAfter(self, id, at: deadline)
+        dependencies.loop.deadlines.lookAfter(self, id, at: deadline)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -89,7 +89,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     private func end() {
         context = nil
-        if !isOpened { surroundings.loop.deadlines.forget(id) }
+        if !isOpened { dependencies.loop.deadlines.forget(id) }
     }
 
     func deadlineReached(at now: NIODeadline) -> NIODeadline? {
@@ -111,15 +111,15 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         arrived.writeImmutableBuffer(unwrapInboundIn(data))
         guard !isDeciding else {
             // A client may send nothing before it is answered; input that arrives nevertheless is bounded.
-            if arrived.readableBytes > surroundings.loop.settings.maximumMessageLength { context.close(promise: nil) }
+            if arrived.readableBytes > dependencies.loop.settings.maximumMessageLength { context.close(promise: nil) }
             return
         }
         var rest = arrived
         do throws(HandshakeViolation) {
             guard let head = try parser.parseRequest(&rest) else { return }
             isHead = head.method == "HEAD"
-            surroundings.newcomer = nil
-            if surroundings.ticket?.isOverLimit == true { return refuseExcess(context) }
+            dependencies.newcomer = nil
+            if dependencies.ticket?.isOverLimit == true { return refuseExcess(context) }
             if head.asksForWebSocket {
                 arrived = rest
                 try open(head, context)
@@ -144,7 +144,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     private func handOver(_ context: ChannelHandlerContext) {
         do {
-            try surroundings.serveHTTP(context.channel)
+            try dependencies.serveHTTP(context.channel)
             let bytes = arrived
             arrived = ByteBuffer()
             context.fireChannelRead(wrapInboundOut(bytes))
@@ -169,25 +169,25 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         let fields = head.fields
         let forwardedFor = fields.values(of: TrustedProxies.field)
         do throws(CommandFailure) {
-            try surroundings.countHandshake(forwardedFor)
+            try dependencies.countHandshake(forwardedFor)
         } catch {
             return refuse(error, context)
         }
-        if let forwarded = surroundings.admitForwarded(forwardedFor) { ticket = forwarded }
-        account = surroundings.account(forwardedFor)
+        if let forwarded = dependencies.admitForwarded(forwardedFor) { ticket = forwarded }
+        account = dependencies.account(forwardedFor)
         guard ticket?.isOverLimit != true else { return refuseExcess(context) }
-        guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
-        guard surroundings.origins.permits(origins: fields.values(of: "Origin"), host: fields.onlyValue(of: "Host"))
+        guard !dependencies.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
+        guard dependencies.origins.permits(origins: fields.values(of: "Origin"), host: fields.onlyValue(of: "Host"))
         else { return refuse(CommandFailure(.forbidden, "pages of this origin may not open sockets"), context) }
         isDeciding = true
-        let authenticator = surroundings.authenticator
+        let authenticator = dependencies.authenticator
         let authorization = fields.values(of: "Authorization").first
         let cookies = fields.values(of: "Cookie")
         if let session = authenticator.rememberedSession(authorization: authorization, cookies: cookies) {
             return admit(session, to: place, handshake, context)
         }
         let done = resume(handshake, context) { session in self.admit(session, to: place, handshake, context) }
-        surroundings.start {
+        dependencies.start {
             do throws(CommandFailure) {
                 done(.success(try await authenticator.session(authorization: authorization, cookies: cookies)))
             } catch {
@@ -226,7 +226,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         _ reference: RoomReference, for session: Session, _ handshake: ServerHandshake,
         _ context: ChannelHandlerContext
     ) {
-        let lookup = surroundings.loop.lookup
+        let lookup = dependencies.loop.lookup
         let seeker = RoomSeeker(session: session.id, address: account?.network)
         do throws(CommandFailure) {
             if let room = try lookup.known(reference, by: seeker) {
@@ -245,7 +245,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         let done = resume(handshake, context) { (_: Void) in
             self.decided(.success((session, room)), handshake, context)
         }
-        surroundings.loop.rooms.registry.admit(session.id, to: room) { result in
+        dependencies.loop.rooms.registry.admit(session.id, to: room) { result in
             done(result.mapError { CommandFailure($0) })
         }
     }
@@ -256,27 +256,27 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     ) {
         guard context.channel.isActive else { return }
         // A socket that opened now would not be told that the server stops.
-        guard !surroundings.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
+        guard !dependencies.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
         switch result {
         case .success(let (session, room)):
             let place: OpenCount<SessionID>.Ticket?
             do throws(CommandFailure) {
-                place = try surroundings.loop.admission.socket(of: session.id)
+                place = try dependencies.loop.admission.socket(of: session.id)
             } catch {
                 return refuse(error, context)
             }
             var response = ByteBuffer()
             let (compression, extensions) = SocketCompression.negotiate(
-                handshake.extensionOffers, isAllowed: surroundings.loop.settings.compresses)
+                handshake.extensionOffers, isAllowed: dependencies.loop.settings.compresses)
             handshake.writeResponse(into: &response, extensions: extensions)
-            surroundings.loop.tally.handshakeAnswered(status: 101)
+            dependencies.loop.tally.handshakeAnswered(status: 101)
             do {
                 // The socket takes over the number, and with it the entry among the deadlines.
                 isOpened = true
                 let connection = WebSocketConnection(
-                    id, response: response, loop: surroundings.loop, hub: surroundings.hub, session: session,
-                    ownRoom: room, compression: compression, tls: surroundings.tls, ticket: ticket, place: place,
-                    account: account ?? surroundings.account([]))
+                    id, response: response, loop: dependencies.loop, hub: dependencies.hub, session: session,
+                    ownRoom: room, compression: compression, tls: dependencies.tls, ticket: ticket, place: place,
+                    account: account ?? dependencies.account([]))
                 try context.pipeline.syncOperations.addHandler(connection, position: .after(self))
                 if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }
                 arrived = ByteBuffer()
@@ -293,7 +293,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     // MARK: Refusing
 
     private func refuseExcess(_ context: ChannelHandlerContext) {
-        surroundings.loop.tally.connectionsRefused += 1
+        dependencies.loop.tally.connectionsRefused += 1
         refuse(CommandFailure(.rateLimited, "too many connections from this address"), context)
     }
 
@@ -315,13 +315,13 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
 
     private func respond(status: Int, _ body: [UInt8], _ extra: [HeaderField], _ context: ChannelHandlerContext) {
         isDeciding = true
-        surroundings.loop.tally.handshakeAnswered(status: status)
+        dependencies.loop.tally.handshakeAnswered(status: status)
         var fields = HeaderFields()
         let standard = [
             HeaderField("Content-Type", "application/problem+json"), HeaderField("Content-Length", "\(body.count)"),
             HeaderField("Connection", "close"),
         ]
-        let security = SecurityFields(isSecure: surroundings.loop.settings.tls != nil).headerFields
+        let security = SecurityFields(isSecure: dependencies.loop.settings.tls != nil).headerFields
         for field in standard.compactMap({ $0 }) + security + extra { fields.append(field) }
         var response = ByteBuffer()
         ResponseHead(status: status, fields: fields).write(into: &response)

@@ -44,7 +44,7 @@ struct HTTPConnections: Sendable {
         let limits = limits
         memory.value = try HTTPConnectionHandler.add(
             to: channel,
-            HTTPConnectionHandler.Surroundings(
+            HTTPConnectionHandler.Dependencies(
                 limits: limits, fields: SecurityFields(isSecure: settings.tls != nil).fields,
                 problem: { Self.problem($0) },
                 schedule: { loop.deadlines.schedule(id, at: $0) },

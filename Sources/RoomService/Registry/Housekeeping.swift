@@ -46,7 +46,7 @@ struct Housekeeping: Sendable {
         for record in records where !Task.isCancelled {
             let session = SessionID(record.id)
             guard await ending.finish(session, because: record.hasEnded ? .sessionEnded : .expired),
-                now - record.expiresAt > Self.mourningMs
+                now - record.expiresAt > Self.keptAfterExpiryMs
             else { continue }
             try? await sessions.delete(session)
         }
@@ -58,5 +58,5 @@ struct Housekeeping: Sendable {
     ///
     /// A command that was on its way when the session ended, here or on another server, may make it a member again, and
     /// only sessions with a row are checked again.
-    private static let mourningMs: Int64 = 60_000
+    private static let keptAfterExpiryMs: Int64 = 60_000
 }

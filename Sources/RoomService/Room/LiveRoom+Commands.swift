@@ -14,27 +14,27 @@ extension LiveRoom {
     /// A long command waits for its turn, and all later ones wait behind it.
     package func submit(_ request: CommandRequest) {
         lastUse = loop.now
-        guard !lining.isEmpty || request.command.itemCount > Self.itemsAtOnce else { return consider(request) }
-        guard lining.count < Self.lineLimit else { return request.reply(.failed(.unavailable)) }
-        lining.append(request)
-        guard lining.count == 1 else { return }
+        guard !queuedCommands.isEmpty || request.command.itemCount > Self.itemsAtOnce else { return consider(request) }
+        guard queuedCommands.count < Self.queueLimit else { return request.reply(.failed(.unavailable)) }
+        queuedCommands.append(request)
+        guard queuedCommands.count == 1 else { return }
         turns.assumeIsolated { $0.add { self.assumeIsolated { $0.takeTurn() } } }
     }
 
     /// Commands with at most this many tracks or entries are decided as soon as they arrive.
     private static let itemsAtOnce = 50
     /// The most commands that wait for a room's turn.
-    private static let lineLimit = 1_024
+    private static let queueLimit = 1_024
 
     /// Decides the next command in line; returns whether there is another.
     private func takeTurn() -> Bool {
         // Several short commands make one turn.
         var items = 0
-        while items < Self.itemsAtOnce, let request = lining.popFirst() {
+        while items < Self.itemsAtOnce, let request = queuedCommands.popFirst() {
             items += 1 + request.command.itemCount
             consider(request)
         }
-        return !lining.isEmpty
+        return !queuedCommands.isEmpty
     }
 
     /// Decides a command whose turn has come, or lets it wait until the log is read.

@@ -40,8 +40,7 @@ extension LiveRoom {
 
     private func publish(_ events: [RecordedEvent]) {
         guard !audience.isEmpty, !events.isEmpty else { return }
-        for start in stride(from: 0, to: events.count, by: Self.eventsPerDelta) {
-            let part = Array(events[start..<min(start + Self.eventsPerDelta, events.count)])
+        for part in events.parts(of: Self.eventsPerDelta).map(Array.init) {
             guard let first = part.first, let last = part.last else { continue }
             let update = PublishedEvents(
                 room: id, from: first.seq, seq: last.seq, message: ServerMessage.delta(room: id, events: part))

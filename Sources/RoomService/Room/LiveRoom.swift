@@ -60,7 +60,7 @@ package actor LiveRoom {
     /// Commands that wait for the log to be read.
     var waiting: [CommandRequest] = []
     /// Commands that wait for the room's turn on its loop: long ones, and all that arrived after them.
-    var lining: CircularBuffer<CommandRequest> = []
+    var queuedCommands: CircularBuffer<CommandRequest> = []
     /// Callbacks that wait for the next read or append to show that `confirmed` is the log's head.
     ///
     /// One that had begun earlier would not show what was written since.
@@ -114,7 +114,7 @@ package actor LiveRoom {
     /// Whether it may leave memory: it has no followers, nothing is under way, and it was not used for `idle`.
     func mayBeEvicted(idle: TimeAmount) -> Bool {
         !isFollowed && !isWriting && waiting.isEmpty && verifications.isEmpty && encoding.waiters.isEmpty
-            && lining.isEmpty && condition != .reloading && lastUse + idle < loop.now
+            && queuedCommands.isEmpty && condition != .reloading && lastUse + idle < loop.now
     }
 
     /// Whether anything is decided and not known to be durable.
