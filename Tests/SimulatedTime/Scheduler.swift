@@ -1,3 +1,4 @@
+import Foundation
 import RandomTestSupport
 import Synchronization
 
@@ -89,6 +90,8 @@ package final class Scheduler: Sendable {
         var isClosed = false
         var queues: [Queue] = []
         var current: Lane?
+        /// The thread that runs the current job.
+        var thread: UInt?
         /// Sorted so that the next one is the last.
         var timers: [Timer] = []
         var lastTimer = 0
@@ -129,10 +132,13 @@ package final class Scheduler: Sendable {
         }
     }
 
-    /// Whether the current job belongs to this lane.
+    /// Whether this thread runs a job of this lane; false on any other thread of the machine.
     package func isRunning(_ lane: Lane) -> Bool {
-        state.withLock { $0.current == lane }
+        let thread = Self.thisThread
+        return state.withLock { $0.current == lane && $0.thread == thread }
     }
+
+    private static var thisThread: UInt { UInt(bitPattern: ObjectIdentifier(Thread.current)) }
 
     /// Stops or resumes the jobs of a lane.
     package func stop(_ lane: Lane, _ isStopped: Bool) {
@@ -184,9 +190,14 @@ package final class Scheduler: Sendable {
 
     /// Runs jobs until `isOver` returns true, which is checked between any two jobs.
     package func run(until isOver: () -> Bool, steps limit: Int) -> End {
+        let thread = Self.thisThread
         for _ in 0..<limit {
             if isOver() { return .reached }
-            guard let job = state.withLock({ Self.next(&$0) }) else { return .idle }
+            let next = state.withLock { state in
+                state.thread = thread
+                return Self.next(&state)
+            }
+            guard let job = next else { return .idle }
             job()
             state.withLock { $0.current = nil }
         }
