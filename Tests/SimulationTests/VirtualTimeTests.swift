@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import NIOCore
 import RandomTestSupport
 import SimulatedTime
@@ -68,6 +70,22 @@ import Testing
             #expect(loop.now - beginning == .seconds(30))
             await time.sleep(for: .minutes(9))
             #expect(loop.now - beginning == .seconds(570))
+        }
+    }
+
+    @Test func `a thread of the machine is on no loop, also while a job of the loop runs`() async throws {
+        try await onVirtualTime { time in
+            let (loop, notes) = (time.makeLoop(), Notes())
+            try await loop.submit {
+                let done = DispatchSemaphore(value: 0)
+                Thread {
+                    notes.add("elsewhere \(loop.inEventLoop)")
+                    done.signal()
+                }.start()
+                done.wait()
+                notes.add("here \(loop.inEventLoop)")
+            }.get()
+            #expect(notes.all == ["elsewhere false", "here true"])
         }
     }
 
