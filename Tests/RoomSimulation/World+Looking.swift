@@ -17,11 +17,13 @@ extension World {
         // A server with its own log does not read it: it shows the state that it knows to be durable.
         let head = isShared ? truth.head(of: room) : truth.shown(of: room)
         // While the log is being written, only the version of its head is compared.
+        let keyed = isShared ? truth.keyed(of: room) : truth.keyedShown(of: room)
         let epochs = isShared && isSettling ? truth.room(room)?.epochs.count ?? 0 : 0
         send(node) {
             do throws(RoomFailure) {
                 let view = try await node.host.registry.view(room, for: session)
                 truth.check(view, for: session)
+                truth.check(keyed: view.keyed, of: room, atLeast: keyed, mustBeKnown: mustWork)
                 let known = truth.room(room)?.epochs.firstIndex(of: view.epoch) ?? -1
                 if mustWork, known + 1 < epochs {
                     truth.complain("\(room) is looked at in an epoch that is over, on \(node.name)")

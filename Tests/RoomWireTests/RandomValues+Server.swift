@@ -96,10 +96,14 @@ extension RandomValues {
             }
             return .snapshot(
                 .init(
-                    re: re, position: position(), time: instant(), state: state(), you: you(), presence: presence(),
-                    collapsed: collapsed))
+                    re: re, position: position(), keyed: maybe { $0.count() }, time: instant(), state: state(),
+                    you: you(),
+                    presence: presence(), collapsed: collapsed))
         case .resumed:
-            return .resumed(.init(re: re, room: room(), position: position(), you: you(), presence: presence()))
+            return .resumed(
+                .init(
+                    re: re, room: room(), position: position(), keyed: maybe { $0.count() }, you: you(),
+                    presence: presence()))
         case .delta: return .delta(room: room(), events: shownEvents(atLeast: 1))
         case .presence:
             return .presence(
@@ -108,7 +112,7 @@ extension RandomValues {
         case .reaction: return .reaction(room: room(), from: id(), emoji: text())
         case .signal: return .signal(room: room(), from: id(), data: relayed())
         case .ok: return .ok(re: re)
-        case .ack: return .ack(re: re, seq: count(), result: result())
+        case .ack: return .ack(re: re, seq: count(), keyed: maybe { $0.count() }, result: result())
         case .error:
             return .error(re: re, code: errorName(), message: text(), retryAfterMs: maybe { $0.count() })
         case .ended: return .ended(room: room(), code: errorName())

@@ -330,10 +330,11 @@ enum APIDescription {
         "RoomView":{"type":"object","required":["room"],"properties":{"room":{"$ref":"#/components/schemas/Snapshot"\#
         },"you":{"$ref":"#/components/schemas/You"}}},
         "Snapshot":{"type":"object","required":["epoch","seq","time","state"],"properties":{"epoch":{"type":"string"\#
-        },"seq":{"$ref":"#/components/schemas/Number"},"time":{"$ref":"#/components/schemas/Time"},"state":{"$ref":"\#
-        #/components/schemas/State"},"presence":{"type":"object","required":["online"],"properties":{"online":{"$ref\#
-        ":"#/components/schemas/Count"},"members":{"type":"array","items":{"$ref":"#/components/schemas/Number"}}}}}\#
-        },
+        },"seq":{"$ref":"#/components/schemas/Number"},"keyed":{"description":"The number of commands with a key \#
+        that the room has carried out. Absent while the event log is out of reach, and in a state of the past.","all\#
+        Of":[{"$ref":"#/components/schemas/Count"}]},"time":{"$ref":"#/components/schemas/Time"},"state":{"$ref":"#/\#
+        components/schemas/State"},"presence":{"type":"object","required":["online"],"properties":{"online":{"$ref":\#
+        "#/components/schemas/Count"},"members":{"type":"array","items":{"$ref":"#/components/schemas/Number"}}}}}},
         "You":{"type":"object","required":["member","role","votes"],"properties":{"member":{"$ref":"#/components/sch\#
         emas/Number"},"role":{"$ref":"#/components/schemas/Role"},"votes":{"type":"array","items":{"$ref":"#/compone\#
         nts/schemas/Number"}}}},
@@ -520,12 +521,14 @@ enum APIDescription {
         ponents/schemas/Title"},"title":{"$ref":"#/components/schemas/Title"},"artist":{"$ref":"#/components/schemas\#
         /Title"},"album":{"$ref":"#/components/schemas/Title"},"durationMs":{"type":"integer","minimum":0,"maximum":\#
         604800000},"artworkUrl":{"$ref":"#/components/schemas/ShownArtworkUrl"}}},
-        "Acknowledgement":{"type":"object","required":["seq"],"properties":{"seq":{"$ref":"#/components/schemas/Numb\#
-        er"},"result":{"description":"The command join returns the member, addTracks the tracks, and enqueue the ent\#
-        ry.","oneOf":[{"type":"object","required":["member"],"properties":{"member":{"$ref":"#/components/schemas/Nu\#
-        mber"}}},{"type":"object","required":["tracks"],"properties":{"tracks":{"type":"array","items":{"$ref":"#/co\#
-        mponents/schemas/Number"}}}},{"type":"object","required":["entry"],"properties":{"entry":{"$ref":"#/componen\#
-        ts/schemas/Number"}}}]}}},
+        "Acknowledgement":{"type":"object","required":["seq","keyed"],"properties":{"seq":{"$ref":"#/components/sche\#
+        mas/Number"},"keyed":{"description":"The number of commands with a key that the room had carried out when it\#
+         carried out this one, itself \#
+        included.","allOf":[{"$ref":"#/components/schemas/Count"}]},"result":{"description":"The command join \#
+        returns the member, addTracks the tracks, and enqueue the entry.","oneOf":[{"type":"object","required":["mem\#
+        ber"],"properties":{"member":{"$ref":"#/components/schemas/Number"}}},{"type":"object","required":["tracks"]\#
+        ,"properties":{"tracks":{"type":"array","items":{"$ref":"#/components/schemas/Number"}}}},{"type":"object","\#
+        required":["entry"],"properties":{"entry":{"$ref":"#/components/schemas/Number"}}}]}}},
         "CommandBody":{"type":"object","required":["command"],"properties":{"command":{"$ref":"#/components/schemas/\#
         Command"}}},
         "Command":{"description":"Protocol.md, section 5, gives the callers and the events of each command.","oneOf"\#

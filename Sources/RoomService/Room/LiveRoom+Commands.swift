@@ -80,9 +80,13 @@ extension LiveRoom {
         }
     }
 
+    /// The count of keyed commands with those that are gathered or handed over.
+    private var projectedKeyed: Int { nextVersion.keyed + gathering.keys.count }
+
     private static func outcome(of first: CommandKey, fingerprint: Int64) -> CommandOutcome {
         guard [fingerprint, CommandKey.forgotten].contains(first.fingerprint) else { return .keyReused }
-        return .acknowledged(seq: first.seq, result: first.result.flatMap { try? ResultJSON.decode($0) })
+        return .acknowledged(
+            seq: first.seq, keyed: first.ordinal, result: first.result.flatMap { try? ResultJSON.decode($0) })
     }
 
     private func decide(_ request: CommandRequest, name: (IdempotencyWindow.Name, fingerprint: Int64)?) {
@@ -125,12 +129,12 @@ extension LiveRoom {
         for event in recorded { projected.evolve(event) }
         if let (name, fingerprint) = name {
             let key = CommandKey(
-                ordinal: nextVersion.keyed + gathering.keys.count + 1, session: name.session, key: name.key,
+                ordinal: projectedKeyed + 1, session: name.session, key: name.key,
                 fingerprint: fingerprint, seq: projected.seq, result: result.map(ResultJSON.encode))
             gathering.keys.append(key)
             pendingKeys[name] = key
         }
-        pend(charged, answer: .acknowledged(seq: projected.seq, result: result))
+        pend(charged, answer: .acknowledged(seq: projected.seq, keyed: projectedKeyed, result: result))
     }
 
     /// Refuses a long command before any work is done for it, if the session may write no more.
