@@ -167,12 +167,16 @@ enum APIDescription {
         },
         "/v1/rooms/{room}/socket":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
-        "get":{"operationId":"openRoomSocket","summary":"Opens a WebSocket that is subscribed to the room","response\#
-        s":{"101":{"$ref":"#/components/responses/Socket"},"400":{"$ref":"#/components/responses/BadRequest"},"401":\#
-        {"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$re\#
-        f":"#/components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"426":{"$ref":"#\#
-        /components/responses/UpgradeRequired"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#\#
-        /components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        "get":{"operationId":"openRoomSocket","summary":"Opens a WebSocket that is subscribed to the room, from a \#
+        position if the client has one","parameters":[{"name":"epoch","in":"query","description":"The epoch of the \#
+        client's position; given together with \#
+        seq.","schema":{"type":"string","minLength":1}},{"name":"seq","in":"query","description":"The last event \#
+        that the client has; given together with epoch.","schema":{"type":"integer","minimum":0,"maximum":9007199254\#
+        740991}}],"responses":{"101":{"$ref":"#/components/responses/Socket"},"400":{"$ref":"#/components/responses/\#
+        BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forb\#
+        idden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable\#
+        "},"426":{"$ref":"#/components/responses/UpgradeRequired"},"429":{"$ref":"#/components/responses/RateLimited\#
+        "},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/socket":{
         "get":{"operationId":"openSocket","summary":"Opens a WebSocket without a subscription","responses":{"101":{"\#
