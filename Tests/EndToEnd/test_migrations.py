@@ -20,6 +20,8 @@ from fold import differences
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Schema")
+#: Exports, of the logs of the embedded store.
+EXPORTS = sorted(glob.glob(os.path.join(HERE, "Migrations", "*.export.jsonl")))
 LOGS = sorted(glob.glob(os.path.join(HERE, "Migrations", "*.sql")))
 
 
@@ -83,6 +85,25 @@ class Log:
             "SELECT relname, pg_relation_filenode(oid) FROM pg_class WHERE relkind = 'r' "
             "AND relnamespace = 'public'::regnamespace AND relname <> ALL (ARRAY['removals', 'unfinished_imports']) "
             "ORDER BY relname")
+
+
+@pytest.mark.parametrize("kind", ("sqlite", "postgres"))
+@pytest.mark.parametrize("path", EXPORTS, ids=[os.path.basename(path) for path in EXPORTS])
+def test_an_export_of_a_release_is_imported(path, kind, servers, request, tmp_path):
+    served = json.loads(_read(path.removesuffix(".export.jsonl") + ".sqlite.json"))
+    store = ["--store", kind, "--data", str(tmp_path / "data")]
+    if kind == "postgres":
+        store += ["--database-url", request.getfixturevalue("cluster").database()]
+    for arguments in (["migrate"], ["import", path], ["verify"]):
+        done = backline.run(*arguments, *store)
+        assert done.returncode == 0, done
+    person = servers(store=store).start().session("Eva")
+    for room in served["rooms"]:
+        snapshot = person.room(room["room"])["room"]
+        assert (snapshot["epoch"], snapshot["seq"]) == (room["epoch"], room["seq"])
+        assert differences(snapshot["state"], room["state"]) == []
+        assert person.events(room["room"]) == _shown(room["events"])
+        check_log(person, room["room"])
 
 
 def test_there_is_a_log_of_a_release_for_each_store():

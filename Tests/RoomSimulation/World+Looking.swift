@@ -38,6 +38,27 @@ extension World {
         }
     }
 
+    /// Reads a waveform that a track has: it must be there for as long as the track has it.
+    func lookAtWaveform(in room: RoomID, _ client: Client) {
+        guard let node = someNode else { return }
+        let (head, session, truth) = (truth.head(of: room), client.session.id, truth)
+        let names = truth.roomState(room).waveformNames.sorted()
+        guard !names.isEmpty else { return }
+        let name = names[dice.number(in: 0..<names.count)]
+        send(node) {
+            do throws(RoomFailure) {
+                let data = try await node.host.waveforms.data(of: name, in: room, for: session)
+                if let data, WaveformName(of: data) != name { truth.complain("waveform \(name) has other bytes") }
+                if data == nil, truth.has(name, in: room, during: head...truth.head(of: room)) {
+                    truth.complain("waveform \(name) of \(room) is not found, and a track has it")
+                }
+            } catch {
+                guard !truth.hasBanned(session, from: room, as: error) else { return }
+                if error != .unavailable { truth.complain("waveform \(name) of \(room) cannot be read: \(error)") }
+            }
+        }
+    }
+
     /// Reads a past state of a room.
     func lookBack(at room: RoomID, _ client: Client) {
         guard let node = someNode else { return }

@@ -83,6 +83,10 @@ import Testing
             ServerMessage.ack(re: nil, seq: 58, keyed: 1_205, result: .tracks([Sample.track(7), Sample.track(8)]))
         ),
         ("ack-entry", ServerMessage.ack(re: 0, seq: 58, keyed: 1, result: .entry(Sample.entry(9)))),
+        (
+            "ack-waveform",
+            ServerMessage.ack(re: 3, seq: 58, keyed: 1_205, result: .waveform(Sample.waveform.name))
+        ),
         ("error", ServerMessage.error(MessageViolation(re: 3, code: .notFound, message: "no track 7"))),
         (
             "error-retry",

@@ -26,6 +26,7 @@ extension RandomValues {
         case .tracksAdded:
             .tracksAdded(tracks: several { NumberedTrack(id: $0.id(), info: $0.info()) }, by: id())
         case .tracksRemoved: .tracksRemoved(tracks: several { $0.id() }, by: id())
+        case .waveformSet: .waveformSet(track: id(), waveform: waveform().name, by: id())
         case .voteCast: .voteCast(track: id(), by: id(), votes: count(), requestedSeq: count())
         case .voteWithdrawn: .voteWithdrawn(track: id(), by: id(), votes: count(), requestedSeq: maybe { $0.count() })
         case .votesCleared: .votesCleared(track: id())
@@ -152,7 +153,9 @@ extension ShownState {
             Member(id: $0.id, name: $0.name, role: $0.role, joinedAt: $0.joinedAt)
         }
         pool = room.poolOrder.compactMap { room.tracks[$0] }.map {
-            Track(id: $0.id, info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq)
+            Track(
+                id: $0.id, info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq,
+                waveform: $0.waveform)
         }
         requests = room.requestOrder()
         queue = room.queue.map { QueueEntry(id: $0.id, track: $0.track, addedBy: $0.addedBy) }

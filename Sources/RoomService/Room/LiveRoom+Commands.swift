@@ -2,6 +2,7 @@ import EventStorage
 import FoundationEssentials
 import NIOCore
 import RoomDomain
+import RoomLog
 import RoomWire
 
 extension LiveRoom {
@@ -126,7 +127,11 @@ extension LiveRoom {
             return request.reply(.failed(.refused(error)))
         }
         gathering.add(recorded, to: projected)
+        let taken = projected.waveforms(takenBy: events)
         for event in recorded { projected.evolve(event) }
+        if !events.isEmpty {
+            gathering.add(projected.attachmentChanges(given: request.command.waveform, taken: taken))
+        }
         if let (name, fingerprint) = name {
             let key = CommandKey(
                 ordinal: projectedKeyed + 1, session: name.session, key: name.key,
