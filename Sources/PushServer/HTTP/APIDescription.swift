@@ -603,8 +603,8 @@ enum APIDescription {
         ,
         "SetWaveformCommand":{"type":"object","required":["type","track","data"],"properties":{"type":{"const":"setW\#
         aveform"},"track":{"$ref":"#/components/schemas/Number"},"data":{"description":"2,048 bytes in base64url \#
-        without padding; 1,024 peaks, then 1,024 RMS \#
-        values.","type":"string","pattern":"^[A-Za-z0-9_-]{2730}[AEIMQUYcgkosw048]$"}}},
+        without padding; 1,024 peaks, then 1,024 RMS values.","type":"string","minLength":2731,"maxLength":2731,"pat\#
+        tern":"^[A-Za-z0-9_-]{2730}[AEIMQUYcgkosw048]$"}}},
         "TrackCommand":{"type":"object","required":["type","track"],"properties":{"type":{"enum":["vote","unvote"]},\#
         "track":{"$ref":"#/components/schemas/Number"}}},
         "EnqueueCommand":{"type":"object","required":["type","track"],"properties":{"type":{"const":"enqueue"},"trac\#
