@@ -200,7 +200,7 @@ let package = Package(
             "PushServerTests",
             [
                 "EventStorage", "IdentityTokens", "PrometheusMetrics", "PushServer", "RandomTestSupport", "RoomDomain",
-                "RoomService", "RoomWire", .product(name: "Hummingbird", package: "hummingbird"),
+                "RoomService", "RoomWire", "WebClient", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
             ]),
         tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),

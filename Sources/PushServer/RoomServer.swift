@@ -24,6 +24,7 @@ package final class RoomServer: Service, Sendable {
     private let admission: Admission
     private let authenticator: Authenticator
     private let metrics: ServerMetrics
+    private let plainRequests: PlainRequestGate
 
     /// Makes a server whose `/metrics` shows `registry`.
     ///
@@ -43,6 +44,7 @@ package final class RoomServer: Service, Sendable {
         admission = Admission(settings, registry: registry)
         authenticator = Authenticator(rooms: rooms, tokens: settings.tokens, logger: logger)
         metrics = ServerMetrics(registry: registry, version: settings.version, node: settings.node)
+        plainRequests = PlainRequestGate(settings)
         feeds = group.makeIterator().map { HubFeed(loop: $0) }
     }
 
@@ -177,9 +179,12 @@ package final class RoomServer: Service, Sendable {
             } else {
                 nil
             }
-        if let tls { try channel.pipeline.syncOperations.addHandler(tls) }
-        let ticket = addresses.admit(peer)
         let (addresses, admission, connections) = (addresses, admission, connections)
+        if let tls {
+            let plain = plainRequests.handler { (try? admission.request(from: peer, forwardedFor: [])) != nil }
+            try channel.pipeline.syncOperations.addHandlers([plain, tls])
+        }
+        let ticket = addresses.admit(peer)
         var dependencies = FirstRequestHandler.Dependencies(
             loop: hub.loop, hub: hub, tls: tls, ticket: ticket, newcomer: newcomer,
             countHandshake: { fields throws(CommandFailure) in

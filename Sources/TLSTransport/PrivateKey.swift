@@ -23,8 +23,36 @@ internal import COpenSSL
         unsafe self.pointer = pointer
     }
 
+    /// Reads the key of a PEM file that only its owner may read, and makes the file if there is none. Blocks.
+    static func load(orMakeAt path: String) throws(TLSFault) -> PrivateKey {
+        if try Files.contents(path) == nil {
+            guard let pem = try PrivateKey().pem else { throw .setup(OpenSSLError.takeLast()) }
+            try Files.write(pem, to: path, mode: 0o600, replacing: false)
+        }
+        Files.keepToOwner(path)
+        // Read back even if made here: another process may have written its key first, and that one is used.
+        let pem = try Files.contents(path) ?? []
+        do throws(OpenSSLError) {
+            return try PrivateKey(pem: pem)
+        } catch {
+            throw .invalidPrivateKey(path: path, error)
+        }
+    }
+
     deinit {
         unsafe EVP_PKEY_free(pointer)
+    }
+
+    /// The SHA-256 of the public half in its binary form; `nil` only when memory is short.
+    var publicDigest: SHA256Digest? {
+        let count = unsafe Int(i2d_PUBKEY(pointer, nil))
+        guard count > 0 else { return nil }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, written in
+            // Writes exactly as many bytes as it said, which is the capacity.
+            var place = bytes.baseAddress
+            written = unsafe Int(i2d_PUBKEY(pointer, &place))
+        }
+        return SHA256Digest(hashing: bytes)
     }
 
     /// The PEM form (PKCS #8, unencrypted); `nil` only when memory is short.

@@ -6,4 +6,12 @@ package enum WebSource: Sendable {
     case embedded
     /// A folder, read for each request: for those who change the page.
     case folder(WebFolder)
+
+    /// Whether there is a page.
+    package var isThere: Bool {
+        switch self {
+        case .none: false
+        case .embedded, .folder: true
+        }
+    }
 }

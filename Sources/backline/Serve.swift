@@ -11,14 +11,15 @@ import RoomService
 import SchemaFiles
 import ServiceLifecycle
 import TLSTransport
+import WebClient
 
 /// `backline serve`: the server.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve rooms over HTTP and WebSocket, with TLS, on one port.",
         discussion: """
-            Prints one line on standard output when clients can connect: listening on https://HOST:PORT. Logs go to \
-            standard error. SIGTERM and SIGINT stop the server: it tells clients to reconnect, finishes commands in \
+            Prints one line on standard output when clients can connect: listening on https://HOST:PORT. A line for \
+            each address of the page follows: page https://…/. Logs go to standard error. SIGTERM and SIGINT stop the server: it tells clients to reconnect, finishes commands in \
             flight, and ends with exit code 0. A second signal of the same kind ends it at once. Brackets name the \
             environment variable of each flag; a flag overrides its variable.
             """)
@@ -39,7 +40,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "PEM file with the certificate chain; needs --key. [BACKLINE_CERTIFICATE; default: a self-signed development certificate]",
+            "PEM file with the certificate chain; needs --key. [BACKLINE_CERTIFICATE; default: a development certificate of its own]",
             valueName: "file"))
     var certificate: String?
 
@@ -115,7 +116,7 @@ struct Serve: AsyncParsableCommand {
         try shares.apply(to: &roomSettings, knowsAddresses: !isPlain || !settings.trustedProxies.isEmpty)
         let threads = try sockets.threadCount() ?? System.coreCount
         let place = try store.place()
-        settings.tls = try tls(host: settings.host, logger: logger)
+        try addTLS(to: &settings, logger: logger)
         let opened = try await place.open()
         let lock = try place.lock()
         defer { _ = lock }
@@ -192,31 +193,38 @@ struct Serve: AsyncParsableCommand {
         return origin
     }
 
-    private func tls(host: String, logger: Logger) throws -> TLSContext? {
+    private func addTLS(to settings: inout RoomServerSettings, logger: Logger) throws {
         let certificate = certificate ?? Environment["BACKLINE_CERTIFICATE"]
         let key = key ?? Environment["BACKLINE_KEY"]
         if try plain || Environment.isSet("BACKLINE_PLAIN") {
             guard certificate == nil, key == nil else {
                 throw Failure.usage("--plain: a certificate and a key have no effect without TLS")
             }
-            return nil
+            return
         }
         switch (certificate, key) {
         case (let certificate?, let key?):
             do throws(TLSFault) {
-                return try TLSContext(serverCertificateChain: certificate, privateKey: key)
+                settings.tls = try TLSContext(serverCertificateChain: certificate, privateKey: key)
             } catch {
                 throw Failure.usage(error.description)
             }
         case (nil, nil):
             do throws(TLSFault) {
                 // A certificate always covers localhost, and cannot cover the wildcard addresses.
-                let name = ["0.0.0.0", "::", "localhost"].contains(host) ? nil : host
-                let made = try DevelopmentCertificate.load(orMakeIn: store.directory, hostName: name)
+                let isWildcard = ["0.0.0.0", "::"].contains(settings.host)
+                let names = isWildcard ? NetworkAddresses.reaching(settings.host) : [settings.host]
+                let made = try DevelopmentCertificate.load(orMakeIn: store.directory, hostNames: names)
                 logger.notice(
-                    "Serving with a self-signed development certificate; give --certificate and --key for a real one",
-                    metadata: ["certificate": "\(made.certificatePath)", "sha256": "\(made.fingerprint.colonHex)"])
-                return try TLSContext(serverCertificateChain: made.certificatePath, privateKey: made.keyPath)
+                    "Serving with a development certificate; give --certificate and --key for a real one",
+                    metadata: [
+                        "certificate": "\(made.certificatePath)", "sha256": "\(made.fingerprint.colonHex)",
+                        "authority": "\(made.authorityPath)",
+                        "authoritySHA256": "\(made.authorityFingerprint.colonHex)",
+                    ])
+                settings.tls = try TLSContext(
+                    serverCertificateChain: made.certificatePath, privateKey: made.keyPath)
+                settings.developmentAuthority = made.authority
             } catch {
                 throw Failure.usage("--data: \(error.description)")
             }
@@ -295,7 +303,9 @@ struct Serve: AsyncParsableCommand {
         let server = RoomServer(
             settings: settings, rooms: rooms, group: group, registry: registry, logger: logger
         ) { address in
-            Console.announce("listening on \(scheme)://\(Self.text(of: address, host: settings.host))")
+            let listening = "listening on \(scheme)://\(Self.text(of: address, host: settings.host))"
+            let pages = Self.pageAddresses(settings, port: address.port ?? 0).map { "page \($0)" }
+            Console.announce(([listening] + pages).joined(separator: "\n"))
         }
         // Services stop in reverse order: first the clients leave, then their requests are finished.
         let services = ServiceGroup(
@@ -322,6 +332,20 @@ struct Serve: AsyncParsableCommand {
             throw error
         }
         try await group.shutdownGracefully()
+    }
+
+    /// The addresses at which browsers find the page: none without a page, and where a proxy or somebody else's
+    /// certificate decides on the name.
+    private static func pageAddresses(_ settings: RoomServerSettings, port: Int) -> [String] {
+        guard settings.page.isThere, settings.tls != nil else { return [] }
+        let hosts =
+            switch settings.host {
+            case "127.0.0.1", "::1": ["localhost"]
+            case "0.0.0.0", "::":
+                settings.developmentAuthority == nil ? [] : ["localhost"] + NetworkAddresses.reaching(settings.host)
+            default: [settings.host]
+            }
+        return hosts.map { "https://\($0.contains(":") ? "[\($0)]" : $0):\(port)/" }
     }
 
     private static func text(of address: SocketAddress, host: String) -> String {

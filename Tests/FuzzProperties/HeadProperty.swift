@@ -14,6 +14,7 @@ enum HeadProperty {
         let seed = UInt64(input[1]) << 8 | UInt64(input[2])
         let bytes = input[3...]
 
+        try PlainRequestProperty.check(bytes, seed: seed)
         let whole = try HeadReading(Pieces.whole(bytes), setup)
         let cut = try HeadReading(Pieces.cut(bytes, seed: seed), setup)
         try require(cut == whole, "cut with seed \(seed): \(cut), whole: \(whole)")

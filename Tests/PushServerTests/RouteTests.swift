@@ -1,4 +1,5 @@
 import Testing
+import WebClient
 
 @testable import PushServer
 
@@ -29,6 +30,7 @@ import Testing
                 "/": "GET, HEAD", "/r/{code}": "GET, HEAD", "/nearby": "GET, HEAD",
                 "/assets/{version}/{+path}": "GET, HEAD", "/service-worker.js": "GET, HEAD",
                 "/manifest.webmanifest": "GET, HEAD", "/icon.svg": "GET, HEAD", "/icon-180.png": "GET, HEAD",
+                "/development-ca.crt": "GET, HEAD",
                 "/v1/sessions": "POST", "/v1/session": "GET, HEAD, PATCH, DELETE", "/v1/rooms": "GET, HEAD, POST",
                 "/v1/rooms/nearby": "GET, HEAD", "/v1/rooms/{room}": "GET, HEAD",
                 "/v1/rooms/{room}/events": "GET, HEAD", "/v1/rooms/{room}/pool": "GET, HEAD",
@@ -37,23 +39,35 @@ import Testing
             ])
     }
 
-    @Test func `clients see metrics only where they have no address of their own`() {
-        #expect(
-            Routes.ofClients(metricsHaveOwnAddress: false, hasPage: true).map(\.path) == Routes.all.map(\.path))
-        #expect(
-            Routes.ofClients(metricsHaveOwnAddress: true, hasPage: true).map(\.path)
-                == Routes.all.map(\.path).filter { $0 != "/metrics" })
+    private func paths(_ change: (inout RoomServerSettings) -> Void) -> Set<String> {
+        var settings = RoomServerSettings(version: "1", node: "a")
+        settings.developmentAuthority = [1]
+        change(&settings)
+        return Set(Routes.ofClients(settings).map(\.path))
     }
 
-    @Test func `without a page its worker's path alone is left of it`() {
-        let left = Routes.ofClients(metricsHaveOwnAddress: false, hasPage: false).map(\.path)
-        #expect(left.filter { $0 != "/service-worker.js" } == Routes.api.map(\.path))
-        #expect(left.contains("/service-worker.js"))
+    private let everything = Set(Routes.all.map(\.path))
+
+    @Test func `clients see metrics only where they have no address of their own`() {
+        #expect(paths { _ in } == everything)
+        #expect(paths { $0.metricsAddress = .init("127.0.0.1:1") } == everything.subtracting(["/metrics"]))
+    }
+
+    @Test func `without a page its worker's path is left`() {
+        let page: Set = [
+            "/", "/r/{code}", "/nearby", "/assets/{version}/{+path}", "/manifest.webmanifest", "/icon.svg",
+            "/icon-180.png",
+        ]
+        #expect(paths { $0.page = .none } == everything.subtracting(page))
+    }
+
+    @Test func `the authority's certificate is there if the server has made it`() {
+        #expect(paths { $0.developmentAuthority = nil } == everything.subtracting(["/development-ca.crt"]))
     }
 
     @Test func `the page is for anybody, and its policy is that of pages`() {
         let page = Routes.all.filter { $0.policy.content == .page }
-        #expect(page.count == 8)
+        #expect(page.count == 9)
         #expect(page.allSatisfy { $0.access == .anybody && $0.form == .fixed && $0.allow == "GET, HEAD" })
         #expect(page.filter { $0.policy == .page(.immutable) }.map(\.path) == ["/assets/{version}/{+path}"])
         #expect(page.allSatisfy { $0.policy.caching != .never })

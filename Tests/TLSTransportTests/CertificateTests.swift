@@ -14,15 +14,19 @@ import Testing
         #expect(made.keyPath == directory.path + "/a/b/key.pem")
         let attributes = try FileManager.default.attributesOfItem(atPath: made.keyPath)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        // Only the two files are left.
+        #expect(made.authorityPath == directory.path + "/a/b/ca.pem")
+        let ofAuthority = try FileManager.default.attributesOfItem(atPath: directory.path + "/a/b/ca-key.pem")
+        #expect(ofAuthority[.posixPermissions] as? Int == 0o600)
+        // Only these files are left.
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: directory.path + "/a/b").sorted()
-                == ["certificate.pem", "key.pem"])
+                == ["ca-key.pem", "ca.pem", "certificate.pem", "key.pem"])
     }
 
     @Test func `openssl reads the certificate's names, dates and fingerprint`() throws {
         let directory = try TemporaryDirectory()
-        let made = try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "party.example", now: Self.now)
+        let made = try DevelopmentCertificate.load(
+            orMakeIn: directory.path, hostNames: ["party.example"], now: Self.now)
         let text = try run(
             "openssl", "x509", "-in", made.certificatePath, "-noout", "-text", "-fingerprint", "-sha256")
         #expect(text.contains("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1, DNS:party.example"))
@@ -31,6 +35,7 @@ import Testing
                 && text.contains("Not After : Feb 16 08:00:00 2028 GMT"))
         #expect(text.contains("sha256 Fingerprint=\(made.fingerprint.colonHex)"))
         #expect(text.contains("CA:FALSE") && text.contains("NIST CURVE: P-256"))
+        // The name is no private one, and yet the authority is good for it. Its certificate is in the same file.
         #expect(
             try run(
                 "openssl", "verify", "-CAfile", made.certificatePath, "-attime", "\(Self.now)", "-x509_strict",
@@ -55,11 +60,12 @@ import Testing
     @Test func `a name that is missing makes a new certificate, fewer names do not`() throws {
         let directory = try TemporaryDirectory()
         let first = try DevelopmentCertificate.load(orMakeIn: directory.path, now: Self.now)
-        let named = try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "10.1.2.3", now: Self.now)
+        let named = try DevelopmentCertificate.load(orMakeIn: directory.path, hostNames: ["10.1.2.3"], now: Self.now)
         #expect(named.fingerprint != first.fingerprint)
-        #expect(try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "10.1.2.3", now: Self.now) == named)
         #expect(
-            try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "localhost", now: Self.now) == named)
+            try DevelopmentCertificate.load(orMakeIn: directory.path, hostNames: ["10.1.2.3"], now: Self.now) == named)
+        #expect(
+            try DevelopmentCertificate.load(orMakeIn: directory.path, hostNames: ["localhost"], now: Self.now) == named)
     }
 
     @Test func `a certificate that does not belong to the key is replaced`() throws {
@@ -91,7 +97,7 @@ import Testing
     @Test func `a host name cannot smuggle names in`() throws {
         let directory = try TemporaryDirectory()
         #expect(throws: TLSFault.invalidHostName("a,DNS:b")) {
-            try DevelopmentCertificate.load(orMakeIn: directory.path, hostName: "a,DNS:b", now: Self.now)
+            try DevelopmentCertificate.load(orMakeIn: directory.path, hostNames: ["a,DNS:b"], now: Self.now)
         }
     }
 

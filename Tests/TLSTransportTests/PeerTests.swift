@@ -122,20 +122,30 @@ import Testing
     }
 
     @Test func `bytes written while the peer is halfway through a handshake message go out after it`() async throws {
-        let certificate = try Identity.shared.get().certificate
+        // A certificate that fits into one record.
+        let directory = try TemporaryDirectory()
+        let (certificate, key) = (directory.path + "/short.pem", directory.path + "/short-key.pem")
+        _ = try run(
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+            "/CN=a",
+            "-keyout", key, "-out", certificate)
+        let pem = try String(contentsOfFile: certificate, encoding: .utf8)
+        let fingerprint = X509Certificate(pem: Array(pem.utf8))?.fingerprint
+        let context = try TLSContext(clientVerifying: .fingerprint(try #require(fingerprint)))
         // A session ticket that holds a name of 253 characters does not fit into one record of 512 bytes.
         let name = Array(repeating: String(repeating: "a", count: 62), count: 4).joined(separator: ".") + ".a"
-        let files = ["-cert", certificate.certificatePath, "-key", certificate.keyPath]
+        let files = ["-cert", certificate, "-key", key]
         let server = try PeerServer(
             ["openssl", "s_server", "-accept", "127.0.0.1:0", "-naccept", "1", "-rev", "-max_send_frag", "512"]
-                + files + ["-cert2", certificate.certificatePath, "-key2", certificate.keyPath, "-servername", name]
+                + files + ["-cert2", certificate, "-key2", key, "-servername", name]
                 + ["-ciphersuites", "TLS_AES_256_GCM_SHA384", "-context", String(repeating: "0", count: 32)]
                 + ["-num_tickets", "1", "-alpn", "http/1.1"],
             portAfter: "ACCEPT 127.0.0.1:")
         try await Loopback.run(loops: 1) { loopback in
             let held = loopback.promise(of: Int.self)
             let answered = loopback.promise(of: String.self)
-            let client = try await loopback.connect(port: server.port, serverName: name) { channel, tls in
+            let client = try await loopback.connect(port: server.port, context: context, serverName: name) {
+                channel, tls in
                 var gate: Gate?
                 gate = Gate(recordLength: 512 + 17) { [weak channel] context in
                     channel?.write(ByteBuffer(string: "hello "), promise: nil)

@@ -23,14 +23,13 @@ struct HTTPAPI: Sendable {
     /// Makes the router of all ``Routes`` on the port of clients.
     func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
-        let page = PageRoutes(settings.page)
-        let routes = Routes.ofClients(
-            metricsHaveOwnAddress: settings.metricsAddress != nil, hasPage: page.hasPage)
+        let routes = Routes.ofClients(settings)
         router.add(middleware: ProblemMiddleware(routes: routes, logger: logger))
         router.add(middleware: AddressMiddleware(addresses: addresses, admission: admission))
         router.add(middleware: PathMiddleware())
         let operations = Operations(
-            server: ServerRoutes(rooms: rooms, isStopping: isStopping, metrics: metrics), page: page,
+            server: ServerRoutes(rooms: rooms, isStopping: isStopping, metrics: metrics),
+            page: PageRoutes(settings),
             sessions: SessionRoutes(rooms: rooms, feeds: feeds, admission: admission, requests: requests),
             lists: ListingRoutes(rooms: rooms, admission: admission),
             rooms: RoomRoutes(rooms: rooms, admission: admission, requests: requests),
@@ -86,6 +85,7 @@ private struct Operations: Sendable {
         case .getAsset: try await page.asset(request, context)
         case .getServiceWorker: try await page.serviceWorker(request, context)
         case .getFile: try await page.file(request, context)
+        case .getAuthority: try page.authority()
         case .createSession: try await sessions.createSession(request, context)
         case .getSession: try SessionRoutes.show(context.session())
         case .renameSession: try await sessions.renameSession(request, context)

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import NIOPosix
 import RoomWire
 import WebClient
@@ -9,24 +10,19 @@ import WebClient
 /// The path of a request is used as it was sent, without decoding: no file has a path that needs an encoding.
 struct PageRoutes: Sendable {
     private let source: WebSource
+    /// The certificate that makes the server's own trusted, in its binary form; nil if the server's is not its own.
+    private let developmentAuthority: [UInt8]?
     /// The compiled files, if they are what is served.
     private let files: WebFiles?
 
-    init(_ source: WebSource) {
-        self.source = source
+    init(_ settings: RoomServerSettings) {
+        source = settings.page
+        developmentAuthority = settings.developmentAuthority
         files =
-            switch source {
+            switch settings.page {
             case .none, .folder: nil
             case .embedded: .embedded
             }
-    }
-
-    /// Whether there is a page.
-    var hasPage: Bool {
-        switch source {
-        case .none: false
-        case .embedded, .folder: true
-        }
     }
 
     /// `index.html`, the same for every path of the page.
@@ -41,7 +37,7 @@ struct PageRoutes: Sendable {
 
     /// The service worker; without a page, one that removes itself.
     func serviceWorker(_ request: Request, _ context: APIContext) async throws -> Response {
-        guard hasPage else { return try Self.answer(DepartingWorker.file, to: request, context) }
+        guard source.isThere else { return try Self.answer(DepartingWorker.file, to: request, context) }
         return try await file(request, context)
     }
 
@@ -53,6 +49,14 @@ struct PageRoutes: Sendable {
         // A folder's files change under the same path.
         if files == nil { answer.headers[.cacheControl] = AnswerPolicy.page(.revalidated).cacheControl }
         return answer
+    }
+
+    /// The certificate that a phone can be told to trust, as phones expect it.
+    func authority() throws(CommandFailure) -> Response {
+        guard let developmentAuthority else { throw Self.nothing }
+        return Response(
+            status: .ok, headers: [.contentType: "application/x-x509-ca-cert"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: developmentAuthority)))
     }
 
     /// Whether the page has a version; a folder has had any.

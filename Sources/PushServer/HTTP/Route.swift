@@ -3,7 +3,7 @@ import HTTPTypes
 /// The operation of a path and a method, by its name in the description of the API.
 enum Operation: String, CaseIterable, Sendable {
     case getHealth, getReadiness, getMetrics, getDescription
-    case getPage, getAsset, getServiceWorker, getFile
+    case getPage, getAsset, getServiceWorker, getFile, getAuthority
     case createSession, getSession, renameSession, deleteSession
     case createRoom, listRooms, listNearbyRooms, getRoom, listEvents, listPool, getWaveform, sendCommand
     case openRoomSocket, openSocket

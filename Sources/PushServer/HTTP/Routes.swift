@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebClient
 
 /// The table of routes: every path that the server answers.
 ///
@@ -17,6 +18,7 @@ enum Routes {
         Route("/assets/{version}/{+path}", for: .anybody, .fixed, policy: .page(.immutable), [.get: .getAsset]),
         Route("/service-worker.js", for: .anybody, .fixed, policy: .page(.revalidated), [.get: .getServiceWorker]),
         file("/manifest.webmanifest"), file("/icon.svg"), file("/icon-180.png"),
+        Route("/development-ca.crt", for: .anybody, .fixed, policy: .page(.revalidated), [.get: .getAuthority]),
 
         Route("/v1/sessions", for: .anybody, .json, [.post: .createSession]),
         Route(
@@ -54,12 +56,21 @@ enum Routes {
     static let sockets = all.filter { $0.form == .socket }
 
     /// The routes on the port of clients.
-    ///
-    /// Without a page, only its service worker's path is left, for browsers that have an earlier one.
-    static func ofClients(metricsHaveOwnAddress: Bool, hasPage: Bool) -> [Route] {
+    static func ofClients(_ settings: RoomServerSettings) -> [Route] {
         all.filter { route in
-            (!metricsHaveOwnAddress || route.access != .metrics)
-                && (hasPage || route.policy.content != .page || route.operations.contains { $1 == .getServiceWorker })
+            route.operations.allSatisfy { _, operation in
+                switch operation {
+                case .getMetrics: settings.metricsAddress == nil
+                case .getPage, .getAsset, .getFile: settings.page.isThere
+                case .getAuthority: settings.developmentAuthority != nil
+                // Without a page, for browsers that have an earlier one's.
+                case .getServiceWorker: true
+                case .getHealth, .getReadiness, .getDescription, .createSession, .getSession, .renameSession,
+                    .deleteSession, .createRoom, .listRooms, .listNearbyRooms, .getRoom, .listEvents, .listPool,
+                    .getWaveform, .sendCommand, .openRoomSocket, .openSocket:
+                    true
+                }
+            }
         }
     }
 }
