@@ -21,7 +21,9 @@ package final class PlainRequestHandler: ChannelInboundHandler, RemovableChannel
     private var isAnswered = false
     private var dropped = 0
 
-    /// Makes the handler of one connection. `fields` are added to the answer; without `isAdmitted`, asked once for a
+    /// Makes the handler of one connection.
+    ///
+    /// `fields` are added to the answer; without `isAdmitted`, asked once for a
     /// whole request, there is none.
     package init(_ request: consuming PlainRequest, fields: [HeaderField], isAdmitted: @escaping () -> Bool) {
         self.request = request

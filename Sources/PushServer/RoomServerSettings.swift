@@ -14,8 +14,8 @@ package struct RoomServerSettings: Sendable {
     package var metricsAddress: MetricsAddress?
     /// Certificate and key; nil: no TLS, which a proxy then provides.
     package var tls: TLSContext?
-    /// The certificate of the authority behind the server's certificate, if it was made here: DER, to be given to
-    /// whoever asks. nil: there is none.
+    /// The certificate (DER) of the authority behind the server's own, if it was made here, for whoever asks; nil: there
+    /// is none.
     package var developmentAuthority: [UInt8]?
     /// The page that the server shows to browsers.
     package var page = WebSource.embedded

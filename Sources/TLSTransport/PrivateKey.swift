@@ -23,7 +23,9 @@ internal import COpenSSL
         unsafe self.pointer = pointer
     }
 
-    /// Reads the key of a PEM file that only its owner may read, and makes the file if there is none. Blocks.
+    /// Reads the key of a PEM file that only its owner may read, and makes the file if there is none.
+    ///
+    /// Blocks.
     static func load(orMakeAt path: String) throws(TLSFault) -> PrivateKey {
         if try Files.contents(path) == nil {
             guard let pem = try PrivateKey().pem else { throw .setup(OpenSSLError.takeLast()) }

@@ -42,8 +42,9 @@ internal import COpenSSL
         return certificate
     }
 
-    /// Makes an authority's certificate, signed with its own key. It makes servers' certificates trusted, and no
-    /// others: neither further authorities nor servers of other names.
+    /// Makes an authority's certificate, signed with its own key.
+    ///
+    /// It makes servers' certificates trusted, and no others: neither further authorities nor servers of other names.
     ///
     /// `permitted` are domains and networks as OpenSSL reads them, such as `DNS:localhost` and `IP:10.0.0.0/255.0.0.0`.
     static func makeAuthority(

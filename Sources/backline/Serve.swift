@@ -217,11 +217,10 @@ struct Serve: AsyncParsableCommand {
                 let made = try DevelopmentCertificate.load(orMakeIn: store.directory, hostNames: names)
                 logger.notice(
                     "Serving with a development certificate; give --certificate and --key for a real one",
-                    metadata: [
-                        "certificate": "\(made.certificatePath)", "sha256": "\(made.fingerprint.colonHex)",
-                        "authority": "\(made.authorityPath)",
-                        "authoritySHA256": "\(made.authorityFingerprint.colonHex)",
-                    ])
+                    metadata: ["certificate": "\(made.certificatePath)", "sha256": "\(made.fingerprint.colonHex)"])
+                logger.notice(
+                    "Browsers and phones that are told to trust its authority trust the certificate",
+                    metadata: ["authority": "\(made.authorityPath)", "sha256": "\(made.authorityFingerprint.colonHex)"])
                 settings.tls = try TLSContext(
                     serverCertificateChain: made.certificatePath, privateKey: made.keyPath)
                 settings.developmentAuthority = made.authority

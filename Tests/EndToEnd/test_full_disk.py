@@ -128,5 +128,5 @@ def test_files_are_their_owners_alone_in_a_folder_that_others_may_enter(servers,
     modes = {name: stat.S_IMODE(os.stat(data / name).st_mode) for name in os.listdir(data)}
     assert {"backline.sqlite", "backline.sqlite-wal", "backline.sqlite-shm", "key.pem"} <= modes.keys()
     # A certificate is for everybody.
-    assert {name for name, mode in modes.items() if mode & 0o077} <= {"certificate.pem", "serve.lock"}, modes
+    assert {name for name, mode in modes.items() if mode & 0o077} <= {"ca.pem", "certificate.pem", "serve.lock"}, modes
     assert stat.S_IMODE(os.stat(data).st_mode) == 0o755

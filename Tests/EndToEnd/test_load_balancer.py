@@ -18,6 +18,7 @@ import websockets.exceptions
 import yaml
 
 import backline
+import pages
 from checks import check_followers, check_log, check_once
 
 DOCUMENTATION = pathlib.Path(__file__).parents[2] / "Documentation"
@@ -377,7 +378,7 @@ def test_where_somebody_searches_is_not_logged(tmp_path):
                 with balancer.context().wrap_socket(plain) as stream:
                     stream.sendall(text.encode())
                     assert stream.makefile("rb").readline().split()[1] == str(status).encode(), text
-            expected.append((str(status), "<BADREQ> <BADREQ>"))
+            expected.append((str(status), "<BADREQ> -"))
 
         server.answer = lambda request: request.send_error(503)
         ask(503)
@@ -398,6 +399,37 @@ def test_where_somebody_searches_is_not_logged(tmp_path):
         assert sorted(balancer.logged()) == sorted(expected)
         log = pathlib.Path(balancer.log.name).read_text()
         assert [part for part in ("987654", "123456", "lat=", "lon=", "?") if part in log] == []
+
+
+def test_the_code_of_a_room_is_not_logged(tmp_path):
+    """Failures are logged, with the kind of the path where the path itself may have a code."""
+    with contextlib.closing(StandIn(lambda request: request.send_error(503))) as server:
+        with contextlib.closing(Balancer([server, server], tmp_path)) as balancer:
+            expected = []
+            for path, logged in (
+                ("/r/K7M2QX9T", "/r/-"), ("/R/K7M2QX9T", "/r/-"), ("/r/k7m2qx9t?x=1", "/r/-"),
+                ("/v1/rooms/K7M2QX9T", "/v1/rooms/-"), ("/v1/rooms/K7M2QX9T/events?after=1", "/v1/rooms/-"),
+                ("/v1/rooms/nearby?lat=1&lon=2", "/v1/rooms/nearby"), ("/v1/rooms", "/v1/rooms"), ("/nearby", "/nearby"),
+            ):
+                assert balancer.request("GET", path).status == 503
+                expected.append(("503", f"GET {logged}"))
+            for path in ("//r/K7M2QX9T", "/r/K7M2QX9T/", "/%72/K7M2QX9T", "/x/../r/K7M2QX9T"):
+                assert target_status(balancer, path) == 404
+            backline.eventually(lambda: len(balancer.logged()) >= len(expected), "a line for each")
+            assert set(expected) <= set(balancer.logged())
+            assert "k7m2qx9t" not in pathlib.Path(balancer.log.name).read_text().lower()
+
+
+def test_the_page_s_files_are_found_while_only_one_server_has_their_version(servers, tmp_path):
+    nodes = [servers(*OPTIONS).start(), servers(*OPTIONS, "--no-web").start()]
+    page = nodes[0].request("GET", "/").body
+    path = f"/assets/{pages.VERSION}/index.html"
+    assert [node.request("GET", path).status for node in nodes] == [200, 404]
+    with contextlib.closing(Balancer(nodes, tmp_path)) as balancer:
+        for _ in range(20):
+            answer = balancer.request("GET", path)
+            assert answer.status == 200 and answer.body == page
+        assert balancer.request("GET", "/assets/0000000000000000/index.html").status == 404
 
 
 def test_searches_go_to_every_server_and_what_is_about_a_room_to_one(tmp_path):

@@ -96,11 +96,18 @@ def test_a_schema_that_the_program_does_not_know_is_refused(storage, sql, change
         assert "listening on" not in ended.stdout
 
 
-def test_one_line_on_standard_output_says_where_it_listens(servers, certificate):
+def test_the_first_line_on_standard_output_says_where_it_listens_and_the_next_where_the_page_is(servers, certificate):
     server = servers("--certificate", certificate[0], "--key", certificate[1]).start()
     assert re.fullmatch(r"listening on https://127\.0\.0\.1:\d+", server.ready_line)
     assert server.stop() == 0
-    assert server.printed == [server.ready_line]
+    assert server.printed == [server.ready_line, f"page https://localhost:{server.port}/"]
+
+
+def test_one_line_on_standard_output_says_where_it_listens_without_a_page(servers, certificate):
+    for options in (["--no-web", "--certificate", certificate[0], "--key", certificate[1]], ["--plain"]):
+        server = servers(*options).start()
+        assert server.stop() == 0
+        assert server.printed == [server.ready_line]
 
 
 def test_a_development_certificate_is_made_once_and_named(servers, tmp_path):
@@ -187,6 +194,8 @@ BAD_SETTINGS = {
     "a certificate that is not there": ["--certificate", "/nowhere/c.pem", "--key", "/nowhere/k.pem"],
     "a certificate that is none": ["--certificate", "/dev/null", "--key", "/dev/null"],
     "plain with a certificate": ["--plain", "--certificate", "/dev/null", "--key", "/dev/null"],
+    "a folder of the page without a page": ["--no-web", "--web-directory", "/tmp"],
+    "a folder of the page that is none": ["--web-directory", "/dev/null"],
     "an origin that is none": ["--origin", "example.org"],
 }
 

@@ -40,6 +40,9 @@ final class AnswerMemory: Sendable {
         }
     }
 
+    /// Leaves this many bytes of the body uncharged: the process holds them as long as it runs, for all answers.
+    func isPartOfProgram(_ bytes: Int) { state.withLock { $0.shared = bytes } }
+
     /// Refuses with `rate_limited` if this many bytes more could not wait; call before a long answer is computed.
     func expect(_ bytes: Int) throws(CommandFailure) {
         guard waiting.takes(bytes, of: network) else { throw Self.refusal }

@@ -42,7 +42,9 @@ struct ProblemMiddleware: RouterMiddleware {
             logger.debug("A request broke off", metadata: ["fault": "\(error)"])
             throw error
         } catch {
-            logger.error("A request failed", metadata: ["fault": "\(error)", "path": "\(request.uri.path)"])
+            // Not the path itself: it may have the code of a room that is on no list.
+            let route = routes.first { $0.matches(request.uri.path) }?.path ?? "none"
+            logger.error("A request failed", metadata: ["fault": "\(error)", "route": "\(route)"])
             return Self.response(CommandFailure(.internal))
         }
     }

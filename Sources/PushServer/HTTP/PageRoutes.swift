@@ -37,7 +37,7 @@ struct PageRoutes: Sendable {
 
     /// The service worker; without a page, one that removes itself.
     func serviceWorker(_ request: Request, _ context: APIContext) async throws -> Response {
-        guard source.isThere else { return try Self.answer(DepartingWorker.file, to: request, context) }
+        guard source.isThere else { return Self.answer(DepartingWorker.file, to: request) }
         return try await file(request, context)
     }
 
@@ -72,9 +72,11 @@ struct PageRoutes: Sendable {
         case .none: throw Self.nothing
         case .embedded:
             guard let file = files?[path: path] else { throw Self.nothing }
-            return try Self.answer(file, to: request, context)
+            let answer = Self.answer(file, to: request)
+            context.memory.isPartOfProgram(answer.body.contentLength ?? 0)
+            return answer
         case .folder(let folder):
-            return try Self.answer(try await Self.file(at: path, in: folder), to: request, context)
+            return Self.answer(try await Self.file(at: path, in: folder), to: request)
         }
     }
 
@@ -90,7 +92,7 @@ struct PageRoutes: Sendable {
     }
 
     /// The form of a file that the request accepts, unless the client has it already (RFC 9110 §13.1.2).
-    private static func answer(_ file: WebFile, to request: Request, _ context: APIContext) throws -> Response {
+    private static func answer(_ file: WebFile, to request: Request) -> Response {
         let prefersGzip = ContentCoding.prefersGzip(request.headers[values: .acceptEncoding])
         let gzip = prefersGzip ? file.gzip : nil
         let form = gzip ?? file.identity
@@ -98,11 +100,11 @@ struct PageRoutes: Sendable {
             .contentType: file.mediaType, .eTag: form.entityTag, .vary: "Accept-Encoding",
             .contentLength: "\(form.bytes.readableBytes)",
         ]
-        if gzip != nil { headers[.contentEncoding] = "gzip" }
         guard !EntityTag.matches(form.entityTag, request.headers[values: .ifNoneMatch]) else {
             headers[.contentType] = nil
             return Response(status: .notModified, headers: headers)
         }
+        if gzip != nil { headers[.contentEncoding] = "gzip" }
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: form.bytes))
     }
 }
