@@ -36,7 +36,8 @@ struct ClusterInbox: Sendable {
             case .sessionEnded(let session):
                 sessions.noteEnd(of: session)
                 ending.tellEnd(of: session)
-            case .presenceChanged, .presenceList, .presenceBeat, .presenceWanted, .presenceEnded:
+            case .presenceChanged, .presenceList, .presenceBeat, .presenceWanted, .presenceEnded,
+                .decksChanged, .deckList:
                 presenceMoved(presence.heard(notice, from: node))
             case .reaction(let room, from: let member, emoji: let emoji):
                 registry.withLiveRooms([room: emoji]) { $0.heardReaction($1, from: member) }
@@ -55,9 +56,12 @@ struct ClusterInbox: Sendable {
         }
     }
 
-    /// Tells the rooms in memory which of their members another server has reported on.
-    private func presenceMoved(_ moved: [RoomID: Set<MemberID>]) {
-        guard !moved.isEmpty else { return }
-        registry.withLiveRooms(moved) { $0.reviewPresence(of: $1) }
+    /// Tells the rooms in memory what other servers have reported of them.
+    private func presenceMoved(_ news: PresenceRegistry.News) {
+        if !news.members.isEmpty { registry.withLiveRooms(news.members) { $0.reviewPresence(of: $1) } }
+        guard !news.decks.isEmpty else { return }
+        registry.withLiveRooms(Dictionary(uniqueKeysWithValues: news.decks.map { ($0, true) })) { room, _ in
+            room.readDeck()
+        }
     }
 }

@@ -12,6 +12,8 @@ package enum ClientMessage: Sendable, Equatable {
     case react(id: Int64?, room: RoomReference, emoji: String)
     /// Sends data to one member of a room only.
     case signal(id: Int64?, room: RoomReference, to: MemberID, data: RelayedJSON)
+    /// Makes this connection the room's deck, or ends that.
+    case deck(id: Int64?, room: RoomReference, isOn: Bool)
     /// Asks for the server's clock; `t1` is the client's, in fractional milliseconds, and is returned unchanged.
     case time(id: Int64?, t1: Double)
     /// Starts to watch the rooms near a point; the messages that follow refer to the watch by this `id`.
@@ -21,7 +23,7 @@ package enum ClientMessage: Sendable, Equatable {
 
     /// The type of a message; the raw value is its name.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case subscribe, unsubscribe, command, react, signal, time, nearby, nearbyStop
+        case subscribe, unsubscribe, command, react, signal, deck, time, nearby, nearbyStop
     }
 
     /// The type of the message.
@@ -32,6 +34,7 @@ package enum ClientMessage: Sendable, Equatable {
         case .command: .command
         case .react: .react
         case .signal: .signal
+        case .deck: .deck
         case .time: .time
         case .nearby: .nearby
         case .nearbyStop: .nearbyStop
@@ -42,7 +45,7 @@ package enum ClientMessage: Sendable, Equatable {
     package var id: Int64? {
         switch self {
         case .subscribe(let id, _, _), .unsubscribe(let id, _), .command(let id, _, _, _), .react(let id, _, _),
-            .signal(let id, _, _, _), .time(let id, _), .nearbyStop(let id, _):
+            .signal(let id, _, _, _), .deck(let id, _, _), .time(let id, _), .nearbyStop(let id, _):
             id
         case .nearby(let id, _): id
         }
@@ -108,6 +111,9 @@ package enum ClientMessage: Sendable, Equatable {
             writer.member("room", room.text)
             writer.member("to", id: member)
             writer.member("data", raw: data.text)
+        case .deck(_, let room, let isOn):
+            writer.member("room", room.text)
+            writer.member("on", isOn)
         case .time(_, let t1): writer.member("t1", t1)
         case .nearby(_, let query): writer.members(of: query)
         case .nearbyStop(_, let sub): writer.member("sub", sub)
@@ -133,6 +139,13 @@ package enum ClientMessage: Sendable, Equatable {
         case .signal:
             return .signal(
                 id: id, room: try fields.room(), to: try fields.recipient(), data: try fields.relayed("data", in: text))
+        case .deck:
+            let room = try fields.room()
+            do throws(FieldViolation) {
+                return .deck(id: id, room: room, isOn: try fields.bool("on"))
+            } catch {
+                throw MessageViolation(error)
+            }
         case .time:
             do throws(FieldViolation) {
                 return .time(id: id, t1: try fields.number("t1"))

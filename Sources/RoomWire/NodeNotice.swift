@@ -15,12 +15,17 @@ package enum NodeNotice: Sendable, Equatable {
     case presenceChanged([MemberChanges])
     /// The members online at the sender, in all rooms: one of several parts, counted from 0.
     case presenceList(part: Int, isLast: Bool, [OnlineMembers])
-    /// The sender is alive; `sum` is the checksum of its online members, see ``OnlineMembers/sum(_:in:)``.
+    /// The sender is alive; `sum` is the checksum of its online members (``OnlineMembers/sum(_:in:)``) and of its claims
+    /// (``DeckClaim/sum``).
     case presenceBeat(sum: Int64)
     /// The sender asks for the list of members who are online at the recipient.
     case presenceWanted
     /// The sender stops: nobody is online there any more.
     case presenceEnded
+    /// Claims to be the deck began or ended at the sender.
+    case decksChanged([DeckClaim])
+    /// The claims at the sender, in all rooms: one of several parts, counted from 0.
+    case deckList(part: Int, isLast: Bool, [DeckClaim])
     /// A member shows something to everybody in a room.
     case reaction(RoomID, from: MemberID, emoji: String)
     /// A member sends data to another one, who is online at the recipient.
@@ -58,6 +63,14 @@ package enum NodeNotice: Sendable, Equatable {
             writer.member("type", "presenceWanted")
         case .presenceEnded:
             writer.member("type", "presenceEnded")
+        case .decksChanged(let claims):
+            writer.member("type", "decksChanged")
+            writer.member("rooms", claims)
+        case .deckList(let part, let isLast, let claims):
+            writer.member("type", "deckList")
+            writer.member("part", part)
+            writer.member("isLast", isLast)
+            writer.member("rooms", claims)
         case .reaction(let room, let member, let emoji):
             writer.member("type", "reaction")
             writer.member("room", room.uuid)
@@ -87,6 +100,11 @@ package enum NodeNotice: Sendable, Equatable {
         case "presenceBeat": self = .presenceBeat(sum: try fields.integer("sum"))
         case "presenceWanted": self = .presenceWanted
         case "presenceEnded": self = .presenceEnded
+        case "decksChanged": self = .decksChanged(try fields.elements("rooms", DeckClaim.init))
+        case "deckList":
+            self = .deckList(
+                part: try fields.count("part"), isLast: try fields.bool("isLast"),
+                try fields.elements("rooms", DeckClaim.init))
         case "reaction":
             self = .reaction(try fields.roomID("room"), from: try fields.id("from"), emoji: try fields.string("emoji"))
         case "signal":

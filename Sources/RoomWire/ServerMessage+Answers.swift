@@ -33,7 +33,7 @@ extension ServerMessage {
         }
     }
 
-    /// The answer to `unsubscribe`, and to `react` and `signal` that have an `id`.
+    /// The answer to `unsubscribe`, and to `react`, `signal` and `deck` that have an `id`.
     package static func ok(re: Int64?) -> [UInt8] {
         Self.message(.ok) { writer in writer.member("re", re) }
     }

@@ -35,6 +35,14 @@ extension ServerMessage {
             writer.member("data", raw: data.text)
         }
     }
+
+    /// Another device plays for the room; without a deck, none does.
+    package static func deck(room: RoomID, _ deck: ShownDeck?) -> [UInt8] {
+        Self.message(.deck) { writer in
+            writer.member("room", room.uuid)
+            writer.member("member", deck)
+        }
+    }
 }
 
 // MARK: Reading

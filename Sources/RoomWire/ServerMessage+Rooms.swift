@@ -9,18 +9,18 @@ extension ServerMessage {
     /// deltas this snapshot replaces.
     package static func snapshot(
         re: Int64?, room: RoomID, epoch: String, seq: Int, keyed: Int?, time: Timestamp, state: [UInt8],
-        you: [UInt8]?, presence: Presence, collapsed: ClosedRange<Int>? = nil
+        you: [UInt8]?, presence: Presence, deck: ShownDeck? = nil, collapsed: ClosedRange<Int>? = nil
     ) -> [UInt8] {
         let parts = Self.snapshotParts(
             re: re, room: room, epoch: epoch, seq: seq, keyed: keyed, time: time, you: you, presence: presence,
-            collapsed: collapsed)
+            deck: deck, collapsed: collapsed)
         return parts.head + state + parts.tail
     }
 
-    /// The bytes before and after `state` in ``snapshot(re:room:epoch:seq:keyed:time:state:you:presence:collapsed:)``.
+    /// The bytes before and after `state` in ``snapshot(re:room:epoch:seq:keyed:time:state:you:presence:deck:collapsed:)``.
     package static func snapshotParts(
         re: Int64?, room: RoomID, epoch: String, seq: Int, keyed: Int?, time: Timestamp, you: [UInt8]?,
-        presence: Presence, collapsed: ClosedRange<Int>? = nil
+        presence: Presence, deck: ShownDeck? = nil, collapsed: ClosedRange<Int>? = nil
     ) -> (head: [UInt8], tail: [UInt8]) {
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
@@ -36,6 +36,7 @@ extension ServerMessage {
         writer.raw([])
         writer.member("you", raw: you)
         writer.member("presence", presence)
+        writer.member("deck", deck)
         if let collapsed {
             writer.name("collapsed")
             writer.beginObject()
@@ -52,7 +53,8 @@ extension ServerMessage {
     /// `seq` is the room's current position, which those deltas reach; `keyed` is the room's count of keyed commands,
     /// nil if it is not known.
     package static func resumed(
-        re: Int64?, room: RoomID, epoch: String, seq: Int, keyed: Int?, you: [UInt8]?, presence: Presence
+        re: Int64?, room: RoomID, epoch: String, seq: Int, keyed: Int?, you: [UInt8]?, presence: Presence,
+        deck: ShownDeck? = nil
     ) -> [UInt8] {
         Self.message(.resumed) { writer in
             writer.member("re", re)
@@ -62,6 +64,7 @@ extension ServerMessage {
             writer.member("keyed", keyed)
             writer.member("you", raw: you)
             writer.member("presence", presence)
+            writer.member("deck", deck)
         }
     }
 
@@ -135,12 +138,14 @@ extension ServerMessage.Received {
         package var you: You?
         /// The online members.
         package var presence: Presence
+        /// The deck; nil if there is none.
+        package var deck: ShownDeck?
         /// The numbers of the events whose deltas this snapshot replaces; nil if it replaces none.
         package var collapsed: ClosedRange<Int>?
 
         package init(
             re: Int64?, position: Position, keyed: Int?, time: Timestamp, state: ShownState, you: You?,
-            presence: Presence, collapsed: ClosedRange<Int>? = nil
+            presence: Presence, deck: ShownDeck? = nil, collapsed: ClosedRange<Int>? = nil
         ) {
             self.re = re
             self.position = position
@@ -149,6 +154,7 @@ extension ServerMessage.Received {
             self.state = state
             self.you = you
             self.presence = presence
+            self.deck = deck
             self.collapsed = collapsed
         }
 
@@ -157,7 +163,8 @@ extension ServerMessage.Received {
                 re: try fields.integerIfPresent("re"), position: try Position(fields),
                 keyed: try fields.countIfPresent("keyed"), time: try fields.instant("time"),
                 state: try fields.object("state", ShownState.init), you: try fields.objectIfPresent("you", You.init),
-                presence: try fields.object("presence", Presence.init), collapsed: try fields.collapsed())
+                presence: try fields.object("presence", Presence.init), deck: try ShownDeck(fields, as: "deck"),
+                collapsed: try fields.collapsed())
             guard try fields.roomID("room") == state.id else { throw fields.violation("room", "the id in state") }
         }
     }
@@ -176,9 +183,12 @@ extension ServerMessage.Received {
         package var you: You?
         /// The online members.
         package var presence: Presence
+        /// The deck; nil if there is none.
+        package var deck: ShownDeck?
 
         package init(
-            re: Int64?, room: RoomID, position: Position, keyed: Int?, you: You?, presence: Presence
+            re: Int64?, room: RoomID, position: Position, keyed: Int?, you: You?, presence: Presence,
+            deck: ShownDeck? = nil
         ) {
             self.re = re
             self.room = room
@@ -186,13 +196,14 @@ extension ServerMessage.Received {
             self.keyed = keyed
             self.you = you
             self.presence = presence
+            self.deck = deck
         }
 
         init(_ fields: JSONFields) throws(FieldViolation) {
             self.init(
                 re: try fields.integerIfPresent("re"), room: try fields.roomID("room"), position: try Position(fields),
                 keyed: try fields.countIfPresent("keyed"), you: try fields.objectIfPresent("you", You.init),
-                presence: try fields.object("presence", Presence.init))
+                presence: try fields.object("presence", Presence.init), deck: try ShownDeck(fields, as: "deck"))
         }
     }
 

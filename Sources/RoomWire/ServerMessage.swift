@@ -8,7 +8,7 @@ package import RoomDomain
 package enum ServerMessage {
     /// The type of a message; the raw value is its name.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case welcome, snapshot, resumed, delta, presence, reaction, signal, ok, ack, error, ended, time, nearby
+        case welcome, snapshot, resumed, delta, presence, reaction, signal, deck, ok, ack, error, ended, time, nearby
         case nearbyDelta, goaway, beat
     }
 
@@ -28,6 +28,8 @@ package enum ServerMessage {
         case reaction(room: RoomID, from: MemberID, emoji: String)
         /// A member sends data to this client's member only.
         case signal(room: RoomID, from: MemberID, data: RelayedJSON)
+        /// Another device plays for the room; without a deck, none does.
+        case deck(room: RoomID, ShownDeck?)
         /// The answer to a message without a result.
         case ok(re: Int64?)
         /// The answer to a command that was carried out, with the room's count of keyed commands.
@@ -82,6 +84,7 @@ extension ServerMessage.Received {
         case .presence: try .presence(fields)
         case .reaction: try .reaction(fields)
         case .signal: try .signal(fields, text)
+        case .deck: .deck(room: try fields.roomID("room"), try ShownDeck(fields, as: "member"))
         case .ok: .ok(re: try fields.integerIfPresent("re"))
         case .ack: try .ack(fields)
         case .error: try .error(fields)
@@ -105,17 +108,20 @@ extension ServerMessage.Received {
             ServerMessage.snapshot(
                 re: snapshot.re, room: snapshot.state.id, epoch: snapshot.position.epoch, seq: snapshot.position.seq,
                 keyed: snapshot.keyed, time: snapshot.time, state: StateJSON.encode(snapshot.state),
-                you: snapshot.you.map(YouJSON.encode), presence: snapshot.presence, collapsed: snapshot.collapsed)
+                you: snapshot.you.map(YouJSON.encode), presence: snapshot.presence,
+                deck: snapshot.deck, collapsed: snapshot.collapsed)
         case .resumed(let resumed):
             ServerMessage.resumed(
                 re: resumed.re, room: resumed.room, epoch: resumed.position.epoch, seq: resumed.position.seq,
-                keyed: resumed.keyed, you: resumed.you.map(YouJSON.encode), presence: resumed.presence)
+                keyed: resumed.keyed, you: resumed.you.map(YouJSON.encode), presence: resumed.presence,
+                deck: resumed.deck)
         case .delta(let room, let events): ServerMessage.delta(room: room, shown: events)
         case .presence(let room, let online, let change):
             ServerMessage.presence(room: room, online: online, change: change.map { ($0.on, $0.off) })
         case .reaction(let room, let member, let emoji):
             ServerMessage.reaction(room: room, from: member, emoji: emoji)
         case .signal(let room, let member, let data): ServerMessage.signal(room: room, from: member, data: data)
+        case .deck(let room, let deck): ServerMessage.deck(room: room, deck)
         case .ok(let re): ServerMessage.ok(re: re)
         case .ack(let re, let seq, let keyed, let result):
             ServerMessage.ack(re: re, seq: seq, keyed: keyed, result: result)

@@ -101,6 +101,8 @@ final class Client: Sendable {
     var deltas: Int { state.withLock { $0.deltas } }
     /// The number of events in the longest of them.
     var longestDelta: Int { state.withLock { $0.longestDelta } }
+    /// Its connection; nil if it has none.
+    var connection: ConnectionID? { state.withLock { $0.connection } }
     /// Whether it has a connection, accepted or not.
     var isConnected: Bool { state.withLock { $0.connection != nil } }
     var isFollowing: Bool { state.withLock { $0.isFollowing } }

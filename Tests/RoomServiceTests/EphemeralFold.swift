@@ -6,6 +6,12 @@ struct EphemeralFold: Sendable {
     /// The online members; nil if they are not known.
     private(set) var members: Set<Int64>?
     private(set) var frames = 0
+    /// The deck's member; nil if there is none.
+    private(set) var deck: Int64?
+    /// Whether this client is the deck.
+    private(set) var isDeck = false
+    /// The number of messages about the deck.
+    private(set) var decks = 0
     /// The sender and the emoji of each reaction.
     private(set) var reactions: [String] = []
     /// The sender and the data of each signal.
@@ -23,6 +29,10 @@ struct EphemeralFold: Sendable {
             online = Int(presence?["online"]?.integer ?? -1)
             members = presence?["members"].map(Self.members)
             expectMembers()
+            (deck, isDeck) = (message["deck"]?.integer, message["here"]?.bool ?? false)
+        case "deck":
+            decks += 1
+            (deck, isDeck) = (message["member"]?.integer, message["here"]?.bool ?? false)
         case "presence":
             frames += 1
             online = Int(message["online"]?.integer ?? -1)

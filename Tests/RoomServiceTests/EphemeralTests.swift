@@ -372,6 +372,7 @@ import Testing
 private final class DeafFeed: RoomFeed {
     func roomMoved(_ update: PublishedEvents) {}
     func roomShows(_ message: EphemeralMessage) {}
+    func deckMoved(_ change: DeckChange) {}
     func signalArrived(_ signal: RelayedSignal) {}
     func subscriptionBegan(_ subscription: Subscription) {}
     func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {}

@@ -17,6 +17,8 @@ import Testing
             var name: String
             /// The members that are actually online here.
             var here: [RoomID: Set<MemberID>] = [:]
+            /// The claims to be the deck that are actually held here.
+            var claims: [RoomID: DeckClaim] = [:]
             /// The notices on their way to it.
             var arriving: [(notice: NodeNotice, from: String)] = []
         }
@@ -31,9 +33,10 @@ import Testing
 
         mutating func start() {
             started += 1
+            let name = "node-\(started)"
             let table = PresenceTable(
-                isShared: true, beatInterval: Self.beat, lease: Self.lease, grace: grace, at: now)
-            servers.append(Server(table: table, name: "node-\(started)"))
+                node: name, isShared: true, beatInterval: Self.beat, lease: Self.lease, grace: grace, at: now)
+            servers.append(Server(table: table, name: name))
             let effects = servers[servers.count - 1].table.connected(at: now)
             send(effects.tellings, from: servers.count - 1)
         }
@@ -67,7 +70,25 @@ import Testing
             let (notice, from) = servers[index].arriving.removeFirst()
             let effects = servers[index].table.heard(notice, from: from, at: now)
             send(effects.tellings, from: index)
+            giveWay(in: effects.decks, at: index)
             return effects
+        }
+
+        /// Makes a claim at a server, or ends the one that it has.
+        mutating func claim(_ member: MemberID?, in room: RoomID, at index: Int, time: Int64) {
+            let newest = servers[index].table.decks.newest(in: room)
+            let at = Timestamp(milliseconds: max(time, (newest?.at.milliseconds ?? 0) + 1))
+            let claim = DeckClaim(room: room, member: member, at: at)
+            servers[index].claims[room] = member == nil ? nil : claim
+            guard servers[index].table.decks.set(claim) else { return }
+            send([.init(notice: .decksChanged([claim]), recipient: nil)], from: index)
+        }
+
+        /// Ends a server's claims where another server has a newer one.
+        mutating func giveWay(in rooms: Set<RoomID>, at index: Int) {
+            for room in rooms where servers[index].claims[room] != nil {
+                if servers[index].table.decks.newest(in: room)?.node != nil { claim(nil, in: room, at: index, time: 0) }
+            }
         }
 
         /// Lets time pass without losing notices.
@@ -76,7 +97,9 @@ import Testing
                 now = now + .seconds(1)
                 for index in servers.indices {
                     tellChanges(at: index)
-                    send(servers[index].table.tick(at: now).tellings, from: index)
+                    let effects = servers[index].table.tick(at: now)
+                    send(effects.tellings, from: index)
+                    giveWay(in: effects.decks, at: index)
                 }
                 while servers.indices.contains(where: { !servers[$0].arriving.isEmpty }) {
                     for index in servers.indices { _ = hear(at: index) }
@@ -112,6 +135,14 @@ import Testing
             }
             #expect(cluster.servers[index].table.peerCount == cluster.servers.count - 1, what)
         }
+        for room in Self.rooms {
+            let claims = cluster.servers.compactMap { $0.claims[room] }
+            #expect(claims.count <= 1, what)
+            for server in cluster.servers {
+                let newest = server.table.decks.newest(in: room)
+                #expect(newest?.member == claims.first?.member && newest?.at == claims.first?.at, what)
+            }
+        }
     }
 
     @Test(arguments: TestSeed.fixed(1...100))
@@ -121,7 +152,7 @@ import Testing
         for _ in 0..<3 { cluster.start() }
         for _ in 0..<400 {
             let index = Int.random(in: cluster.servers.indices, using: &random)
-            switch Int.random(in: 0..<24, using: &random) {
+            switch Int.random(in: 0..<28, using: &random) {
             case 0..<9:
                 guard let room = Self.rooms.randomElement(using: &random) else { continue }
                 let member = id(.random(in: 1...8, using: &random))
@@ -144,6 +175,12 @@ import Testing
                 cluster.now = cluster.now + .milliseconds(.random(in: 0...3_000, using: &random))
                 let effects = cluster.servers[index].table.tick(at: cluster.now)
                 cluster.send(effects.tellings, from: index)
+                cluster.giveWay(in: effects.decks, at: index)
+            case 24..<28:
+                guard let room = Self.rooms.randomElement(using: &random) else { continue }
+                let member = random.once(in: 3) ? nil : id(.random(in: 1...8, using: &random))
+                // Clocks differ, and may show the same.
+                cluster.claim(member, in: room, at: index, time: .random(in: 1...5, using: &random))
             case 22:
                 guard cluster.servers.count > 1, random.once(in: 4) else { continue }
                 // A crash, or a goodbye.
@@ -261,7 +298,10 @@ import Testing
             .presenceChanged([MemberChanges(room: room, on: ids(), off: ids())]), .presenceChanged([]),
             .presenceList(part: 3, isLast: true, [OnlineMembers(room: room, members: ids())]),
             .presenceList(part: 0, isLast: false, []), .presenceBeat(sum: .random(in: .min ... .max, using: &random)),
-            .presenceWanted, .presenceEnded, .reaction(room, from: id(7), emoji: "👩🏻‍❤️‍💋‍👨🏿"),
+            .presenceWanted, .presenceEnded,
+            .decksChanged([DeckClaim(room: room, member: nil, at: Timestamp(milliseconds: 7))]),
+            .deckList(part: 0, isLast: true, [DeckClaim(room: room, member: id(3), at: Timestamp(milliseconds: 7))]),
+            .reaction(room, from: id(7), emoji: "👩🏻‍❤️‍💋‍👨🏿"),
             .signal(room, from: id(1), to: id(2), relayed),
         ]
         let text = NodeEnvelope.encode(sender: "node-1", notices: notices.map { $0.encoded() })

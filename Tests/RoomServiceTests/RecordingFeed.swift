@@ -66,6 +66,13 @@ final class RecordingFeed: RoomFeed {
         for (connection, client) in clients(of: message.room) { client.shown(message.message, on: connection) }
     }
 
+    func deckMoved(_ change: DeckChange) {
+        for (connection, client) in clients(of: change.room) where change.concerned?.contains(connection) ?? true {
+            let isHere = change.here?.connection == connection
+            client.shown(isHere ? change.here?.message ?? [] : change.message, on: connection)
+        }
+    }
+
     func signalArrived(_ signal: RelayedSignal) {
         for (connection, client) in clients(of: signal.room) where client.person.session == signal.session {
             client.shown(signal.message, on: connection)

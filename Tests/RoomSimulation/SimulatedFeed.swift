@@ -11,6 +11,7 @@ final class SimulatedFeed: RoomFeed {
     enum News: Sendable {
         case moved(PublishedEvents)
         case shown(EphemeralMessage)
+        case deckMoved(DeckChange)
         case began(Subscription, epoch: String)
         case refused(SubscriptionRequest, RoomFailure)
         case banned(SessionID, RoomID)
@@ -99,6 +100,11 @@ final class SimulatedFeed: RoomFeed {
     func roomShows(_ message: EphemeralMessage) {
         expectFollower(of: message.room, "a message")
         tell(.shown(message))
+    }
+
+    func deckMoved(_ change: DeckChange) {
+        expectFollower(of: change.room, "a deck")
+        tell(.deckMoved(change))
     }
 
     func signalArrived(_ signal: RelayedSignal) {

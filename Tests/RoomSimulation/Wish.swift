@@ -41,6 +41,8 @@ final class Client {
         var since: Int64 = 0
         /// The members that are online, as far as it was told.
         var online: Set<MemberID> = []
+        /// The deck, as it was told.
+        var deck: ToldDeck?
         /// Whether it omitted a delta, and waits for a snapshot instead.
         var isCatchingUp = false
     }

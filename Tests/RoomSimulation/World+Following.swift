@@ -51,6 +51,7 @@ extension World {
         switch news {
         case .moved(let update): moved(update, node)
         case .shown(let message): shown(message, node)
+        case .deckMoved(let change): deckMoved(change, node)
         case .began(let subscription, let epoch): began(subscription, epoch: epoch, node)
         case .refused(let request, let failure): refused(request, failure)
         case .banned(let session, let room):
@@ -137,6 +138,7 @@ extension World {
             let online = PresenceFrame(endOf: subscription.messages[0].bytes)?.on ?? []
             expectGrace(for: { !online.contains($0) }, in: room, on: node)
             client.connections[place].online = online
+            client.connections[place].deck = ToldDeck(subscription.messages[0].bytes, member: "deck")
             client.positions[room] = (epoch, subscription.seq)
             return
         }

@@ -104,6 +104,7 @@ extension World {
                 }
             }
         }
+        missing = missing ?? rooms.lazy.compactMap { self.missingAgreementOnDeck(of: $0) }.first
         guard let missing else { return compare(until: deadline) }
         guard scheduler.now < deadline else { return truth.complain("there is no agreement: \(missing)") }
         later(200_000_000) { $0.awaitPresence(until: deadline) }

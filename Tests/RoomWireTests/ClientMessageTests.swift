@@ -128,6 +128,18 @@ import Testing
         }
     }
 
+    @Test func `a claim to be the deck says on or off`() throws {
+        func text(_ on: String) -> String { #"{"type":"deck","id":2,"room":"7K3M9Q"\#(on)}"# }
+        for isOn in [true, false] {
+            #expect(
+                try ClientMessage.parse(Array(text(#","on":\#(isOn)"#).utf8))
+                    == .deck(id: 2, room: .code(Sample.code), isOn: isOn))
+        }
+        for on in ["", #","on":null"#, #","on":1"#, #","on":"true""#, #","on":[]"#] {
+            self.expectViolation(text(on), re: 2, "on must be true or false")
+        }
+    }
+
     @Test func `a signal carries its data as it is written`() throws {
         func text(_ data: String, to: String = "2") -> String {
             #"{"type":"signal","data":1,"id":2,"room":"7K3M9Q","to":\#(to),"d\u0061ta": \#(data) , "x":{"data":3}}"#

@@ -25,7 +25,8 @@ import Testing
             "snapshot",
             ServerMessage.snapshot(
                 re: 1, room: Sample.room, epoch: "e1", seq: 57, keyed: 1_204, time: Sample.time(0),
-                state: StateJSON.encode(Sample.closed), you: you, presence: everybody)
+                state: StateJSON.encode(Sample.closed), you: you, presence: everybody,
+                deck: ShownDeck(member: Sample.member(3), isHere: false))
         ),
         (
             "snapshot-collapsed",
@@ -37,7 +38,8 @@ import Testing
         (
             "resumed",
             ServerMessage.resumed(
-                re: -1, room: Sample.room, epoch: "e1", seq: 57, keyed: 1_204, you: you, presence: everybody)
+                re: -1, room: Sample.room, epoch: "e1", seq: 57, keyed: 1_204, you: you, presence: everybody,
+                deck: ShownDeck(member: Sample.member(1), isHere: true))
         ),
         (
             "resumed-watching",
@@ -75,6 +77,9 @@ import Testing
                 room: Sample.room, from: Sample.member(1),
                 data: Sample.relayed(#"{ "a" : [1.0,12345678901234567890123] }"#))
         ),
+        ("deck", ServerMessage.deck(room: Sample.room, ShownDeck(member: Sample.member(3), isHere: false))),
+        ("deck-here", ServerMessage.deck(room: Sample.room, ShownDeck(member: Sample.member(1), isHere: true))),
+        ("deck-nobody", ServerMessage.deck(room: Sample.room, nil)),
         ("ok", ServerMessage.ok(re: 2)),
         ("ack", ServerMessage.ack(re: 3, seq: 58, keyed: 1_205, result: nil)),
         ("ack-member", ServerMessage.ack(re: .max, seq: 58, keyed: 0, result: .member(Sample.member(3)))),
@@ -214,6 +219,8 @@ import Testing
             "signal-null",
             .signal(id: nil, room: .id(Sample.room), to: Sample.member(2), data: Sample.relayed("null"))
         ),
+        ("deck", .deck(id: 8, room: .id(Sample.room), isOn: true)),
+        ("deck-off", .deck(id: nil, room: .id(Sample.room), isOn: false)),
         ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
         ("nearbyStop", .nearbyStop(id: 6, sub: 5)),
     ]

@@ -83,6 +83,7 @@ extension RandomValues {
             return .command(id: id, room: reference(), key: key, command: command())
         case .react: return .react(id: id, room: reference(), emoji: random.pick(["👍", "👩🏻‍❤️‍💋‍👨🏿", "\"", "\\", "🇪🇸"], or: "a"))
         case .signal: return .signal(id: id, room: reference(), to: self.id(), data: relayed())
+        case .deck: return .deck(id: id, room: reference(), isOn: bool())
         case .time: return .time(id: id, t1: number())
         case .nearby: return .nearby(id: integer(), query: nearbyQuery())
         case .nearbyStop: return .nearbyStop(id: id, sub: integer())

@@ -81,6 +81,8 @@ extension RandomValues {
         }
     }
 
+    mutating func deck() -> ShownDeck? { maybe { ShownDeck(member: $0.id(), isHere: $0.bool()) } }
+
     mutating func errorName() -> ErrorName { ErrorName(choice(ErrorCode.self)) }
 
     mutating func received(_ kind: ServerMessage.Kind) -> ServerMessage.Received {
@@ -99,12 +101,12 @@ extension RandomValues {
                 .init(
                     re: re, position: position(), keyed: maybe { $0.count() }, time: instant(), state: state(),
                     you: you(),
-                    presence: presence(), collapsed: collapsed))
+                    presence: presence(), deck: deck(), collapsed: collapsed))
         case .resumed:
             return .resumed(
                 .init(
                     re: re, room: room(), position: position(), keyed: maybe { $0.count() }, you: you(),
-                    presence: presence()))
+                    presence: presence(), deck: deck()))
         case .delta: return .delta(room: room(), events: shownEvents(atLeast: 1))
         case .presence:
             return .presence(
@@ -112,6 +114,7 @@ extension RandomValues {
                 change: maybe { values in .init(on: values.several { $0.id() }, off: values.several { $0.id() }) })
         case .reaction: return .reaction(room: room(), from: id(), emoji: text())
         case .signal: return .signal(room: room(), from: id(), data: relayed())
+        case .deck: return .deck(room: room(), deck())
         case .ok: return .ok(re: re)
         case .ack: return .ack(re: re, seq: count(), keyed: maybe { $0.count() }, result: result())
         case .error:

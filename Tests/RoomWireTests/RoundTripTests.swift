@@ -188,6 +188,11 @@ import Testing
                         OnlineMembers(room: values.room(), members: values.several { $0.id() })
                     }),
                 .presenceBeat(sum: values.integer()), .presenceWanted, .presenceEnded,
+                .decksChanged(
+                    values.several { DeckClaim(room: $0.room(), member: $0.maybe { $0.id() }, at: $0.instant()) }),
+                .deckList(
+                    part: values.count(), isLast: values.bool(),
+                    values.several { DeckClaim(room: $0.room(), member: $0.id(), at: $0.instant()) }),
                 .reaction(values.room(), from: values.id(), emoji: values.text()),
                 .signal(values.room(), from: values.id(), to: values.id(), values.relayed()),
             ]

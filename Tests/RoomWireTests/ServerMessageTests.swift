@@ -163,7 +163,8 @@ import Testing
             for member in object.members where member.name != "data" {
                 var changed = object
                 changed.members.removeAll { $0.name == member.name }
-                changed.members.append(.init(name: member.name, value: .bool(true)))
+                let wrong = member.value.bool == nil ? JSONValue.bool(true) : .string("true")
+                changed.members.append(.init(name: member.name, value: wrong))
                 #expect(throws: ServerViolation.self, "\(name) \(member.name)") {
                     try ServerMessage.Received.parse(JSONValue.object(changed).text)
                 }

@@ -89,6 +89,11 @@ final class ConnectionHub: SocketOwner {
         deliverSoon(pending: followers.pendingCount)
     }
 
+    /// Another device became a room's deck, or none is.
+    func deckMoved(_ change: DeckChange) {
+        followers[change.room]?.show(change, framing: loop.framing)
+    }
+
     /// A member sends a signal to the session that it names.
     func signalArrived(_ signal: RelayedSignal) {
         let connections = connections(of: signal.session).filter { $0.follows(signal.room) }

@@ -37,6 +37,8 @@ final class HubFeed: SocketFeed {
 
     func roomShows(_ message: EphemeralMessage) { onLoop { $0.roomShows(message) } }
 
+    func deckMoved(_ change: DeckChange) { onLoop { $0.deckMoved(change) } }
+
     func signalArrived(_ signal: RelayedSignal) { onLoop { $0.signalArrived(signal) } }
 
     func subscriptionBegan(_ subscription: Subscription) { onLoop { $0.subscriptionBegan(subscription) } }

@@ -5,6 +5,8 @@ import TLSTransport
 
 /// A connection that follows rooms, in the form that their followers know it.
 protocol RoomFollower: AnyObject {
+    /// Its number, unique in this process.
+    var id: ConnectionID { get }
     /// The TLS handler that sends; nil if there is no TLS.
     var tls: TLSHandler? { get }
     /// The agreed compression.
@@ -216,6 +218,21 @@ final class RoomFollowers<Connection: RoomFollower> {
             if !tls.send(frames) || !tls.isIdle, !followers[place].isGone { followers[place].connection.stalled() }
         }
         return (sent * batch.updates.count, sent * batch.ephemeral.count, bytes)
+    }
+
+    /// Sends a change of the deck to the followers that it concerns: at once, and to each what it is told.
+    ///
+    /// A follower that lacks events gets it too: the rest of an answer, which it may be waiting for, has only events.
+    func show(_ change: DeckChange, framing: FrameMaker) {
+        let (others, here) = (framing.plain(change.message), change.here.map { framing.plain($0.message) })
+        isDelivering = true
+        defer { endDelivery() }
+        for place in followers.indices where !followers[place].isGone {
+            let connection = followers[place].connection
+            guard change.concerned?.contains(connection.id) ?? true else { continue }
+            let frame = connection.id == change.here?.connection ? here ?? others : others
+            connection.queue(frame, .ephemeral(.deck), of: room, from: followers[place].seq + 1)
+        }
     }
 
     private func endDelivery() {

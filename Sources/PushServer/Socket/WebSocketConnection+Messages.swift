@@ -55,6 +55,11 @@ extension WebSocketConnection {
                 self.loop.rooms.registry.signal(
                     data, to: recipient, in: room, by: self.session.id, self.ephemeralReply(to: request))
             }
+        case .deck(let request, let reference, let isOn):
+            withRoom(reference, of: message, id: request) { room in
+                self.loop.rooms.registry.claimDeck(
+                    isOn, in: room, by: self.session.id, on: self.id, self.ephemeralReply(to: request))
+            }
         case .nearby(let request, let query):
             startNearby(query, id: request)
         case .nearbyStop(let request, let sub):
@@ -65,7 +70,7 @@ extension WebSocketConnection {
         }
     }
 
-    /// Counts a reaction or signal as under way, and returns the callback for its outcome.
+    /// Counts a reaction, a signal or a claim as under way, and returns the callback for its outcome.
     private func ephemeralReply(to request: Int64?) -> @Sendable (EphemeralOutcome) -> Void {
         commandsInFlight += 1
         let (feed, connection) = (hub.feed, id)
@@ -182,6 +187,7 @@ extension ClientMessage {
             case .react(let id, _, let emoji): .react(id: id, room: .id(room), emoji: emoji)
             case .signal(let id, _, let recipient, let data):
                 .signal(id: id, room: .id(room), to: recipient, data: data)
+            case .deck(let id, _, let isOn): .deck(id: id, room: .id(room), isOn: isOn)
             case .time, .nearby, .nearbyStop: self
             }
         }

@@ -35,7 +35,8 @@ final class PresenceRegistry: Sendable {
         self.loop = loop
         self.metrics = metrics
         let table = PresenceTable(
-            isShared: bus != nil, beatInterval: settings.presenceBeat, lease: settings.presenceLease,
+            node: bus?.node ?? "", isShared: bus != nil, beatInterval: settings.presenceBeat,
+            lease: settings.presenceLease,
             grace: settings.presenceGrace, at: loop.now)
         state = Mutex(State(table: table))
     }
@@ -72,6 +73,22 @@ final class PresenceRegistry: Sendable {
     /// Whether any other server is known to be alive.
     var hasPeers: Bool { state.withLock { $0.table.peerCount > 0 } }
 
+    // MARK: Decks
+
+    /// Replaces this server's claim to be the deck of a room, tells the other servers, and returns the newest claim of
+    /// all; a claim without a member ends this server's.
+    func set(_ claim: DeckClaim) -> DeckTable.Claim? {
+        state.withLock { state in
+            if state.table.decks.set(claim) { bus?.tell(.decksChanged([claim])) }
+            return state.table.decks.newest(in: claim.room)
+        }
+    }
+
+    /// The newest claim to be the deck of a room.
+    func deck(of room: RoomID) -> DeckTable.Claim? {
+        state.withLock { $0.table.decks.newest(in: room) }
+    }
+
     // MARK: Listing
 
     /// All rooms in which members are online, most of them first, ties by id.
@@ -88,13 +105,19 @@ final class PresenceRegistry: Sendable {
 
     // MARK: Other servers
 
-    /// Starts to hear other servers; returns the members concerned, by room.
-    func connected() -> [RoomID: Set<MemberID>] {
+    /// What other servers have reported: members by room, and rooms by their decks.
+    struct News {
+        var members: [RoomID: Set<MemberID>]
+        var decks: Set<RoomID>
+    }
+
+    /// Starts to hear other servers; returns what this changes.
+    func connected() -> News {
         carryOut { $0.connected(at: loop.now) }
     }
 
-    /// Handles a notice of another server; returns the members concerned, by room.
-    func heard(_ notice: NodeNotice, from node: String) -> [RoomID: Set<MemberID>] {
+    /// Handles a notice of another server; returns what this changes.
+    func heard(_ notice: NodeNotice, from node: String) -> News {
         carryOut { $0.heard(notice, from: node, at: loop.now) }
     }
 
@@ -119,8 +142,8 @@ final class PresenceRegistry: Sendable {
     /// stopped.
     var knowsWhoIsOffline: Bool { seesEverybody && loop.now - startedAt >= grace }
 
-    /// Handles the passing of time; returns the members concerned, by room.
-    func tick() -> [RoomID: Set<MemberID>] {
+    /// Handles the passing of time; returns what this changes.
+    func tick() -> News {
         carryOut { $0.tick(at: loop.now) }
     }
 
@@ -131,14 +154,14 @@ final class PresenceRegistry: Sendable {
         }
     }
 
-    private func carryOut(_ change: (inout PresenceTable) -> PresenceTable.Effects) -> [RoomID: Set<MemberID>] {
+    private func carryOut(_ change: (inout PresenceTable) -> PresenceTable.Effects) -> News {
         let (effects, peers) = state.withLock { state in
             let effects = change(&state.table)
             tell(effects.tellings)
             return (effects, state.table.peerCount)
         }
         metrics.otherServers(peers, lost: effects.expired)
-        return effects.moved
+        return News(members: effects.moved, decks: effects.decks)
     }
 
     /// Must be called with the lock held, so that changes are told in the order in which they were found.

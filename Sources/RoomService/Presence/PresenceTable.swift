@@ -21,6 +21,8 @@ struct PresenceTable {
         var tellings: [Telling] = []
         /// Members on whom another server has reported a change, by room.
         var moved: [RoomID: Set<MemberID>] = [:]
+        /// Rooms in which another server has reported a change of its claims to be the deck.
+        var decks: Set<RoomID> = []
         /// The number of servers whose lease has ended.
         var expired = 0
     }
@@ -76,6 +78,8 @@ struct PresenceTable {
     /// The time for which a stopped server counts; never longer than its lease.
     private let grace: TimeAmount
 
+    /// The claims to be the deck of each room.
+    var decks: DeckTable
     private var rooms: [RoomID: Room] = [:]
     private var peers: [String: Peer] = [:]
     private var sum: Int64 = 0
@@ -85,7 +89,11 @@ struct PresenceTable {
     private var lastTick: NIODeadline
 
     /// Makes the empty table of a server that starts.
-    init(isShared: Bool, beatInterval: TimeAmount, lease: TimeAmount, grace: TimeAmount, at now: NIODeadline) {
+    init(
+        node: String = "", isShared: Bool, beatInterval: TimeAmount, lease: TimeAmount, grace: TimeAmount,
+        at now: NIODeadline
+    ) {
+        decks = DeckTable(node: node)
         self.isShared = isShared
         self.beatInterval = beatInterval
         self.lease = lease
@@ -157,6 +165,9 @@ struct PresenceTable {
 
     // MARK: Telling
 
+    /// The checksum of all that the other servers are told.
+    private var toldSum: Int64 { sum &+ decks.sum }
+
     /// Takes the changes here, as notices for all other servers.
     mutating func takeChanges() -> [Effects.Telling] {
         defer { untold = [:] }
@@ -207,7 +218,7 @@ struct PresenceTable {
 
     private mutating func beat(at now: NIODeadline) -> [Effects.Telling] {
         nextBeat = now + beatInterval
-        return takeChanges() + [Effects.Telling(notice: .presenceBeat(sum: sum), recipient: nil)]
+        return takeChanges() + [Effects.Telling(notice: .presenceBeat(sum: toldSum), recipient: nil)]
     }
 
     /// Handles the passing of time; must be called several times in each beat interval.
@@ -242,15 +253,22 @@ struct PresenceTable {
             take(part, isLast: isLast, rooms, of: node, &effects)
         case .presenceBeat(let sum):
             _ = renew(node, at: now)
-            guard peers[node]?.sum != sum else { break }
+            guard let peer = peers[node], peer.sum &+ decks.sum(of: node) != sum else { break }
             ask(node, at: now, &effects)
         case .presenceWanted:
             _ = renew(node, at: now)
             effects.tellings = takeChanges()
-            effects.tellings += list().map { Effects.Telling(notice: $0, recipient: node) }
-            effects.tellings.append(Effects.Telling(notice: .presenceBeat(sum: sum), recipient: node))
+            effects.tellings += (list() + decks.list()).map { Effects.Telling(notice: $0, recipient: node) }
+            effects.tellings.append(Effects.Telling(notice: .presenceBeat(sum: toldSum), recipient: node))
         case .presenceEnded:
             stopped(node, at: now, &effects)
+        case .decksChanged(let claims):
+            let isKnown = renew(node, at: now)
+            effects.decks = decks.apply(claims, of: node)
+            if !isKnown { ask(node, at: now, &effects) }
+        case .deckList(let part, let isLast, let claims):
+            _ = renew(node, at: now)
+            effects.decks = decks.take(part, isLast: isLast, claims, of: node)
         case .moved, .sessionEnded, .reaction, .signal:
             break
         }
@@ -272,6 +290,8 @@ struct PresenceTable {
     private mutating func stopped(_ node: String, at now: NIODeadline, _ effects: inout Effects) {
         guard let peer = peers[node] else { return }
         peers[node]?.hasStopped = true
+        // A claim belongs to a connection, and the server has none any more.
+        effects.decks.formUnion(decks.remove(node))
         peers[node]?.leaseEnd = min(peer.leaseEnd, now + grace)
         if grace == .zero { remove(node, &effects) }
     }
@@ -311,6 +331,7 @@ struct PresenceTable {
 
     private mutating func remove(_ node: String, _ effects: inout Effects) {
         for room in peers[node]?.rooms ?? [] { replace(by: [], in: room, of: node, &effects) }
+        effects.decks.formUnion(decks.remove(node))
         peers[node] = nil
     }
 

@@ -100,7 +100,7 @@ extension RoomRegistry {
         }
     }
 
-    // MARK: Reactions and signals
+    // MARK: Reactions, signals, decks
 
     /// Shows a member's reaction to everybody in a room; `reply` is called once, on any thread.
     package func react(
@@ -118,6 +118,14 @@ extension RoomRegistry {
         _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
     ) {
         withMember(of: room, reply) { $0.signal(data, to: recipient, by: session, reply) }
+    }
+
+    /// Makes a connection the deck of a room that it follows, or ends that; `reply` is called once, on any thread.
+    package func claimDeck(
+        _ isOn: Bool, in room: RoomID, by session: SessionID, on connection: ConnectionID,
+        _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
+    ) {
+        withMember(of: room, reply) { $0.claimDeck(isOn, by: session, on: connection, reply) }
     }
 
     private func withMember(

@@ -82,6 +82,7 @@ package actor RoomTable {
             // In this turn of the loop, because the room is told of later changes itself.
             room.assumeIsolated { room in
                 room.reviewPresence(of: room.dependencies.presence.elsewhere(in: id))
+                room.readDeck()
                 room.reviewOwner()
             }
             codes.set(decoded.state.code, of: id)

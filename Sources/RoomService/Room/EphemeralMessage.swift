@@ -8,6 +8,8 @@ package struct EphemeralMessage: Sendable {
         case presence
         /// A reaction; missing one does no harm.
         case reaction
+        /// A change of the deck; a client that misses one no longer knows the deck.
+        case deck
     }
 
     /// The room.

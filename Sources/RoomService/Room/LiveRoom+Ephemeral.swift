@@ -186,7 +186,7 @@ extension LiveRoom {
     ///
     /// If the session is no member, or the recipient is not found, this room may lack the newest events. The action is
     /// then tried once more when the room has them.
-    private func asMember(
+    func asMember(
         _ session: SessionID, _ kind: EphemeralKind, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void,
         _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> EphemeralOutcome
     ) {

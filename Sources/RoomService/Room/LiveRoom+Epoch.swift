@@ -42,6 +42,7 @@ extension LiveRoom {
         let connected = audience.sessions.compactMap { confirmed.memberOfSession[$0] }
         reviewPresence(
             of: presence.members.union(connected).union(dependencies.presence.elsewhere(in: id)))
+        reviewDeck()
         reviewOwner()
         becomeCurrent()
     }
@@ -52,6 +53,7 @@ extension LiveRoom {
         audience = RoomAudience()
         grace = PresenceGrace()
         for feed in feeds { feed.roomForgotten(id) }
+        endClaim()
         reviewPresence(of: presence.members)
         dependencies.presence.setCount(nil, of: id)
         giveUpReading(as: .forgotten, .noSuchRoom)

@@ -34,6 +34,7 @@ extension LiveRoom {
         publish(events)
         // After the events, so that everybody whom presence names is a member by then.
         reviewPresence(of: touched)
+        reviewDeck()
         reviewOwner()
         saveSnapshotIfDue()
     }

@@ -26,6 +26,7 @@ extension LiveRoom {
     package func unsubscribe(_ connection: ConnectionID, because end: SubscriptionEnd) {
         lastUse = loop.now
         guard let session = audience.remove(connection), let member = confirmed.memberOfSession[session] else { return }
+        if deck.holder?.connection == connection { endClaim() }
         if end == .lost, !audience.isConnected(session) { beginGrace(of: member) }
         reviewPresence(of: CollectionOfOne(member))
     }
@@ -142,7 +143,8 @@ extension LiveRoom {
         if !request.continues {
             let resumed = ServerMessage.resumed(
                 re: request.id, room: id, epoch: epoch, seq: confirmed.seq, keyed: keyed(shownTo: request),
-                you: YouJSON.encode(confirmed, request.session), presence: presence.told())
+                you: YouJSON.encode(confirmed, request.session), presence: presence.told(),
+                deck: deck.told(to: request.connection))
             messages.insert(RoomMessage(resumed), at: 0)
         }
         begin(request, with: messages, through: reached, isSnapshot: false)
@@ -200,6 +202,7 @@ extension LiveRoom {
         let (head, tail) = ServerMessage.snapshotParts(
             re: request.id, room: id, epoch: epoch, seq: seq, keyed: keyed(shownTo: request),
             time: dependencies.clock.now, you: YouJSON.encode(state.room, request.session), presence: presence.told(),
+            deck: deck.told(to: request.connection),
             collapsed: request.collapsedFrom.flatMap { $0 <= seq ? $0...seq : nil })
         return RoomMessage(head: head, state: state.shared, tail: tail)
     }

@@ -83,6 +83,7 @@ package actor LiveRoom {
     /// Whether a message about presence is scheduled.
     var presenceIsScheduled = false
     var reactionLimit = ReactionLimit()
+    var deck = RoomDeck()
     var ownerWatch = OwnerWatch()
     /// The newest durable events, so that resuming after a short absence needs no read.
     var recent: RecentEvents

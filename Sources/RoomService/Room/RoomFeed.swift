@@ -9,6 +9,8 @@ package protocol RoomFeed: AnyObject, Sendable {
     func roomMoved(_ update: PublishedEvents)
     /// An ephemeral message is shown to all followers.
     func roomShows(_ message: EphemeralMessage)
+    /// Another device became the deck, or none is.
+    func deckMoved(_ change: DeckChange)
     /// A signal arrived for one session's connections that follow the room.
     func signalArrived(_ signal: RelayedSignal)
     /// A subscription was accepted; `messages` come before anything that ``roomMoved(_:)`` brings later.
@@ -34,6 +36,18 @@ package struct PublishedEvents: Sendable {
     package var seq: Int
     /// One text message (a `delta`).
     package var message: [UInt8]
+}
+
+/// A change of a room's deck, as its followers are told.
+package struct DeckChange: Sendable {
+    /// The room.
+    package var room: RoomID
+    /// One text message (a `deck`) for those who are not the deck.
+    package var message: [UInt8]
+    /// The connection that is the deck, and its message; nil if it is at another server, or there is none.
+    package var here: (connection: ConnectionID, message: [UInt8])?
+    /// The connections for which something changes; nil for all that follow.
+    package var concerned: Set<ConnectionID>?
 }
 
 /// A connection's request to follow a room.

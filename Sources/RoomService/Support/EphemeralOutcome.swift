@@ -1,4 +1,4 @@
-/// The outcome of a reaction or a signal.
+/// The outcome of a reaction, a signal or a claim to be the deck.
 package enum EphemeralOutcome: Sendable, Equatable {
     /// It is on its way.
     case done

@@ -29,10 +29,11 @@ extension CommandOutcome {
 enum EphemeralKind {
     case reaction
     case signal
+    case deck
 }
 
 extension EphemeralOutcome {
-    /// The kind of a reaction's or a signal's outcome.
+    /// The kind of the outcome of a reaction, a signal or a claim to be the deck.
     enum Kind: String, CaseIterable {
         case done
         case refused

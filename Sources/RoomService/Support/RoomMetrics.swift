@@ -23,6 +23,7 @@ package final class RoomMetrics: Sendable {
         "backline_presence_frames_total": "Changes of presence sent to followers, counted once for each room.",
         "backline_reactions_total": "Reactions of members, by outcome.",
         "backline_signals_total": "Signals between members, by outcome.",
+        "backline_deck_claims_total": "Claims to be the deck of a room, and their ends, by outcome.",
         "backline_signals_not_arrived_total":
             "Signals from other servers that were dropped because the member had left or took too few bytes.",
         "backline_rate_limited_total": "Refusals because of a limit on a rate or on waiting bytes, by limit.",
@@ -84,6 +85,7 @@ package final class RoomMetrics: Sendable {
     private let presenceFrames: Counter
     private let reactions: [EphemeralOutcome.Kind: Counter]
     private let signals: [EphemeralOutcome.Kind: Counter]
+    private let deckClaims: [EphemeralOutcome.Kind: Counter]
     private let signalsNotArrived: Counter
     private let logSharesUsedUp: [LogShare: Counter]
     private let signalsRefused: [SignalLimit: Counter]
@@ -122,6 +124,7 @@ package final class RoomMetrics: Sendable {
         presenceFrames = counter("backline_presence_frames_total")
         reactions = Self.each { counter("backline_reactions_total", [("outcome", $0)]) }
         signals = Self.each { counter("backline_signals_total", [("outcome", $0)]) }
+        deckClaims = Self.each { counter("backline_deck_claims_total", [("outcome", $0)]) }
         signalsNotArrived = counter("backline_signals_not_arrived_total")
         logSharesUsedUp = Self.each { counter("backline_rate_limited_total", [("limit", $0)]) }
         signalsRefused = Self.each { counter("backline_rate_limited_total", [("limit", $0)]) }
@@ -194,18 +197,19 @@ package final class RoomMetrics: Sendable {
         snapshots[outcome]?.increment()
     }
 
-    // MARK: Presence, reactions, signals
+    // MARK: Presence, reactions, signals, decks
 
     /// Records a presence message to all followers of a room.
     func presenceFrameMade() {
         presenceFrames.increment()
     }
 
-    /// Records the answer to a reaction or a signal.
+    /// Records the answer to a reaction, a signal or a claim to be the deck.
     func answered(_ kind: EphemeralKind, _ outcome: EphemeralOutcome.Kind) {
         switch kind {
         case .reaction: reactions[outcome]?.increment()
         case .signal: signals[outcome]?.increment()
+        case .deck: deckClaims[outcome]?.increment()
         }
     }
 
