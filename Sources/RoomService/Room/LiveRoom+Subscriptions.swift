@@ -13,9 +13,10 @@ extension LiveRoom {
         // A room with followers hears of other servers' events, but not of keyed commands that change nothing; their
         // count is told to a client that asks. A location that another server has cleared must not be shown, even
         // before this is announced.
-        let tellsCount = !request.continues && !request.isCatchUp
+        let (isShared, tellsCount) = (dependencies.settings.logIsShared, !request.continues && !request.isCatchUp)
         let mayBeBehind =
-            dependencies.settings.logIsShared && (tellsCount || !isFollowed || confirmed.location != nil)
+            tellsCount && (isShared || condition != .current)
+            || isShared && (!isFollowed || confirmed.location != nil)
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
     }
