@@ -14,6 +14,8 @@ package final class RoomHost: Sendable {
     package let history: RoomHistory
     package let waveforms: RoomWaveforms
     package let listing: RoomListing
+    /// Lists a session's own rooms.
+    package let sessionRooms: SessionRooms
     /// The open public rooms that have a place, if they are kept in memory.
     package let nearby: NearbyRooms
     package let sessions: SessionRegistry
@@ -70,6 +72,7 @@ package final class RoomHost: Sendable {
         history = RoomHistory(registry: registry)
         waveforms = RoomWaveforms(registry: registry)
         listing = RoomListing(dependencies)
+        sessionRooms = SessionRooms(registry)
         sessionEnding = SessionEnding(registry: registry, sessions: sessions)
         housekeeping = Housekeeping(registry: registry, sessions: sessions, ending: sessionEnding)
         erasure = RoomErasure(registry: registry, randomness: randomness)

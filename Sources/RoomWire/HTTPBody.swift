@@ -16,7 +16,7 @@ package enum HTTPBody {
         }
     }
 
-    /// Writes `{"rooms":[RoomSummary],"next"?}`: a listing or a nearby search; `next` is nil on the last page.
+    /// Writes `{"rooms":[RoomSummary],"next"?}`: a listing, a nearby search or a session's own rooms; `next` is nil on the last page.
     package static func rooms(_ rooms: [RoomSummary], next: String? = nil) -> [UInt8] {
         Self.object(capacity: 64 + rooms.count * 256) { writer in
             writer.member("rooms", rooms)

@@ -34,10 +34,12 @@ package struct RoomSummary: Sendable, Equatable {
     package var createdAt: Timestamp
     /// Its distance from the search's centre, in metres; nil outside nearby searches.
     package var distanceMeters: Double?
+    /// The role of the session that asks for its own rooms; nil in all other lists.
+    package var role: Role?
 
     package init(
         id: RoomID, code: RoomCode, name: String, location: RoundedLocation?, listeners: Int, djName: String?,
-        nowPlaying: NowPlaying?, createdAt: Timestamp, distanceMeters: Double? = nil
+        nowPlaying: NowPlaying?, createdAt: Timestamp, distanceMeters: Double? = nil, role: Role? = nil
     ) {
         self.id = id
         self.code = code
@@ -48,6 +50,7 @@ package struct RoomSummary: Sendable, Equatable {
         self.nowPlaying = nowPlaying
         self.createdAt = createdAt
         self.distanceMeters = distanceMeters
+        self.role = role
     }
 }
 
@@ -59,7 +62,8 @@ extension RoomSummary {
             listeners: try fields.count("listeners"), djName: try fields.stringIfPresent("djName"),
             nowPlaying: try fields.objectIfPresent("nowPlaying", NowPlaying.init),
             createdAt: try fields.instant("createdAt"),
-            distanceMeters: try fields.numberIfPresent("distanceMeters"))
+            distanceMeters: try fields.numberIfPresent("distanceMeters"),
+            role: fields["role"] == nil ? nil : try fields.choice("role"))
     }
 }
 
@@ -94,6 +98,7 @@ extension JSONWriter {
         }
         self.member("createdAt", room.createdAt)
         self.member("distanceMeters", room.distanceMeters)
+        if let role = room.role { self.member("role", choice: role) }
         self.endObject()
     }
 }

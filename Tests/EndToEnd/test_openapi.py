@@ -152,6 +152,7 @@ def test_every_operation_answers_as_described(shared, described):
     dj = backline.Person(shared, made["session"]["id"], made["token"], "Ana")
     guest, stranger, banned = shared.session("Ben"), shared.session("Cyd"), shared.session("Dan")
     send(dj, "GET", "/v1/session").expect(200)
+    send(dj, "GET", "/v1/session/rooms").expect(200)
     send(dj, "PATCH", "/v1/session", {"name": "Anna"}).expect(200)
     large = json.dumps({"name": "x" * (300 << 10)}).encode()
     for person, method, path in (

@@ -142,7 +142,7 @@ struct RandomValues {
             id: room(), code: code(), name: text(), location: rounded(), listeners: count(),
             djName: maybe { $0.text() },
             nowPlaying: maybe { values in .init(title: values.text(), artist: values.maybe { $0.text() }) },
-            createdAt: instant(), distanceMeters: maybe { $0.number() })
+            createdAt: instant(), distanceMeters: maybe { $0.number() }, role: maybe { $0.choice() })
     }
 
     mutating func state() -> ShownState {

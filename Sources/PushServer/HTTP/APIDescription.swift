@@ -70,6 +70,15 @@ enum APIDescription {
         sponses/NotAcceptable"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/resp\#
         onses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
+        "/v1/session/rooms":{
+        "get":{"operationId":"listSessionRooms","summary":"Lists the open rooms in which the session is a member, \#
+        the one joined last first","description":"Public and unlisted rooms alike. Of a session with more than 200 \#
+        rooms, those that were made last are listed.","responses":{"200":{"description":"The rooms, and the \#
+        session's role in each.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/OwnList"}}}},\#
+        "401":{"$ref":"#/components/responses/Unauthorized"},"406":{"$ref":"#/components/responses/NotAcceptable"},"\#
+        429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"\#
+        $ref":"#/components/responses/Unavailable"}}}
+        },
         "/v1/rooms":{
         "get":{"operationId":"listRooms","summary":"Lists the open public rooms, most listeners first","parameters":\#
         [{"$ref":"#/components/parameters/Text"},{"$ref":"#/components/parameters/Cursor"},{"name":"limit","in":"que\#
@@ -408,13 +417,15 @@ enum APIDescription {
         mponents/schemas/RoomSummary"}},"next":{"$ref":"#/components/schemas/Cursor"}}},
         "NearbyList":{"type":"object","required":["rooms"],"properties":{"rooms":{"type":"array","maxItems":200,"ite\#
         ms":{"$ref":"#/components/schemas/RoomSummary","required":["location","distanceMeters"]}}}},
+        "OwnList":{"type":"object","required":["rooms"],"properties":{"rooms":{"type":"array","maxItems":200,"items"\#
+        :{"$ref":"#/components/schemas/RoomSummary","required":["role"]}}}},
         "RoomSummary":{"type":"object","required":["id","code","name","listeners","createdAt"],"properties":{"id":{"\#
         type":"string","format":"uuid"},"code":{"$ref":"#/components/schemas/Code"},"name":{"$ref":"#/components/sch\#
         emas/ShownRoomName"},"location":{"$ref":"#/components/schemas/Coordinates"},"listeners":{"$ref":"#/component\#
         s/schemas/Count"},"djName":{"$ref":"#/components/schemas/ShownPersonName"},"nowPlaying":{"type":"object","re\#
         quired":["title"],"properties":{"title":{"$ref":"#/components/schemas/Title"},"artist":{"$ref":"#/components\#
         /schemas/Title"}}},"createdAt":{"$ref":"#/components/schemas/Time"},"distanceMeters":{"type":"number","minim\#
-        um":0,"maximum":20037508}}},
+        um":0,"maximum":20037508},"role":{"$ref":"#/components/schemas/Role"}}},
         "PoolPage":{"type":"object","required":["epoch","seq","tracks"],"properties":{"epoch":{"type":"string"},"seq\#
         ":{"$ref":"#/components/schemas/Number"},"tracks":{"type":"array","maxItems":500,"items":{"$ref":"#/componen\#
         ts/schemas/Track"}},"next":{"$ref":"#/components/schemas/Cursor"}}},

@@ -90,6 +90,7 @@ private struct Operations: Sendable {
         case .getSession: try SessionRoutes.show(context.session())
         case .renameSession: try await sessions.renameSession(request, context)
         case .deleteSession: try await sessions.deleteSession(context.session())
+        case .listSessionRooms: try await lists.listOwn(context.session())
         case .createRoom: try await rooms.createRoom(request, context)
         case .listRooms: try await lists.listRooms(request, context.session())
         case .listNearbyRooms: try await lists.listNearby(request, context.session())

@@ -3,7 +3,7 @@ import RoomDomain
 import RoomService
 import RoomWire
 
-/// Lists of rooms over HTTP: public rooms, newest first, and rooms nearby.
+/// Lists of rooms over HTTP: public rooms, newest first, rooms nearby, and a session's own rooms.
 struct ListingRoutes: Sendable {
     let rooms: RoomHost
     let admission: Admission
@@ -22,6 +22,14 @@ struct ListingRoutes: Sendable {
             let page = try await rooms.listing.list(
                 matching: query, from: cursor, limit: min(limit, 200), for: session.id)
             return Response.json(HTTPBody.rooms(page.rooms, next: page.next?.text))
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func listOwn(_ session: Session) async throws -> Response {
+        do {
+            return Response.json(HTTPBody.rooms(try await rooms.sessionRooms.list(for: session.id)))
         } catch {
             throw CommandFailure(error)
         }

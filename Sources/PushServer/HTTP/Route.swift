@@ -4,7 +4,7 @@ import HTTPTypes
 enum Operation: String, CaseIterable, Sendable {
     case getHealth, getReadiness, getMetrics, getDescription
     case getPage, getAsset, getServiceWorker, getFile, getAuthority
-    case createSession, getSession, renameSession, deleteSession
+    case createSession, getSession, renameSession, deleteSession, listSessionRooms
     case createRoom, listRooms, listNearbyRooms, getRoom, listEvents, listPool, getWaveform, sendCommand
     case openRoomSocket, openSocket
 }

@@ -24,6 +24,7 @@ enum Routes {
         Route(
             "/v1/session", for: .session, .json,
             [.get: .getSession, .patch: .renameSession, .delete: .deleteSession]),
+        Route("/v1/session/rooms", for: .session, .json, [.get: .listSessionRooms]),
 
         Route("/v1/rooms", for: .session, .json, [.get: .listRooms, .post: .createRoom]),
         Route("/v1/rooms/nearby", for: .session, .json, [.get: .listNearbyRooms]),
@@ -66,8 +67,8 @@ enum Routes {
                 // Without a page, for browsers that have an earlier one's.
                 case .getServiceWorker: true
                 case .getHealth, .getReadiness, .getDescription, .createSession, .getSession, .renameSession,
-                    .deleteSession, .createRoom, .listRooms, .listNearbyRooms, .getRoom, .listEvents, .listPool,
-                    .getWaveform, .sendCommand, .openRoomSocket, .openSocket:
+                    .deleteSession, .listSessionRooms, .createRoom, .listRooms, .listNearbyRooms, .getRoom,
+                    .listEvents, .listPool, .getWaveform, .sendCommand, .openRoomSocket, .openSocket:
                     true
                 }
             }
