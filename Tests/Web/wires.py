@@ -1,0 +1,62 @@
+"""A network between browsers and a server that can be cut, lost, or fall silent."""
+
+import asyncio
+import contextlib
+
+import interop_chromium
+
+
+class Wire(interop_chromium.Relay):
+    """Passes bytes on between a port of its own and a server's. Its address serves as the server's."""
+
+    def __init__(self, server):
+        super().__init__(server)
+        #: Connections that have been opened so far.
+        self.accepted = 0
+        self._down = False
+        self._passing = []
+
+    def fall_silent(self):
+        """From now on, no byte and no end passes on the connections that are open; neither end is told.
+
+        Connections that are opened later pass everything.
+        """
+        for one in self._passing:
+            one["silent"] = True
+
+    def go_down(self):
+        """Resets every connection, and every one that is opened later."""
+        self._down = True
+        self.cut()
+
+    def come_up(self):
+        self._down = False
+
+    async def _serve(self, reader, writer):
+        if self._down:
+            writer.transport.abort()
+            return
+        self.accepted += 1
+        state = {"silent": False}
+        self._passing.append(state)
+        try:
+            up_reader, up_writer = await asyncio.open_connection(self.server.host, self.server.port)
+        except OSError:
+            writer.transport.abort()
+            return
+        both = {writer.transport, up_writer.transport}
+        self.transports |= both
+        await asyncio.gather(
+            self._carry(reader, up_writer, state), self._carry(up_reader, writer, state))
+        self.transports -= both
+        self._passing.remove(state)
+
+    async def _carry(self, reader, writer, state):
+        with contextlib.suppress(OSError):
+            while data := await reader.read(1 << 16):
+                if not state["silent"]:
+                    writer.write(data)
+                    await writer.drain()
+        if not state["silent"]:
+            writer.close()
+
