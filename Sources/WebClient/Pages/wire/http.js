@@ -55,13 +55,16 @@ async function send(method, path, body, key, timeoutMs) {
   const headers = {};
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (key !== undefined) headers['Idempotency-Key'] = key;
+  const giveUp = new AbortController();
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => giveUp.abort(), timeoutMs);
   try {
     return await fetch(path, {
-      method, headers, body: body === undefined ? undefined : JSON.stringify(body),
-      signal: timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs),
+      method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: giveUp.signal,
     });
   } catch {
     throw new Refusal('offline');
+  } finally {
+    clearTimeout(timer);
   }
 }
 
