@@ -1,0 +1,97 @@
+"""Pages behind HAProxy with two servers: one is drained, and releases are mixed."""
+
+import contextlib
+import re
+import shutil
+import pathlib
+
+import pytest
+from playwright.sync_api import expect
+
+import backline
+import browsers
+import conftest
+import parties
+import steps
+from test_load_balancer import Balancer
+from test_pages import LOST
+from test_party import Story, second  # noqa: F401 (a fixture)
+
+OPTIONS = ["--plain", "--trusted-proxies", "127.0.0.1", "--drain-delay-seconds", "3", "--drain-window-seconds", "2"]
+PAGES = pathlib.Path(__file__).parents[2] / "Sources" / "WebClient" / "Pages"
+
+INTERRUPTIONS = """() => import(document.querySelector('script[type=module]').src).then(({app}) => {
+    let began = 0;
+    window.longest = 0;
+    app.store.watch(512, () => {
+        const live = app.store.link.state === 'live';
+        if (live && began) window.longest = Math.max(window.longest, performance.now() - began);
+        if (live) began = 0;
+        else began ||= performance.now();
+    });
+})"""
+
+
+def balanced(authority, tmp_path, nodes):
+    """HAProxy, with the authority's certificate."""
+    return Balancer(nodes, tmp_path, lambda text: re.sub(r'"\$\{CERTIFICATE[^"]*"', f'"{authority.both}"', text))
+
+
+def make_nodes(cluster, servers, count=2, options=((), ())):
+    database = cluster.database()
+    return [
+        servers(*OPTIONS, *options[number], store=["--store", "postgres", "--database-url", database],
+                certificate=False).start()
+        for number in range(count)]
+
+
+def test_a_party_of_which_one_server_is_drained(visit, second, servers, cluster, authority, tmp_path):  # noqa: F811
+    nodes = make_nodes(cluster, servers)
+    with contextlib.closing(balanced(authority, tmp_path, nodes)) as balancer:
+        story = Story(visit, second, balancer)
+        story.mina_opens_a_room()
+        story.mina_shares_the_code()
+        story.guests_join()
+        for page in story.pages.values():
+            page.evaluate(INTERRUPTIONS)
+            page.watch.expect(LOST)
+        story.they_search_vote_and_withdraw()
+        drained = next(
+            node for node in nodes if node.address.request("GET", "/metrics").body.decode().find(
+                "backline_sockets") >= 0 and has_sockets(node))
+        assert drained.stop() == 0
+        story.mina_plays()
+        drained.start()
+        story.mina_reorders()
+        for page in story.pages.values():
+            assert page.evaluate("window.longest") <= 2_000
+            assert not page.get_by_text("Reconnecting…").is_visible()
+        story.mina_bans_rui()
+        story.mina_skips()
+        story.all_are_equal()
+
+
+def has_sockets(node):
+    text = node.request("GET", "/metrics").body.decode()
+    return any(float(value) > 0 for value in re.findall(r"^backline_connections\S* (\S+)$", text, re.MULTILINE))
+
+
+def test_first_visits_while_two_releases_serve(visit, servers, cluster, authority, tmp_path):
+    """A rolling update: one server has the next release of the page, and none of 50 first visits fails."""
+    other = tmp_path / "pages"
+    shutil.copytree(PAGES, other)
+    (other / "text" / "en.js").open("a", encoding="utf-8").write("// The next release.\n")
+    first = [] if not conftest.os.environ.get("BACKLINE_PAGES") else ["--web-directory", str(PAGES)]
+    nodes = make_nodes(cluster, servers, options=(first, ["--web-directory", str(other)]))
+    with contextlib.closing(balanced(authority, tmp_path, nodes)) as balancer:
+        room = parties.rooftop(nodes[0].address, present=False)
+        with room:
+            versions = set()
+            for number in range(50):
+                page = visit(balancer, room.path)
+                steps.join(page, f"Guest {number}")
+                steps.on_air(page, "Maré Alta")
+                versions.add(page.locator("script[type=module]").get_attribute("src"))
+                page.watch.check()
+                page.context.close()
+        assert len(versions) == 2
