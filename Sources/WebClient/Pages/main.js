@@ -25,7 +25,7 @@ const modules = await all([
   import('./text/en.js'), import('./view/dom.js'), import('./wire/http.js'), import('./wire/socket.js'),
   import('./store/store.js'), import('./view/room-screen.js'),
 ]);
-const [{ t }, { announce, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }] = modules;
+const [{ t }, { announce, number, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }] = modules;
 const page = /** @type {HTMLElement} */ (document.getElementById('page'));
 
 /**
@@ -86,7 +86,7 @@ const preferences = {
     if (name in preferences) /** @type {any} */ (preferences)[name] = value;
     write('backline.preferences', saved);
     if (name === 'theme') applyTheme();
-    if (name === 'language') applyLanguage().then(show);
+    if (name === 'language') applyLanguage().then(() => show());
   },
 };
 
@@ -180,9 +180,9 @@ const app = {
   /** Makes the address of a script of this origin acceptable to the browser. */
   scriptURL: (/** @type {string} */ url) => (policy ? policy.createScriptURL(url) : /** @type {any} */ (url)),
 
-  /** The session; made silently where there is none. */
-  async session() {
-    session ??= startSession();
+  /** The session; made silently where there is none. In a room its link makes it. */
+  session() {
+    session ??= http.ensureSession();
     session.catch(() => { session = null; });
     return session;
   },
@@ -202,9 +202,9 @@ const app = {
     scrollTo(0, 0);
   },
 
-  /** Ends the session, and begins anew where the person is. */
+  /** Forgets a session that has ended, and begins anew where the person is. */
   async startAgain() {
-    try { localStorage.removeItem('backline.session'); } catch { /* nothing was kept */ }
+    http.forgetSession();
     session = null;
     show(true);
   },
@@ -265,8 +265,8 @@ const app = {
     };
   },
 
-  /** What a time to wait is called: `2:10`, or hours and minutes. */
   waitingTime,
+  number,
 };
 
 /**
@@ -292,13 +292,6 @@ let session = null;
 let screen = null;
 /** The room whose link is open, as it stands in the address. */
 let reference = '';
-/** Whether an expired session was replaced by a new one since the page was loaded. */
-let renewed = false;
-
-async function startSession() {
-  const known = read('backline.session', /** @type {{ id: string, name: string } | null} */ (null));
-  return known ?? http.startSession('Guest');
-}
 
 /**
  * Shows the screen of the address.
@@ -313,7 +306,10 @@ async function show(anew = false) {
     app.link = null;
     app.store = new Store();
     reference = room;
-    if (room) enter(room);
+    if (room) {
+      app.link = new RoomLink(app.store, decodeURIComponent(room));
+      app.link.open();
+    }
   }
   document.title = t.header.untitled;
   if (room) return put(roomScreen(app, room));
@@ -333,25 +329,6 @@ function put(next) {
   page.replaceChildren(next.node);
 }
 
-/**
- * Opens the link to a room, with a session.
- *
- * @param {string} room
- */
-async function enter(room) {
-  const { store } = app;
-  try {
-    const known = await app.session();
-    if (app.store !== store) return;
-    store.session = known;
-    const link = new RoomLink(store, room);
-    app.link = link;
-    link.open();
-  } catch (error) {
-    if (app.store === store) store.disconnected({ ended: error instanceof Refusal ? error.code : 'offline' });
-  }
-}
-
 addEventListener('popstate', () => show());
 
 document.addEventListener('click', (event) => {
@@ -366,7 +343,6 @@ document.addEventListener('click', (event) => {
 
 light.addEventListener('change', applyTheme);
 applyTheme();
-app.session().catch(() => {});
 await applyLanguage();
 await show();
 

@@ -1,6 +1,28 @@
 /** The few helpers with which the views build and change the document. No markup is made from strings. */
 
-/** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
+/**
+ * What every view gets; `main.js` makes it and describes its members.
+ *
+ * @typedef {object} App
+ * @property {import('../store/store.js').Store} store
+ * @property {any} link  the RoomLink, or null
+ * @property {any} http  the functions of wire/http.js
+ * @property {{ language: string, theme: string, keys: boolean, get(name: string): any, set(name: string, value: any): void }} preferences
+ * @property {boolean} workerRefused
+ * @property {<T>(importing: () => Promise<T>) => Promise<T | null>} load
+ * @property {(url: string) => any} scriptURL
+ * @property {() => Promise<{ id: string, name: string }>} session
+ * @property {(path: string, options?: { replace?: boolean }) => void} go
+ * @property {() => Promise<void>} startAgain
+ * @property {(sentence: string, options?: { label?: string, action?: () => void, seconds?: number }) => Promise<void>} toast
+ * @property {(error: any) => void} refused
+ * @property {(name: string, props?: any) => Promise<any>} open
+ * @property {(circle: any, onChange: (rooms: any[], state: any) => void) => (() => void)} nearby
+ * @property {(ms: number) => string} waitingTime
+ * @property {(n: number) => string} number
+ */
+
+/** @typedef {Node | string | number | null | undefined | false | any[]} Child  a list's members are children, too */
 
 const PROPERTIES = new Set(['value', 'checked', 'disabled', 'hidden', 'selected', 'inert', 'textContent', 'tabIndex']);
 
@@ -106,17 +128,20 @@ const rows = new WeakMap();
 export function keyed(parent, items, keyOf, make, update) {
   const old = rows.get(parent) ?? new Map();
   const now = new Map();
-  let place = parent.firstElementChild;
   for (const item of items) {
     const key = keyOf(item);
     const row = old.get(key) ?? make(item);
     old.delete(key);
     now.set(key, row);
     if (update) update(row, item);
-    if (row === place) place = place.nextElementSibling;
-    else parent.insertBefore(row, place);
   }
   for (const row of old.values()) row.remove();
+  /** @type {Element | null} */
+  let place = parent.firstElementChild;
+  for (const row of now.values()) {
+    if (row === place) place = row.nextElementSibling;
+    else parent.insertBefore(row, place);
+  }
   rows.set(parent, now);
 }
 
@@ -124,6 +149,8 @@ export function keyed(parent, items, keyOf, make, update) {
 const ICONS = /** @type {Record<string, string>} */ ({
   more: '!M5 10.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm7 0a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm7 0a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z',
   dots: '!M12 3.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm0 7a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm0 7a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z',
+  check: 'M5 12.5l4.5 4.5L19 7.5',
+  queue: 'M4 7h12M4 12h12M4 17h7M17 14.5l4 2.5-4 2.5z',
   up: 'M6 15l6-6 6 6',
   down: 'M6 9l6 6 6-6',
   back: 'M15 5l-7 7 7 7',
@@ -208,6 +235,17 @@ export function stylesheet(name) {
     sheets.set(name, loaded);
   }
   return loaded;
+}
+
+/** Where things at the lower edge stand: in the dialog on top, where one is open, else in the page. */
+export function floor() {
+  const dialogs = document.querySelectorAll('dialog[open]');
+  const place = /** @type {Element} */ (dialogs[dialogs.length - 1] ?? document.body);
+  const there = place.querySelector(':scope > .floor');
+  if (there) return there;
+  const made = h('div.floor');
+  place.append(made);
+  return made;
 }
 
 let heardAt = -Infinity;
