@@ -7,6 +7,7 @@ import pathlib
 import random
 import shutil
 import subprocess
+import unicodedata
 
 import pytest
 
@@ -33,8 +34,7 @@ def chance():
 
 @pytest.fixture
 def server(tmp_path):
-    options = ("--presence-grace-seconds", "0", "--room-events-per-minute", "0")
-    with backline.Server(*options[:2], store=("--store", "sqlite", "--data", str(tmp_path))) as running:
+    with backline.Server(*backline.NO_GRACE, store=("--store", "sqlite", "--data", str(tmp_path))) as running:
         yield running
 
 
@@ -54,10 +54,9 @@ def songs(chance, count):
     ]
 
 
-def act(people, room, chance):
-    """One random command by somebody; the room may refuse it."""
+def act(people, room, state, chance):
+    """One random command by somebody, made for a state; the room may refuse it."""
     person = chance.choice(people)
-    state = people[0].room(room)["room"]["state"]
     tracks = [track["track"] for track in state["pool"]] or [1]
     asked = state["requests"] or tracks
     entries = [entry["entry"] for entry in state["queue"]] or [1]
@@ -131,8 +130,8 @@ def test_the_folded_log_equals_the_servers_state_at_each_event(server, chance):
     people[0].command(room, "addTracks", tracks=songs(chance, 40))
     for person in people[1:]:
         person.command(room, "join")
-    for _ in range(300):
-        act(people, room, chance)
+    for _ in range(500):
+        act(people, room, people[0].room(room)["room"]["state"], chance)
     count = people[0].room(room)["room"]["seq"]
     printed = fold(lines_of(people[0], room))
     assert printed.startswith(f"{count - 1} states are equal"), printed
@@ -145,7 +144,30 @@ def test_ten_thousand_tracks_are_folded_into_the_servers_order(server, chance):
     people[1].command(room, "join")
     for _ in range(20):
         people[0].command(room, "addTracks", tracks=songs(chance, 500))
-    for _ in range(20):
-        act(people, room, chance)
-    printed = fold(lines_of(people[0], room))
-    print(printed)
+    for _ in range(4):
+        state = people[0].room(room)["room"]["state"]
+        for _ in range(5):
+            act(people, room, state, chance)
+    print(fold(lines_of(people[0], room)))
+
+
+def test_every_letter_with_a_lower_case_or_a_composed_form_has_the_servers_place(server, chance):
+    # Python 3.11 knows Unicode 14, and what is in it has the same forms in all later versions.
+    scalars = [chr(value) for value in range(0x21, 0x110000) if not 0xD800 <= value < 0xE000]
+    special = [
+        scalar for scalar in scalars
+        if scalar.lower() != scalar or not unicodedata.is_normalized("NFC", scalar)
+        or unicodedata.decomposition(scalar) or unicodedata.combining(scalar)
+    ]
+    special = [scalar for scalar in special if not "\uac00" <= scalar < "\ud7a4" and unicodedata.category(scalar) != "Zs"]
+    chance.shuffle(special)
+    person = server.session("Ana")
+    room = person.create_room("Letters")["room"]["state"]["id"]
+    for begin in range(0, min(len(special), 9500), 500):
+        person.command(room, "addTracks", tracks=backline.tracks(*[
+            f"{chance.choice('aZé')}{scalar}" for scalar in special[begin:begin + 500]]))
+    begin, *events = person.events(room)[1:]
+    last = [{"state": person.room(room)["room"]["state"]}]
+    first = person.request("GET", f"/v1/rooms/{room}?at={begin['seq']}").expect(200)["room"]
+    printed = fold([{"snapshot": first}, *({"event": event} for event in events), *last])
+    print(f"{len(special)} letters: {printed}")
