@@ -1,68 +1,15 @@
 // A QR code of a short text (ISO/IEC 18004): bytes, error correction level M, versions 1 to 6, all eight masks.
 
-/** Blocks and codewords of level M (ISO/IEC 18004, table 9), by version: data codewords, blocks, correction codewords a block. */
-const VERSIONS = [[16, 1, 10], [28, 1, 16], [44, 1, 26], [64, 2, 18], [86, 2, 24], [108, 4, 16]];
+import { codewords, VERSIONS } from './qr-codewords.js';
 
 /** The longest text, in bytes of UTF-8: version 6 has 108 data codewords, and mode and length take 12 bits. */
 export const LONGEST = 106;
 
-/** Powers of 2 in the field of 256 elements with the polynomial x⁸+x⁴+x³+x²+1, and their logarithms. */
-const POWER = new Uint8Array(255);
-const LOG = new Uint8Array(256);
-for (let i = 0, x = 1; i < 255; i += 1) {
-  POWER[i] = x;
-  LOG[x] = i;
-  x = x & 128 ? (x << 1) ^ 0x11d : x << 1;
-}
-
-/** @param {number} a @param {number} b the product in the field */
-const times = (a, b) => (a === 0 || b === 0 ? 0 : POWER[(LOG[a] + LOG[b]) % 255]);
-
-/** The correction codewords of one block: the remainder of data · x^count by the generator polynomial.
- * @param {Uint8Array} data @param {number} count */
-function correction(data, count) {
-  const generator = new Uint8Array(count);
-  generator[count - 1] = 1;
-  for (let i = 0; i < count; i += 1) {
-    for (let j = 0; j < count; j += 1) {
-      generator[j] = times(generator[j], POWER[i]) ^ (j + 1 < count ? generator[j + 1] : 0);
-    }
-  }
-  const rest = new Uint8Array(count);
-  for (const byte of data) {
-    const factor = byte ^ rest[0];
-    rest.copyWithin(0, 1);
-    rest[count - 1] = 0;
-    for (let j = 0; j < count; j += 1) rest[j] ^= times(generator[j], factor);
-  }
-  return rest;
-}
-
-/** All codewords of a text in the order in which they are drawn: data of the blocks in turns, then their correction.
- * @param {Uint8Array} bytes @param {number} version */
-function codewords(bytes, version) {
-  const [capacity, blocks, count] = VERSIONS[version - 1];
-  const data = new Uint8Array(capacity);
-  // Mode 0100 (bytes), 8 bits of length, the bytes, 0000, then 0xEC and 0x11 in turns.
-  data[0] = 0x40 | (bytes.length >> 4);
-  data[1] = (bytes.length << 4) & 0xff;
-  bytes.forEach((byte, i) => {
-    data[i + 1] |= byte >> 4;
-    data[i + 2] = (byte << 4) & 0xff;
-  });
-  for (let i = bytes.length + 2; i < capacity; i += 1) data[i] = (i - bytes.length) % 2 === 0 ? 0xec : 0x11;
-
-  const size = capacity / blocks; // Whole for every version here: all blocks of level M are equally long up to version 6.
-  const result = new Uint8Array(capacity + blocks * count);
-  for (let block = 0; block < blocks; block += 1) {
-    const part = data.subarray(block * size, (block + 1) * size);
-    part.forEach((byte, i) => { result[i * blocks + block] = byte; });
-    correction(part, count).forEach((byte, i) => { result[capacity + i * blocks + block] = byte; });
-  }
-  return result;
-}
-
-/** The eight masks (table 10): true where a module is inverted. @type {((row: number, column: number) => boolean)[]} */
+/**
+ * The eight masks (table 10): true where a module is inverted.
+ *
+ * @type {((row: number, column: number) => boolean)[]}
+ */
 const MASKS = [
   (y, x) => (y + x) % 2 === 0,
   (y, _) => y % 2 === 0,
@@ -74,12 +21,20 @@ const MASKS = [
   (y, x) => (((y + x) % 2) + ((y * x) % 3)) % 2 === 0,
 ];
 
-/** Draws the patterns that hold no data. Returns the modules and which of them are fixed. @param {number} version */
+/**
+ * Draws the patterns that hold no data. Returns the modules and which of them are fixed.
+ *
+ * @param {number} version
+ */
 function frame(version) {
   const size = 17 + 4 * version;
   const dark = new Uint8Array(size * size);
   const fixed = new Uint8Array(size * size);
-  /** @param {number} y @param {number} x @param {boolean} on */
+  /**
+   * @param {number} y
+   * @param {number} x
+   * @param {boolean} on
+   */
   const set = (y, x, on) => {
     if (y < 0 || x < 0 || y >= size || x >= size) return;
     dark[y * size + x] = on ? 1 : 0;
@@ -110,7 +65,13 @@ function frame(version) {
   return { size, dark, fixed };
 }
 
-/** Writes the format (level M and the mask, with 10 bits of BCH) at both places. @param {Uint8Array} dark @param {number} size @param {number} mask */
+/**
+ * Writes the format (level M and the mask, with 10 bits of BCH) at both places.
+ *
+ * @param {Uint8Array} dark
+ * @param {number} size
+ * @param {number} mask
+ */
 function writeFormat(dark, size, mask) {
   let rest = mask;
   for (let i = 0; i < 10; i += 1) rest = (rest << 1) ^ ((rest >> 9) * 0x537);
@@ -125,8 +86,12 @@ function writeFormat(dark, size, mask) {
   }
 }
 
-/** The penalty of a code (clause 7.8.3): runs, blocks of two by two, patterns like a finder, and the share of dark modules.
- * @param {Uint8Array} dark @param {number} size */
+/**
+ * The penalty of a code (clause 7.8.3): runs, blocks of two by two, patterns like a finder, and the share of dark modules.
+ *
+ * @param {Uint8Array} dark
+ * @param {number} size
+ */
 export function penalty(dark, size) {
   let sum = 0;
   let count = 0;
