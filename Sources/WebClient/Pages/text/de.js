@@ -16,7 +16,7 @@ export const de = {
     title: 'Zusammen hören.',
     lead: 'Öffne einen Raum, teil den Code und spiel, was alle hören wollen.',
     code: 'Code oder Link',
-    codeHint: 'V631KK',
+    codeHint: 'Code eingeben',
     join: 'Beitreten',
     codeMissing: 'Gib den Code eines Raums ein.',
     codeWrong: 'Ein Code hat 6 oder 8 Buchstaben und Ziffern.',
@@ -198,7 +198,6 @@ export const de = {
     inHours: (/** @type {number} */ hours, /** @type {number} */ minutes) =>
       minutes > 0 ? `in ${hours} Std. ${minutes} Min.` : `in ${hours} Std.`,
     addedBy: (/** @type {string} */ name) => `von ${name}`,
-    addedByYou: 'von dir',
     enqueue: 'Einreihen',
     enqueueNamed: (/** @type {string} */ title) => `Einreihen: ${title}`,
     moreNamed: (/** @type {string} */ title) => `Mehr zu ${title}`,

@@ -21,7 +21,7 @@ export const t = {
     title: 'Listen together.',
     lead: 'Open a room, share its code, and play what everybody wants to hear.',
     code: 'Code or link',
-    codeHint: 'V631KK',
+    codeHint: 'Enter a code',
     join: 'Join',
     codeMissing: 'Type the code of a room.',
     codeWrong: 'A code has 6 or 8 letters and digits.',
@@ -203,7 +203,6 @@ export const t = {
     inHours: (/** @type {number} */ hours, /** @type {number} */ minutes) =>
       minutes > 0 ? `in ${hours} h ${minutes} min` : `in ${hours} h`,
     addedBy: (/** @type {string} */ name) => `added by ${name}`,
-    addedByYou: 'added by you',
     enqueue: 'Add to the queue',
     enqueueNamed: (/** @type {string} */ title) => `Add to the queue: ${title}`,
     moreNamed: (/** @type {string} */ title) => `More for ${title}`,
