@@ -229,8 +229,9 @@ export class Line {
   }
 
   /** The page is seen again, thawed, or on a network again. */
-  #woke = () => {
-    if (this.#isOver || document.visibilityState === 'hidden') return;
+  #woke = (/** @type {Event} */ { type }) => {
+    const wasFrozen = type === 'resume';
+    if (this.#isOver || (document.visibilityState === 'hidden' && !wasFrozen)) return;
     const now = Date.now();
     // An attempt that has begun before the sleep may be dead too.
     const isFresh = this.#triedAt > 0 && now - this.#triedAt < PROBE_MS;
@@ -239,10 +240,11 @@ export class Line {
       if (!isFresh) this.#connect();
       return;
     }
-    if (this.#probeTimer || (this.#isTrying && isFresh)) return;
+    if (this.#isTrying && isFresh) return;
+    if (this.#probeTimer && !wasFrozen) return;
     this.send({ type: 'time', id: 0, t1: performance.now() });
-    // A beat is missing: do not wait for the old connection. It stays where it answers first.
-    if (now - this.#heardAt > this.#beatMs + PROBE_MS) return this.#connect();
+    // It may well be dead: do not wait. It stays where it answers first.
+    if (wasFrozen || now - this.#heardAt > this.#beatMs + PROBE_MS) return this.#connect();
     this.#probeTimer = setTimeout(() => {
       this.#probeTimer = undefined;
       if (this.#heardAt < now && !this.#isTrying) this.#connect();
