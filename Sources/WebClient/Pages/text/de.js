@@ -105,8 +105,7 @@ export const de = {
     nothingDJ: 'Spiel etwas aus „Als Nächstes“.',
     noDeck: 'Kein Gerät spielt',
     by: (/** @type {string} */ name) => `Gespielt von ${name}`,
-    room: 'Vom Raum gewählt',
-    why: 'Warum?',
+    why: 'Warum dieses Lied?',
     mostVotes: (/** @type {string} */ n) => `Meiste Stimmen: ${n}`,
     turn: (/** @type {string} */ name, /** @type {string} */ round) => `${name} ist dran, Runde ${round}`,
     turnOfSomebody: (/** @type {string} */ round) => `Jemand ist dran, Runde ${round}`,
@@ -145,7 +144,7 @@ export const de = {
     newPage: 'Die Seite wurde nicht ganz geladen.',
     reload: 'Neu laden',
     close: 'Schließen',
-    worker: 'Dieser Browser vertraut dem Zertifikat des Servers nicht. Alles geht, nur installieren lässt sich die Seite nicht.',
+    worker: 'Dieser Browser vertraut dem Zertifikat nicht, darum lässt sich die Seite nicht installieren.',
   },
 
   refusals: {
@@ -447,7 +446,7 @@ export const de = {
     empty: 'Es wurde noch nichts gespielt.',
     today: 'Heute',
     yesterday: 'Gestern',
-    ended: 'ganz gespielt',
+    ended: 'bis zum Ende',
     skipped: (/** @type {string} */ time) => `übersprungen bei ${time}`,
     replaced: (/** @type {string} */ time) => `ersetzt bei ${time}`,
     again: 'Noch einmal wünschen',

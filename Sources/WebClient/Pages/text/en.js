@@ -110,8 +110,7 @@ export const t = {
     nothingDJ: 'Play something from Up next.',
     noDeck: 'No device is playing',
     by: (/** @type {string} */ name) => `Played by ${name}`,
-    room: 'Chosen by the room',
-    why: 'Why?',
+    why: 'Why this song?',
     mostVotes: (/** @type {string} */ n) => `Most votes: ${n}`,
     turn: (/** @type {string} */ name, /** @type {string} */ round) => `${name}’s turn, round ${round}`,
     turnOfSomebody: (/** @type {string} */ round) => `Somebody’s turn, round ${round}`,
@@ -150,7 +149,7 @@ export const t = {
     newPage: 'The page could not be loaded completely.',
     reload: 'Load again',
     close: 'Close',
-    worker: 'This browser does not trust the server’s certificate. Everything works, but the page cannot be installed.',
+    worker: 'This browser does not trust the certificate, so the page cannot be installed.',
   },
 
   refusals: {
@@ -382,7 +381,7 @@ export const t = {
     skipShare: (/** @type {string} */ n) => `${n} % of those here`,
     skipNow: (/** @type {number} */ here, /** @type {number} */ needed) => `With ${here} here: ${needed} ${plural(needed, 'vote', 'votes')}.`,
     maxWaitingPerMember: {
-      name: 'Waiting songs a DJ',
+      name: 'Waiting songs per DJ',
       off: 'A DJ may queue as many songs as there is room for.',
       about: (/** @type {number} */ n) => `A DJ may have ${n} ${plural(n, 'song', 'songs')} waiting in the queue.`,
     },
@@ -452,7 +451,7 @@ export const t = {
     empty: 'Nothing has been played yet.',
     today: 'Today',
     yesterday: 'Yesterday',
-    ended: 'played to the end',
+    ended: 'to the end',
     skipped: (/** @type {string} */ time) => `skipped at ${time}`,
     replaced: (/** @type {string} */ time) => `replaced at ${time}`,
     again: 'Ask for it again',

@@ -1,7 +1,7 @@
 // Bans of a room that still hold, read from its events: a room's state does not list them.
 
 import { t } from '../text/en.js';
-import { sentenceOf } from './dialog.js';
+import { isolated, sentenceOf } from './dialog.js';
 import { h, text } from './dom.js';
 import { moment, unban } from './member.js';
 
@@ -79,7 +79,7 @@ export function banList(app, opened) {
     list.replaceChildren(...holding.map((ban) => {
       const name = ban.name === '' || ban.name === '-' ? t.people.unnamed(String(ban.member)) : ban.name;
       const by = ban.by === undefined ? undefined : room?.members.get(ban.by)?.name;
-      const lines = [ban.until === undefined ? t.people.bannedEver : t.people.bannedUntil(moment(ban.until)), by === undefined ? '' : t.people.bannedBy(by)];
+      const lines = [ban.until === undefined ? t.people.bannedEver : t.people.bannedUntil(moment(ban.until)), by === undefined ? '' : t.people.bannedBy(isolated(by))];
       const mayUndo = room?.isOwner || ban.role !== 'dj';
       return h('li.ban', null,
         h('div.names', null,

@@ -105,6 +105,13 @@ export function closeDialogs() {
 }
 
 /**
+ * A name or a title for a sentence, kept from changing the direction of the words beside it.
+ *
+ * @param {string} words
+ */
+export const isolated = (words) => `\u2068${words}\u2069`;
+
+/**
  * Asks before something that cannot be taken back.
  *
  * @param {{title: string, text: string | Node, action: string, danger?: boolean}} options

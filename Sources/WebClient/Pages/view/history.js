@@ -70,7 +70,6 @@ export function open(app) {
   const shown = dialog({
     title: t.history.title,
     wide: true,
-    className: 'tall',
     body: h('div', null, empty, list, note, h('div.buttons.centred', null, earlier)),
     onClose: () => stop(),
   });

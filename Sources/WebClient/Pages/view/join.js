@@ -15,9 +15,10 @@ const NAME_LENGTH = 40;
  *
  * @param {App} app
  * @param {(open: boolean) => void} onCover  told whether the room is covered
+ * @param {string} [reason]  the sentence on why the viewer stands outside again
  * @returns {{ node: HTMLElement, destroy(): void }}
  */
-export function joinSheet(app, onCover) {
+export function joinSheet(app, onCover, reason = '') {
   const known = app.store.session?.name === UNNAMED ? '' : app.store.session?.name ?? '';
   const title = h('h2#join-title', { tabindex: '-1' });
   const wrong = h('p.wrong#join-wrong', { role: 'alert', hidden: true });
@@ -30,7 +31,7 @@ export function joinSheet(app, onCover) {
   const form = h('form', { novalidate: true },
     h('label.label', { for: 'join-name' }, t.join.name), field, wrong, button,
     h('button.pill.quiet', { type: 'button', onclick: () => cover(false) }, t.join.look));
-  const sheet = h('section.sheet', { role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': 'join-title' }, title, form);
+  const sheet = h('section.sheet', { role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': 'join-title' }, title, reason && h('p.sub', { role: 'status' }, reason), form);
   const node = h('div.sheet-back', sheet);
   const bar = h('div.floating.join-bar', h('p', t.join.looking),
     h('button.pill.primary', { type: 'button', onclick: () => cover(true) }, t.join.join));

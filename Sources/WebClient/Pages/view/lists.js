@@ -75,7 +75,7 @@ export function trackRow(kind, isDJ) {
   const vote = kind === 'entry' ? null : h('button.vote', { type: 'button', 'data-do': 'vote', 'aria-pressed': 'false' }, svg('tick'), svg('up'), votes);
   const enqueue = isDJ && kind !== 'entry' ? h('button.act.enqueue', { type: 'button', 'data-do': 'enqueue' }, svg('plus')) : null;
   const more = isDJ && kind !== 'request' ? h('button.act.more', { type: 'button', 'data-do': 'more', 'aria-haspopup': 'dialog' }, svg('dots')) : null;
-  const grip = isDJ && kind === 'entry' ? h('span.grip', { 'aria-hidden': 'true' }) : null;
+  const grip = isDJ && kind === 'entry' ? h('span.grip', { 'aria-hidden': 'true' }, svg('grip')) : null;
   const second = by && when ? h('span.second', null, h('span.main', null, artist, when), by) : h('span.second', null, artist);
   const row = h(`li.row.${kind}`, null, rank, face, h('span.names', null, title, second), vote, enqueue, more, grip);
   const named = [enqueue, more].filter((button) => button !== null);
@@ -302,7 +302,9 @@ export function queuePane(app) {
   };
   const edit = whileDJ(app, (drag) => drag.dragging(app, list, body, (items) => {
     preview = items && app.store.room ? { items, of: app.store.room.queue } : null;
+    list.removeAttribute('glide');
     show();
+    list.setAttribute('glide', '');
   }));
   const onVisible = () => (document.hidden ? wake() : show());
   document.addEventListener('visibilitychange', onVisible);

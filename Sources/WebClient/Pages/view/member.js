@@ -2,7 +2,7 @@
 
 import { t } from '../text/en.js';
 import { choice } from './controls.js';
-import { confirm, dialog, sentenceOf } from './dialog.js';
+import { confirm, dialog, isolated, sentenceOf } from './dialog.js';
 import { currentLocale, h, svg, text } from './dom.js';
 
 /**
@@ -63,7 +63,7 @@ export function paintFace(face, member) {
 export function openMember(app, member, list) {
   const room = app.store.room;
   if (!room) return;
-  const face = h('span.face', { 'aria-hidden': 'true' });
+  const face = h('span.person-face', { 'aria-hidden': 'true' });
   paintFace(face, member);
   /**
    * @param {string} name
@@ -87,9 +87,9 @@ export function openMember(app, member, list) {
       list.notice(sentenceOf(error));
     }
   };
-  const { name } = member;
+  const name = isolated(member.name);
   const shown = dialog({
-    title: name,
+    title: member.name,
     className: 'ask',
     body: h('div.menu', null,
       h('p.member-head', null, face, h('span', null, `${t.people[member.role]} · ${t.people.since(moment(member.joinedAt))}`)),
@@ -117,6 +117,7 @@ export function openMember(app, member, list) {
  * @param {boolean} isBan
  */
 function remove(app, member, list, isBan) {
+  const name = isolated(member.name);
   const now = app.store.clock.now();
   let length = 'hour';
   const lengths = choice([
@@ -145,8 +146,8 @@ function remove(app, member, list, isBan) {
         });
         form.hidden = true;
         asked.close();
-        if (!isBan) return list.notice(t.people.removed(member.name));
-        const told = durationMs === null ? t.people.nowBanned(member.name) : t.people.nowBannedUntil(member.name, moment(at + durationMs));
+        if (!isBan) return list.notice(t.people.removed(name));
+        const told = durationMs === null ? t.people.nowBanned(name) : t.people.nowBannedUntil(name, moment(at + durationMs));
         list.notice(told, { label: t.people.undo, act: () => unban(app, member, list) });
       } catch (error) {
         text(refusal, sentenceOf(error));
@@ -161,7 +162,7 @@ function remove(app, member, list, isBan) {
   h('p.setting-about', { id: 'ban-about' }, t.people.reasonAbout),
   refusal,
   h('footer.dialog-foot', null, h('button.pill', { type: 'button', onclick: () => asked.close() }, t.menu.cancel), act));
-  const asked = dialog({ title: isBan ? t.people.banTitle(member.name) : t.people.removeTitle(member.name), body: form, className: 'ask' });
+  const asked = dialog({ title: isBan ? t.people.banTitle(name) : t.people.removeTitle(name), body: form, className: 'ask' });
 }
 
 /**
@@ -175,7 +176,7 @@ function remove(app, member, list, isBan) {
 export async function unban(app, member, list) {
   try {
     await app.store.send({ type: 'unban', member: member.member });
-    list.notice(t.people.unbanned(member.name));
+    list.notice(t.people.unbanned(isolated(member.name)));
     return true;
   } catch (error) {
     list.notice(sentenceOf(error));

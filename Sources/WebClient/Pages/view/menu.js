@@ -2,7 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
-import { confirm, dialog, follow, sentenceOf } from './dialog.js';
+import { confirm, dialog, follow, isolated, sentenceOf } from './dialog.js';
 import { h, number, svg, text } from './dom.js';
 
 /** @typedef {import('./dom.js').App} App */
@@ -138,7 +138,7 @@ async function leave(app) {
   const room = app.store.room;
   if (!room) return;
   const next = room.isOwner ? heir(room) : null;
-  const means = room.isOwner ? (next ? t.menu.leaveOwner(next.name) : t.menu.leaveLast) : '';
+  const means = room.isOwner ? (next ? t.menu.leaveOwner(isolated(next.name)) : t.menu.leaveLast) : '';
   const sentence = h('div.stack', null, means === '' ? null : h('p', { dir: 'auto' }, means), h('p', null, means === t.menu.leaveLast ? t.menu.leaveClosed : t.menu.leaveText));
   if (!await confirm({ title: t.menu.leaveTitle, text: sentence, action: t.menu.leaveDo })) return;
   try {

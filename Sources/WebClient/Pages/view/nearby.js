@@ -2,6 +2,7 @@
 
 import { t } from '../text/en.js';
 import { choice } from './controls.js';
+import { isolated, sentenceOf } from './dialog.js';
 import { h, keyed, stylesheet, svg, text } from './dom.js';
 import { whereAmI } from './place.js';
 import { distance, radar } from './radar.js';
@@ -29,7 +30,8 @@ export function nearbyScreen(app) {
   let radius = 5000;
   /** @type {readonly NearbyRoom[]} */
   let rooms = [];
-  let state = 'connecting';
+  /** @type {import('../wire/nearby.js').NearbyState} */
+  let state = { state: 'connecting' };
   let answered = false;
   /** @type {(() => void) | null} */
   let stop = null;
@@ -40,7 +42,7 @@ export function nearbyScreen(app) {
   const use = h('button.pill.primary', { type: 'button', onclick: () => ask() }, svg('place'), t.nearby.use);
   const intro = h('section.nearby-intro', null,
     h('div.nearby-picture', { 'aria-hidden': 'true' }, h('i'), h('i'), h('i')),
-    h('p', null, t.nearby.why), h('div.buttons.centred', null, use, enter), note);
+    h('p', null, t.nearby.why), note, h('div.buttons.centred', null, use, enter));
 
   const chooser = choice(RADII.map((of) => [String(of), of > 1_000_000 ? t.nearby.world : distance(of)]), String(radius), (value) => {
     radius = Number(value);
@@ -56,12 +58,13 @@ export function nearbyScreen(app) {
   });
   const list = h('ol.nearby-list', { 'aria-label': t.nearby.title });
   const found = h('p.nearby-found', { role: 'status' });
-  const start = h('a.pill.primary', { href: '/', onclick: (/** @type {Event} */ event) => { event.preventDefault(); app.go('/'); } }, t.nearby.start);
+  const start = h('button.pill.primary', { type: 'button', onclick: () => app.open('start-room') }, t.nearby.start);
   const nobody = h('div.nearby-nobody', { hidden: true }, h('p', null, t.nearby.nobody), start);
   const results = h('section.nearby-results', { hidden: true }, shown.node,
     h('div.nearby-side', null, chooser.node, found, list, nobody));
 
   node.append(
+    h('div.nearby-tint', { 'aria-hidden': 'true' }),
     h('header.screen-head', null,
       h('a.round', { href: '/', 'aria-label': t.nearby.back, onclick: (/** @type {Event} */ event) => { event.preventDefault(); app.go('/'); } }, svg('back')),
       h('h1', { id: 'nearby-title' }, t.nearby.title)),
@@ -119,7 +122,7 @@ export function nearbyScreen(app) {
     stop = app.nearby({ ...place, radiusMeters: radius }, (now, how) => {
       rooms = now ?? [];
       state = how;
-      answered ||= how === 'live';
+      answered ||= how.state === 'live';
       render();
     });
     render();
@@ -127,8 +130,11 @@ export function nearbyScreen(app) {
 
   function render() {
     if (!place) return;
-    const waits = state !== 'live' && (!answered || state === 'waiting');
-    text(found, waits ? (answered ? t.link.reconnecting : t.nearby.searching) : rooms.length === 0 ? '' : t.nearby.found(rooms.length));
+    const words = state.state === 'refused' ? sentenceOf(state)
+      : state.state === 'waiting' ? t.link.reconnecting
+        : !answered ? t.nearby.searching
+          : rooms.length === 0 ? '' : t.nearby.found(rooms.length);
+    text(found, words);
     nobody.hidden = !answered || rooms.length > 0;
     keyed(list, rooms, (room) => room.id, makeRow, fillRow);
     shown.show(place, radius, rooms);
@@ -166,7 +172,7 @@ function fillRow(row, room) {
   row.classList.toggle('playing', room.nowPlaying !== undefined);
   text(names.firstElementChild, room.name);
   const song = room.nowPlaying;
-  text(names.lastElementChild, song ? (song.artist ? `${song.title} — ${song.artist}` : song.title) : room.djName ? t.nearby.with(room.djName) : t.nearby.silent);
+  text(names.lastElementChild, song ? (song.artist ? `${song.title} — ${song.artist}` : song.title) : room.djName ? t.nearby.with(isolated(room.djName)) : t.nearby.silent);
   text(end.firstElementChild, distance(room.distanceMeters));
-  text(end.lastElementChild, t.nearby.here(room.listeners));
+  text(end.lastElementChild, room.listeners > 0 ? t.nearby.here(room.listeners) : '');
 }

@@ -74,15 +74,16 @@ export function onAir(app) {
   const eyebrow = h('p.eyebrow');
   const song = h('h2.song', { dir: 'auto' });
   const credit = h('p.credit', { dir: 'auto' });
-  const who = h('p.who');
+  const who = h('span.who-name');
   const wave = /** @type {import('./waveform.js').WaveForm} */ (h('wave-form'));
   const elapsed = h('span.elapsed', { 'aria-label': t.onAir.elapsed });
-  const state = h('span.state');
+  const state = h('span.state', { hidden: true }, t.onAir.noDeck);
   const length = h('span.length', { 'aria-label': t.onAir.length });
+  const times = h('div.times', elapsed, length);
   const actions = h('div.act-row');
   const node = h('section.deck', { 'aria-label': t.onAir.section },
-    h('div.deck-head', face, h('div.deck-text', eyebrow, song, credit, who)),
-    wave, h('div.times', elapsed, state, length), actions);
+    h('div.deck-head', face, h('div.deck-text', eyebrow, song, credit, h('p.who', who, state))),
+    wave, times, actions);
 
   let timer = 0;
   /** The entry that is shown, by room: a song that begins anew is another entry. */
@@ -110,13 +111,16 @@ export function onAir(app) {
     if (!room) return;
     const { playback } = room;
     const track = room.onAir;
-    const key = track && playback.status !== 'stopped' ? `${room.id} ${playback.entry} ${track.track} ${track.title}` : `${room.id} -`;
+    const key = track && playback.status !== 'stopped' ? `${room.id} ${playback.entry} ${track.track} ${track.title}` : `${room.id} ${room.closedAt}`;
     if (key !== shown) {
       shown = key;
       change(room, track);
     }
     node.classList.toggle('dj', room.isDJ);
-    text(state, playback.status !== 'stopped' && room.deck.member === undefined && room.closedAt === undefined ? t.onAir.noDeck : '');
+    node.classList.toggle('member', room.you !== null && room.closedAt === undefined);
+    wave.hidden = times.hidden = playback.status === 'stopped';
+    wave.classList.toggle('calm', !track?.waveform);
+    state.hidden = playback.status === 'stopped' || room.deck.member !== undefined || room.closedAt !== undefined;
     if (playback.status !== 'stopped') credits(room, playback);
     wave.seekable = room.isDJ && playback.status !== 'stopped' && Boolean(track?.durationMs) && room.closedAt === undefined;
     if (wave.seekable) wave.setAttribute('aria-disabled', String(app.store.link.state !== 'live'));
@@ -170,8 +174,7 @@ export function onAir(app) {
       who.replaceChildren(before, h('bdi', name), after);
       return;
     }
-    const why = h('button.why', { type: 'button', onclick: () => explain(key) }, t.onAir.why);
-    who.replaceChildren(`${t.onAir.room} · `, why);
+    who.replaceChildren(h('button.why', { type: 'button', onclick: () => explain(key) }, t.onAir.why));
   };
 
   /** @param {string} key  what was on air when it was asked for */

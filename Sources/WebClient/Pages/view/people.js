@@ -81,7 +81,7 @@ export function open(app) {
   const shown = dialog({
     title: t.people.title,
     wide: true,
-    className: 'tall',
+    className: (app.store.room?.members.size ?? 0) < MANY ? '' : 'tall',
     body: h('div.people', null, tabs.node, members, banned.node),
     onClose: () => stop(),
   });
@@ -132,7 +132,7 @@ export function open(app) {
 /** A row without a member. */
 function memberRow() {
   return h('li.person', null,
-    h('span.face', { 'aria-hidden': 'true' }),
+    h('span.person-face', { 'aria-hidden': 'true' }),
     h('span.names', null, h('bdi.title', { dir: 'auto' }), h('span.second')),
     h('span.badge', { hidden: true }),
     h('button.round.person-more', { type: 'button', 'data-do': 'more', 'aria-haspopup': 'dialog', hidden: true }, svg('dots')));

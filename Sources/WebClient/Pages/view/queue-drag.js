@@ -42,6 +42,7 @@ export function dragging(app, list, body, preview) {
   const end = draggable(list, body, '.grip', {
     key: (/** @type {QueueEntry} */ entry) => entry.entry,
     isThere: (/** @type {QueueEntry} */ entry) => placeOf(app, entry) >= 0,
+    placeOf: (/** @type {QueueEntry} */ entry) => placeOf(app, entry),
     drop: async (/** @type {QueueEntry} */ entry, slot) => {
       const { room } = app.store;
       const track = room?.tracks.get(entry.track);
@@ -83,6 +84,7 @@ export function draggingFrom(app, list, body) {
   return draggable(list, body, '', {
     key: (/** @type {Track} */ track) => track.track,
     isThere: (/** @type {Track} */ track) => app.store.room?.tracks.has(track.track) ?? false,
+    placeOf: () => -1,
     drop: (/** @type {Track} */ track, slot) => enqueue(app, track, slot),
   });
 }
@@ -91,6 +93,7 @@ export function draggingFrom(app, list, body) {
  * @typedef {object} Dragged
  * @property {(item: any) => string | number} key
  * @property {(item: any) => boolean} isThere whether it can still be dropped
+ * @property {(item: any) => number} placeOf its place in the queue; -1 where it is not in it
  * @property {(item: any, slot: number) => unknown} drop before the entry that is at `slot`
  */
 
@@ -132,7 +135,7 @@ function draggable(list, body, handle, dragged) {
 function follow(press, list, at, dragged, ended) {
   const box = at.row.getBoundingClientRect();
   const grabbed = { x: press.clientX - box.left, y: press.clientY - box.top };
-  const line = h('div.drop-line', { hidden: true });
+  const gap = h('div.drop-gap', { hidden: true });
   /** @type {HTMLElement | null} */
   let ghost = null;
   /** @type {HTMLElement | null} */
@@ -155,7 +158,7 @@ function follow(press, list, at, dragged, ended) {
     ghost.style.setProperty('width', `${Math.min(box.width, 420)}px`);
     document.body.append(ghost);
     document.documentElement.classList.add('is-dragging');
-    queue?.list.append(line);
+    queue?.list.append(gap);
   };
   const show = () => {
     if (!ghost || !queue || !dragged.isThere(at.item)) return finish(false);
@@ -172,11 +175,28 @@ function follow(press, list, at, dragged, ended) {
     const height = target.rowHeight;
     const middle = pointer.y - grabbed.y + height / 2 - target.list.getBoundingClientRect().top;
     const count = Math.round(target.list.getBoundingClientRect().height / height);
-    slot = within ? Math.max(0, Math.min(count, Math.round(middle / height))) : -1;
-    line.hidden = slot < 0 || count === 0;
+    const from = dragged.placeOf(at.item);
+    const place = Math.max(0, Math.min(from < 0 ? count : count - 1, Math.floor(middle / height)));
+    slot = !within ? -1 : from >= 0 && place > from ? place + 1 : place;
+    gap.hidden = slot < 0;
     queue.body.classList.toggle('drop-here', slot >= 0 && count === 0);
-    if (slot >= 0) line.style.setProperty('transform', `translateY(${slot * height}px)`);
+    if (slot >= 0) gap.style.setProperty('transform', `translateY(${place * height}px)`);
+    for (const { li, index } of target.rows) {
+      // The entry's own place closes, and the rows from the gap on make room for it.
+      const by = slot < 0 || index === from ? 0 : (from >= 0 && index > from ? -1 : 0) + (index >= slot ? 1 : 0);
+      const shift = by === 0 ? '' : `0 ${by * height}px`;
+      li.classList.add('makes-room');
+      if (li.style.translate !== shift) li.style.translate = shift;
+    }
     if (within && speed(target) !== 0 && frame === 0) frame = requestAnimationFrame(scroll);
+  };
+  /** Closes the gap at once: the list then shows the new order. */
+  const close = () => {
+    gap.remove();
+    for (const { li } of queue?.list.rows ?? []) {
+      li.classList.remove('makes-room');
+      li.style.translate = '';
+    }
   };
   /**
    * Pixels to scroll in a frame; 0 away from the edges.
@@ -205,7 +225,7 @@ function follow(press, list, at, dragged, ended) {
     cancelAnimationFrame(frame);
     const wasDragging = ghost !== null;
     ghost?.remove();
-    line.remove();
+    close();
     lifted?.classList.remove('lifted');
     queue?.body.classList.remove('drop-here');
     document.documentElement.classList.remove('is-dragging');

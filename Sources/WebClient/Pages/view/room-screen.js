@@ -31,7 +31,7 @@ let chosen = 'requests';
  */
 export function roomScreen(app, reference) {
   const wide = matchMedia('(min-width: 900px)');
-  const name = h('h1', { dir: 'auto' }, t.header.opening);
+  const name = h('h1', { dir: 'auto', tabindex: '-1' }, t.header.opening);
   const count = h('span.here-count');
   const here = h('button.here', { type: 'button', onclick: () => app.open('people') }, count);
   const code = h('button.pill.code', { type: 'button', onclick: () => app.open('share') }, reference.toUpperCase());
@@ -68,6 +68,7 @@ export function roomScreen(app, reference) {
   const views = new Map();
   /** The member that this viewer was, to tell a removal. */
   let was = 0;
+  let removed = false;
 
   const tabOf = /** @type {Record<Tab, HTMLButtonElement>} */ ({});
   for (const tab of TABS) {
@@ -185,12 +186,13 @@ export function roomScreen(app, reference) {
     const outside = !shown.you && shown.closedAt === undefined;
     was = shown.you?.member ?? was;
     if (outside && !sheet) {
-      sheet = joinSheet(app, (covered) => { room.inert = covered; });
+      sheet = joinSheet(app, (covered) => { room.inert = covered; }, removed ? t.join.removed : '');
       node.append(sheet.node);
     } else if (!outside && sheet) {
       sheet.destroy();
       sheet = null;
-      menu.focus({ preventScroll: true });
+      removed = false;
+      name.focus({ preventScroll: true });
     }
   };
 
@@ -229,7 +231,7 @@ export function roomScreen(app, reference) {
     tabs.classList.toggle('stuck', !entry.isIntersecting && entry.boundingClientRect.top < 0);
   });
   const stopEvents = app.store.on('event', (event) => {
-    if (event.type === 'memberLeft' && event.member === was && event.reason === 'kicked') app.toast(t.join.removed);
+    if (event.type === 'memberLeft' && event.member === was && event.reason === 'kicked') removed = true;
   });
   const stop = app.store.watch(PART.room | PART.presence | PART.you | PART.link, show);
   wide.addEventListener('change', arrange);

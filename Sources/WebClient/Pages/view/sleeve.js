@@ -25,8 +25,9 @@ function hashOf(track) {
   let hash = 0x811c9dc5;
   const name = `${track.title}\n${track.artist ?? ''}`;
   for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-  hash = (hash ^ (hash >>> 13)) >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x846ca68b);
+  hash = (hash ^ (hash >>> 16)) >>> 0;
   hashes.set(track, hash);
   return hash;
 }

@@ -2,6 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
+import { isolated } from './dialog.js';
 import { h, stylesheet, svg, text } from './dom.js';
 
 /**
@@ -105,8 +106,8 @@ export function transport(app) {
     next.hidden = room.playback.status === 'stopped';
     next.setAttribute('aria-busy', String(busy));
     next.setAttribute('aria-disabled', String(!isLive));
-    const sentence = does === 'head' && track ? t.dj.playsHead(track.title)
-      : does === 'request' && track ? t.dj.playsRequest(track.title)
+    const sentence = does === 'head' && track ? t.dj.playsHead(isolated(track.title))
+      : does === 'request' && track ? t.dj.playsRequest(isolated(track.title))
         : does === 'nothing' ? (room.pool.length === 0 ? t.dj.addFirst : t.dj.queueFirst) : '';
     text(hint, sentence);
     hint.hidden = sentence === '';

@@ -2,6 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
+import { isolated } from './dialog.js';
 import { h, number, stylesheet, text } from './dom.js';
 import { linkOf, roomCode } from './share.js';
 import { sleeve } from './sleeve.js';
@@ -50,7 +51,7 @@ export async function open(app) {
     text(title, track?.title ?? t.share.silent);
     text(artist, track === undefined ? t.share.silentAbout : track.artist ?? '');
     const following = room.queue.length > 0 ? room.tracks.get(room.queue[0].track) : undefined;
-    text(next, following && track ? t.share.next(following.title) : '');
+    text(next, following && track ? t.share.next(isolated(following.title)) : '');
   };
 
   /** @type {WakeLockSentinel | null} */

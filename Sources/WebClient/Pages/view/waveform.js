@@ -127,7 +127,7 @@ export class WaveForm extends HTMLElement {
     if (!this.#width) return;
     const style = getComputedStyle(this);
     const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-    const colours = [colour('--bar'), colour('--accent'), colour('--accent-2')];
+    const colours = [colour('--bar'), colour('--vivid'), colour('--vivid-2')];
     const { peaks, rms } = this.#shape;
     const key = `${colours} ${this.#width} ${this.#height}`;
     if (this.#drawn !== key || this.#bytes !== peaks) {
@@ -193,8 +193,17 @@ export class WaveForm extends HTMLElement {
     context.fillStyle = fill;
     const horizon = Math.round(height * HORIZON);
     if (!bars) {
-      const line = Math.max(2, Math.round(3 * ratio));
-      rounded(context, 0, horizon - line, width, line, line / 2);
+      const line = Math.max(2, Math.round(4 * ratio));
+      const top = Math.round((height - line) / 2);
+      context.fillRect(line / 2, top, width - line, line);
+      for (const x of [line / 2, width - line / 2]) {
+        context.beginPath();
+        context.arc(x, top + line / 2, line / 2, 0, 2 * Math.PI);
+        context.globalCompositeOperation = 'destination-out';
+        context.fill();
+        context.globalCompositeOperation = 'source-over';
+        context.fill();
+      }
       return;
     }
     const { heights, bar, gap } = bars;

@@ -99,6 +99,11 @@ export class WindowedList extends HTMLElement {
     return this.#rows.get(key)?.row ?? null;
   }
 
+  /** The rows that have elements, with their places. */
+  get rows() {
+    return this.#rows.values();
+  }
+
   /** What the list scrolls with. */
   get scroller() {
     return this.#scroller ?? document.scrollingElement ?? document.documentElement;
