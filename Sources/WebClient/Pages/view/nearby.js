@@ -6,6 +6,7 @@ import { isolated, sentenceOf } from './dialog.js';
 import { h, keyed, stylesheet, svg, text } from './dom.js';
 import { whereAmI } from './place.js';
 import { distance, radar } from './radar.js';
+import { sleeve } from './sleeve.js';
 
 /**
  * @typedef {import('./dom.js').App} App
@@ -156,7 +157,7 @@ export function nearbyScreen(app) {
  */
 function makeRow(room) {
   return h('li', null, h('a.nearby-row', { href: `/r/${room.code}`, dataset: { room: room.id } },
-    h('span.nearby-dot', { 'aria-hidden': 'true' }),
+    h('span.nearby-sleeve', { 'aria-hidden': 'true' }),
     h('span.names', null, h('bdi.title', { dir: 'auto' }), h('bdi.second', { dir: 'auto' })),
     h('span.nearby-end', null, h('span.nearby-far'), h('span.second'))));
 }
@@ -168,10 +169,14 @@ function makeRow(room) {
  * @param {NearbyRoom} room
  */
 function fillRow(row, room) {
-  const [, names, end] = /** @type {any} */ (row.firstElementChild).children;
-  row.classList.toggle('playing', room.nowPlaying !== undefined);
+  const [face, names, end] = /** @type {any} */ (row.firstElementChild).children;
   text(names.firstElementChild, room.name);
   const song = room.nowPlaying;
+  const looks = song ? `${song.title}\n${song.artist ?? ''}` : '';
+  if (face.dataset.of !== looks) {
+    face.dataset.of = looks;
+    face.replaceChildren(song ? sleeve(song) : svg('music'));
+  }
   text(names.lastElementChild, song ? (song.artist ? `${song.title} — ${song.artist}` : song.title) : room.djName ? t.nearby.with(isolated(room.djName)) : t.nearby.silent);
   text(end.firstElementChild, distance(room.distanceMeters));
   text(end.lastElementChild, room.listeners > 0 ? t.nearby.here(room.listeners) : '');
