@@ -341,6 +341,14 @@ document.addEventListener('click', (event) => {
   app.go(address.pathname);
 });
 
+/** @type {typeof import('./view/keys.js') | null} */
+let keys = null;
+document.addEventListener('keydown', async (event) => {
+  if (!preferences.keys || !/^[ /?123n]$/i.test(event.key)) return;
+  keys ??= await import('./view/keys.js').catch(() => null);
+  keys?.handleKey(app, event);
+});
+
 light.addEventListener('change', applyTheme);
 applyTheme();
 await applyLanguage();

@@ -73,7 +73,7 @@ export function onAir(app) {
   const face = h('div.face');
   const eyebrow = h('p.eyebrow');
   const song = h('h2.song', { dir: 'auto' });
-  const credit = h('p.credit', { dir: 'auto' });
+  const credit = h('p.credit');
   const who = h('span.who-name');
   const wave = /** @type {import('./waveform.js').WaveForm} */ (h('wave-form'));
   const elapsed = h('span.elapsed', { 'aria-label': t.onAir.elapsed });
@@ -145,8 +145,9 @@ export function onAir(app) {
     const size = [...title].length;
     song.classList.toggle('long', size > 26 && size <= 70);
     song.classList.toggle('longer', size > 70);
-    const names = track ? [track.artist, track.album].filter(Boolean).join(' — ') : room.isDJ ? t.onAir.nothingDJ : t.onAir.nothingGuest;
-    text(credit, room.closedAt === undefined || track ? names : '');
+    const names = [track?.artist, track?.album].filter(Boolean).map((name) => h('bdi', name));
+    if (!track && room.closedAt === undefined) names.push(room.isDJ ? t.onAir.nothingDJ : t.onAir.nothingGuest);
+    credit.replaceChildren(...(names.length > 1 ? [names[0], ' — ', names[1]] : names));
     who.replaceChildren();
     credited = '';
     if (!first) announce(!track ? t.announce.nothing : asked.has(track.track) ? t.announce.yours(title) : t.announce.song(title, track.artist ?? ''));

@@ -195,15 +195,11 @@ export class WaveForm extends HTMLElement {
     if (!bars) {
       const line = Math.max(2, Math.round(4 * ratio));
       const top = Math.round((height - line) / 2);
-      context.fillRect(line / 2, top, width - line, line);
-      for (const x of [line / 2, width - line / 2]) {
-        context.beginPath();
-        context.arc(x, top + line / 2, line / 2, 0, 2 * Math.PI);
-        context.globalCompositeOperation = 'destination-out';
-        context.fill();
-        context.globalCompositeOperation = 'source-over';
-        context.fill();
-      }
+      const r = line / 2;
+      context.beginPath();
+      context.arc(r, top + r, r, Math.PI / 2, 1.5 * Math.PI);
+      context.arc(width - r, top + r, r, 1.5 * Math.PI, Math.PI / 2);
+      context.fill();
       return;
     }
     const { heights, bar, gap } = bars;
