@@ -52,11 +52,18 @@ async function keep(urls) {
     if (origin === worker.location.origin && isFile(pathname) && !search) files.add(pathname);
   }
   for (const { url } of await cache.keys()) files.delete(new URL(url).pathname);
-  const answer = await fetch('/');
-  // Another server may serve another version already.
-  if (!answer.ok || !(await answer.clone().text()).includes(`/assets/${VERSION}/`)) return;
   await cache.addAll([...files]);
-  await cache.put('/', answer);
+  await keepPage(await fetch('/'));
+}
+
+/**
+ * Keeps a page, which is the same for every path, if it is of this version: another server may serve another one.
+ *
+ * @param {Response} answer
+ */
+async function keepPage(answer) {
+  if (answer.status !== 200 || answer.redirected || !(await answer.clone().text()).includes(`/assets/${VERSION}/`)) return;
+  await (await caches.open(CACHE)).put('/', answer);
 }
 
 /**
@@ -80,7 +87,10 @@ async function file(request) {
  * @returns {Promise<Response>}
  */
 async function page(request) {
-  const network = fetch(request);
+  const network = fetch(request).then((answer) => {
+    keepPage(answer.clone()).catch(() => {});
+    return answer;
+  });
   const kept = () => caches.open(CACHE).then((cache) => cache.match('/')).catch(() => undefined);
   const late = new Promise((resolve) => { setTimeout(resolve, PATIENCE_MS); });
   try {
