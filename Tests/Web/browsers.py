@@ -11,10 +11,14 @@ import os
 import re
 
 import axe_playwright_python
+import playwright.sync_api
+
 import interop_chromium
 
 PATIENCE = 15_000
 """Milliseconds after which something that a page should show counts as not happening."""
+
+playwright.sync_api.expect.set_options(timeout=PATIENCE)
 
 FLAGS = [
     # No request leaves this machine.
@@ -22,6 +26,10 @@ FLAGS = [
     # /dev/shm is small in a container.
     "--disable-dev-shm-usage",
 ]
+
+LOST = (r"WebSocket connection to '.*' failed|net::ERR_(CONNECTION_|EMPTY_RESPONSE|NETWORK_CHANGED)"
+        "|An unknown error occurred when fetching the script")
+"""What the browser itself writes to the console while no server answers."""
 
 REPORTS = """addEventListener('securitypolicyviolation', report => console.error(
     `policy: ${report.violatedDirective} ${report.blockedURI} ${report.sample} at ${report.sourceFile}`));"""
@@ -55,7 +63,8 @@ class Watch:
 
     def attach(self, context):
         context.add_init_script(REPORTS)
-        context.on("console", lambda message: self._add(f"console {message.type}: {message.text}"))
+        context.on("console", lambda message: self._add(
+            f"console {message.type}: {message.text} ({message.location.get('url')})"))
         context.on("weberror", lambda error: self._add(f"error: {error.error}"))
         context.on("request", self._requested)
         context.on("requestfailed", lambda request: self._add(f"failed: {request.url}: {request.failure}"))
@@ -125,8 +134,9 @@ def sign_in(context, person):
         "name": "__Host-backline_session", "value": person.token, "url": url, "secure": True, "httpOnly": True,
         "sameSite": "Lax"}])
     context.add_init_script(
-        f"""if (!localStorage.getItem('backline.session')) localStorage.setItem('backline.session',
-            JSON.stringify({{id: {json.dumps(person.session)}, name: {json.dumps(person.name)}}}));""")
+        f"""if (location.origin === {json.dumps(url)} && !localStorage.getItem('backline.session'))
+            localStorage.setItem('backline.session',
+                JSON.stringify({{id: {json.dumps(person.session)}, name: {json.dumps(person.name)}}}));""")
 
 
 def token_of(context):
@@ -141,14 +151,15 @@ class Axe:
         self.page = page
         self.session = page.context.new_cdp_session(page)
 
-    def violations(self):
-        """The violations of all rules, as one line for each element."""
+    def violations(self, *rules):
+        """The violations of some rules, else of all, as one line for each element."""
         frame = self.session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
         world = self.session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "axe"})
         world = world["executionContextId"]
         self._run(axe_source() + ";0", world)
+        only = f", runOnly: {json.dumps(rules)}" if rules else ""
         found = self._run(
-            """axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.flatMap(
+            f"axe.run(document, {{resultTypes: ['violations'] {only}}})" """.then(result => result.violations.flatMap(
                 rule => rule.nodes.map(node => `${rule.id} (${rule.impact}): ${node.html.slice(0, 200)}: ` +
                     node.failureSummary.replaceAll('\\n', ' '))))""", world)
         return found
@@ -163,6 +174,17 @@ class Axe:
 def axe_source():
     with open(os.path.join(os.path.dirname(axe_playwright_python.__file__), "axe.min.js"), encoding="utf-8") as file:
         return file.read()
+
+
+def settle(page):
+    """Waits until what moves on a page has arrived, or half a second."""
+    page.evaluate("""() => new Promise(done => {
+        setTimeout(done, 500);
+        requestAnimationFrame(() => requestAnimationFrame(() => {
+            const moving = document.getAnimations().filter(one => Number.isFinite(one.effect.getComputedTiming().endTime));
+            Promise.all(moving.map(one => one.finished.catch(() => 0))).then(() => done());
+        }));
+    })""")
 
 
 def layout_faults(page):

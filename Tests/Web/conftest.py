@@ -11,10 +11,9 @@ import pytest
 # The server as a child process, and clients without a page, are those of the end-to-end tests.
 sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "EndToEnd"))
 
-import backline  # noqa: E402
 import browsers  # noqa: E402
-import parties  # noqa: E402
 import postgres  # noqa: E402
+import serving  # noqa: E402
 import trust  # noqa: E402
 
 
@@ -50,7 +49,7 @@ def cluster():
 @pytest.fixture(scope="session")
 def house(authority, tmp_path_factory):
     """A server for tests that leave it running."""
-    with make_server(authority, tmp_path_factory.mktemp("house")) as server:
+    with serving.make_server(authority, tmp_path_factory.mktemp("house")) as server:
         yield server
         assert server.running, f"the server ended by itself:\n{server.said()}"
 
@@ -61,25 +60,13 @@ def servers(authority, tmp_path):
     made = []
 
     def make(*options, **settings):
-        made.append(make_server(authority, tmp_path / f"data-{len(made)}", *options, **settings))
+        made.append(serving.make_server(authority, tmp_path / f"data-{len(made)}", *options, **settings))
         return made[-1]
 
     yield make
     for server in made:
         print(f"--- {server.ready_line}\n{server.said()}")
         server.close()
-
-
-def make_server(authority, folder, *options, store=None, certificate=True):
-    """A server that is not started, with the authority's certificate and rooms that may be filled at once.
-
-    BACKLINE_PAGES names a folder of pages to serve in place of those in the program.
-    """
-    store = store or ["--store", "sqlite", "--data", str(folder)]
-    pages = ["--web-directory", os.environ["BACKLINE_PAGES"]] if os.environ.get("BACKLINE_PAGES") else []
-    return backline.Server(
-        *backline.NO_GRACE, *parties.OPTIONS, *(authority.options if certificate else []), *pages, *options,
-        store=store)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def pane(page, kind):
     tab = page.get_by_role("tab", name={"requests": "Asked for", "queue": "Up next", "pool": "All tracks"}[kind])
     found = page.locator(f"section.pane[data-pane={kind}]")
     # The lists are there as soon as the room is.
-    page.locator("section.pane").first.wait_for()
+    page.locator("section.pane:visible").first.wait_for()
     if tab.is_visible():
         tab.click()
     found.wait_for()
@@ -44,6 +44,18 @@ def find(page, text):
     return box
 
 
+def scroll(page, kind, to):
+    """Scrolls a list, or the page that it scrolls with, to a part (0 … 1) of its length."""
+    pane(page, kind).locator("track-list").evaluate("""(list, to) => {
+        let node = list;
+        while (node && !(/auto|scroll/.test(getComputedStyle(node).overflowY) && node.scrollHeight > node.clientHeight)) {
+            node = node.parentElement;
+        }
+        node ??= document.scrollingElement;
+        node.scrollTop = to * (node.scrollHeight - node.clientHeight);
+    }""", to)
+
+
 def titles(page, kind):
     """The titles that a list shows, in its order."""
     return pane(page, kind).locator("li.row .title").all_inner_texts()
@@ -51,7 +63,7 @@ def titles(page, kind):
 
 def on_air(page, title):
     """Waits until a track is on air."""
-    expect(page.locator(".on-air h1, .on-air h2").first).to_have_text(title)
+    expect(page.locator(".deck .song")).to_have_text(title)
 
 
 def open_menu(page, item=None):

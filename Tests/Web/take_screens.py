@@ -15,8 +15,8 @@ import playwright.sync_api
 sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "EndToEnd"))
 
 import browsers  # noqa: E402
-import conftest  # noqa: E402
 import screens  # noqa: E402
+import serving  # noqa: E402
 import trust  # noqa: E402
 
 STYLE = """body { font: 14px system-ui, sans-serif; background: #222; color: #eee; margin: 16px }
@@ -44,7 +44,7 @@ def main():
         made = iter(range(1000))
 
         def make_server(*options):
-            return conftest.make_server(authority, folder / f"data-{next(made)}", *options)
+            return serving.make_server(authority, folder / f"data-{next(made)}", *options)
 
         server = stack.enter_context(make_server())
         for device in browsers.DEVICES:
@@ -55,17 +55,14 @@ def main():
             def show(name, page):
                 for theme in themes:
                     page.emulate_media(color_scheme=theme)
-                    # A whole frame in the other theme, with nothing on its way to another colour.
-                    page.evaluate("""() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
-                        Promise.all(document.getAnimations().filter(one => one instanceof CSSTransition)
-                            .map(one => one.finished.catch(() => 0))).then(() => done(0)); })))""")
+                    browsers.settle(page)
                     page.screenshot(path=str(asked.folder / f"{name}.{device.name}.{theme}.png"))
                 page.emulate_media(color_scheme="dark")
 
             failures += [(device.name, *one) for one in screens.run(stage, scenes, show)]
     write_index(asked.folder)
-    for device, scene, failure in failures:
-        print(f"{scene} on a {device} failed: {failure}", file=sys.stderr)
+    for device, scene, _ in failures:
+        print(f"{scene} on a {device} failed", file=sys.stderr)
     return 1 if failures else 0
 
 

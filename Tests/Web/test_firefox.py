@@ -34,7 +34,7 @@ def test_a_guest_in_firefox(party, house, authority, fox):
         == "4", "the count is shown")
 
     def seconds():
-        minutes, rest = fox.run("document.querySelector('.on-air .elapsed, .on-air time').textContent").split(":")
+        minutes, rest = fox.run("document.querySelector('.deck .elapsed').textContent").split(":")
         return int(minutes) * 60 + int(rest)
 
     def position():

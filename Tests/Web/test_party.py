@@ -10,7 +10,6 @@ import backline
 import browsers
 import parties
 import steps
-from test_pages import LOST
 
 
 @pytest.fixture
@@ -98,7 +97,7 @@ class Story:
         expect(queue).to_have_text(["Maré Alta", "Slow Station", "Golden Machines"])
 
     def mina_skips(self):
-        self.pages["Mina"].get_by_role("button", name="Skip").click()
+        self.pages["Mina"].get_by_role("button", name="Next song").click()
         for one in self.pages.values():
             steps.on_air(one, "Maré Alta")
 
@@ -135,7 +134,7 @@ def test_a_party(told, servers):
     story.they_search_vote_and_withdraw()
     story.mina_plays()
     for page in story.pages.values():
-        page.watch.expect(LOST)
+        page.watch.expect(browsers.LOST)
     server.kill()
     expect(story.pages["Ines"].get_by_text("Reconnecting…")).to_be_visible()
     server.start()

@@ -1,20 +1,19 @@
 """Pages behind HAProxy with two servers: one is drained, and releases are mixed."""
 
 import contextlib
+import os
+import pathlib
 import re
 import shutil
-import pathlib
 
 import pytest
 from playwright.sync_api import expect
 
 import backline
 import browsers
-import conftest
 import parties
 import steps
 from test_load_balancer import Balancer
-from test_pages import LOST
 from test_party import Story, second  # noqa: F401 (a fixture)
 
 OPTIONS = ["--plain", "--trusted-proxies", "127.0.0.1", "--drain-delay-seconds", "3", "--drain-window-seconds", "2"]
@@ -54,7 +53,7 @@ def test_a_party_of_which_one_server_is_drained(visit, second, servers, cluster,
         story.guests_join()
         for page in story.pages.values():
             page.evaluate(INTERRUPTIONS)
-            page.watch.expect(LOST)
+            page.watch.expect(browsers.LOST)
         story.they_search_vote_and_withdraw()
         drained = next(
             node for node in nodes if node.address.request("GET", "/metrics").body.decode().find(
@@ -81,7 +80,7 @@ def test_first_visits_while_two_releases_serve(visit, servers, cluster, authorit
     other = tmp_path / "pages"
     shutil.copytree(PAGES, other)
     (other / "text" / "en.js").open("a", encoding="utf-8").write("// The next release.\n")
-    first = [] if not conftest.os.environ.get("BACKLINE_PAGES") else ["--web-directory", str(PAGES)]
+    first = [] if not os.environ.get("BACKLINE_PAGES") else ["--web-directory", str(PAGES)]
     nodes = make_nodes(cluster, servers, options=(first, ["--web-directory", str(other)]))
     with contextlib.closing(balanced(authority, tmp_path, nodes)) as balancer:
         room = parties.rooftop(nodes[0].address, present=False)

@@ -7,10 +7,16 @@ import interop_chromium
 
 
 class Wire(interop_chromium.Relay):
-    """Passes bytes on between a port of its own and a server's. Its address serves as the server's."""
+    """Passes bytes on between a port of its own and a server's. Its address serves as the server's.
 
-    def __init__(self, server):
+    With `delay`, bytes arrive so many seconds later in each direction, and the first ones of a connection wait for the
+    round trip that opens it. With `rate`, all connections together carry so many bytes a second in each direction.
+    """
+
+    def __init__(self, server, delay=0.0, rate=None):
         super().__init__(server)
+        self.delay, self.rate = delay, rate
+        self._busy = {}
         #: Connections that have been opened so far.
         self.accepted = 0
         self._down = False
@@ -47,11 +53,14 @@ class Wire(interop_chromium.Relay):
         both = {writer.transport, up_writer.transport}
         self.transports |= both
         await asyncio.gather(
-            self._carry(reader, up_writer, state), self._carry(up_reader, writer, state))
+            self._carry(reader, up_writer, state, "up"), self._carry(up_reader, writer, state, "down"))
         self.transports -= both
         self._passing.remove(state)
 
-    async def _carry(self, reader, writer, state):
+    async def _carry(self, reader, writer, state, direction):
+        if self.delay:
+            await self._carry_late(reader, writer, direction)
+            return
         with contextlib.suppress(OSError):
             while data := await reader.read(1 << 16):
                 if not state["silent"]:
@@ -59,4 +68,29 @@ class Wire(interop_chromium.Relay):
                     await writer.drain()
         if not state["silent"]:
             writer.close()
+
+    async def _carry_late(self, reader, writer, direction):
+        clock = asyncio.get_running_loop().time
+        waiting = asyncio.Queue()
+
+        async def deliver():
+            opened = clock() + 2 * self.delay
+            while True:
+                arrived, data = await waiting.get()
+                begins = max(arrived + self.delay, self._busy.get(direction, 0))
+                self._busy[direction] = begins + (len(data) / self.rate if self.rate else 0)
+                await asyncio.sleep(max(0, opened - clock(), self._busy[direction] - clock()))
+                if not data:
+                    break
+                writer.write(data)
+                await writer.drain()
+            writer.close()
+
+        delivering = asyncio.ensure_future(deliver())
+        with contextlib.suppress(OSError):
+            while data := await reader.read(1 << 14):
+                waiting.put_nowait((clock(), data))
+        waiting.put_nowait((clock(), b""))
+        with contextlib.suppress(OSError):
+            await delivering
 
