@@ -8,6 +8,13 @@ const SESSION = 'backline.session';
 /** The name of a session that nobody has named; the server uses it too. */
 const UNNAMED = 'Guest';
 
+/**
+ * The session of a browser that keeps nothing, until the page is closed.
+ *
+ * @type {{id: string, name: string}|null}
+ */
+let unkept = null;
+
 /** A session was made by this page and no answer has shown yet that its cookie was kept. */
 let isUnproven = false;
 
@@ -92,9 +99,9 @@ export async function startSession(name = UNNAMED) {
 /** @returns {{id: string, name: string}|null} the session of this browser, as far as it knows */
 export function knownSession() {
   try {
-    return JSON.parse(localStorage.getItem(SESSION) ?? 'null');
+    return JSON.parse(localStorage.getItem(SESSION) ?? 'null') ?? unkept;
   } catch {
-    return null;
+    return unkept;
   }
 }
 
@@ -133,10 +140,11 @@ export async function endSession() {
 
 /** Removes the note of a session that is over. */
 export function forgetSession() {
+  unkept = null;
   try {
     localStorage.removeItem(SESSION);
   } catch {
-    // Without storage nothing was noted.
+    // Nothing was noted there.
   }
 }
 
@@ -145,7 +153,7 @@ function noted({ id, name }) {
   try {
     localStorage.setItem(SESSION, JSON.stringify({ id, name }));
   } catch {
-    // Without storage the next visit makes another session.
+    unkept = { id, name };
   }
   return { id, name };
 }
