@@ -126,7 +126,7 @@ function remove(app, member, list, isBan) {
     ['ever', t.people.ever],
   ], length, (value) => { length = value; });
   lengths.node.classList.add('lines');
-  lengths.node.setAttribute('aria-label', t.people.howLong);
+  lengths.node.setAttribute('aria-labelledby', 'ban-length');
   const reason = h('input.field', { type: 'text', id: 'ban-reason', maxlength: 200, dir: 'auto', autocomplete: 'off', 'aria-describedby': 'ban-about' });
   const refusal = h('p.setting-refusal', { role: 'alert' });
   const act = h('button.pill.danger', { type: 'submit' }, isBan ? t.people.banDo : t.people.removeDo);
@@ -156,6 +156,7 @@ function remove(app, member, list, isBan) {
     },
   },
   h('p', null, isBan ? t.people.banText : t.people.removeText),
+  isBan ? h('span.setting-name', { id: 'ban-length' }, t.people.howLong) : null,
   isBan ? lengths.node : null,
   h('label.setting-name', { for: 'ban-reason' }, t.people.reason),
   reason,

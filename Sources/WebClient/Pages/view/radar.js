@@ -110,10 +110,9 @@ export function radar(over, choose) {
         const part = Math.min(1, room.distanceMeters / scale) * OUTER;
         const angle = bearing(place, room.location);
         const dot = before.get(room.id) ?? shape('g', { class: 'radar-dot', 'data-room': room.id },
-          shape('circle', { class: 'radar-touch', r: 16 }), shape('circle', { class: 'radar-glow', r: 11 }), shape('circle', { class: 'radar-core', r: 5 }), shape('title', {}));
+          shape('circle', { class: 'radar-touch', r: 16 }), shape('circle', { class: 'radar-glow', r: 11 }), shape('circle', { class: 'radar-core', r: 5 }));
         dot.setAttribute('transform', `translate(${(Math.sin(angle) * part).toFixed(1)} ${(-Math.cos(angle) * part).toFixed(1)})`);
         dot.classList.toggle('playing', room.nowPlaying !== undefined);
-        /** @type {Element} */ (dot.lastElementChild).textContent = room.name;
         drawn.set(room.id, dot);
         if (!dot.isConnected) dots.append(dot);
       }
