@@ -66,7 +66,7 @@ export function pane(kind, title) {
  */
 export function trackRow(kind, isDJ) {
   const rank = kind === 'request' ? h('span.rank', { 'aria-hidden': 'true' }) : null;
-  const face = h('span.sleeve');
+  const face = h('span.sleeve', { 'aria-hidden': 'true' });
   const title = h('span.title', { dir: 'auto' });
   const artist = h('span.artist', { dir: 'auto' });
   const when = kind === 'entry' ? h('span.when') : null;
@@ -97,8 +97,8 @@ export function fillRow(app, row, shown, withAlbum = false) {
   const { track } = shown;
   if (parts.track !== track) {
     const face = sleeve(track);
-    parts.sleeve.replaceWith(face);
-    parts.sleeve = face;
+    parts.sleeve.dataset.cut = face.dataset.cut;
+    parts.sleeve.style.cssText = face.style.cssText;
     parts.track = track;
     text(parts.title, track.title);
     text(parts.artist, withAlbum && track.artist && track.album ? `${track.artist} — ${track.album}` : track.artist ?? '');

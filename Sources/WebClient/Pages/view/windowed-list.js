@@ -4,6 +4,12 @@ const MOST_ROWS = 40;
 /** Rows beyond each edge of the view, so that a quick scroll finds them there. */
 const BEYOND = 6;
 
+/** With fewer rows than this beyond an edge, rows are moved there: some at once, not one at a time. */
+const LEAST_BEYOND = 2;
+
+/** A pause in scrolling after which the elements are brought into order, in ms. */
+const PAUSE = 120;
+
 /**
  * How a list makes and fills its rows.
  *
@@ -44,6 +50,10 @@ export class WindowedList extends HTMLElement {
   #rowHeight = 60;
   /** Whether rows were not filled, because the list could not be seen. */
   #stale = false;
+  /** The places that have rows: from the first, up to the end. */
+  #first = 0;
+  #end = 0;
+  #orderTimer = 0;
   #resized = new ResizeObserver(() => this.#measure());
   #onScroll = (/** @type {Event} */ event) => {
     if (event.target === document || (event.target instanceof Element && event.target.contains(this))) this.#render(false);
@@ -67,6 +77,7 @@ export class WindowedList extends HTMLElement {
     document.removeEventListener('scroll', this.#onScroll, { capture: true });
     removeEventListener('resize', this.#onResize);
     this.#resized.disconnect();
+    clearTimeout(this.#orderTimer);
   }
 
   /**
@@ -153,6 +164,7 @@ export class WindowedList extends HTMLElement {
       this.#rowHeight = rowHeight;
       this.list.style.height = `${this.#items.length * rowHeight}px`;
       for (const placed of this.#rows.values()) placed.index = -1;
+      this.#stale = true;
     }
     this.#render(false);
   }
@@ -213,8 +225,13 @@ export class WindowedList extends HTMLElement {
     const top = this.list.getBoundingClientRect().top;
     const height = this.#rowHeight;
     const beyond = Math.max(1, Math.min(BEYOND, Math.floor((MOST_ROWS - 1 - (bounds.bottom - bounds.top) / height) / 2)));
-    const first = Math.max(0, Math.floor((bounds.top - top) / height) - beyond);
-    const end = Math.min(this.#items.length, Math.ceil((bounds.bottom - top) / height) + beyond);
+    const seen = { first: Math.floor((bounds.top - top) / height), end: Math.ceil((bounds.bottom - top) / height) };
+    const least = Math.min(beyond, LEAST_BEYOND);
+    if (!fill && this.#first <= Math.max(0, seen.first - least) && this.#end >= Math.min(this.#items.length, seen.end + least)) return;
+    const first = Math.max(0, seen.first - beyond);
+    const end = Math.min(this.#items.length, seen.end + beyond);
+    this.#first = first;
+    this.#end = end;
     /** @type {Map<string | number, number>} */
     const wanted = new Map();
     for (let index = first; index < end; index += 1) wanted.set(view.key(this.#items[index]), index);
@@ -249,7 +266,10 @@ export class WindowedList extends HTMLElement {
     }
     if (lostFocus) this.list.focus({ preventScroll: true });
     for (const placed of this.#spare) placed.li.remove();
-    this.#order(wanted.keys());
+    for (const { li } of this.#rows.values()) if (li.parentNode !== this.list) this.list.append(li);
+    clearTimeout(this.#orderTimer);
+    if (fill || (focused && this.contains(focused))) this.#order(wanted.keys());
+    else this.#orderTimer = window.setTimeout(() => this.#order(wanted.keys()), PAUSE);
   }
 
   #make(/** @type {RowView<any>} */ view) {
@@ -266,7 +286,10 @@ export class WindowedList extends HTMLElement {
     let next = this.list.firstChild;
     for (const key of keys) {
       const li = this.#rows.get(key)?.li;
-      if (!li) continue;
+      if (!li || li === next) {
+        next = li ? li.nextSibling : next;
+        continue;
+      }
       if (li === held && li.parentNode === this.list) {
         while (next && next !== li) {
           const other = next;
@@ -274,7 +297,7 @@ export class WindowedList extends HTMLElement {
           this.list.append(other);
         }
       }
-      if (li === next) next = next.nextSibling;
+      if (li === next) next = li.nextSibling;
       else this.list.insertBefore(li, next);
     }
   }
