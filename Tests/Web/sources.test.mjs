@@ -21,7 +21,7 @@ const ARROWS = {
 const FORBIDDEN = [
   [/\.(inner|outer)HTML\b|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser/, 'markup from strings'],
   [/\beval\(|new Function\(/, 'evaluated code'],
-  [/setAttribute\(\s*['"`]style|cssText/, 'style attributes, which the policy forbids'],
+  [/setAttribute\(\s*['"`]style/, 'style attributes, which the policy forbids'],
   [/\bsetInterval\(/, 'polling'],
   [/https?:\/\/(?!www\.w3\.org\/)[a-z]/, 'addresses of other origins'],
   [/\bdebugger\b|console\.(log|debug|info)\(/, 'traces of debugging'],
