@@ -357,7 +357,7 @@ await show();
 // -- Once the page has settled: errors' views, the manifest, the worker
 
 setTimeout(async () => {
-  Promise.all([import('./view/toast.js'), import('./view/link.js')]).catch(() => {});
+  import('./view/toast.js').catch(() => {});
   document.head.append(Object.assign(document.createElement('link'), { rel: 'manifest', href: '/manifest.webmanifest' }));
   try {
     await navigator.serviceWorker?.register(app.scriptURL('/service-worker.js'));

@@ -145,61 +145,29 @@ export function keyed(parent, items, keyOf, make, update) {
   rows.set(parent, now);
 }
 
-/** Outlines on a grid of 24, drawn with round ends; a leading `!` fills the shape. */
+/** The icons of a first visit: outlines on a grid of 24, drawn with round ends; a leading `!` fills the shape. */
 const ICONS = /** @type {Record<string, string>} */ ({
   more: '!M5 10.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm7 0a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm7 0a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z',
   dots: '!M12 3.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm0 7a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm0 7a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z',
-  check: 'M5 12.5l4.5 4.5L19 7.5',
   queue: 'M4 7h12M4 12h12M4 17h7M17 14.5l4 2.5-4 2.5z',
   up: 'M6 15l6-6 6 6',
   down: 'M6 9l6 6 6-6',
-  back: 'M15 5l-7 7 7 7',
-  forward: 'M9 5l7 7-7 7',
   tick: 'M5 12.5l4.5 4.5L19 7.5',
   plus: 'M12 5v14M5 12h14',
-  minus: 'M5 12h14',
   close: 'M6 6l12 12M18 6L6 18',
   search: 'M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM15.5 15.5L20 20',
-  play: '!M7 4.6c0-.9 1-1.4 1.7-.9l11 7.4c.7.4.7 1.4 0 1.8l-11 7.4c-.7.5-1.7 0-1.7-.9z',
-  pause: '!M6.5 4h3c.6 0 1 .4 1 1v14c0 .6-.4 1-1 1h-3c-.6 0-1-.4-1-1V5c0-.6.4-1 1-1zm8 0h3c.6 0 1 .4 1 1v14c0 .6-.4 1-1 1h-3c-.6 0-1-.4-1-1V5c0-.6.4-1 1-1z',
-  next: '!M5 5.4c0-.8.9-1.3 1.6-.8l8.9 6.3V5c0-.6.4-1 1-1h1.5c.6 0 1 .4 1 1v14c0 .6-.4 1-1 1h-1.5c-.6 0-1-.4-1-1v-5.9l-8.9 6.3c-.7.5-1.6 0-1.6-.8z',
-  people: 'M9 4.5a3.5 3.5 0 1 1 0 7 3.5 3.5 0 0 1 0-7zM2.5 19.5c.6-3.3 3.2-5 6.5-5s5.9 1.7 6.5 5M16 5a3.3 3.3 0 0 1 0 6.3M18 14.9c1.9.7 3.1 2.3 3.5 4.6',
-  person: 'M12 4.5a3.75 3.75 0 1 1 0 7.5 3.75 3.75 0 0 1 0-7.5zM4.5 20c.8-3.4 3.8-5.2 7.5-5.2s6.7 1.8 7.5 5.2',
-  settings: 'M4 7h8M18 7h2M4 17h2M12 17h8M15 4.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5zM9 14.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z',
-  share: 'M12 15V4M8 7.5L12 3.5l4 4M6 11H5v9h14v-9h-1',
-  copy: 'M9 9h10v11H9zM15 9V4H5v11h4',
-  qr: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2v2h-2zM18 18h2v2h-2zM19 14h1M14 19h1',
   history: 'M4.5 12a7.5 7.5 0 1 0 2.6-5.7L4.5 8.5M4.5 4.5v4h4M12 8v4.5l3 2',
-  place: 'M12 21c4.5-4.7 6.8-8.2 6.8-11A6.8 6.8 0 0 0 5.2 10c0 2.8 2.3 6.3 6.8 11zM12 7.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z',
-  radar: 'M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17zM12 8a4 4 0 1 1 0 8 4 4 0 0 1 0-8zM12 11.8v.4',
-  globe: 'M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17zM3.5 12h17M12 3.5c5 5 5 12 0 17M12 3.5c-5 5-5 12 0 17',
-  theme: 'M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17zM12 3.5v17M12 8.5h5.5M12 12.5h6.2M12 16.5h4.5',
-  keys: 'M3.5 6.5h17v11h-17zM7 10h.1M10.3 10h.1M13.6 10h.1M17 10h.1M8 14h8',
-  link: 'M10 14a4 4 0 0 0 5.7 0l3-3a4 4 0 0 0-5.7-5.7l-1 1M14 10a4 4 0 0 0-5.7 0l-3 3A4 4 0 0 0 11 18.7l1-1',
-  leave: 'M14 4H5v16h9M10 12h10M16.5 8.5L20 12l-3.5 3.5',
-  grip: '!M9 4.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3zm6 0a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3zm-6 6a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3zm6 0a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3zm-6 6a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3zm6 0a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3z',
-  trash: 'M5 7h14M9.5 7V4.5h5V7M7 7l.8 13h8.4L17 7',
-  arrowUp: 'M12 19V5M6.5 10.5L12 5l5.5 5.5',
-  arrowDown: 'M12 5v14M6.5 13.5L12 19l5.5-5.5',
-  top: 'M5 4.5h14M12 20V9M7 13.5L12 8.5l5 5',
   music: 'M9 17.5V6l10-2v11.5M6.5 15a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5zM16.5 13a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z',
-  crown: 'M4 8l4 4 4-6 4 6 4-4-1.5 10h-13z',
-  ban: 'M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17zM6.2 6.2l11.6 11.6',
-  undo: 'M8.5 5L4.5 9l4 4M4.5 9H14a5 5 0 0 1 0 10h-3',
-  info: 'M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17zM12 11v5.5M12 7.6v.2',
-  clock: 'M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17zM12 7.5v5l3 2',
-  lock: 'M6 11h12v9H6zM8.5 11V7.5a3.5 3.5 0 0 1 7 0V11',
-  expand: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
-  edit: 'M4.5 19.5l1-4.5L16 4.5l3.5 3.5L9 18.5z',
   bars: '!M2 9.5h2.6v5H2zM7 5h2.6v14H7zM12 7.5h2.6v9H12zM17 10h2.6v4H17z',
 });
 
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
- * An icon in the colour of the text, 20 px unless the style says otherwise, hidden from screen readers.
+ * An icon in the colour of the text, 20 px unless the style says otherwise, hidden from screen readers. Those that a
+ * first visit does not need come from icons.js a moment later.
  *
- * @param {string} name  a name of the table above
+ * @param {string} name  a name of the table above, or of icons.js
  * @returns {SVGSVGElement}
  */
 export function svg(name) {
@@ -208,10 +176,13 @@ export function svg(name) {
   icon.setAttribute('aria-hidden', 'true');
   icon.classList.add('icon');
   const path = document.createElementNS(SVG, 'path');
-  const drawing = ICONS[name] ?? ICONS.info;
-  if (drawing[0] === '!') icon.classList.add('filled');
-  path.setAttribute('d', drawing.replace('!', ''));
   icon.append(path);
+  const draw = (/** @type {string} */ drawing) => {
+    icon.classList.toggle('filled', drawing.startsWith('!'));
+    path.setAttribute('d', drawing.replace('!', ''));
+  };
+  if (ICONS[name]) draw(ICONS[name]);
+  else import('./icons.js').then(({ MORE }) => draw(Object.assign(ICONS, MORE)[name] ?? ''), () => {});
   return icon;
 }
 

@@ -70,7 +70,7 @@ function tint([a, b]) {
  * @returns {{ node: HTMLElement, destroy(): void }}
  */
 export function onAir(app) {
-  const face = h('div.face');
+  const cover = h('div.cover');
   const eyebrow = h('p.eyebrow');
   const song = h('h2.song', { dir: 'auto' });
   const credit = h('p.credit');
@@ -82,7 +82,7 @@ export function onAir(app) {
   const times = h('div.times', elapsed, length);
   const actions = h('div.act-row');
   const node = h('section.deck', { 'aria-label': t.onAir.section },
-    h('div.deck-head', face, h('div.deck-text', eyebrow, song, credit, h('p.who', who, state))),
+    h('div.deck-head', cover, h('div.deck-text', eyebrow, song, credit, h('p.who', who, state))),
     wave, times, actions);
 
   let timer = 0;
@@ -138,7 +138,7 @@ export function onAir(app) {
    */
   const change = (room, track) => {
     tint(track ? sleeveHues(track) : REST);
-    face.replaceChildren(track ? sleeve(track) : h('span.sleeve.bare', { 'aria-hidden': 'true' }, svg('music')));
+    cover.replaceChildren(track ? sleeve(track) : h('span.sleeve.bare', { 'aria-hidden': 'true' }, svg('music')));
     const title = track?.title ?? t.onAir.nothing;
     text(song, title);
     song.title = title.length > 40 ? title : '';

@@ -175,6 +175,8 @@ export function roomScreen(app, reference) {
     main.hidden = false;
     arrange();
     stuck.observe(sentinel);
+    // A lost link cannot load what tells it.
+    (window.requestIdleCallback ?? setTimeout)(() => { import('./link.js').catch(() => {}); });
   };
 
   /**
