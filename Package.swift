@@ -71,6 +71,12 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CMalloc"),
         target("TLSTransport", ["COpenSSL", "SystemErrors", nioCore]),
+        // The plugin compiles the files of `Pages` into it.
+        .target(
+            name: "WebClient", dependencies: ["ByteText", "SystemErrors", "TLSTransport", "WebSocketCodec", nioCore],
+            exclude: ["Pages"], swiftSettings: settings, plugins: ["EmbedFiles"]),
+        .plugin(name: "EmbedFiles", capability: .buildTool(), dependencies: ["EmbedFilesTool"]),
+        .executableTarget(name: "EmbedFilesTool", path: "Plugins/EmbedFilesTool", swiftSettings: settings),
         target(
             "HTTPTransport",
             ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
@@ -88,7 +94,7 @@ let package = Package(
             "PushServer",
             [
                 "ByteText", "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "HTTPTransport", "TLSTransport",
-                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors",
+                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors", "WebClient",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -102,7 +108,7 @@ let package = Package(
             dependencies: [
                 "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomLog", "RoomWire",
                 "TLSTransport", "EventStorage", "LogMaintenance", "LogOutput", "SchemaFiles", "PostgresEventStore",
-                "SQLiteEventStore",
+                "SQLiteEventStore", "SystemErrors", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -231,6 +237,7 @@ let package = Package(
             ]),
         tests(
             "TLSTransportTests", ["RandomTestSupport", "SystemErrors", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
+        tests("WebClientTests", ["SystemErrors", "WebClient", nioCore]),
         tests("WebSocketCodecTests", ["RandomTestSupport", "WebSocketCodec", nioCore]),
     ]
 )

@@ -17,4 +17,9 @@ static inline int backline_deflate_init(z_stream *stream, int level, int window_
     return deflateInit2(stream, level, Z_DEFLATED, -window_bits, memory_level, Z_DEFAULT_STRATEGY);
 }
 
+// 16 more window bits: a header and a checksum of gzip (RFC 1952). The header has no time and no name.
+static inline int backline_gzip_init(z_stream *stream, int level) {
+    return deflateInit2(stream, level, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY);
+}
+
 #endif

@@ -1,6 +1,7 @@
 package import IdentityTokens
 package import NIOCore
 package import TLSTransport
+package import WebClient
 
 /// The settings of the server's network side, with their defaults.
 package struct RoomServerSettings: Sendable {
@@ -13,6 +14,8 @@ package struct RoomServerSettings: Sendable {
     package var metricsAddress: MetricsAddress?
     /// Certificate and key; nil: no TLS, which a proxy then provides.
     package var tls: TLSContext?
+    /// The page that the server shows to browsers.
+    package var page = WebSource.embedded
     /// Origins whose pages may open sockets beside the server's own.
     package var allowedOrigins: Set<String> = []
     /// Verifies the tokens of another identity provider; nil: only the server's own are accepted.

@@ -56,6 +56,8 @@ struct Serve: AsyncParsableCommand {
             valueName: "url"))
     var origin: [String] = []
 
+    @OptionGroup(title: "The page") var page: PageSettings
+
     @OptionGroup(title: "Limits and times") var sockets: SocketSettings
 
     @OptionGroup(title: "Reading") var reads: ReadSettings
@@ -149,6 +151,7 @@ struct Serve: AsyncParsableCommand {
             origin
             + (origin.isEmpty ? (Environment["BACKLINE_ORIGIN"] ?? "").split(separator: ",").map(String.init) : [])
         settings.allowedOrigins = Set(try origins.map(Self.checkedOrigin))
+        settings.page = try page.source()
         try sockets.apply(to: &settings, isBehindProxy: plain || Environment.isSet("BACKLINE_PLAIN"))
         return settings
     }

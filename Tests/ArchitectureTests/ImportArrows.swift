@@ -52,6 +52,8 @@ let importArrows: [ImportArrow] = {
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
         arrow(
             "LogMaintenance", ["RoomDomain", "RoomLog", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
+        arrow(
+            "WebClient", ["ByteText", "SystemErrors", "TLSTransport", "WebSocketCodec"], platform.union(["NIOCore"])),
         arrow("IdentityTokens", ["ByteText", "RoomWire"], ["JWTKit"]),
         arrow("PrometheusMetrics", [], platform.union(["CoreMetrics", "Synchronization"])),
         arrow("LogOutput", [], platform.union(["NIOPosix", "Synchronization"])),
@@ -59,7 +61,7 @@ let importArrows: [ImportArrow] = {
             "PushServer",
             [
                 "ByteText", "RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "HTTPTransport", "TLSTransport",
-                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors",
+                "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors", "WebClient",
             ],
             platform.union([
                 "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1",
@@ -74,7 +76,7 @@ let importArrows: [ImportArrow] = {
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
                 "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomLog", "RoomWire",
-                "IdentityTokens",
+                "IdentityTokens", "SystemErrors", "WebClient",
             ],
             platform.union([
                 "ArgumentParser", "CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",

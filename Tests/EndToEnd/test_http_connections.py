@@ -160,7 +160,7 @@ def test_http_1_0_needs_no_host_and_has_no_transfer_encoding(kept):
 
 def test_a_target_is_a_path_or_an_address(kept):
     for target, status in [
-        ("http://here/healthz", 200), ("HTTPS://here:8443/healthz?x=1", 200), ("http://here", 404),
+        ("http://here/healthz", 200), ("HTTPS://here:8443/healthz?x=1", 200), ("http://here", 200),
         ("http://here/metrics/", 404), ("http://here//metrics", 404), ("http:///healthz", 400), ("ftp://here/healthz", 400),
         ("healthz", 400), ("*", 400), ("/healthz#x", 400), ("http://me@here/healthz", 400),
     ]:

@@ -9,7 +9,10 @@ import Testing
         ("/healthz", "/healthz"), ("/v1/rooms", "/v1/rooms"), ("/v1/rooms/nearby", "/v1/rooms/nearby"),
         ("/v1/rooms/ABC123", "/v1/rooms/{room}"), ("/v1/rooms/ABC123/pool", "/v1/rooms/{room}/pool"),
         ("/v1/socket", "/v1/socket"), ("/v1/rooms/nearby/socket", "/v1/rooms/{room}/socket"),
-        ("/", nil), ("", nil), ("healthz", nil), ("x/healthz", nil), ("/healthz/", nil), ("//healthz", nil),
+        ("/", "/"), ("/r/ABC123", "/r/{code}"), ("/nearby", "/nearby"), ("/r", nil), ("/r/ABC123/x", nil),
+        ("/assets/1/main.js", "/assets/{version}/{+path}"), ("/assets/1/view/a/b.js", "/assets/{version}/{+path}"),
+        ("/assets/1", nil), ("/assets", nil), ("/icon.svg", "/icon.svg"), ("/index.html", nil),
+        ("", nil), ("healthz", nil), ("x/healthz", nil), ("/healthz/", nil), ("//healthz", nil),
         ("/v1", nil),
         ("/v1/rooms/a/b", nil), ("/V1/rooms", nil), ("/v1/rooms/a/pool/b", nil),
     ])
@@ -22,6 +25,9 @@ import Testing
         #expect(
             allowed == [
                 "/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/metrics": "GET, HEAD", "/openapi.json": "GET, HEAD",
+                "/": "GET, HEAD", "/r/{code}": "GET, HEAD", "/nearby": "GET, HEAD",
+                "/assets/{version}/{+path}": "GET, HEAD", "/service-worker.js": "GET, HEAD",
+                "/manifest.webmanifest": "GET, HEAD", "/icon.svg": "GET, HEAD", "/icon-180.png": "GET, HEAD",
                 "/v1/sessions": "POST", "/v1/session": "GET, HEAD, PATCH, DELETE", "/v1/rooms": "GET, HEAD, POST",
                 "/v1/rooms/nearby": "GET, HEAD", "/v1/rooms/{room}": "GET, HEAD",
                 "/v1/rooms/{room}/events": "GET, HEAD", "/v1/rooms/{room}/pool": "GET, HEAD",
@@ -30,10 +36,35 @@ import Testing
     }
 
     @Test func `clients see metrics only where they have no address of their own`() {
-        #expect(Routes.ofClients(metricsHaveOwnAddress: false).map(\.path) == Routes.all.map(\.path))
         #expect(
-            Routes.ofClients(metricsHaveOwnAddress: true).map(\.path)
+            Routes.ofClients(metricsHaveOwnAddress: false, hasPage: true).map(\.path) == Routes.all.map(\.path))
+        #expect(
+            Routes.ofClients(metricsHaveOwnAddress: true, hasPage: true).map(\.path)
                 == Routes.all.map(\.path).filter { $0 != "/metrics" })
+    }
+
+    @Test func `without a page its worker's path alone is left of it`() {
+        let left = Routes.ofClients(metricsHaveOwnAddress: false, hasPage: false).map(\.path)
+        #expect(left.filter { $0 != "/service-worker.js" } == Routes.api.map(\.path))
+        #expect(left.contains("/service-worker.js"))
+    }
+
+    @Test func `the page is for anybody, and its policy is that of pages`() {
+        let page = Routes.all.filter { $0.policy != .data }
+        #expect(page.count == 8)
+        #expect(page.allSatisfy { $0.access == .anybody && $0.form == .fixed && $0.allow == "GET, HEAD" })
+        #expect(page.filter { $0.policy == .page(.immutable) }.map(\.path) == ["/assets/{version}/{+path}"])
+        #expect(page.allSatisfy { $0.policy.caching != .never })
+    }
+
+    @Test(arguments: [
+        ("/", true), ("/r/ABC", true), ("/assets/1/view/a.js", true), ("//", false), ("/r/", false), ("//r/a", false),
+        ("/assets/1//a.js", false), ("/assets/1/../a.js", false), ("/assets/1/%2E%2e/a.js", false),
+        ("/assets/1/%2e/a.js", false), ("/assets/1/..%2Fa.js", false), ("/assets/1/..%5ca.js", false), ("", false),
+        ("r", false),
+    ])
+    func `a plain path has neither empty segments nor dots, and no hidden slash`(path: String, isPlain: Bool) {
+        #expect(PathRule.isPlain(path) == isPlain)
     }
 
     @Test func `a socket's path names its room`() {

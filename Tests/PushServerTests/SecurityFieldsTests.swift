@@ -26,8 +26,12 @@ import Testing
         #expect(
             text(.page(caching)) == [
                 "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer", "Cache-Control: \(field)",
-                "Content-Security-Policy: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
-                    + "frame-ancestors 'none'",
+                "Content-Security-Policy: default-src 'self'; img-src 'self' blob:; media-src blob:; "
+                    + "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+                    + "require-trusted-types-for 'script'; trusted-types backline",
+                "Permissions-Policy: geolocation=(self), screen-wake-lock=(self), autoplay=(self), microphone=(), "
+                    + "camera=()",
+                "Cross-Origin-Opener-Policy: same-origin",
             ])
     }
 
@@ -37,9 +41,8 @@ import Testing
         #expect(answer[.cacheControl] == "max-age=5")
         #expect(
             answer.map(\.name.rawName).sorted() == [
-                "Cache-Control", "Content-Security-Policy", "Content-Type", "Referrer-Policy",
-                "Strict-Transport-Security",
-                "X-Content-Type-Options",
+                "Cache-Control", "Content-Security-Policy", "Content-Type", "Cross-Origin-Opener-Policy",
+                "Permissions-Policy", "Referrer-Policy", "Strict-Transport-Security", "X-Content-Type-Options",
             ])
         let once = answer
         // The fields of the connection itself follow.

@@ -23,12 +23,14 @@ struct HTTPAPI: Sendable {
     /// Makes the router of all ``Routes`` on the port of clients.
     func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
-        let routes = Routes.ofClients(metricsHaveOwnAddress: settings.metricsAddress != nil)
+        let page = PageRoutes(settings.page)
+        let routes = Routes.ofClients(
+            metricsHaveOwnAddress: settings.metricsAddress != nil, hasPage: page.hasPage)
         router.add(middleware: ProblemMiddleware(routes: routes, logger: logger))
         router.add(middleware: AddressMiddleware(addresses: addresses, admission: admission))
         router.add(middleware: PathMiddleware())
         let operations = Operations(
-            server: ServerRoutes(rooms: rooms, isStopping: isStopping, metrics: metrics),
+            server: ServerRoutes(rooms: rooms, isStopping: isStopping, metrics: metrics), page: page,
             sessions: SessionRoutes(rooms: rooms, feeds: feeds, admission: admission, requests: requests),
             lists: ListingRoutes(rooms: rooms, admission: admission),
             rooms: RoomRoutes(rooms: rooms, admission: admission, requests: requests))
@@ -57,7 +59,7 @@ struct HTTPAPI: Sendable {
             group.add(middleware: SessionMiddleware(authenticator: authenticator, admission: admission))
         }
         for (method, operation) in route.operations {
-            group.on(RouterPath(route.path), method: method) { request, context in
+            group.on(RouterPath(route.pattern), method: method) { request, context in
                 try await operations.answer(operation, request, context)
             }
         }
@@ -67,6 +69,7 @@ struct HTTPAPI: Sendable {
 /// Carries out operations.
 private struct Operations: Sendable {
     let server: ServerRoutes
+    let page: PageRoutes
     let sessions: SessionRoutes
     let lists: ListingRoutes
     let rooms: RoomRoutes
@@ -77,6 +80,10 @@ private struct Operations: Sendable {
         case .getReadiness: try await server.readiness()
         case .getMetrics: await server.measured()
         case .getDescription: server.description()
+        case .getPage: try await page.page(request, context)
+        case .getAsset: try await page.asset(request, context)
+        case .getServiceWorker: try await page.serviceWorker(request, context)
+        case .getFile: try await page.file(request, context)
         case .createSession: try await sessions.createSession(request, context)
         case .getSession: try SessionRoutes.show(context.session())
         case .renameSession: try await sessions.renameSession(request, context)

@@ -6,9 +6,11 @@ import RoomWire
 /// The router reads `//metrics` and `/metrics/` as `/metrics`; a proxy that hides a path from clients does not know
 /// those forms.
 enum PathRule {
-    /// Whether a path has no empty segment, no slash at its end, no segment `.` or `..`, and no encoded slash.
+    /// Whether a path has no empty segment, no slash at its end unless it is `/`, no segment `.` or `..`, and no encoded
+    /// slash.
     static func isPlain(_ path: some StringProtocol) -> Bool {
         guard path.first == "/" else { return false }
+        guard path.count > 1 else { return true }
         return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).allSatisfy { segment in
             guard !segment.isEmpty else { return false }
             let text = segment.lowercased()

@@ -3,6 +3,7 @@ import HTTPTypes
 /// The operation of a path and a method, by its name in the description of the API.
 enum Operation: String, CaseIterable, Sendable {
     case getHealth, getReadiness, getMetrics, getDescription
+    case getPage, getAsset, getServiceWorker, getFile
     case createSession, getSession, renameSession, deleteSession
     case createRoom, listRooms, listNearbyRooms, getRoom, listEvents, listPool, sendCommand
     case openRoomSocket, openSocket
@@ -30,7 +31,9 @@ struct Route: Sendable {
         case socket
     }
 
-    /// The path; a segment in braces is a parameter and stands for any text.
+    /// The path, in which a segment in braces is a parameter and stands for any text.
+    ///
+    /// With a plus sign, as in `{+path}`, the last one stands for one or more segments (RFC 6570 §3.2.3).
     let path: String
     let access: Access
     let form: Form
@@ -64,13 +67,22 @@ struct Route: Sendable {
     func matches(_ path: some StringProtocol) -> Bool {
         guard path.first == "/" else { return false }
         let parts = Self.segments(of: path)
-        return parts.count == segments.count && zip(segments, parts).allSatisfy { Self.isParameter($0) || $0 == $1 }
+        return (parts.count == segments.count || isOpenEnded && parts.count > segments.count)
+            && zip(segments, parts).allSatisfy { Self.isParameter($0) || $0 == $1 }
     }
 
     /// The text of a parameter in a matching path; nil if the route has no parameter of this name.
     func parameter<Path: StringProtocol>(_ name: String, in path: Path) -> Path.SubSequence? {
         zip(segments, Self.segments(of: path)).first { $0.0 == "{\(name)}" }?.1
     }
+
+    /// The path in the form that the router reads.
+    var pattern: String {
+        isOpenEnded ? "/" + (segments.dropLast() + ["**"]).joined(separator: "/") : path
+    }
+
+    /// Whether the last segment stands for any number of them.
+    private var isOpenEnded: Bool { segments.last?.hasPrefix("{+") == true }
 
     /// Whether a segment stands for any text.
     static func isParameter(_ segment: Substring) -> Bool { segment.first == "{" }

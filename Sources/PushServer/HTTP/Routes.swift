@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// The table of routes: every path that the server answers, as `Documentation/openapi.yaml` describes them.
+/// The table of routes: every path that the server answers.
 ///
-/// The router, 405 with `Allow`, the rules for sockets and the metrics listener read it; a test compares it with the
-/// description.
+/// The router, 405 with `Allow`, the rules for sockets and the metrics listener read it. `Documentation/openapi.yaml`
+/// describes the routes of the API, and a test compares the two; the routes of the page are files.
 enum Routes {
     static let metrics = Route("/metrics", for: .metrics, .fixed, [.get: .getMetrics])
 
@@ -12,6 +12,11 @@ enum Routes {
         Route("/readyz", for: .anybody, .fixed, [.get: .getReadiness]),
         metrics,
         Route("/openapi.json", for: .anybody, .fixed, [.get: .getDescription]),
+
+        page("/"), page("/r/{code}"), page("/nearby"),
+        Route("/assets/{version}/{+path}", for: .anybody, .fixed, policy: .page(.immutable), [.get: .getAsset]),
+        Route("/service-worker.js", for: .anybody, .fixed, policy: .page(.revalidated), [.get: .getServiceWorker]),
+        file("/manifest.webmanifest"), file("/icon.svg"), file("/icon-180.png"),
 
         Route("/v1/sessions", for: .anybody, .json, [.post: .createSession]),
         Route(
@@ -29,11 +34,29 @@ enum Routes {
         Route("/v1/socket", for: .session, .socket, [.get: .openSocket]),
     ]
 
+    /// A path that shows the page.
+    private static func page(_ path: String) -> Route {
+        Route(path, for: .anybody, .fixed, policy: .page(.revalidated), [.get: .getPage])
+    }
+
+    /// The path of a file that keeps it in all versions of the page.
+    private static func file(_ path: String) -> Route {
+        Route(path, for: .anybody, .fixed, policy: .page(.revalidated), [.get: .getFile])
+    }
+
+    /// The routes that the description of the API has: all but those of the page.
+    static let api = all.filter { $0.policy.content == .data }
+
     /// The routes on which WebSockets are opened.
     static let sockets = all.filter { $0.form == .socket }
 
     /// The routes on the port of clients.
-    static func ofClients(metricsHaveOwnAddress: Bool) -> [Route] {
-        all.filter { !metricsHaveOwnAddress || $0.access != .metrics }
+    ///
+    /// Without a page, only its service worker's path is left, for browsers that have an earlier one.
+    static func ofClients(metricsHaveOwnAddress: Bool, hasPage: Bool) -> [Route] {
+        all.filter { route in
+            (!metricsHaveOwnAddress || route.access != .metrics)
+                && (hasPage || route.policy.content != .page || route.operations.contains { $1 == .getServiceWorker })
+        }
     }
 }

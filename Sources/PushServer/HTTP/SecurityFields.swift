@@ -30,7 +30,8 @@ struct AnswerPolicy: Sendable, Equatable {
     /// A page, or a part of one.
     static func page(_ caching: Caching) -> AnswerPolicy { AnswerPolicy(content: .page, caching: caching) }
 
-    fileprivate var cacheControl: String {
+    /// The value of `Cache-Control`.
+    var cacheControl: String {
         switch caching {
         case .never: "no-store"
         case .revalidated: "no-cache"
@@ -42,7 +43,23 @@ struct AnswerPolicy: Sendable, Equatable {
         switch content {
         case .data: "default-src 'none'; frame-ancestors 'none'"
         case .page:
-            "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            "default-src 'self'; img-src 'self' blob:; media-src blob:; object-src 'none'; base-uri 'none'; "
+                + "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+                + "trusted-types backline"
+        }
+    }
+
+    /// What a page may ask of the device, and whether pages of other origins share its process; nothing for data.
+    fileprivate var ofPages: [(name: String, value: String)] {
+        switch content {
+        case .data: []
+        case .page:
+            [
+                (
+                    "Permissions-Policy",
+                    "geolocation=(self), screen-wake-lock=(self), autoplay=(self), microphone=(), camera=()"
+                ), ("Cross-Origin-Opener-Policy", "same-origin"),
+            ]
         }
     }
 }
@@ -63,6 +80,7 @@ struct SecurityFields: Sendable {
             (name: "X-Content-Type-Options", value: "nosniff"), ("Referrer-Policy", "no-referrer"),
             ("Cache-Control", policy.cacheControl), ("Content-Security-Policy", policy.contentSecurity),
         ]
+        fields += policy.ofPages
         // RFC 6797 §6.1: a year.
         if isSecure { fields.append(("Strict-Transport-Security", "max-age=31536000")) }
         self.fields = fields
