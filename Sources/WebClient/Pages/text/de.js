@@ -449,7 +449,7 @@ export const de = {
     ended: 'bis zum Ende',
     skipped: (/** @type {string} */ time) => `übersprungen bei ${time}`,
     replaced: (/** @type {string} */ time) => `ersetzt bei ${time}`,
-    again: 'Noch einmal wünschen',
+    again: 'Nochmal wünschen',
     againNamed: (/** @type {string} */ title) => `${title} noch einmal wünschen`,
     asked: 'Gewünscht',
     gone: 'Ein entferntes Lied',

@@ -21,7 +21,7 @@ const OUTER = 156;
  * @returns {string}
  */
 export function distance(metres) {
-  const far = metres >= 1000;
+  const far = metres >= 950;
   return new Intl.NumberFormat(currentLocale(), {
     style: 'unit', unit: far ? 'kilometer' : 'meter', maximumSignificantDigits: far && metres < 100_000 ? 2 : far ? 3 : 1,
   }).format(far ? metres / 1000 : Math.max(100, Math.round(metres / 100) * 100));

@@ -212,7 +212,7 @@ function section(title, ...fields) {
  */
 function end(app, forgets, ended) {
   const words = forgets ? t.settings.forget : t.settings.close;
-  return h('div.setting.beside', null,
+  return h('div.setting', null,
     h('div.setting-text', null, h('span.setting-name', null, words.name), h('p.setting-about', null, words.about)),
     h('button.pill.danger', {
       type: 'button',
