@@ -251,7 +251,7 @@ export const de = {
     songTitle: 'Titel',
     artist: 'Interpret',
     album: 'Album (optional)',
-    length: 'Länge (optional)',
+    length: 'Länge',
     lengthHint: '3:45',
     ask: 'Gleich wünschen',
     add: 'Hinzufügen',

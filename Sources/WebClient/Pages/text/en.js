@@ -256,7 +256,7 @@ export const t = {
     songTitle: 'Title',
     artist: 'Artist',
     album: 'Album (optional)',
-    length: 'Length (optional)',
+    length: 'Length',
     lengthHint: '3:45',
     ask: 'Ask for it',
     add: 'Add',

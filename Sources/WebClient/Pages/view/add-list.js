@@ -28,18 +28,19 @@ const PATIENCE = 70_000;
  *
  * @param {App} app
  * @param {() => void} close called when all are added
+ * @returns {import('./add.js').Form}
  */
 export function listForm(app, close) {
   const area = /** @type {HTMLTextAreaElement} */ (h('textarea.add-area', {
-    rows: 7, placeholder: t.add.listHint, 'aria-label': t.add.listLabel, 'aria-describedby': 'add-help', spellcheck: 'false', dir: 'auto',
+    rows: 6, placeholder: t.add.listHint, 'aria-label': t.add.listLabel, 'aria-describedby': 'add-help', spellcheck: 'false', dir: 'auto',
   }));
   const swap = /** @type {HTMLInputElement} */ (h('input', { type: 'checkbox' }));
   const preview = h('div.add-preview', { 'aria-live': 'polite' });
   const bar = /** @type {HTMLProgressElement} */ (h('progress', { hidden: true, 'aria-label': t.add.titleDJ }));
   const told = h('p.add-told', { role: 'status' });
-  const go = h('button.pill.primary', { type: 'submit', disabled: true }, t.add.add);
-  const node = h('form.add-many', null, h('p.add-help', { id: 'add-help' }, t.add.listHelp), area,
-    h('label.add-ask', null, swap, h('span', null, t.add.swap)), preview, bar, told, h('div.add-foot', null, go));
+  const go = /** @type {HTMLButtonElement} */ (h('button.pill.primary', { type: 'submit', form: 'add-many', disabled: true }, t.add.add));
+  const node = h('form.add-many#add-many', null, h('p.add-help', { id: 'add-help' }, t.add.listHelp), area,
+    h('label.add-ask', null, swap, h('span', null, t.add.swap)), bar, told, preview);
   /** @type {Song[]} */
   let songs = [];
   let timer = 0;
@@ -86,8 +87,8 @@ export function listForm(app, close) {
       }
       if (!isOpen) return;
       area.value = '';
-      app.toast(t.add.finished(done, number(done)));
       close();
+      app.toast(t.add.finished(done, number(done)));
     } catch (refusal) {
       text(told, `${t.add.progress(number(done), number(all.length))} · ${whyNot(refusal)}`);
     } finally {
@@ -104,8 +105,7 @@ export function listForm(app, close) {
     run();
   });
   return {
-    node,
-    focus: () => area.focus(),
+    node, go, first: area,
     destroy() {
       isOpen = false;
       clearTimeout(timer);

@@ -76,7 +76,7 @@ export function poolPane(app) {
     const isDJ = app.store.room?.isDJ ?? false;
     const mayAdd = may === 'yes';
     empty.hidden = !noneShown;
-    tools.hidden = noTracks && !isDJ && may !== 'wait' && may !== 'locked';
+    tools.hidden = noTracks && may !== 'wait' && may !== 'locked';
     if (!noneShown) return;
     text(message, noTracks ? (isDJ ? t.pool.emptyDJ : mayAdd ? t.pool.emptyGuestAdd : t.pool.emptyGuest) : t.pool.none);
     text(more, noTracks ? (isDJ ? t.pool.emptyDJMore : mayAdd ? '' : t.pool.emptyGuestMore) : '');

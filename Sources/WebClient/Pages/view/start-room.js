@@ -1,9 +1,10 @@
 // "Start a room": its name, who finds it, and what comes next.
 
 import { t } from '../text/en.js';
-import { choice, field } from './controls.js';
+import { choice } from './controls.js';
 import { dialog, sentenceOf } from './dialog.js';
-import { h, number, text } from './dom.js';
+import { h, number, stylesheet, text } from './dom.js';
+import { allRight, group, textField } from './inputs.js';
 import { hasControl, scalars } from './song-list.js';
 
 /** @typedef {import('./dom.js').App} App */
@@ -33,7 +34,8 @@ function wrongName(name, most, missing) {
  *
  * @param {App} app
  */
-export function open(app) {
+export async function open(app) {
+  await stylesheet('add');
   const session = app.http.knownSession();
   const known = session && session.name !== UNNAMED ? session.name : '';
   let visibility = 'public';
@@ -42,28 +44,25 @@ export function open(app) {
   let key = '';
   let asked = '';
 
-  const name = /** @type {HTMLInputElement} */ (h('input', { type: 'text', autofocus: true, autocomplete: 'off', placeholder: t.home.nameHint, dir: 'auto', enterkeyhint: 'next' }));
-  const person = /** @type {HTMLInputElement} */ (h('input', { type: 'text', autocomplete: 'nickname', value: known, dir: 'auto' }));
-  const fields = {
-    name: field(t.home.name, '', name),
-    person: field(t.home.you, '', person),
-    finds: field(t.home.whoFinds, '', choice([['public', t.home.listed, t.home.listedMore], ['unlisted', t.home.unlisted, t.home.unlistedMore]], visibility, (value) => { visibility = value; }).node),
-    next: field(t.home.whatNext, '', choice([
-      ['votes', t.home.modes.votes, t.home.modesMore.votes], ['fair', t.home.modes.fair, t.home.modesMore.fair], ['dj', t.home.modes.dj, t.home.modesMore.dj],
-    ], queueMode, (value) => { queueMode = value; }).node),
-  };
+  const name = textField(t.home.name, { placeholder: t.home.nameHint, enterkeyhint: 'next' });
+  const person = textField(t.home.you, { autocomplete: 'nickname', value: known });
+  const next = choice([
+    ['votes', t.home.modes.votes, t.home.modesMore.votes], ['fair', t.home.modes.fair, t.home.modesMore.fair], ['dj', t.home.modes.dj, t.home.modesMore.dj],
+  ], queueMode, (value) => { queueMode = value; });
+  const finds = choice([['public', t.home.listed, t.home.listedMore], ['unlisted', t.home.unlisted, t.home.unlistedMore]], visibility, (value) => { visibility = value; });
   const go = h('button.pill.primary', { type: 'submit', form: 'start-room' }, t.home.create);
-  const form = h('form.start-room', { id: 'start-room', novalidate: true }, fields.name.node, fields.person.node, fields.next.node, fields.finds.node);
-  const shown = dialog({ title: t.home.start, body: form, foot: h('footer.dialog-foot', null, go) });
+  const form = h('form.start-room#start-room', { novalidate: true }, h('div.start-pair', null, name.node, person.node), group(t.home.whatNext, next.node), group(t.home.whoFinds, finds.node));
+  const shown = dialog({ title: t.home.start, body: form, wide: true, className: 'start-dialog', foot: h('footer.dialog-foot', null, go) });
+  // Set in the document: a browser complains of an element that comes with it while another has the focus.
+  name.input.setAttribute('autofocus', '');
 
   const submit = async () => {
     if (go.disabled) return;
-    const roomName = name.value.trim();
-    const personName = person.value.trim();
-    const wrong = { name: wrongName(roomName, LONGEST_ROOM, t.home.nameMissing), person: wrongName(personName, LONGEST_PERSON, t.join.nameMissing) };
-    fields.name.say(wrong.name);
-    fields.person.say(wrong.person);
-    if (wrong.name || wrong.person) return (wrong.name ? name : person).focus();
+    const roomName = name.input.value.trim();
+    const personName = person.input.value.trim();
+    if (!allRight([
+      [name, wrongName(roomName, LONGEST_ROOM, t.home.nameMissing)], [person, wrongName(personName, LONGEST_PERSON, t.join.nameMissing)],
+    ])) return;
     go.disabled = true;
     text(go, t.home.starting);
     try {
@@ -88,8 +87,6 @@ export function open(app) {
     event.preventDefault();
     submit();
   });
-  name.addEventListener('input', () => fields.name.say(null));
-  person.addEventListener('input', () => fields.person.say(null));
 }
 
 /** A key for one room. */
