@@ -214,7 +214,7 @@ export function floor() {
   const place = /** @type {Element} */ (dialogs[dialogs.length - 1] ?? document.body);
   const there = place.querySelector(':scope > .floor');
   if (there) return there;
-  const made = h('div.floor');
+  const made = h('aside.floor');
   place.append(made);
   return made;
 }
