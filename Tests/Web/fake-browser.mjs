@@ -56,6 +56,8 @@ export function browser(t, { path = '/r/7K3M9Q', session = { id: 's1', name: 'An
   FakeWebSocket.made = [];
   const page = new EventTarget(), kept = new Map(), requests = [], answers = {};
   if (session) kept.set('backline.session', JSON.stringify(session));
+  // Node has one of its own, which cannot be set.
+  Object.defineProperty(globalThis, 'navigator', { value: { onLine: true }, configurable: true, writable: true });
   Object.assign(globalThis, {
     WebSocket: FakeWebSocket,
     document: Object.assign(new EventTarget(), { visibilityState: 'visible' }),

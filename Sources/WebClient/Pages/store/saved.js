@@ -1,18 +1,38 @@
 // The last room, kept in this browser for a reload without a network.
 
+/**
+ * The database. It stays open, so that a page that is left can still save.
+ *
+ * @type {Promise<IDBDatabase>|null}
+ */
+let opened = null;
+
 /** @returns {Promise<IDBDatabase>} */
 function database() {
-  return new Promise((resolve, reject) => {
+  opened ??= new Promise((resolve, reject) => {
     const opening = indexedDB.open('backline', 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore('rooms');
-    opening.onsuccess = () => resolve(opening.result);
-    opening.onerror = () => reject(opening.error);
-    opening.onblocked = () => reject(new Error('the database is blocked'));
+    opening.onsuccess = () => {
+      // Another tab removes the database or brings its next version.
+      opening.result.onversionchange = close;
+      opening.result.onclose = () => { opened = null; };
+      resolve(opening.result);
+    };
+    opening.onerror = () => {
+      opened = null;
+      reject(opening.error);
+    };
   });
+  return opened;
+}
+
+function close() {
+  opened?.then((one) => one.close(), () => {});
+  opened = null;
 }
 
 /**
- * Runs one request of a transaction, and closes the database.
+ * Runs one request of a transaction.
  *
  * @template T
  * @param {IDBTransactionMode} mode
@@ -20,21 +40,17 @@ function database() {
  * @returns {Promise<T>}
  */
 async function run(mode, ask) {
-  const opened = await database();
-  try {
-    return await new Promise((resolve, reject) => {
-      const transaction = opened.transaction('rooms', mode);
-      const asked = ask(transaction.objectStore('rooms'));
-      transaction.oncomplete = () => resolve(asked.result);
-      transaction.onerror = transaction.onabort = () => reject(transaction.error);
-    });
-  } finally {
-    opened.close();
-  }
+  const rooms = await database();
+  return new Promise((resolve, reject) => {
+    const transaction = rooms.transaction('rooms', mode);
+    const asked = ask(transaction.objectStore('rooms'));
+    transaction.oncomplete = () => resolve(asked.result);
+    transaction.onerror = transaction.onabort = () => reject(transaction.error);
+  });
 }
 
 /**
- * Keeps a room, in place of the one that was kept before.
+ * Keeps a room, in place of the one that was kept before. Once the database is open, this is on its way at once.
  *
  * @param {import('../room/room.js').Room} room
  */

@@ -1,7 +1,7 @@
 // The rooms near a point, live.
 
 import { ensureSession, request } from './http.js';
-import { Line } from './socket.js';
+import { Line } from './line.js';
 
 /**
  * @typedef {import('./messages').NearbyRoom} NearbyRoom
