@@ -288,6 +288,8 @@ export function queuePane(app) {
     text(count, items.length > 0 ? number(items.length) : '');
     empty.hidden = items.length > 0;
     text(reason, t.lists.emptyQueue[room.settings.queueMode]);
+    // Where its rows hold nothing that takes the focus, the list does, to be scrolled by keys.
+    list.list.tabIndex = !room.isDJ && items.length > 0 ? 0 : -1;
     list.show(items, view(room.isDJ, shownOf));
     wake();
     edit(room.isDJ);

@@ -56,7 +56,7 @@ export class WindowedList extends HTMLElement {
   #orderTimer = 0;
   #resized = new ResizeObserver(() => this.#measure());
   #onScroll = (/** @type {Event} */ event) => {
-    if (event.target === document || (event.target instanceof Element && event.target.contains(this))) this.#render(false);
+    if (event.target === document || (event.target instanceof Element && event.target.contains(this))) this.#render({});
   };
   #onResize = () => this.#measure();
 
@@ -66,6 +66,8 @@ export class WindowedList extends HTMLElement {
       this.list.tabIndex = -1;
       this.append(this.list);
       this.addEventListener('keydown', (event) => this.#step(event));
+      // The next row must be there before the focus goes on to it.
+      this.addEventListener('focusin', () => this.#render({ ahead: true }));
     }
     document.addEventListener('scroll', this.#onScroll, { capture: true, passive: true });
     addEventListener('resize', this.#onResize);
@@ -95,7 +97,7 @@ export class WindowedList extends HTMLElement {
     this.#items = items;
     this.list.style.height = `${items.length * this.#rowHeight}px`;
     if (moved !== 0) this.scroller.scrollTop += moved * this.#rowHeight;
-    this.#render(true, moved === 0);
+    this.#render({ fill: true, glide: moved === 0 });
   }
 
   /** The item, place and row of a node inside the list; null outside of its rows. */
@@ -166,7 +168,7 @@ export class WindowedList extends HTMLElement {
       for (const placed of this.#rows.values()) placed.index = -1;
       this.#stale = true;
     }
-    this.#render(false);
+    this.#render({});
   }
 
   /** The part of the window in which rows can be seen. */
@@ -211,8 +213,13 @@ export class WindowedList extends HTMLElement {
     return -1;
   }
 
-  /** Puts rows where they can be seen; `all` fills those again that are there already. */
-  #render(/** @type {boolean} */ all, mayGlide = false) {
+  /**
+   * Puts rows where they can be seen.
+   *
+   * @param {{ fill?: boolean, glide?: boolean, ahead?: boolean }} how `fill`: rows that are there are filled again;
+   *   `glide`: they may glide to another place; `ahead`: rows are moved even where some are left beyond each edge
+   */
+  #render({ fill: all = false, glide = false, ahead = false }) {
     const view = this.#view;
     if (!view) return;
     if (!this.isConnected || this.getClientRects().length === 0) {
@@ -227,9 +234,10 @@ export class WindowedList extends HTMLElement {
     const beyond = Math.max(1, Math.min(BEYOND, Math.floor((MOST_ROWS - 1 - (bounds.bottom - bounds.top) / height) / 2)));
     const seen = { first: Math.floor((bounds.top - top) / height), end: Math.ceil((bounds.bottom - top) / height) };
     const least = Math.min(beyond, LEAST_BEYOND);
-    if (!fill && this.#first <= Math.max(0, seen.first - least) && this.#end >= Math.min(this.#items.length, seen.end + least)) return;
+    if (!fill && !ahead && this.#first <= Math.max(0, seen.first - least) && this.#end >= Math.min(this.#items.length, seen.end + least)) return;
     const first = Math.max(0, seen.first - beyond);
     const end = Math.min(this.#items.length, seen.end + beyond);
+    if (!fill && this.#first === first && this.#end === end) return;
     this.#first = first;
     this.#end = end;
     /** @type {Map<string | number, number>} */
@@ -244,7 +252,7 @@ export class WindowedList extends HTMLElement {
       this.#rows.delete(key);
       this.#spare.push(placed);
     }
-    const glides = mayGlide && this.hasAttribute('glide');
+    const glides = glide && this.hasAttribute('glide');
     for (const [key, index] of wanted) {
       let placed = this.#rows.get(key);
       const isNew = !placed;
