@@ -99,10 +99,13 @@ function applyTheme() {
 async function applyLanguage() {
   const known = navigator.languages.map((tag) => tag.slice(0, 2)).find((tag) => tag === 'de' || tag === 'en');
   const language = preferences.language === 'auto' ? known ?? 'en' : preferences.language;
-  copy(english, t);
   if (language === 'de') {
     const loaded = await load(() => import('./text/de.js'));
     if (loaded) copy(loaded.de, t);
+  } else if (document.documentElement.lang === 'de') {
+    copy(english, t);
+    const loaded = await load(() => import('./text/en-more.js'));
+    if (loaded) copy(loaded.more, t);
   }
   document.documentElement.lang = language;
   const region = navigator.languages.find((tag) => tag.startsWith(language));

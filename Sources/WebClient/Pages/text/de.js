@@ -447,7 +447,7 @@ export const de = {
     today: 'Heute',
     yesterday: 'Gestern',
     ended: 'bis zum Ende',
-    skipped: (/** @type {string} */ time) => `übersprungen bei ${time}`,
+    skipped: (/** @type {string} */ time) => `weiter bei ${time}`,
     replaced: (/** @type {string} */ time) => `ersetzt bei ${time}`,
     again: 'Nochmal wünschen',
     againNamed: (/** @type {string} */ title) => `${title} noch einmal wünschen`,

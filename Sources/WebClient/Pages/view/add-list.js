@@ -1,6 +1,6 @@
 // A pasted list of songs: what was understood, and adding it piece by piece.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { manualId, songsHere, whyNot } from './add.js';
 import { addTracks } from './adding.js';
 import { duration, h, number, svg, text } from './dom.js';

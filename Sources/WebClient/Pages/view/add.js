@@ -1,7 +1,7 @@
 // "Add a song" and "Add music": one song by hand, and for DJs a list.
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { addTracks, adding, watchWait } from './adding.js';
 import { choice } from './controls.js';
 import { dialog, sentenceOf } from './dialog.js';

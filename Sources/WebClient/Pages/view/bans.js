@@ -1,6 +1,6 @@
 // Bans of a room that still hold, read from its events: a room's state does not list them.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { isolated, sentenceOf } from './dialog.js';
 import { h, text } from './dom.js';
 import { moment, unban } from './member.js';

@@ -1,6 +1,6 @@
 // Dialogs: a sheet at the bottom of a phone, a card in the middle of a laptop.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { duration, h, stylesheet, svg } from './dom.js';
 
 /** @typedef {{label: string, act: () => void}} NoticeAction */

@@ -1,7 +1,7 @@
 // What was played in a room: the last fifty from its state, earlier ones from its events.
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { dialog, follow, sentenceOf } from './dialog.js';
 import { currentLocale, duration, h, keyed, svg, text } from './dom.js';
 import { sleeve } from './sleeve.js';

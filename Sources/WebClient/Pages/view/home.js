@@ -1,7 +1,7 @@
 // The start page: a code to enter, a room to start, and the rooms that are open.
 
 import { codeOf } from '../room/code.js';
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { h, keyed, number, stylesheet, svg, text } from './dom.js';
 import { sleeve, sleeveHues } from './sleeve.js';
 

@@ -1,6 +1,6 @@
 // Keys: what they do, and the list of them.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { dialog } from './dialog.js';
 import { h } from './dom.js';
 
@@ -105,7 +105,7 @@ function pane(index) {
   }
   const place = [...document.querySelectorAll('[data-pane]')].filter(isShown)[index];
   if (!place) return null;
-  const inside = place.querySelector('track-list button, track-list ol, input, button');
+  const inside = place.querySelector('track-list button') ?? place.querySelector('track-list ol, button');
   if (inside instanceof HTMLElement) inside.focus();
   return place;
 }

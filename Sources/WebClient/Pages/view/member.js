@@ -1,6 +1,6 @@
 // What the viewer may do about one member: roles, handing over, removing, banning.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { choice } from './controls.js';
 import { confirm, dialog, isolated, sentenceOf } from './dialog.js';
 import { currentLocale, h, svg, text } from './dom.js';

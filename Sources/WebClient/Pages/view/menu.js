@@ -1,7 +1,7 @@
 // The menu of a room: where everything else is, the own name, leaving and signing out.
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { confirm, dialog, follow, isolated, sentenceOf } from './dialog.js';
 import { h, number, svg, text } from './dom.js';
 

@@ -1,6 +1,6 @@
 // Rooms nearby: a list, and a radar without a map.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { choice } from './controls.js';
 import { isolated, sentenceOf } from './dialog.js';
 import { h, keyed, stylesheet, svg, text } from './dom.js';

@@ -111,11 +111,12 @@ export function onAir(app) {
     if (!room) return;
     const { playback } = room;
     const track = room.onAir;
-    const key = track && playback.status !== 'stopped' ? `${room.id} ${playback.entry} ${track.track} ${track.title}` : `${room.id} ${room.closedAt}`;
+    const key = track && playback.status !== 'stopped' ? `${room.id} ${playback.entry} ${track.track} ${track.title}` : `${room.id} -`;
     if (key !== shown) {
       shown = key;
       change(room, track);
     }
+    node.hidden = room.closedAt !== undefined;
     node.classList.toggle('dj', room.isDJ);
     node.classList.toggle('member', room.you !== null && room.closedAt === undefined);
     wave.hidden = times.hidden = playback.status === 'stopped';
@@ -146,7 +147,7 @@ export function onAir(app) {
     song.classList.toggle('long', size > 26 && size <= 70);
     song.classList.toggle('longer', size > 70);
     const names = [track?.artist, track?.album].filter(Boolean).map((name) => h('bdi', name));
-    if (!track && room.closedAt === undefined) names.push(room.isDJ ? t.onAir.nothingDJ : t.onAir.nothingGuest);
+    if (!track) names.push(room.isDJ ? t.onAir.nothingDJ : t.onAir.nothingGuest);
     credit.replaceChildren(...(names.length > 1 ? [names[0], ' — ', names[1]] : names));
     who.replaceChildren();
     credited = '';
@@ -243,7 +244,7 @@ export function onAir(app) {
   const tick = () => {
     clearTimeout(timer);
     const { room } = app.store;
-    if (!room || document.hidden) return;
+    if (!room || document.hidden || room.closedAt !== undefined) return;
     const { playback } = room;
     const durationMs = room.onAir?.durationMs;
     const at = position();

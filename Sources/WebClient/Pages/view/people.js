@@ -1,7 +1,7 @@
 // The members of a room, who of them is here, and what the viewer may do about them.
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { banList } from './bans.js';
 import { choice } from './controls.js';
 import { dialog, follow } from './dialog.js';

@@ -1,6 +1,6 @@
 // The place of a room in its settings.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { field } from './controls.js';
 import { currentLocale, h } from './dom.js';
 

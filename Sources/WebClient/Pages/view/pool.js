@@ -116,6 +116,10 @@ export function poolPane(app) {
     if (found) announce(t.pool.foundSaid(found.length));
   };
   input.addEventListener('input', onInput);
+  // On a phone the keyboard takes half of the screen: what is found is to have the other half.
+  input.addEventListener('focus', () => {
+    if (matchMedia('(pointer: coarse) and (max-width: 899px)').matches) setTimeout(() => tools.scrollIntoView({ block: 'start' }), 250);
+  });
   input.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && input.value !== '') {
       event.preventDefault();

@@ -1,6 +1,6 @@
 // What a person chooses for this browser: language, theme, keys. Also what this page is.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { choice, field, toggle } from './controls.js';
 import { dialog } from './dialog.js';
 import { h } from './dom.js';

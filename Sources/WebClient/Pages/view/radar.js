@@ -1,6 +1,6 @@
 // A radar: rings at thirds of the radius, a dot for each room by distance and bearing. No map.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { currentLocale } from './dom.js';
 
 /**

@@ -1,7 +1,7 @@
 // The settings of a room, for its owner. Each change is a command when it is made.
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { choice, field, select, stepper, toggle } from './controls.js';
 import { confirm, dialog, follow, sentenceOf } from './dialog.js';
 import { h, number } from './dom.js';

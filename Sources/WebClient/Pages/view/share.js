@@ -1,7 +1,7 @@
 // Sharing a room: its QR code, its code in large letters, its link.
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { dialog, follow } from './dialog.js';
 import { h, svg, text } from './dom.js';
 import { LONGEST, qrCode } from './qr.js';

@@ -1,6 +1,6 @@
 // "Start a room": its name, who finds it, and what comes next.
 
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { choice } from './controls.js';
 import { dialog, sentenceOf } from './dialog.js';
 import { h, number, stylesheet, text } from './dom.js';

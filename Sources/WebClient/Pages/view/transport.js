@@ -1,7 +1,7 @@
 // The transport of a DJ: play, pause, skip. Seeking is by the waveform.
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { isolated } from './dialog.js';
 import { h, stylesheet, svg, text } from './dom.js';
 

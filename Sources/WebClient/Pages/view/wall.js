@@ -1,7 +1,7 @@
 // The wall: the whole screen shows how to join, and what is playing, for a projector or a tablet at the bar.
 
 import { PART } from '../room/room.js';
-import { t } from '../text/en.js';
+import { t } from '../text/en-more.js';
 import { isolated } from './dialog.js';
 import { h, number, stylesheet, text } from './dom.js';
 import { linkOf, roomCode } from './share.js';
@@ -50,7 +50,9 @@ export async function open(app) {
     state.hidden = track === undefined;
     text(title, track?.title ?? t.share.silent);
     text(artist, track === undefined ? t.share.silentAbout : track.artist ?? '');
-    const following = room.queue.length > 0 ? room.tracks.get(room.queue[0].track) : undefined;
+    // What comes next is known from the queue, and where the room takes the most wanted song.
+    const chooses = room.settings.queueMode === 'votes' && !room.settings.queueLocked;
+    const following = room.queue.length > 0 ? room.tracks.get(room.queue[0].track) : chooses ? room.requests[0] : undefined;
     text(next, following && track ? t.share.next(isolated(following.title)) : '');
   };
 
@@ -74,7 +76,7 @@ export async function open(app) {
     if (node.open) node.close();
     node.remove();
   }
-  const stop = app.store.watch(PART.room | PART.playback | PART.queue | PART.presence | PART.pool | PART.link, render);
+  const stop = app.store.watch(PART.room | PART.playback | PART.queue | PART.presence | PART.pool | PART.votes | PART.link, render);
   node.addEventListener('click', close);
   node.addEventListener('close', close);
   document.addEventListener('visibilitychange', keepAwake);
