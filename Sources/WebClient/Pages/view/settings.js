@@ -73,7 +73,8 @@ export function open(app) {
     try {
       await app.store.send({ type: 'updateRoom', ...change });
     } catch (error) {
-      at.say(sentenceOf(error));
+      const isName = 'name' in change && /** @type {{code?: string}} */ (error ?? {}).code === 'bad_request';
+      at.say(isName ? t.menu.nameWrong : sentenceOf(error));
       render();
     } finally {
       at.busy(false);
