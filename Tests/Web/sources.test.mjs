@@ -9,7 +9,7 @@ const PAGES = new URL('../../Sources/WebClient/Pages/', import.meta.url);
 /** Each folder, and the folders that its files may import from. `main.js` wires everything. */
 const ARROWS = {
   room: ['room'],
-  text: [],
+  text: ['text'],
   store: ['store', 'room'],
   wire: ['wire', 'store', 'room'],
   view: ['view', 'store', 'room', 'text'],
@@ -125,4 +125,18 @@ test('the service worker and the pure parts touch nothing that is not theirs', (
   for (const file of files.filter((one) => one.startsWith('room/'))) {
     assert.doesNotMatch(read(file).code, /\b(document|window|fetch|localStorage|setTimeout|performance|Date|requestAnimationFrame|Math\.random)\b[.(]/, file);
   }
+});
+
+test('index.html loads beforehand what main.js needs at its start, and nothing else', () => {
+  const start = /\bawait all\(\[([\s\S]*?)\]\)/.exec(source('main.js'))[1];
+  const needed = new Set();
+  const need = (file) => {
+    if (needed.has(file)) return;
+    needed.add(file);
+    for (const [, name] of read(file).code.matchAll(/^(?:import|export)\b[^;]*?['"](\.[^'"]+)['"]/gm)) need(posix.join(posix.dirname(file), name));
+  };
+  for (const [, name] of start.matchAll(/import\(['"]([^'"]+)['"]\)/g)) need(posix.normalize(name));
+  const html = readFileSync(new URL('index.html', PAGES), 'utf8');
+  const loaded = [...html.matchAll(/rel="modulepreload" href="\/assets\/\{version\}\/([^"]+)"/g)].map(([, file]) => file);
+  assert.deepEqual(loaded.sort(), [...needed].sort());
 });

@@ -29,12 +29,10 @@ function worker(version = 'v1', stored = new Map()) {
         keys: async () => [...files.keys()].map((one) => ({ url: ORIGIN + one })),
         match: async (given) => files.get(path(given))?.clone(),
         put: async (given, answer) => void files.set(path(given), answer),
-        addAll: async (all) => {
-          for (const one of all) {
-            const answer = await fetched(one);
-            if (!answer.ok) throw new TypeError('Request failed');
-            files.set(path(one), answer);
-          }
+        add: async (one) => {
+          const answer = await fetched(one);
+          if (!answer.ok) throw new TypeError('Request failed');
+          files.set(path(one), answer);
         },
       };
     },
@@ -64,22 +62,35 @@ function worker(version = 'v1', stored = new Map()) {
 const PAGE = '<script src="/assets/v1/main.js">';
 const settled = () => new Promise(setImmediate);
 
-test('installing asks for nothing; activating deletes other versions and nothing else', async () => {
+test('activating deletes other versions and nothing else', async () => {
   const stored = new Map([['backline-v0', new Map()], ['backline-v1', new Map()], ['another', new Map()]]);
   const { fire, asked } = worker('v1', stored);
-  await fire('install');
   await fire('activate');
   assert.deepEqual([[...stored.keys()], asked], [['backline-v1', 'another'], []]);
 });
 
+test('installing keeps the page and what it names, whatever is missing', async () => {
+  const { fire, network, kept, asked } = worker();
+  Object.assign(network, { '/': PAGE, '/assets/v1/main.js': 'm', '/assets/v1/store/saved.js': 's', '/assets/v1/view/link.js': 'gone' });
+  await fire('install');
+  assert.deepEqual(kept(), ['/', '/assets/v1/main.js', '/assets/v1/store/saved.js']);
+  assert.deepEqual(asked.filter((path) => !path.startsWith('/assets/')), ['/']);
+});
+
+test('a worker is installed where nothing can be kept', async () => {
+  const { fire, kept } = worker();
+  await fire('install');
+  assert.deepEqual(kept(), []);
+});
+
 test('what the page has loaded is kept, of this version and origin only, and not asked for twice', async () => {
   const { fire, network, kept, asked } = worker();
-  Object.assign(network, { '/assets/v1/main.js': 'm', '/assets/v1/store/saved.js': 's', '/': PAGE });
-  const urls = [`${ORIGIN}/assets/v1/main.js`, '/assets/v1/store/saved.js', '/assets/v0/old.js', 'https://elsewhere/assets/v1/x.js', '/v1/session', '/assets/v1/main.js?x'];
+  Object.assign(network, { '/assets/v1/main.js': 'm', '/assets/v1/text/de.js': 'd', '/': PAGE });
+  const urls = [`${ORIGIN}/assets/v1/main.js`, '/assets/v1/text/de.js', '/assets/v0/old.js', 'https://elsewhere/assets/v1/x.js', '/v1/session', '/assets/v1/main.js?x'];
   await fire('message', { data: { type: 'keep', urls } });
-  assert.deepEqual(kept(), ['/', '/assets/v1/main.js', '/assets/v1/store/saved.js']);
+  assert.deepEqual(kept(), ['/', '/assets/v1/main.js', '/assets/v1/text/de.js']);
   await fire('message', { data: { type: 'keep', urls } });
-  assert.deepEqual(asked.filter((path) => path !== '/'), ['/assets/v1/main.js', '/assets/v1/store/saved.js']);
+  assert.deepEqual(asked.filter((path) => path !== '/'), ['/assets/v1/main.js', '/assets/v1/text/de.js']);
   await fire('message', { data: null });
   await fire('message', { data: { type: 'keep', urls: 'everything' } });
 });

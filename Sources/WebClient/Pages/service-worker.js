@@ -7,7 +7,12 @@ const PATIENCE_MS = 4000;
 
 const worker = /** @type {WorkerScope} */ (/** @type {unknown} */ (self));
 
-worker.addEventListener('install', (event) => event.waitUntil(worker.skipWaiting()));
+/** What a page needs without a network beside the files that it names itself; it has loaded them by then. */
+const BESIDE = ['store/saved.js', 'view/link.js', 'view/toast.js'];
+
+// The HTTP cache has these files: the page has loaded them, and they never change. They are not fetched again.
+worker.addEventListener('install', (event) => event.waitUntil(
+  keep(BESIDE.map((path) => `/assets/${VERSION}/${path}`)).catch(() => {}).then(() => worker.skipWaiting())));
 
 worker.addEventListener('activate', (event) => event.waitUntil((async () => {
   for (const name of await caches.keys()) {
@@ -16,7 +21,7 @@ worker.addEventListener('activate', (event) => event.waitUntil((async () => {
   await worker.clients.claim();
 })()));
 
-// A page tells which files it has loaded: the HTTP cache has them, so that they are not fetched again.
+// A page may tell which other files it has loaded.
 worker.addEventListener('message', (event) => {
   if (event.data?.type === 'keep' && Array.isArray(event.data.urls)) event.waitUntil(keep(event.data.urls).catch(() => {}));
 });
@@ -40,20 +45,23 @@ function isPage(path) {
 }
 
 /**
- * Keeps the page and these files of its version.
+ * Keeps the page, the files that it names, and these.
  *
- * @param {unknown[]} urls
+ * @param {unknown[]} urls  those of other versions and origins do not count
  */
 async function keep(urls) {
   const cache = await caches.open(CACHE);
+  const answer = await fetch('/');
+  const named = (await answer.clone().text()).match(/\/assets\/[^"'\s>]+/g) ?? [];
   const files = new Set();
-  for (const url of urls) {
+  for (const url of [...named, ...urls]) {
     const { origin, pathname, search } = new URL(String(url), worker.location.href);
     if (origin === worker.location.origin && isFile(pathname) && !search) files.add(pathname);
   }
   for (const { url } of await cache.keys()) files.delete(new URL(url).pathname);
-  await cache.addAll([...files]);
-  await keepPage(await fetch('/'));
+  // One that is missing does not keep the others from being kept.
+  await Promise.all([...files].map((file) => cache.add(file).catch(() => {})));
+  await keepPage(answer);
 }
 
 /**

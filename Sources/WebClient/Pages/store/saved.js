@@ -55,8 +55,10 @@ async function run(mode, ask) {
  * @param {import('../room/room.js').Room} room
  */
 export async function saveRoom(room) {
-  const { epoch, seq, keyed, you } = room;
-  const kept = { epoch, seq, keyed, state: room.toState(), you: you && { ...you, votes: [...you.votes] } };
+  const { epoch, seq, keyed, you, online } = room;
+  const kept = {
+    epoch, seq, keyed, state: room.toState(), you: you && { ...you, votes: [...you.votes] }, presence: { online },
+  };
   await run('readwrite', (rooms) => rooms.put(kept, 'last'));
 }
 

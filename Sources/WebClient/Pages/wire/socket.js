@@ -11,7 +11,7 @@ import { Line } from './line.js';
 /** A room that was kept is shown if the server's is not here by then. */
 const RESTORE_MS = 2500;
 /** A room is kept for the first time when it has been shown for so long. */
-const SAVE_MS = 12_000;
+const SAVE_MS = 8000;
 /** A question about a refusal that takes longer is given up. */
 const ANSWER_MS = 5000;
 
@@ -21,6 +21,7 @@ let savedModule;
 /** What keeps rooms: loaded when it is needed, and then there when the page is left. */
 function saved() {
   savedModule ??= import('../store/saved.js');
+  savedModule.catch(() => { savedModule = undefined; });
   return savedModule;
 }
 
