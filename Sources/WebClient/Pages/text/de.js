@@ -119,7 +119,8 @@ export const de = {
     react: (/** @type {string} */ emoji) => `${emoji} senden`,
     reactions: 'Reaktionen',
     skip: 'Weiter',
-    skipOf: (/** @type {string} */ n, /** @type {string} */ needed) => `Weiter · ${n} von ${needed}`,
+    skipOf: (/** @type {string} */ n, /** @type {string} */ needed) => `Weiter · ${n}/${needed}`,
+    skipMine: (/** @type {string} */ n, /** @type {string} */ needed) => `${n} von ${needed}`,
     skipLabel: (/** @type {string} */ n, /** @type {string} */ needed) =>
       `Für das nächste Lied stimmen: ${n} von ${needed} Stimmen`,
     skipped: 'Du hast für das nächste Lied gestimmt.',
@@ -416,6 +417,13 @@ export const de = {
       title: 'Den Raum schließen und die Leute vergessen?',
       text: 'Niemand kann mehr spielen, abstimmen oder dazukommen. Die Namen aller Mitglieder, der Ort und angegebene Gründe werden gelöscht. Das lässt sich nicht zurücknehmen.',
       act: 'Schließen und vergessen',
+    },
+    forgetClosed: {
+      name: 'Leute vergessen',
+      about: 'Löscht die Namen aller Mitglieder, den Ort und die Gründe, die jemand angegeben hat.',
+      title: 'Die Leute dieses Raums vergessen?',
+      text: 'Die Namen aller Mitglieder, der Ort und angegebene Gründe werden gelöscht. Das lässt sich nicht zurücknehmen.',
+      act: 'Vergessen',
     },
   },
 

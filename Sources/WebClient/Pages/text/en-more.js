@@ -235,6 +235,13 @@ export const more = {
       text: 'Nobody can play, vote or join any more. The names of all members, the place, and the reasons that people gave are deleted. This cannot be taken back.',
       act: 'Close and forget',
     },
+    forgetClosed: {
+      name: 'Forget the people',
+      about: 'Deletes the names of all members, the place, and the reasons that people gave.',
+      title: 'Forget the people of this room?',
+      text: 'The names of all members, the place, and the reasons that people gave are deleted. This cannot be taken back.',
+      act: 'Forget',
+    },
   },
 
   share: {

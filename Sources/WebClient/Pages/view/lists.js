@@ -120,7 +120,7 @@ export function fillRow(app, row, shown, withAlbum = false) {
  */
 function fillVote(app, vote, votes, track) {
   const { count, mine, pending } = app.store.votesOf(track);
-  text(votes, count > 0 ? String(count) : '');
+  text(votes, count > 0 ? number(count) : '');
   set(vote, 'aria-pressed', String(mine));
   set(vote, 'aria-label', t.lists.vote(track.title, count));
   set(vote, 'aria-busy', pending ? 'true' : null);
@@ -177,6 +177,15 @@ export function handleTaps(app, list, trackOf) {
 }
 
 /**
+ * Whether the viewer changes the queue and the pool of a room.
+ *
+ * @param {import('../room/room.js').Room} room
+ */
+export function edits(room) {
+  return room.isDJ && room.closedAt === undefined;
+}
+
+/**
  * Adds what a DJ can do with a list by pointer and keys, and takes it away from others.
  *
  * @param {App} app
@@ -212,8 +221,8 @@ export function requestsPane(app) {
     if (!room) return;
     text(count, room.requests.length > 0 ? number(room.requests.length) : '');
     empty.hidden = room.requests.length > 0;
-    list.show(room.requests, view(room.isDJ, (track, index) => ({ track, rank: index + 1 })));
-    edit(room.isDJ);
+    list.show(room.requests, view(edits(room), (track, index) => ({ track, rank: index + 1 })));
+    edit(edits(room));
   };
   show();
   const stop = app.store.watch(PART.votes | PART.pool | PART.you | PART.pending | PART.link | PART.room, show);
@@ -289,10 +298,10 @@ export function queuePane(app) {
     empty.hidden = items.length > 0;
     text(reason, t.lists.emptyQueue[room.settings.queueMode]);
     // Where its rows hold nothing that takes the focus, the list does, to be scrolled by keys.
-    list.list.tabIndex = !room.isDJ && items.length > 0 ? 0 : -1;
-    list.show(items, view(room.isDJ, shownOf));
+    list.list.tabIndex = !edits(room) && items.length > 0 ? 0 : -1;
+    list.show(items, view(edits(room), shownOf));
     wake();
-    edit(room.isDJ);
+    edit(edits(room));
   };
   /** Shows the times again at the next whole minute of the server's clock, while they pass. */
   const wake = () => {

@@ -3,7 +3,7 @@ import { Search } from '../room/search.js';
 import { t } from '../text/en.js';
 import { adding, watchWait } from './adding.js';
 import { announce, duration, h, number, svg, text } from './dom.js';
-import { handleTaps, pane, viewOf, whileDJ } from './lists.js';
+import { edits, handleTaps, pane, viewOf, whileDJ } from './lists.js';
 
 /**
  * @typedef {import('./dom.js').App} App
@@ -56,9 +56,9 @@ export function poolPane(app) {
     if (!room) return;
     const items = found ?? room.pool;
     text(count, found ? t.pool.found(number(found.length), number(room.pool.length)) : room.pool.length > 0 ? number(room.pool.length) : '');
-    list.show(items, view(room.isDJ, shownOf), keepPlace);
+    list.show(items, view(edits(room), shownOf), keepPlace);
     tell(room.pool.length === 0, items.length === 0);
-    edit(room.isDJ);
+    edit(edits(room));
   };
   /** Looks again: after a new query in what was found, after a change of the pool in all of it. */
   const find = (poolChanged = false) => {

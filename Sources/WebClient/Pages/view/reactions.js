@@ -76,7 +76,7 @@ export function reactions(app) {
     const needed = Math.max(1, Math.ceil(room.settings.skipRatio * room.online));
     const mine = voted === `${room.id} ${playback.entry}`;
     const votes = Math.max(playback.skipVotes, mine ? 1 : 0);
-    text(count, needed > 1 ? t.onAir.skipOf(number(votes), number(needed)) : t.onAir.skip);
+    text(count, needed === 1 ? t.onAir.skip : (mine ? t.onAir.skipMine : t.onAir.skipOf)(number(votes), number(needed)));
     skip.setAttribute('aria-label', t.onAir.skipLabel(number(votes), number(needed)));
     skip.setAttribute('aria-pressed', String(mine));
     skip.setAttribute('aria-disabled', String(mine || !live));

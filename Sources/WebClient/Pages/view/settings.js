@@ -170,7 +170,9 @@ export function open(app) {
     const isOpen = room.closedAt === undefined;
     if (ending.dataset.open === String(isOpen)) return;
     ending.dataset.open = String(isOpen);
-    ending.replaceChildren(...(isOpen ? [end(app, false, ended)] : []), end(app, true, ended));
+    ending.replaceChildren(...(isOpen ? [end(app, 'close', ended), end(app, 'forget', ended)] : [end(app, 'forgetClosed', ended)]));
+    // Nothing else of a closed room can be changed.
+    for (const part of [...body.children].slice(0, -1)) /** @type {HTMLElement} */ (part).hidden = !isOpen;
   });
 
   const body = h('div.settings', null,
@@ -179,7 +181,7 @@ export function open(app) {
     section(t.settings.sectionGuests, ...switches, slow),
     section(t.settings.sectionOwner, away),
     section(t.settings.sectionEnd, ending));
-  const shown = dialog({ title: t.settings.title, body, wide: true, className: 'tall', onClose: () => stop() });
+  const shown = dialog({ title: t.settings.title, body, wide: true, className: first.closedAt === undefined ? 'tall' : '', onClose: () => stop() });
   /** @param {string | null} refusal */
   function ended(refusal) {
     if (refusal === null) shown.close();
@@ -189,10 +191,8 @@ export function open(app) {
   const stop = follow(app, PART.room | PART.you | PART.presence | PART.link, () => shown, () => {
     const room = app.store.room;
     if (room && !room.isOwner) return shown.close();
-    for (const part of body.querySelectorAll('fieldset:not(:last-of-type)')) part.disabled = room?.closedAt !== undefined;
     render();
   });
-  for (const part of body.querySelectorAll('fieldset:not(:last-of-type)')) part.disabled = first.closedAt !== undefined;
   return shown;
 }
 
@@ -208,11 +208,11 @@ function section(title, ...fields) {
  * Closing the room, or closing and forgetting it: a sentence and a button that asks.
  *
  * @param {App} app
- * @param {boolean} forgets
+ * @param {'close' | 'forget' | 'forgetClosed'} which
  * @param {(refusal: string | null) => void} ended
  */
-function end(app, forgets, ended) {
-  const words = forgets ? t.settings.forget : t.settings.close;
+function end(app, which, ended) {
+  const words = t.settings[which];
   return h('div.setting', null,
     h('div.setting-text', null, h('span.setting-name', null, words.name), h('p.setting-about', null, words.about)),
     h('button.pill.danger', {
@@ -220,7 +220,7 @@ function end(app, forgets, ended) {
       onclick: async () => {
         if (!await confirm({ title: words.title, text: words.text, action: words.act })) return;
         try {
-          await app.store.send(forgets ? { type: 'closeRoom', forget: true } : { type: 'closeRoom' });
+          await app.store.send(which === 'close' ? { type: 'closeRoom' } : { type: 'closeRoom', forget: true });
           ended(null);
         } catch (error) {
           ended(sentenceOf(error));
