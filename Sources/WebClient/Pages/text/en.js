@@ -72,6 +72,7 @@ export const t = {
     reactions: 'Reactions',
     skip: 'Skip',
     skipOf: (/** @type {string} */ n, /** @type {string} */ needed) => `Skip · ${n} of ${needed}`,
+    skipMine: (/** @type {string} */ n, /** @type {string} */ needed) => `${n} of ${needed}`,
     skipLabel: (/** @type {string} */ n, /** @type {string} */ needed) =>
       `Vote to skip this song: ${n} of ${needed} votes`,
     skipped: 'You voted to skip this song.',
