@@ -79,6 +79,12 @@ export class Store {
   #port = null;
   /** The port's first message about the room has come. */
   #follows = false;
+  /**
+   * The room's count of keyed commands in that message.
+   *
+   * @type {number|undefined}
+   */
+  #keyedThen;
   /** @type {Entry[]} commands in the order of the calls */
   #outbox = [];
   #lastId = 0;
@@ -268,7 +274,8 @@ export class Store {
   #mayRepeat(entry) {
     if (HARMLESS.has(entry.command.type)) return true;
     const { epoch, keyed } = /** @type {Room} */ (this.room);
-    return entry.epoch === epoch && entry.keyed !== undefined && keyed !== undefined && keyed - entry.keyed <= KEYS;
+    if (entry.epoch !== epoch || entry.keyed === undefined || this.#keyedThen === undefined) return false;
+    return Math.max(this.#keyedThen, keyed ?? 0) - entry.keyed <= KEYS;
   }
 
   /** Gives up commands that are too old, and looks again when the next one will be. */
@@ -406,7 +413,7 @@ export class Store {
       case 'resumed':
         this.#subscribing = 0;
         if (!this.#follow(() => room.resumed(message))) return;
-        return this.#live();
+        return this.#live(message.keyed);
       case 'delta':
         this.#follow(() => {
           if (message.from > room.seq + 1) throw new Gap();
@@ -432,16 +439,21 @@ export class Store {
 
   /** @param {import('../wire/messages').Snapshot} message */
   #replace(message) {
-    const isOther = this.room !== null && this.room.epoch !== message.epoch;
+    const before = this.room;
+    const isOther = before !== null && before.epoch !== message.epoch;
     this.#subscribing = 0;
     this.room = new Room(message);
+    // A snapshot that nobody asked for may be behind.
+    if (before?.keyed !== undefined && !isOther) this.room.keyed = Math.max(before.keyed, this.room.keyed ?? 0);
     this.touch(WHOLE);
     this.#settleAcked(isOther);
     this.#emit('snapshot', this.room);
-    this.#live();
+    this.#live(message.keyed);
   }
 
-  #live() {
+  /** @param {number|undefined} keyed */
+  #live(keyed) {
+    if (!this.#follows) this.#keyedThen = keyed ?? undefined;
     this.#follows = this.#port !== null;
     if (this.link.state !== 'live') this.#setLink({ state: 'live', since: this.monotonic() });
     this.#settleAcked();
