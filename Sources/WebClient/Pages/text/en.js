@@ -138,7 +138,6 @@ export const t = {
     queue: 'Up next',
     pool: 'All tracks',
     noRequests: 'Nobody has asked for anything yet.',
-    findSong: 'Find a song',
     emptyQueue: {
       votes: 'The most wanted song comes next.',
       fair: 'Everybody gets a turn.',
@@ -163,7 +162,6 @@ export const t = {
     withdraw: 'Withdraw your vote',
     removeTrack: 'Remove from the room',
     removeNamed: (/** @type {string} */ title) => `Remove “${title}”?`,
-    menu: 'What to do with this song',
     removeSure: 'It goes for everybody, with its votes and its place in the queue. This cannot be undone.',
     removeYes: 'Remove',
     undo: 'Undo',
@@ -173,7 +171,6 @@ export const t = {
     trackRemoved: (/** @type {string} */ title) => `Removed from the room: ${title}`,
     onAir: 'It is on air. Skip it first.',
     repeated: 'It was played a moment ago.',
-    dropHere: 'Drop songs here',
   },
 
   pool: {
@@ -182,7 +179,6 @@ export const t = {
     add: 'Add a song',
     addMusic: 'Add music',
     none: 'No song matches.',
-    noneMore: (/** @type {string} */ query) => `Nothing here is called “${query}”.`,
     addThis: (/** @type {string} */ query) => `Add “${query}”`,
     found: (/** @type {string} */ n, /** @type {string} */ of) => `${n} of ${of}`,
     foundSaid: (/** @type {number} */ n) => (n === 1 ? '1 song matches.' : `${n} songs match.`),
