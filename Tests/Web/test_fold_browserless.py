@@ -1,5 +1,6 @@
 """The page's fold against a real server: at each event of random histories it equals the server's state."""
 
+import base64
 import contextlib
 import json
 import os
@@ -54,6 +55,11 @@ def songs(chance, count):
     ]
 
 
+def waveform(chance):
+    """One of three waveforms, so that tracks share them."""
+    return base64.urlsafe_b64encode(bytes([chance.randrange(3)]) * 2048).decode().rstrip("=")
+
+
 def act(people, room, state, chance):
     """One random command by somebody, made for a state; the room may refuse it."""
     person = chance.choice(people)
@@ -80,6 +86,7 @@ def act(people, room, state, chance):
         *[("voteSkip", {"entry": on_air})] * 3,
         ("addTracks", {"tracks": songs(chance, chance.choice([1, 2, 17, 60]))}),
         ("removeTracks", {"tracks": chance.sample(tracks, min(len(tracks), 3))}),
+        *[("setWaveform", {"track": chance.choice(tracks), "data": waveform(chance)})] * 2,
         ("rename", {"name": chance.choice(["Ana", "Ben", "Çiğdem", "Zoë"])}),
         *[("join", {})] * 4,
         ("leave", {}),
