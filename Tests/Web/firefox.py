@@ -41,7 +41,7 @@ class Firefox:
             [program(), "--headless", "--no-remote", "--profile", self.profile, "--remote-debugging-port", "0"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
             env={**os.environ, "HOME": str(folder), "MOZ_CRASHREPORTER_DISABLE": "1"})
-        self.socket, self.events, self._id = None, [], 0
+        self.stack, self.socket, self.events, self._id = contextlib.ExitStack(), None, [], 0
         try:
             self._connect()
         except BaseException:
@@ -50,7 +50,8 @@ class Firefox:
 
     def _connect(self):
         address = backline.eventually(self._listening, "Firefox listens", timeout=60)
-        self.socket = websockets.sync.client.connect(f"{address}/session", max_size=None, proxy=None)
+        self.socket = self.stack.enter_context(
+            websockets.sync.client.connect(f"{address}/session", max_size=None, proxy=None))
         self.ask("session.new", capabilities={})
         self.ask("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent", "network.fetchError"])
         self.tab = self.ask("browsingContext.getTree")["contexts"][0]["context"]
@@ -130,7 +131,7 @@ class Firefox:
         if self.socket:
             with contextlib.suppress(Exception):
                 self.ask("browser.close")
-            self.socket.close()
+        self.stack.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=10)
         if self.process.poll() is None:

@@ -175,8 +175,7 @@ def a_guest(stage):
     if stage.on_phone:
         yield "guest-all-tracks", page
     steps.find(page, "mare")
-    expect(page.locator("[data-pane=pool] li.row").first).to_contain_text("Mar")
-    expect(page.locator("[data-pane=pool] li.row .title", has_text="Bright")).to_have_count(0)
+    page.get_by_text(re.compile("of 58")).wait_for()
     yield "guest-search", page
     steps.find(page, "zzz")
     page.get_by_text("No song matches.").wait_for()
@@ -324,7 +323,7 @@ def adding(stage):
     steps.pane(mina, "pool").get_by_role("button", name="Add music").click()
     dialog(mina)
     yield "add-music", mina
-    dialog(mina).get_by_role("radio", name="A list").check()
+    dialog(mina).locator("label", has_text="A list").click()
     dialog(mina).get_by_role("textbox").first.fill(
         "Zonda – Passo 3:21\nMoss – Second Theory\n\n" + "x" * 301 + "\nKestrel – Long Roads 4:05\nZonda – Passo 3:21")
     dialog(mina).get_by_role("button", name=re.compile("^Add 3 songs")).wait_for()
@@ -438,7 +437,7 @@ def people(stage):
     mina.locator("dialog[open] form button[type=submit]").click()
     mina.get_by_role("button", name="Undo").wait_for()
     yield "people-banned", mina
-    mina.get_by_role("radio", name="Banned").check()
+    dialog(mina).locator("label", has_text="Banned").click()
     mina.get_by_text(re.compile("Yuki")).first.wait_for()
     yield "people-bans", mina
 
@@ -649,8 +648,8 @@ def ten_thousand_tracks(stage):
     steps.scroll(page, "pool", 0.5)
     expect(pool.locator("li.row .title").filter(has_text=re.compile("^[G-P]")).first).to_be_visible()
     yield "large-scrolled", page
-    steps.find(page, "paper season 3")
-    expect(pool.get_by_text("Paper Season 3", exact=False).first).to_be_visible()
+    steps.find(page, "golden fever 3")
+    expect(pool.get_by_text("Golden Fever 3", exact=False).first).to_be_visible()
     yield "large-search", page
 
 
@@ -681,7 +680,7 @@ def run(stage, scenes, show):
                 show(name, page)
         except Exception as failure:  # The other scenes are of use all the same.
             failures.append((one.__name__, failure))
-            print(f"{one.__name__} failed: {failure}", flush=True)
+            print(f"{one.__name__} failed: {' '.join(str(failure).split())[:300]}", flush=True)
         finally:
             stage.clear()
         print(f"{one.__name__}: {time.monotonic() - began:.1f} s", flush=True)

