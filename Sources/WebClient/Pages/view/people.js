@@ -27,23 +27,34 @@ const RANK = { owner: 0, dj: 1, guest: 2 };
  */
 const plain = (value) => value.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
+/** Compares names as people expect it, numbers by their value. */
+const names = new Intl.Collator(undefined, { sensitivity: 'base', numeric: true });
+
 /**
- * The members whose names have `query` in them: those who are here first, then by role, then by name.
+ * The members whose names have `query` in them, by role, then by name.
  *
  * @param {Room} room
  * @param {string} query
  * @returns {Member[]}
  */
-export function membersShown(room, query) {
+function membersFound(room, query) {
   const wanted = plain(query.trim());
-  const here = room.present;
-  const names = new Intl.Collator(undefined, { sensitivity: 'base', numeric: true });
   return [...room.members.values()]
     .filter((member) => wanted === '' || plain(member.name).includes(wanted))
-    .sort((a, b) => Number(here?.has(b.member) ?? 0) - Number(here?.has(a.member) ?? 0)
-      || RANK[a.role] - RANK[b.role]
-      || names.compare(a.name, b.name)
-      || a.member - b.member);
+    .sort((a, b) => RANK[a.role] - RANK[b.role] || names.compare(a.name, b.name) || a.member - b.member);
+}
+
+/**
+ * The same members in the same order, but those who are here first. Where that is not known, nobody moves.
+ *
+ * @param {Member[]} members
+ * @param {Set<number> | null} present
+ * @returns {Member[]}
+ */
+function hereFirst(members, present) {
+  if (present === null) return members;
+  const here = members.filter((member) => present.has(member.member));
+  return here.concat(members.filter((member) => !present.has(member.member)));
 }
 
 /**
@@ -93,19 +104,27 @@ export function open(app) {
     update: (row, member) => { if (app.store.room) fill(row, app.store.room, member); },
   };
   let query = '';
+  /** @type {Member[] | null} */
+  let found = null;
   const render = (keepPlace = true) => {
     const room = app.store.room;
     if (!room) return;
     tabs.node.hidden = !room.isDJ;
+    if (!room.isDJ && members.hidden) {
+      tabs.set('members');
+      members.hidden = false;
+      banned.node.hidden = true;
+    }
     find.parentElement.hidden = room.members.size < MANY;
-    const found = membersShown(room, query);
+    found ??= membersFound(room, query);
     text(summary, t.people.summary(number(room.online), number(room.members.size)));
     nobody.hidden = found.length > 0;
     text(nobody, t.people.nobody);
-    list.show(found, view, keepPlace);
+    list.show(hereFirst(found, room.present), view, keepPlace);
   };
   find.addEventListener('input', () => {
     query = find.value;
+    found = null;
     render(false);
   });
   list.addEventListener('click', (event) => {
@@ -117,7 +136,10 @@ export function open(app) {
   // The list measures its rows when its styles apply.
   const sized = new ResizeObserver(() => render());
   sized.observe(members);
-  const stopWatching = follow(app, PART.members | PART.presence | PART.you | PART.room | PART.link, () => shown, () => render());
+  const stopWatching = follow(app, PART.members | PART.presence | PART.you | PART.room | PART.link, () => shown, (changed) => {
+    if (changed & PART.members) found = null;
+    render();
+  });
   const stopHearing = app.store.on('event', (event) => {
     if (!banned.node.hidden && (event.type === 'memberBanned' || event.type === 'memberUnbanned')) banned.load();
   });
