@@ -175,8 +175,6 @@ export function roomScreen(app, reference) {
     main.hidden = false;
     arrange();
     stuck.observe(sentinel);
-    // A lost link cannot load what tells it.
-    (window.requestIdleCallback ?? setTimeout)(() => { import('./link.js').catch(() => {}); });
   };
 
   /**
@@ -186,6 +184,8 @@ export function roomScreen(app, reference) {
    */
   const enter = (shown) => {
     const outside = !shown.you && shown.closedAt === undefined;
+    // A lost link cannot load what tells it: it is loaded when somebody is in.
+    if (shown.you && !was) (window.requestIdleCallback ?? setTimeout)(() => { import('./link.js').catch(() => {}); });
     was = shown.you?.member ?? was;
     if (outside && !sheet) {
       sheet = joinSheet(app, (covered) => { room.inert = covered; }, removed ? t.join.removed : '');
