@@ -107,6 +107,7 @@ def visit(chromium):
     yield open
     try:
         for context in opened:
+            # A context that the test has closed has been checked by it, and has no pages.
             for page in context.pages:
                 with contextlib.suppress(playwright.sync_api.Error):
                     # Events that are on their way arrive before the answer.
