@@ -25,6 +25,7 @@ export const de = {
     nearby: 'Räume in der Nähe',
     nearbyMore: 'Finde einen Raum in deiner Umgebung.',
     yours: 'Deine Räume',
+    allYours: (/** @type {string} */ n) => `Alle ${n} zeigen`,
     rooms: 'Offene Räume',
     search: 'Raum suchen',
     noRooms: 'Gerade ist kein öffentlicher Raum offen. Öffne einen.',

@@ -20,6 +20,7 @@ export const more = {
     nearby: 'Rooms nearby',
     nearbyMore: 'Find a room around you.',
     yours: 'Your rooms',
+    allYours: (/** @type {string} */ n) => `Show all ${n}`,
     rooms: 'Open rooms',
     search: 'Find a room',
     noRooms: 'No public room is open right now. Start one.',

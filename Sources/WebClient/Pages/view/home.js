@@ -14,8 +14,8 @@ import { sleeve, sleeveHues } from './sleeve.js';
 /** Rooms of one page of the listing. */
 const PAGE = 24;
 
-/** The rooms of one's own that are shown. */
-const MOST_OWN = 12;
+/** The rooms of one's own that are shown at first. */
+const OWN_AT_FIRST = 6;
 
 /** A pause in typing after which rooms are looked for, in ms. */
 const PAUSE = 250;
@@ -55,6 +55,8 @@ export function homeScreen(app) {
     h('span.wordmark', null, svg('bars'), h('span', null, 'Backline')),
     h('button.round', { type: 'button', 'aria-label': t.home.preferences, onclick: () => app.open('preferences') }, svg('theme')));
   const own = roomList('home-own', t.home.yours);
+  const allOwn = h('button.pill', { type: 'button', hidden: true });
+  own.head.append(allOwn);
   const open = roomList('home-open', t.home.rooms);
   const query = /** @type {HTMLInputElement} */ (h('input', { type: 'search', 'aria-label': t.home.search, placeholder: t.home.search, autocomplete: 'off', spellcheck: 'false', maxlength: 80 }));
   const find = h('div.find', { hidden: true }, svg('search'), query);
@@ -69,6 +71,8 @@ export function homeScreen(app) {
 
   /** @type {Summary[]} */
   let rooms = [];
+  /** The rooms in which this person is a member. */
+  let mine = new Set();
   /** @type {string | undefined} */
   let next;
   /** The newest request: answers to earlier ones are dropped. */
@@ -78,11 +82,25 @@ export function homeScreen(app) {
   let timer = 0;
 
   const showRooms = () => {
-    open.show(rooms);
+    const searches = query.value.trim() !== '';
+    // One's own rooms stand above already.
+    const others = searches ? rooms : rooms.filter((room) => !mine.has(room.id));
+    open.show(others);
+    open.node.hidden = others.length === 0 && rooms.length > 0 && !searches && next === undefined;
     find.hidden = rooms.length < 6 && query.value === '' && next === undefined;
     more.hidden = next === undefined;
     again.hidden = true;
-    text(told, rooms.length > 0 || next !== undefined ? '' : query.value.trim() === '' ? t.home.noRooms : t.home.noMatch);
+    text(told, rooms.length > 0 || next !== undefined ? '' : searches ? t.home.noMatch : t.home.noRooms);
+  };
+  const showOwn = (/** @type {Summary[]} */ members, /** @type {boolean} */ all) => {
+    own.show(all ? members : members.slice(0, OWN_AT_FIRST));
+    allOwn.hidden = all || members.length <= OWN_AT_FIRST;
+    text(allOwn, t.home.allYours(number(members.length)));
+    allOwn.onclick = () => {
+      showOwn(members, true);
+      const next = own.list.children[OWN_AT_FIRST]?.querySelector('a');
+      if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+    };
   };
   const page = (/** @type {string | undefined} */ cursor) => {
     const q = query.value.trim();
@@ -94,14 +112,17 @@ export function homeScreen(app) {
     const turn = (asked += 1);
     try {
       await app.session();
-      const [listed, mine] = await Promise.all([page(undefined), query.value === '' ? ownRooms(app) : null]);
+      const [listed, members] = await Promise.all([page(undefined), query.value === '' ? ownRooms(app) : null]);
       if (gone || turn !== asked) return;
       rooms = listed.rooms;
       next = listed.next ?? undefined;
       loadedAt = performance.now();
-      if (mine) own.show(mine.slice(0, MOST_OWN));
+      if (members) {
+        mine = new Set(members.map((room) => room.id));
+        showOwn(members, false);
+      }
       showRooms();
-      if (query.value === '') adorn(collage, [...(mine ?? []), ...rooms]);
+      if (query.value === '') adorn(collage, [...rooms].sort((a, b) => b.listeners - a.listeners));
     } catch (refusal) {
       if (gone || turn !== asked) return;
       const { code: why } = /** @type {{ code?: string }} */ (refusal);
@@ -119,7 +140,7 @@ export function homeScreen(app) {
   const loadMore = async () => {
     const turn = (asked += 1);
     more.disabled = true;
-    const known = rooms.length;
+    const known = open.list.children.length;
     try {
       const listed = await page(next);
       if (gone || turn !== asked) return;
@@ -128,7 +149,7 @@ export function homeScreen(app) {
       next = listed.next ?? undefined;
       showRooms();
       const first = open.list.children[known]?.querySelector('a');
-      if (more.hidden && first instanceof HTMLElement) first.focus();
+      if (more.hidden && first instanceof HTMLElement) first.focus({ preventScroll: true });
     } catch (refusal) {
       app.refused(refusal);
     } finally {

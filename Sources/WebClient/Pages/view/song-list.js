@@ -8,6 +8,12 @@ export const LONGEST_TEXT = 300;
 /** The longest duration of a track in ms: a week. */
 export const LONGEST_DURATION = 604_800_000;
 
+/** The longest line that is read, in UTF-16 units: more than the longest song. */
+const LONGEST_LINE = 4000;
+
+/** Quotation marks. */
+const QUOTES = '"“”„«»';
+
 /** @typedef {{ title: string, artist?: string, album?: string, durationMs?: number }} Song */
 /** @typedef {'tooLong' | 'doubled' | 'isHere' | 'lengthLong'} Reason why a line is left out */
 
@@ -62,7 +68,8 @@ export function sameSong(song) {
  * @returns {Song | null} null for a line without a song
  */
 export function songOf(line, titleFirst) {
-  let rest = line.replace(/[^\P{Cc}\t]/gu, ' ').trim().replace(/^(?:[-*•·]\s+|\d{1,4}[.)]\s+|#\d{1,4}\s+)/u, '').replace(/^(?:\d{1,2}:)?\d{1,2}:\d{2}\s+/, '');
+  if (line.length > LONGEST_LINE) return { title: line };
+  let rest = line.replace(/[^\P{Cc}\t]/gu, ' ').replace(/[^\S\t]+/g, ' ').trim().replace(/^(?:[-*•·]\s+|\d{1,4}[.)]\s+|#\d{1,4}\s+)/u, '').replace(/^(?:\d{1,2}:)?\d{1,2}:\d{2}\s+/, '');
   /** @type {number | undefined} */
   let durationMs;
   const length = /[\s([]((?:\d{1,3}:)?\d{1,3}:[0-5]\d)[)\]]?$/.exec(rest);
@@ -87,7 +94,12 @@ export function songOf(line, titleFirst) {
  * @param {string} text
  */
 function bare(text) {
-  return text.trim().replace(/[\s–—-]+$/u, '').replace(/^["“”„«»]+(.*?)["“”„«»]+$/u, '$1').trim();
+  let start = 0;
+  let end = text.length;
+  while (end > start && ' \t-–—'.includes(text[end - 1])) end -= 1;
+  while (start < end && ' \t'.includes(text[start])) start += 1;
+  if (end - start > 2 && QUOTES.includes(text[start]) && QUOTES.includes(text[end - 1])) return text.slice(start + 1, end - 1).trim();
+  return text.slice(start, end);
 }
 
 /**
