@@ -293,7 +293,7 @@ export function queuePane(app) {
     if (!room) return;
     if (preview && preview.of !== room.queue) preview = null;
     const items = preview ? preview.items : room.queue;
-    starts = startTimes(room, app.store.clock.now());
+    starts = room.closedAt === undefined ? startTimes(room, app.store.clock.now()) : [];
     text(count, items.length > 0 ? number(items.length) : '');
     empty.hidden = items.length > 0;
     text(reason, t.lists.emptyQueue[room.settings.queueMode]);
@@ -308,7 +308,7 @@ export function queuePane(app) {
     clearTimeout(timer);
     timer = undefined;
     const { room } = app.store;
-    if (document.hidden || !room || room.queue.length === 0 || room.playback.status !== 'playing') return;
+    if (document.hidden || !room || room.closedAt !== undefined || room.queue.length === 0 || room.playback.status !== 'playing') return;
     timer = setTimeout(show, 60_000 - (app.store.clock.now() % 60_000) + 50);
   };
   const edit = whileDJ(app, (drag) => drag.dragging(app, list, body, (items) => {
