@@ -43,7 +43,7 @@ test('the radar shows the radius searched, and of the world what the rooms need'
 });
 
 test('distances have no more digits than a rounded place gives', () => {
-  assert.deepEqual([40, 260, 999, 1000, 12_345, 270_400].map(distance), ['100 m', '300 m', '1 km', '1 km', '12 km', '270 km']);
+  assert.deepEqual([40, 260, 970, 1000, 12_345, 270_400].map(distance), ['100 m', '300 m', '1 km', '1 km', '12 km', '270 km']);
 });
 
 test('play continues, else starts the head of the queue, else the most wanted song where the room chooses', () => {

@@ -24,7 +24,7 @@ export function distance(metres) {
   const far = metres >= 950;
   return new Intl.NumberFormat(currentLocale(), {
     style: 'unit', unit: far ? 'kilometer' : 'meter', maximumSignificantDigits: far && metres < 100_000 ? 2 : far ? 3 : 1,
-  }).format(far ? metres / 1000 : Math.max(100, Math.round(metres / 100) * 100));
+  }).format(far ? Math.max(1, metres / 1000) : Math.max(100, Math.round(metres / 100) * 100));
 }
 
 /**
