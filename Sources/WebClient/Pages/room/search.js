@@ -23,10 +23,18 @@ export function searchable(text) {
  * through what that one found.
  */
 export class Search {
-  /** @type {import('./room.js').Room} */ #room;
-  /** @type {WeakMap<object, string>} */ #texts = new WeakMap();
-  /** @type {string[]} */ #words = [];
-  /** @type {import('./room.js').Track[] | null} null: nothing to narrow down */ #found = null;
+  /** @type {import('./room.js').Room} */
+  #room;
+  /** @type {WeakMap<object, string>} */
+  #texts = new WeakMap();
+  /** @type {string[]} */
+  #words = [];
+  /**
+   * Null: there is nothing to narrow down.
+   *
+   * @type {import('./room.js').Track[] | null}
+   */
+  #found = null;
 
   /** @param {import('./room.js').Room} room */
   constructor(room) {

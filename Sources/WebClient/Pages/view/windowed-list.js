@@ -42,11 +42,20 @@ const PAUSE = 120;
 export class WindowedList extends HTMLElement {
   /** The element that holds the rows, to be named by `aria-label` or `aria-labelledby`. */
   list = document.createElement('ol');
-  /** @type {readonly any[]} */ #items = [];
-  /** @type {RowView<any> | null} */ #view = null;
-  /** @type {Map<string | number, Placed>} */ #rows = new Map();
-  /** @type {Placed[]} */ #spare = [];
-  /** @type {Element | null} null: the page */ #scroller = null;
+  /** @type {readonly any[]} */
+  #items = [];
+  /** @type {RowView<any> | null} */
+  #view = null;
+  /** @type {Map<string | number, Placed>} */
+  #rows = new Map();
+  /** @type {Placed[]} */
+  #spare = [];
+  /**
+   * Null: the page.
+   *
+   * @type {Element | null}
+   */
+  #scroller = null;
   #rowHeight = 60;
   /** Whether rows were not filled, because the list could not be seen. */
   #stale = false;
