@@ -22,6 +22,8 @@ export class FakeWebSocket {
   }
 
   close() {
+    // A browser writes an error to its console then.
+    if (this.readyState === 0) throw new Error('closed before the connection is established');
     this.readyState = 3;
     this.wasClosed = true;
   }

@@ -135,6 +135,12 @@ test('a waveform is noted at its track; the deck hears of it where it is near', 
   assert.equal(tested.tracks.get(1).waveform, 'w');
 });
 
+test('fifty finished entries are kept, the newest first', () => {
+  const tested = new Room(snapshot());
+  for (let entry = 100; entry < 160; entry++) tested.apply(golden('event-entryFinished', { seq: tested.seq + 1, entry }));
+  assert.deepEqual([tested.history.length, tested.history[0].entry, tested.history[49].entry], [50, 159, 110]);
+});
+
 test('duplicates change nothing, holes are seen, unknown events only move the position', () => {
   const tested = new Room(snapshot());
   const vote = golden('event-voteCast');

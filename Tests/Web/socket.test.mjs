@@ -98,6 +98,32 @@ test('goaway: the socket is used until it closes; then another one is there at o
   assert.equal(last().sentOf('command')[0].key, old.sentOf('command')[0].key);
 });
 
+test('a server that stops is no reason to wait longer', async (t) => {
+  t.mock.method(Math, 'random', () => 0.99);
+  const { last, store, pass, settle } = await live(t);
+  for (const wait of [250, 500, 1000]) {
+    last().end(1006);
+    await pass(wait);
+  }
+  last().open();
+  last().say(WELCOME, snapshot(), { type: 'goaway', reason: 'restart', reconnectInMs: 0 });
+  last().end(1012);
+  await settle();
+  last().end(1006);
+  await settle();
+  assert.ok(store.link.retryAt - performance.now() <= 251);
+});
+
+test('a link that is closed while it asks for a session makes no socket', async (t) => {
+  const { sockets, link, settle, pass } = await live(t);
+  link.close();
+  link.open();
+  link.close();
+  await settle();
+  await pass(30_000);
+  assert.equal(sockets.length, 1);
+});
+
 for (const [code, state] of [
   [1000, 'waiting'], [1001, 'waiting'], [1006, 'waiting'], [1008, 'waiting'], [1009, 'waiting'], [1011, 'waiting'], [1012, 'waiting'],
   [1013, 'waiting'], [4408, 'waiting'], [4429, 'waiting'], [4401, 'ended'], [4403, 'ended'], [4404, 'ended'],
@@ -240,8 +266,8 @@ test('a frozen page whose socket is alive keeps it, and the new one is closed wi
   assert.deepEqual([sockets[0].wasClosed, sockets[1].wasClosed, store.link.state], [undefined, true, 'live']);
   sockets[0].say({ type: 'delta', room: ROOM, from: 8, seq: 8, events: [golden('event-voteCast')] });
   assert.equal(store.room.seq, 8);
-  await pass(30_000);
-  assert.equal(sockets.length, 2);
+  await pass(60_200);
+  assert.equal(sockets.length, 3);
 });
 
 test('where neither the old socket nor a new one works, the link waits', async (t) => {
@@ -262,6 +288,17 @@ test('a silent socket is found by the watchdog after two beats and 10 s', async 
   assert.equal(sockets.length, 1);
   await pass(300);
   assert.equal(sockets.length, 2);
+});
+
+test('a watchdog that was wrong goes on watching', async (t) => {
+  const { sockets, pass } = await live(t);
+  await pass(60_100);
+  assert.equal(sockets.length, 2);
+  sockets[0].say({ type: 'beat', time: 1, rooms: {} });
+  sockets[1].open();
+  assert.deepEqual([sockets[0].wasClosed, sockets[1].wasClosed], [undefined, true]);
+  await pass(60_100);
+  assert.equal(sockets.length, 3);
 });
 
 test('an attempt that hangs is given up after 10 s', async (t) => {

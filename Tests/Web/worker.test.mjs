@@ -144,6 +144,7 @@ test('files of this version are asked for once; others, and all of the API, pass
     assert.equal(await get(path), undefined, path);
   }
   assert.equal(await get('/assets/v1/a.js', { method: 'POST' }), undefined);
+  assert.equal(await get('/assets/v1/a.js?other'), undefined);
   assert.equal(await get('/'), undefined);
   assert.equal(await visit('/metrics'), undefined);
 });
