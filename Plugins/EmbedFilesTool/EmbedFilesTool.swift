@@ -31,13 +31,14 @@ struct EmbedFilesTool {
     /// A script or a style sheet without indentation and without the lines that hold only a comment.
     ///
     /// Such lines become empty, so that the line numbers of errors are those of the file in the tree. A comment begins
-    /// with `//`, or with `/*` and ends with the line that ends with `*/`. The files have no such lines, and no
-    /// indentation that counts, inside strings and templates: a test holds that.
+    /// with `//`, or with `/*` and ends with the line that ends with `*/`; one that ends before, as a type in front of an
+    /// expression does, is code. The files have no such lines, and no indentation that counts, inside strings and
+    /// templates: a test holds that.
     private static func withoutComments(_ text: String) -> String {
         var isComment = false
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
             let line = line.trimming { $0 == " " }
-            if line.hasPrefix("/*") { isComment = true }
+            if line.hasPrefix("/*"), (line.range(of: "*/")?.upperBound ?? line.endIndex) == line.endIndex { isComment = true }
             let isKept = !isComment && !line.hasPrefix("//")
             if line.hasSuffix("*/") { isComment = false }
             return isKept ? String(line) : ""
