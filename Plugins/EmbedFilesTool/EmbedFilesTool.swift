@@ -38,7 +38,8 @@ struct EmbedFilesTool {
         var isComment = false
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
             let line = line.trimming { $0 == " " }
-            if line.hasPrefix("/*"), (line.range(of: "*/")?.upperBound ?? line.endIndex) == line.endIndex { isComment = true }
+            let end = line.range(of: "*/")?.upperBound ?? line.endIndex
+            if line.hasPrefix("/*"), end == line.endIndex { isComment = true }
             let isKept = !isComment && !line.hasPrefix("//")
             if line.hasSuffix("*/") { isComment = false }
             return isKept ? String(line) : ""
