@@ -280,6 +280,21 @@ test('where neither the old socket nor a new one works, the link waits', async (
   assert.deepEqual([store.link.state, sockets[0].wasClosed], ['waiting', true]);
 });
 
+test('a tap on a socket that is dead finds it in 3 s; the command is sent again', async (t) => {
+  const { sockets, last, pass, store } = await live(t);
+  sockets[0].say({ type: 'beat', time: 1, rooms: {} });
+  await pass(5000);
+  const count = sockets.length;
+  store.send({ type: 'vote', track: 1 }).catch(() => {});
+  await pass(2900);
+  assert.equal(sockets.length, count);
+  await pass(200);
+  assert.equal(sockets.length, count + 1);
+  last().open();
+  last().say(WELCOME, golden('server-resumed-watching', { seq: 7 }));
+  assert.equal(last().sentOf('command')[0].key, sockets[0].sentOf('command')[0].key);
+});
+
 test('a silent socket is found by the watchdog after two beats and 10 s', async (t) => {
   const { sockets, last, pass } = await live(t);
   await pass(40_000);

@@ -19,6 +19,8 @@ const SHORTEST_MS = 250;
 const GOOD_MS = 30_000;
 /** A socket that says nothing for so long after a question is replaced. */
 const PROBE_MS = 1000;
+/** The same for what is sent in the course of things: a server may be slow. */
+const ANSWER_MS = 3000;
 /** A handshake that takes longer is given up. */
 const HANDSHAKE_MS = 10_000;
 /** Ends for good: signed out, banned, no such room. */
@@ -36,6 +38,7 @@ export class Line {
   #isLeaving = false;
   /** Times by the wall clock, which goes on while the machine sleeps. */
   #heardAt = 0;
+  #sentAt = 0;
   #openedAt = 0;
   #triedAt = 0;
   /** An attempt is being made. */
@@ -47,6 +50,8 @@ export class Line {
   #handshakeTimer;
   /** @type {any} */
   #probeTimer;
+  /** @type {any} */
+  #answerTimer;
   /** @type {any} */
   #watchdog;
 
@@ -79,10 +84,11 @@ export class Line {
     removeEventListener('online', this.#woke);
     document.removeEventListener('visibilitychange', this.#woke);
     document.removeEventListener('resume', this.#woke);
-    for (const timer of [this.#retryTimer, this.#handshakeTimer, this.#probeTimer, this.#watchdog]) clearTimeout(timer);
-    drop(this.#socket);
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#handshakeTimer);
+    this.#release();
     drop(this.#next);
-    this.#socket = this.#next = null;
+    this.#next = null;
   }
 
   /** Makes the next attempt now. */
@@ -92,10 +98,26 @@ export class Line {
     if (!this.#socket && !this.#isTrying) this.#connect();
   }
 
-  /** @param {object} message */
+  /**
+   * Sends a message that the server answers: a connection that stays silent after it is replaced.
+   *
+   * @param {object} message
+   */
   send(message) {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    this.#socket.send(JSON.stringify(message));
+    this.#sentAt = Date.now();
+    this.#answerTimer ??= setTimeout(this.#lookForAnswer, ANSWER_MS);
   }
+
+  /** Replaces the connection if nothing was heard on it since the last message was sent, long enough ago. */
+  #lookForAnswer = () => {
+    this.#answerTimer = undefined;
+    if (this.#heardAt >= this.#sentAt || this.#isTrying) return;
+    const left = this.#sentAt + ANSWER_MS - Date.now();
+    if (left > 0) this.#answerTimer = setTimeout(this.#lookForAnswer, left);
+    else this.#connect();
+  };
 
   /** Makes one attempt, beside a connection that may be dead or without one. */
   async #connect() {
@@ -186,7 +208,8 @@ export class Line {
   #release() {
     clearTimeout(this.#watchdog);
     clearTimeout(this.#probeTimer);
-    this.#probeTimer = undefined;
+    clearTimeout(this.#answerTimer);
+    this.#probeTimer = this.#answerTimer = undefined;
     drop(this.#socket);
     this.#socket = null;
   }
