@@ -110,14 +110,24 @@ export class Line {
     this.#answerTimer ??= setTimeout(this.#lookForAnswer, ANSWER_MS);
   }
 
-  /** Replaces the connection if nothing was heard on it since the last message was sent, long enough ago. */
+  /** Probes the connection if nothing was heard on it since the last message was sent, long enough ago. */
   #lookForAnswer = () => {
     this.#answerTimer = undefined;
     if (this.#heardAt >= this.#sentAt || this.#isTrying) return;
     const left = this.#sentAt + ANSWER_MS - Date.now();
     if (left > 0) this.#answerTimer = setTimeout(this.#lookForAnswer, left);
-    else this.#connect();
+    else this.#probe();
   };
+
+  /** Asks for the time, which a server answers whatever else it waits for; replaces a connection that is silent. */
+  #probe() {
+    const asked = Date.now();
+    this.send({ type: 'time', id: 0, t1: performance.now() });
+    this.#probeTimer ??= setTimeout(() => {
+      this.#probeTimer = undefined;
+      if (this.#heardAt < asked && !this.#isTrying) this.#connect();
+    }, PROBE_MS);
+  }
 
   /** Makes one attempt, beside a connection that may be dead or without one. */
   async #connect() {
@@ -258,13 +268,9 @@ export class Line {
     }
     if (this.#isTrying && isFresh) return;
     if (this.#probeTimer && !wasFrozen) return;
-    this.send({ type: 'time', id: 0, t1: performance.now() });
+    this.#probe();
     // It may well be dead: do not wait. It stays where it answers first.
-    if (wasFrozen || now - this.#heardAt > this.#beatMs + PROBE_MS) return this.#connect();
-    this.#probeTimer = setTimeout(() => {
-      this.#probeTimer = undefined;
-      if (this.#heardAt < now && !this.#isTrying) this.#connect();
-    }, PROBE_MS);
+    if (wasFrozen || now - this.#heardAt > this.#beatMs + PROBE_MS) this.#connect();
   };
 
   /** Looks, when the server should have been heard twice, whether it was. */
