@@ -360,7 +360,7 @@ await show();
 // -- Once the page has settled: errors' views, the manifest, the worker
 
 setTimeout(async () => {
-  Promise.all([import('./view/toast.js'), import('./view/link.js')]).catch(() => {});
+  Promise.all([import('./view/toast.js'), import('./view/link.js'), stylesheet('later')]).catch(() => {});
   document.head.append(Object.assign(document.createElement('link'), { rel: 'manifest', href: '/manifest.webmanifest' }));
   try {
     await navigator.serviceWorker?.register(app.scriptURL('/service-worker.js'));

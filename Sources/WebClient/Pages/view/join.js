@@ -2,7 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
-import { announce, floor, h, number, text } from './dom.js';
+import { announce, floor, h, stylesheet, text } from './dom.js';
 
 /** @typedef {import('./dom.js').App} App */
 
@@ -107,8 +107,11 @@ export function joinSheet(app, onCover, reason = '') {
       if (matchMedia('(pointer: fine)').matches) field.focus({ preventScroll: true });
       else title.focus({ preventScroll: true });
     } else {
-      floor().append(bar);
-      bar.querySelector('button')?.focus({ preventScroll: true });
+      stylesheet('later').then(() => {
+        if (!node.hidden || !node.isConnected) return;
+        floor().append(bar);
+        bar.querySelector('button')?.focus({ preventScroll: true });
+      });
     }
   };
 

@@ -2,7 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
-import { announce, floor, h, svg, text } from './dom.js';
+import { announce, floor, h, stylesheet, svg, text } from './dom.js';
 
 /** @typedef {import('./dom.js').App} App */
 
@@ -22,6 +22,7 @@ export function linkBar(app) {
   const bar = h('div.floating.link-bar', h('span.spinner', { 'aria-hidden': 'true' }), sentence, now);
   let timer = 0;
   let told = false;
+  stylesheet('later');
 
   const show = () => {
     clearTimeout(timer);

@@ -2,7 +2,7 @@
 
 import { PART, positionAt } from '../room/room.js';
 import { t } from '../text/en.js';
-import { announce, duration, h, number, svg, text } from './dom.js';
+import { announce, duration, h, number, stylesheet, svg, text } from './dom.js';
 import { sleeve, sleeveHues } from './sleeve.js';
 import './waveform.js';
 
@@ -277,7 +277,7 @@ export function onAir(app) {
   const parts = (room) => {
     if (room.you && room.closedAt === undefined && !reactions) {
       reactions = {};
-      app.load(() => import('./reactions.js')).then((loaded) => {
+      Promise.all([app.load(() => import('./reactions.js')), stylesheet('later')]).then(([loaded]) => {
         if (destroyed || !loaded) return;
         reactions = loaded.reactions(app);
         actions.append(...reactions.nodes);

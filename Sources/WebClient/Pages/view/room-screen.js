@@ -2,7 +2,7 @@
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en.js';
-import { h, number, set, svg, text } from './dom.js';
+import { h, number, set, stylesheet, svg, text } from './dom.js';
 import { joinSheet } from './join.js';
 import { queuePane, requestsPane } from './lists.js';
 import { onAir } from './on-air.js';
@@ -159,7 +159,7 @@ export function roomScreen(app, reference) {
     here.setAttribute('aria-label', t.header.people(number(shown.online)));
     text(code, shown.code);
     code.setAttribute('aria-label', t.header.share(shown.code));
-    notice.hidden = shown.closedAt === undefined;
+    if (shown.closedAt !== undefined) stylesheet('later').then(() => { notice.hidden = false; });
     room.classList.toggle('closed', shown.closedAt !== undefined);
     if (main.hidden) begin();
     enter(shown);
@@ -204,7 +204,7 @@ export function roomScreen(app, reference) {
     clearTimeout(barTimer);
     if (link.state === 'ended') {
       if (end) end.destroy();
-      app.load(() => import('./link.js')).then((loaded) => {
+      Promise.all([app.load(() => import('./link.js')), stylesheet('later')]).then(([loaded]) => {
         if (!loaded || destroyed || app.store.link.state !== 'ended') return;
         end?.destroy();
         end = loaded.ended(app);

@@ -1,7 +1,7 @@
 /** One sentence at the lower edge of the page, with an optional button. A new one takes the place of the last. */
 
 import { t } from '../text/en.js';
-import { floor, h, svg } from './dom.js';
+import { floor, h, stylesheet, svg } from './dom.js';
 
 let timer = 0;
 /** @type {HTMLElement | null} */
@@ -30,8 +30,11 @@ export function toast(sentence, options = {}) {
   node.addEventListener('focusin', hold);
   node.addEventListener('focusout', () => setTimeout(release));
   shown = node;
-  floor().append(node);
-  run();
+  stylesheet('later').then(() => {
+    if (shown !== node) return;
+    floor().append(node);
+    run();
+  });
   return () => { if (shown === node) close(); };
 }
 
