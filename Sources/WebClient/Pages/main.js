@@ -363,7 +363,10 @@ setTimeout(async () => {
   Promise.all([import('./view/toast.js'), import('./view/link.js'), stylesheet('later')]).catch(() => {});
   document.head.append(Object.assign(document.createElement('link'), { rel: 'manifest', href: '/manifest.webmanifest' }));
   try {
-    await navigator.serviceWorker?.register(app.scriptURL('/service-worker.js'));
+    if (!navigator.serviceWorker) return;
+    await navigator.serviceWorker.register(app.scriptURL('/service-worker.js'));
+    const { active } = await navigator.serviceWorker.ready;
+    active?.postMessage({ type: 'keep', urls: performance.getEntriesByType('resource').map((entry) => entry.name) });
   } catch (error) {
     if (!(error instanceof DOMException && error.name === 'SecurityError')) return;
     app.workerRefused = true;
