@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PART } from '../../Sources/WebClient/Pages/room/room.js';
 import { Store } from '../../Sources/WebClient/Pages/store/store.js';
-import { Clock } from '../../Sources/WebClient/Pages/wire/clock.js';
+import { Clock } from '../../Sources/WebClient/Pages/wire/socket.js';
 import { golden, seeded, snapshot } from './samples.mjs';
 
 /** A clock, its store, and a server that is `ahead` ms ahead; `answer` takes the delays of both ways. */
