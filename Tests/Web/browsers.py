@@ -228,7 +228,16 @@ def small_targets(page):
             const area = node.matches('input[type=checkbox], input[type=radio], input[type=file]') && node.closest('label') || node;
             const box = area.getBoundingClientRect();
             if (box.width <= 1 || box.height <= 1) continue;
-            if (box.width < 43.5 || box.height < 43.5) found.push(
+            // What catches a tap may be larger than what is seen.
+            const x = box.x + box.width / 2, y = box.y + box.height / 2;
+            const catches = (dx, dy) => {
+                const hit = document.elementFromPoint(x + dx, y + dy);
+                return hit && (area.contains(hit) || hit.contains(area) && hit.matches('button, a, label'));
+            };
+            if (!catches(0, 0)) continue;
+            const wide = box.width >= 43.5 || catches(-21, 0) && catches(21, 0);
+            const high = box.height >= 43.5 || catches(0, -21) && catches(0, 21);
+            if (!wide || !high) found.push(
                 `${Math.round(box.width)}×${Math.round(box.height)}: ${node.outerHTML.slice(0, 120)}`);
         }
         return found;

@@ -556,9 +556,8 @@ def a_lost_link(stage):
         one.watch.expect(LOST)
         steps.on_air(one, "Maré Alta")
     wire.go_down()
-    for name, one in ("reconnecting", page), ("reconnecting-dj", mina):
-        one.get_by_text("Reconnecting…").wait_for()
-        yield name, one
+    page.get_by_text("Reconnecting…").wait_for()
+    yield "reconnecting", page
     for name, one in ("no-connection", page), ("no-connection-dj", mina):
         one.get_by_text(re.compile("No connection. Trying again in")).wait_for(timeout=30_000)
         yield name, one
