@@ -69,10 +69,14 @@ export class WindowedList extends HTMLElement {
   };
   #onResize = () => this.#measure();
 
+  constructor() {
+    super();
+    this.list.setAttribute('role', 'list');
+    this.list.tabIndex = -1;
+  }
+
   connectedCallback() {
     if (!this.list.parentNode) {
-      this.list.setAttribute('role', 'list');
-      this.list.tabIndex = -1;
       this.append(this.list);
       this.addEventListener('keydown', (event) => this.#step(event));
       // The next row must be there before the focus goes on to it.
