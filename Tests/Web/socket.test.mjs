@@ -207,6 +207,14 @@ test('a session that ends while the room is shown is not replaced by itself', as
   assert.deepEqual([sockets.length, sockets.at(-1).url.endsWith('/v1/rooms/7K3M9Q/socket')], [3, true]);
 });
 
+test('the session that another tab has made is not forgotten', async (t) => {
+  const { last, kept, store, settle } = await live(t);
+  kept.set('backline.session', '{"id":"s9","name":"Other"}');
+  last().end(4401);
+  await settle();
+  assert.deepEqual([store.link.code, kept.size], [4401, 1]);
+});
+
 test('a page that is seen again asks; a socket that answers stays', async (t) => {
   const { sockets, last, pass, visibility, event } = await live(t);
   const asked = last().sentOf('time').length;

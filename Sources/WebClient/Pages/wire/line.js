@@ -270,7 +270,8 @@ export class Line {
     if (this.#probeTimer && !wasFrozen) return;
     this.#probe();
     // It may well be dead: do not wait. It stays where it answers first.
-    if (wasFrozen || now - this.#heardAt > this.#beatMs + PROBE_MS) this.#connect();
+    const isClosed = this.#socket.readyState !== WebSocket.OPEN;
+    if (isClosed || wasFrozen || now - this.#heardAt > this.#beatMs + PROBE_MS) this.#connect();
   };
 
   /** Looks, when the server should have been heard twice, whether it was. */

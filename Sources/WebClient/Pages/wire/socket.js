@@ -106,7 +106,11 @@ export class RoomLink {
   }
 
   async #path() {
-    this.store.session = await ensureSession();
+    const session = await ensureSession();
+    if (session.id !== this.store.session?.id) {
+      this.store.session = session;
+      this.store.touch(PART.you);
+    }
     const { room } = this.store;
     const path = `/v1/rooms/${encodeURIComponent(room?.id ?? this.reference)}/socket`;
     return room ? `${path}?epoch=${encodeURIComponent(room.epoch)}&seq=${room.seq}` : path;
@@ -174,19 +178,21 @@ export class RoomLink {
 
   /** An old visitor's session has expired: another one is made. One that was in use here has been ended. */
   async #unauthorized() {
-    const name = knownSession()?.name;
+    const known = knownSession();
+    // Another tab has made one since: the next attempt has its cookie.
+    if (known && known.id !== this.store.session?.id) return {};
     forgetSession();
     if (this.#wasLive) {
       this.store.disconnected({ code: 'unauthorized' });
       return { isFinal: true };
     }
-    await startSession(name);
+    await startSession(known?.name);
     return {};
   }
 
   /** @param {4401|4403|4404} code */
   async #ended(code) {
-    if (code === 4401) forgetSession();
+    if (code === 4401 && knownSession()?.id === this.store.session?.id) forgetSession();
     this.store.disconnected({ code });
     if (code !== 4403) return;
     const refusal = await this.#ask().catch((error) => error);
