@@ -12,6 +12,7 @@ package enum Schema {
         Migration(number: 4, name: "directory_changes", file: PackageResources._004_directory_changes_sqlite_sql),
         Migration(number: 5, name: "room_codes", file: PackageResources._005_room_codes_sqlite_sql),
         Migration(number: 6, name: "cleared_locations", file: PackageResources._006_cleared_locations_sqlite_sql),
+        Migration(number: 7, name: "waveforms", file: PackageResources._007_waveforms_sqlite_sql),
     ]
 
     /// The migrations of ``PostgresStore``.
@@ -22,5 +23,6 @@ package enum Schema {
         Migration(number: 4, name: "directory_changes", file: PackageResources._004_directory_changes_postgres_sql),
         Migration(number: 5, name: "room_codes", file: PackageResources._005_room_codes_postgres_sql),
         Migration(number: 6, name: "cleared_locations", file: PackageResources._006_cleared_locations_postgres_sql),
+        Migration(number: 7, name: "waveforms", file: PackageResources._007_waveforms_postgres_sql),
     ]
 }

@@ -27,9 +27,8 @@ package protocol EventStore: StreamErasure {
     /// When it throws a fault whose ``StorageFault/outcomeIsUnknown`` is true, either the whole batch was committed or
     /// none of it.
     ///
-    /// - Precondition: a stream appears at most once in `batch`; events are numbered from the expected `seq` + 1 and
-    ///   keys
-    ///   from the expected `keyed` + 1, without gaps.
+    /// - Precondition: a stream appears at most once in `batch`, and a name at most once among its attachments; events
+    ///   are numbered from the expected `seq` + 1 and keys from the expected `keyed` + 1, without gaps.
     func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome]
 
     /// Reads everything needed to load a stream, as of one instant; nil if there is no such stream.
@@ -72,6 +71,9 @@ package protocol EventStore: StreamErasure {
     func save(
         _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault)
+
+    /// Returns the bytes of an attachment, whether it is needed or not; nil if there is none with this name.
+    func attachment(_ name: String, of stream: UUID) async throws(StorageFault) -> [UInt8]?
 
     // MARK: Directory
 

@@ -23,6 +23,11 @@ package protocol LogArchive: EventStore {
     /// Returns the snapshot at a position, whatever its reducer's version.
     func snapshot(of stream: UUID, at seq: Int) async throws(StorageFault) -> StoredSnapshot?
 
+    /// Returns the attachments with these names, ordered by name; those that do not exist are left out.
+    ///
+    /// The caller limits the number of names.
+    func attachments(_ names: [String], of stream: UUID) async throws(StorageFault) -> [Attachment]
+
     /// Returns at most `limit` creation keys after `after`, ordered by session and then by the key's bytes; keys of
     /// removed streams are left out, swept or not.
     func creationKeys(after: CreationKey?, limit: Int) async throws(StorageFault) -> [CreationKey]
@@ -59,6 +64,7 @@ package enum LogPart: CaseIterable, Sendable {
     case keys
     case snapshots
     case memberships
+    case attachments
 }
 
 /// The limits of one read.
@@ -102,11 +108,13 @@ package struct ArchivedStream: Hashable, Sendable {
     package var clearing: Int?
     /// The number of the last event that has been cleared, of the events before the clearing.
     package var cleared: Int
+    /// Its attachments without their bytes, ordered by name.
+    package var attachments: [ArchivedAttachment]
 
     package init(
         stream: UUID, head: StreamHead, checksum: Int64?, entry: DirectoryEntry, lastEvent: Int, keys: [ArchivedKey],
         members: [UUID], snapshots: [Int], codeTwin: UUID? = nil, forgetAt: Int64? = nil, isForgotten: Bool = false,
-        clearing: Int? = nil, cleared: Int = 0
+        clearing: Int? = nil, cleared: Int = 0, attachments: [ArchivedAttachment] = []
     ) {
         self.stream = stream
         self.head = head
@@ -121,6 +129,20 @@ package struct ArchivedStream: Hashable, Sendable {
         self.isForgotten = isForgotten
         self.clearing = clearing
         self.cleared = cleared
+        self.attachments = attachments
+    }
+}
+
+/// An attachment without its bytes.
+package struct ArchivedAttachment: Hashable, Sendable {
+    /// Its name.
+    package var name: String
+    /// ``AttachmentChange/unneededSince``.
+    package var unneededSince: Int64?
+
+    package init(name: String, unneededSince: Int64? = nil) {
+        self.name = name
+        self.unneededSince = unneededSince
     }
 }
 
@@ -203,6 +225,8 @@ package struct ImportedStream: Sendable {
     package var keys: [CommandKey] = []
     /// Sessions that are its members.
     package var members: [UUID] = []
+    /// Attachments, all needed.
+    package var attachments: [Attachment] = []
     /// ``StreamAppend/forgetAt``; the value of a later part replaces it.
     package var forgetAt: Int64?
     /// ``StreamAppend/clearing``; the value of a later part replaces it, and nothing has been cleared yet.

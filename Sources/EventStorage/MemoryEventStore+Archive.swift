@@ -10,6 +10,7 @@ extension MemoryEventStore: LogArchive {
             case .events: streams.filter { !$0.value.events.isEmpty }.map(\.key)
             case .keys: streams.filter { !$0.value.keys.isEmpty }.map(\.key)
             case .snapshots: streams.filter { !$0.value.snapshots.isEmpty }.map(\.key)
+            case .attachments: streams.filter { !$0.value.attachments.isEmpty }.map(\.key)
             case .memberships: Array(memberships.values.reduce(into: Set()) { $0.formUnion($1) })
             }
         return Array(all.filter { stream in after.map { stream > $0 } ?? true }.sorted().prefix(max(0, limit)))
@@ -25,7 +26,10 @@ extension MemoryEventStore: LogArchive {
             members: memberships.filter { $0.value.contains(stream) }.map(\.key),
             snapshots: stored.snapshots.keys.sorted(),
             codeTwin: stored.entry.closedAt == nil && twin != stream ? twin : nil, forgetAt: stored.forgetAt,
-            isForgotten: stored.forgottenAt != nil, clearing: stored.clearing, cleared: stored.cleared)
+            isForgotten: stored.forgottenAt != nil, clearing: stored.clearing, cleared: stored.cleared,
+            attachments: stored.attachments.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map {
+                ArchivedAttachment(name: $0.key, unneededSince: $0.value.unneededSince)
+            })
     }
 
     package func events(
@@ -43,6 +47,13 @@ extension MemoryEventStore: LogArchive {
 
     package func snapshot(of stream: UUID, at seq: Int) async throws(StorageFault) -> StoredSnapshot? {
         streams[stream]?.snapshots[seq]
+    }
+
+    package func attachments(_ names: [String], of stream: UUID) async throws(StorageFault) -> [Attachment] {
+        let found = Set(names).compactMap { name in
+            streams[stream]?.attachments[name].map { Attachment(name: name, bytes: $0.bytes) }
+        }
+        return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
     package func creationKeys(after: CreationKey?, limit: Int) async throws(StorageFault) -> [CreationKey] {
@@ -87,6 +98,9 @@ extension MemoryEventStore: LogArchive {
             let stream = Stream(head: part.head, checksum: part.checksum, entry: part.entry)
             streams[part.stream, default: stream].events += part.events
             streams[part.stream]?.keys += part.keys
+            for attachment in part.attachments {
+                streams[part.stream]?.attachments[attachment.name] = HeldAttachment(bytes: attachment.bytes)
+            }
             streams[part.stream]?.forgetAt = part.forgetAt
             streams[part.stream]?.clearing = part.clearing
             list(part.stream, as: part.entry)

@@ -15,6 +15,20 @@ extension MemoryEventStore {
     /// Nothing to sweep: removing a stream removes all of it.
     package func sweep(limit: Int) async throws(StorageFault) -> Bool { false }
 
+    package func removeAttachments(
+        unneededSinceBefore instant: Int64, limit: Int
+    ) async throws(StorageFault) -> Int {
+        var removed = 0
+        for stream in streams.keys.sorted() {
+            let unneeded = streams[stream]?.attachments.filter { $0.value.unneededSince.map { $0 < instant } ?? false }
+            for name in (unneeded ?? [:]).keys.sorted().prefix(max(0, limit) - removed) {
+                streams[stream]?.attachments[name] = nil
+                removed += 1
+            }
+        }
+        return removed
+    }
+
     package func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
         let asked = streams.compactMap { stream, stored in
             stored.forgottenAt == nil ? stored.forgetAt.map { (at: $0, stream: stream) } : nil

@@ -120,6 +120,10 @@ package actor MemoryEventStore: EventStore {
         streams[stream]?.snapshot(atMost: seq, reducerVersion: reducerVersion)
     }
 
+    package func attachment(_ name: String, of stream: UUID) async throws(StorageFault) -> [UInt8]? {
+        streams[stream]?.attachments[name]?.bytes
+    }
+
     package func save(
         _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault) {
@@ -275,6 +279,7 @@ extension MemoryEventStore {
         /// The newest keyed commands, ascending.
         var keys: [CommandKey] = []
         var snapshots: [Int: StoredSnapshot] = [:]
+        var attachments: [String: HeldAttachment] = [:]
         var forgetAt: Int64?
         var forgottenAt: Int64?
         var clearing: Int?
@@ -289,6 +294,12 @@ extension MemoryEventStore {
             forgetAt = part.forgetAt ?? forgetAt
             clearing = part.clearing ?? clearing
             if part.forgetAt != nil { (clearing, cleared) = (nil, 0) }
+            for change in part.attachments { write(change) }
+        }
+
+        private mutating func write(_ change: AttachmentChange) {
+            guard let bytes = change.bytes ?? attachments[change.name]?.bytes else { return }
+            attachments[change.name] = HeldAttachment(bytes: bytes, unneededSince: change.unneededSince)
         }
 
         func events(after seq: Int) -> ArraySlice<StoredEvent> {
@@ -298,6 +309,11 @@ extension MemoryEventStore {
         func snapshot(atMost seq: Int, reducerVersion: Int) -> StoredSnapshot? {
             snapshots.values.filter { $0.seq <= seq && $0.reducerVersion == reducerVersion }.max { $0.seq < $1.seq }
         }
+    }
+
+    struct HeldAttachment {
+        var bytes: [UInt8]
+        var unneededSince: Int64?
     }
 
     struct CreationName: Hashable {

@@ -123,11 +123,13 @@ package struct StreamAppend: Sendable {
     /// From then on ``StreamErasure/streamsToClear(after:limit:)`` returns the stream until the clearing is done, and
     /// no snapshot from before is kept. A stream that is to be forgotten has no clearing any more.
     package var clearing: Int?
+    /// Changes of attachments, each name once.
+    package var attachments: [AttachmentChange]
 
     package init(
         stream: UUID, expected: StreamVersion, events: [StoredEvent], keys: [CommandKey] = [],
         directory: DirectoryEntry? = nil, joined: [UUID] = [], left: [UUID] = [], forgetAt: Int64? = nil,
-        clearing: Int? = nil, epoch: String? = nil
+        clearing: Int? = nil, attachments: [AttachmentChange] = [], epoch: String? = nil
     ) {
         self.stream = stream
         self.expected = expected
@@ -139,6 +141,7 @@ package struct StreamAppend: Sendable {
         self.left = left
         self.forgetAt = forgetAt
         self.clearing = clearing
+        self.attachments = attachments
     }
 
     /// The stream's version after this append.

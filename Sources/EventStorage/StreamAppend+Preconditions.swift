@@ -1,7 +1,8 @@
 import FoundationEssentials
 
 extension StreamAppend {
-    /// Traps unless the events are numbered from `expected.seq + 1` and the keys from `expected.keyed + 1`.
+    /// Traps unless the events are numbered from `expected.seq + 1` and the keys from `expected.keyed + 1`, and each
+    /// attachment appears once.
     fileprivate func checkPreconditions() {
         precondition(
             events.indices.allSatisfy { events[$0].seq == expected.seq + 1 + $0 },
@@ -9,6 +10,8 @@ extension StreamAppend {
         precondition(
             keys.indices.allSatisfy { keys[$0].ordinal == expected.keyed + 1 + $0 },
             "stream \(stream): keys do not follow on \(expected.keyed)")
+        precondition(
+            Set(attachments.map(\.name)).count == attachments.count, "stream \(stream): an attachment appears twice")
     }
 }
 
@@ -29,6 +32,7 @@ extension StreamCreation {
     /// ``EventStore/create(_:)``.
     package func checkedEntry() -> DirectoryEntry {
         precondition(first.expected == .start, "stream \(first.stream): a creation starts at version 0")
+        precondition(first.attachments.isEmpty, "stream \(first.stream): a creation has no attachments")
         first.checkPreconditions()
         guard let entry = first.directory else {
             preconditionFailure("stream \(first.stream): a creation gives a directory entry")

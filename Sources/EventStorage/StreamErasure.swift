@@ -15,6 +15,12 @@ package protocol StreamErasure: Sendable {
     /// Deletes at most `limit` events of removed streams, and their other remaining rows; false if there were none.
     func sweep(limit: Int) async throws(StorageFault) -> Bool
 
+    /// Deletes at most `limit` attachments that have not been needed since before `instant`, and returns their number.
+    ///
+    /// An attachment that an append makes needed at the same time is in the store afterwards: either it was not
+    /// deleted, or the append wrote it again.
+    func removeAttachments(unneededSinceBefore instant: Int64, limit: Int) async throws(StorageFault) -> Int
+
     /// Returns at most `limit` streams with ``StreamAppend/forgetAt`` that have not been forgotten completely, the
     /// oldest requests first.
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID]

@@ -1,11 +1,12 @@
 import EventStorage
 import FoundationEssentials
+import RoomDomain
 import RoomWire
 
 /// One line of an exported log: a JSON object with one member, whose name is the line's kind.
 ///
-/// The first line is the header. Each room's line is followed by its events and its remembered keys. Then come creation
-/// keys and sessions. The last line holds the counts, so that a truncated file is detected.
+/// The first line is the header. Each room's line is followed by its events, its remembered keys and the waveforms of its
+/// tracks. Then come creation keys and sessions. The last line holds the counts, so that a truncated file is detected.
 enum ArchiveLine: Equatable {
     /// The header: the format of the export, and the release that wrote it.
     case header(format: Int64, version: String)
@@ -15,12 +16,16 @@ enum ArchiveLine: Equatable {
     case event(StoredEvent)
     /// A remembered keyed command of the room before it.
     case key(CommandKey)
+    /// A waveform that a track of the room before it has.
+    case waveform(Waveform)
     case creation(CreationKey)
     case session(SessionRecord)
     case end(ArchiveCounts)
 
-    /// The format that this program writes and reads.
-    static let format: Int64 = 1
+    /// The format that this program writes.
+    static let format: Int64 = 2
+    /// The formats that this program reads: format 1 has no waveforms.
+    static let readableFormats: ClosedRange<Int64> = 1...2
 }
 
 /// The data about a room that precede its events in an export.
@@ -35,6 +40,7 @@ package struct ArchiveCounts: Hashable, Sendable {
     package var rooms = 0
     package var events = 0
     package var keys = 0
+    package var waveforms = 0
     package var creations = 0
     package var sessions = 0
 
@@ -84,6 +90,10 @@ extension ArchiveLine {
             writer.member("seq", key.seq)
             writer.member("result", raw: key.result?.withoutLineBreaks)
             writer.member("checksum", key.checksum.map(hexadecimal))
+        case .waveform(let waveform):
+            writer.begin("waveform")
+            writer.member("name", waveform.name.description)
+            writer.member("data", waveform.text)
         case .creation(let creation):
             writer.begin("creation")
             writer.member("session", creation.session)
@@ -104,6 +114,7 @@ extension ArchiveLine {
             writer.member("rooms", counts.rooms)
             writer.member("events", counts.events)
             writer.member("keys", counts.keys)
+            writer.member("waveforms", counts.waveforms)
             writer.member("creations", counts.creations)
             writer.member("sessions", counts.sessions)
         }
@@ -137,7 +148,7 @@ extension ArchiveLine {
     private static let fields: Set<String> = [
         "format", "version", "id", "epoch", "seq", "keyed", "checksum", "at", "type", "payload", "ordinal", "session",
         "key", "fingerprint", "result", "room", "tokenHash", "name", "createdAt", "expiresAt", "hasEnded", "rooms",
-        "events", "keys", "creations", "sessions",
+        "events", "keys", "creations", "sessions", "data", "waveforms",
     ]
 
     /// Reads a line without its line feed.
@@ -178,6 +189,14 @@ extension ArchiveLine {
                     key: try fields.string("key"), fingerprint: try fields.bits("fingerprint"),
                     seq: try fields.count("seq"), result: object["result"] == nil ? nil : try fields.json("result"),
                     checksum: try fields.bitsIfPresent("checksum")))
+        case "waveform":
+            guard let waveform = Waveform(text: try fields.string("data")) else {
+                throw ArchiveLineFault(message: "data must be \(Waveform.byteCount) bytes in base64url")
+            }
+            guard waveform.name.description == (try fields.string("name")) else {
+                throw ArchiveLineFault(message: "the data must have the hash \(waveform.name), which is their name")
+            }
+            self = .waveform(waveform)
         case "creation":
             self = .creation(
                 CreationKey(
@@ -195,6 +214,8 @@ extension ArchiveLine {
             counts.rooms = try fields.count("rooms")
             counts.events = try fields.count("events")
             counts.keys = try fields.count("keys")
+            // Format 1 does not count them.
+            counts.waveforms = object["waveforms"] == nil ? 0 : try fields.count("waveforms")
             counts.creations = try fields.count("creations")
             counts.sessions = try fields.count("sessions")
             self = .end(counts)

@@ -23,6 +23,9 @@ package struct Finding: Hashable, Sendable {
         case deleteRows = "restore the room from a backup, or delete these rows"
         case forget = "set forgotten_at of this row of rooms to null: a server forgets the room again"
         case clear = "set cleared_seq of this row of rooms to 0: a server clears the room again"
+        case restoreWaveform = "restore this row of waveforms from a backup, or set another waveform for its track"
+        case unmarkWaveform = "set unneeded_since of this row of waveforms to null"
+        case deleteWaveform = "delete this row of waveforms"
         case importAgain = "empty the database, run 'backline migrate', and import again"
     }
 

@@ -10,6 +10,9 @@ struct ImportedRoom {
     private var events: [StoredEvent] = []
     private var keys: [CommandKey] = []
     private var nextKey: Int
+    private var waveforms: [Waveform] = []
+    /// The names of all waveforms that were given, ascending as text.
+    private var names: [String] = []
 
     init(_ head: ArchivedRoom) {
         self.head = head
@@ -54,6 +57,15 @@ struct ImportedRoom {
         keys.append(key)
     }
 
+    mutating func take(_ waveform: Waveform) throws(ArchiveLineFault) {
+        let name = waveform.name.description
+        guard names.last.map({ $0.utf8.lexicographicallyPrecedes(name.utf8) }) ?? true else {
+            throw ArchiveLineFault(message: "waveform \(name) is out of order")
+        }
+        names.append(name)
+        waveforms.append(waveform)
+    }
+
     /// Takes everything added since the last part.
     ///
     /// The directory shows the room as closed until all of it is written: another room may have taken its code
@@ -77,6 +89,12 @@ struct ImportedRoom {
         guard head.checksum == nil || head.checksum == LogChecksum.head(room: head.id, epoch: head.head.epoch) else {
             throw ArchiveLineFault(message: "its epoch does not match its checksum")
         }
+        let named = Set(state.waveformNames.map(\.description))
+        if let name = named.symmetricDifference(names).min() {
+            throw ArchiveLineFault(
+                message: named.contains(name)
+                    ? "it lacks the waveform \(name), which a track has" : "no track has the waveform \(name)")
+        }
         var part = part(DirectoryEntry(of: state))
         part.members = state.listedMembers
         // The room is forgotten again, whether or not the export contains its events already rewritten.
@@ -88,7 +106,8 @@ struct ImportedRoom {
     private mutating func part(_ entry: DirectoryEntry) -> ImportedStream {
         var part = ImportedStream(stream: head.id, head: head.head, checksum: head.checksum, entry: entry)
         (part.events, part.keys) = (events, keys)
-        (events, keys) = ([], [])
+        part.attachments = waveforms.map { Attachment(name: $0.name.description, bytes: $0.data) }
+        (events, keys, waveforms) = ([], [], [])
         return part
     }
 }

@@ -1,5 +1,6 @@
 package import EventStorage
 import FoundationEssentials
+import RoomDomain
 
 /// Writes a whole log as lines of JSON.
 ///
@@ -12,6 +13,8 @@ package struct LogExporter {
         case storage(StorageFault)
         /// An event up to the head is missing: it is damaged, or the room was removed meanwhile.
         case incompleteRoom(id: String, seq: Int)
+        /// A waveform that a track has cannot be read, or was removed with the room meanwhile.
+        case incompleteWaveform(room: String, name: String)
     }
 
     /// The number of bytes that are gathered before they are written.
@@ -38,7 +41,7 @@ package struct LogExporter {
 
     /// Exports the log; nil if the reader is gone.
     package mutating func export(version: String) async throws(Fault) -> ArchiveCounts? {
-        let missing: (stream: UUID, seq: Int)?
+        let missing: Missing?
         do throws(StorageFault) {
             await put(.header(format: ArchiveLine.format, version: version))
             missing = try await exportRooms()
@@ -49,38 +52,38 @@ package struct LogExporter {
         } catch {
             throw .storage(error)
         }
-        if let missing { throw .incompleteRoom(id: missing.stream.uuidString.lowercased(), seq: missing.seq) }
+        if let missing { throw missing.fault }
         await put(.end(counts))
         await flush()
         progress(counts)
         return isAlive ? counts : nil
     }
 
-    /// Exports all rooms; returns the first missing event, or nil.
-    private mutating func exportRooms() async throws(StorageFault) -> (stream: UUID, seq: Int)? {
+    /// Exports all rooms; returns the first missing row, or nil.
+    private mutating func exportRooms() async throws(StorageFault) -> Missing? {
         var last: UUID?
         while isAlive {
             let streams = try await archive.streams(in: .heads, after: last, limit: 1_000)
             guard let end = streams.last else { break }
             last = end
             for stream in streams where isAlive {
-                if let seq = try await exportRoom(stream) { return (stream, seq) }
+                if let missing = try await exportRoom(stream) { return missing }
             }
         }
         return nil
     }
 
-    /// Exports a room; returns the number of the first missing event, or nil.
-    private mutating func exportRoom(_ stream: UUID) async throws(StorageFault) -> Int? {
+    /// Exports a room; returns the first missing row, or nil.
+    private mutating func exportRoom(_ stream: UUID) async throws(StorageFault) -> Missing? {
         guard let archived = try await archive.archived(stream) else { return nil }
         await put(.room(ArchivedRoom(id: stream, head: archived.head, checksum: archived.checksum)))
         var last = 0
         while last < archived.head.version.seq, isAlive {
             let events = try await archive.events(
                 of: stream, after: last, through: archived.head.version.seq, page: LogVerifier.page)
-            guard !events.isEmpty else { return last + 1 }
+            guard !events.isEmpty else { return .event(stream, seq: last + 1) }
             for event in events {
-                guard event.seq == last + 1 else { return last + 1 }
+                guard event.seq == last + 1 else { return .event(stream, seq: last + 1) }
                 last = event.seq
                 await put(.event(event))
             }
@@ -89,7 +92,27 @@ package struct LogExporter {
         }
         for kept in archived.keys { await put(.key(kept.key)) }
         counts.keys += archived.keys.count
+        if let missing = try await exportWaveforms(of: archived) { return missing }
         counts.rooms += 1
+        return nil
+    }
+
+    /// Exports the waveforms that the room's tracks have at its head; returns the first one that is missing, or nil.
+    private mutating func exportWaveforms(of archived: ArchivedStream) async throws(StorageFault) -> Missing? {
+        var names = archived.attachments.filter { $0.unneededSince == nil }.map(\.name)[...]
+        while !names.isEmpty, isAlive {
+            let page = Array(names.prefix(LogVerifier.waveformsPerPage))
+            names.removeFirst(page.count)
+            let found = try await archive.attachments(page, of: archived.stream)
+            for (index, name) in page.enumerated() {
+                guard index < found.count, found[index].name == name,
+                    let waveform = Waveform(data: found[index].bytes), waveform.name.description == name
+                else { return .waveform(archived.stream, name: name) }
+                await put(.waveform(waveform))
+            }
+            counts.waveforms += page.count
+            progress(counts)
+        }
         return nil
     }
 
@@ -113,6 +136,20 @@ package struct LogExporter {
             for session in sessions { await put(.session(session)) }
             counts.sessions += sessions.count
             progress(counts)
+        }
+    }
+
+    /// A row that a room's head needs.
+    private enum Missing {
+        case event(UUID, seq: Int)
+        case waveform(UUID, name: String)
+
+        var fault: Fault {
+            switch self {
+            case .event(let stream, let seq): .incompleteRoom(id: stream.uuidString.lowercased(), seq: seq)
+            case .waveform(let stream, let name):
+                .incompleteWaveform(room: stream.uuidString.lowercased(), name: name)
+            }
         }
     }
 

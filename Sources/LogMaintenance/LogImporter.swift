@@ -48,7 +48,7 @@ package struct LogImporter {
         guard case .header(let format, let version) = try parse(first) else {
             throw .line(1, "it must say what this is: {\"backline\":…}")
         }
-        guard format == ArchiveLine.format else {
+        guard ArchiveLine.readableFormats.contains(format) else {
             throw .line(
                 1, "this program does not know the format \(format); import with backline \(version) or newer")
         }
@@ -102,6 +102,11 @@ package struct LogImporter {
             counts.keys += 1
             batchSize.rows += 1
             batchSize.bytes += key.result?.count ?? 0
+        case .waveform(let waveform):
+            try inRoom { (room) throws(ArchiveLineFault) in try room.take(waveform) }
+            counts.waveforms += 1
+            batchSize.rows += 1
+            batchSize.bytes += waveform.data.count
         case .creation(let key):
             try endRoom()
             batch.creationKeys.append(key)
@@ -164,6 +169,6 @@ package struct LogImporter {
 
 extension ArchiveCounts {
     fileprivate var text: String {
-        "\(rooms) rooms, \(events) events, \(keys) keys, \(creations) creation keys, \(sessions) sessions"
+        "\(rooms) rooms, \(events) events, \(keys) keys, \(waveforms) waveforms, \(creations) creation keys, \(sessions) sessions"
     }
 }

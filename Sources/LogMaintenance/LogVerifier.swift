@@ -17,14 +17,16 @@ package struct Verification: Hashable, Sendable {
 
 /// Reads a log's tables and checks that they hold what servers wrote.
 ///
-/// It checks positions, checksums, heads, directory, snapshots, keys and memberships, each against the fold of the
-/// events.
+/// It checks positions, checksums, heads, directory, snapshots, keys, memberships and waveforms, each against the fold
+/// of the events.
 ///
 /// Servers may write meanwhile: each room is checked up to the head that is read first, since events never change.
 /// Memory holds one room's fold and one page of its events.
 package struct LogVerifier {
     /// The size of one read.
     static let page = PageLimit(rows: 1_000, bytes: 1 << 20)
+    /// The number of waveforms in one read.
+    static let waveformsPerPage = 500
 
     private let archive: any LogArchive
     private let report: (Finding) -> Void
@@ -153,6 +155,13 @@ package struct LogVerifier {
             verification.events += proof.events
             progress(verification)
         }
+        var names = archived.attachments.map(\.name)[...]
+        while !names.isEmpty {
+            let page = Array(names.prefix(Self.waveformsPerPage))
+            names.removeFirst(page.count)
+            // A missing one was deleted since the head was read, because no track had it.
+            for attachment in try await archive.attachments(page, of: archived.stream) { proof.take(attachment) }
+        }
         proof.finish()
         return proof
     }
@@ -210,6 +219,7 @@ extension LogPart {
         case .keys: "command_keys"
         case .snapshots: "snapshots"
         case .memberships: "memberships"
+        case .attachments: "waveforms"
         }
     }
 }

@@ -113,6 +113,17 @@ struct RoomProof {
             found: "\(snapshot.state.count) bytes, others from offset \(common) on", .deleteSnapshot)
     }
 
+    // MARK: Waveforms
+
+    mutating func take(_ attachment: Attachment) {
+        let waveform = Waveform(data: attachment.bytes)
+        guard waveform?.name.description != attachment.name else { return }
+        find(
+            "waveform \(attachment.name)", expected: "\(Waveform.byteCount) bytes with this hash",
+            found: waveform.map { "bytes with the hash \($0.name)" } ?? "\(attachment.bytes.count) bytes",
+            .restoreWaveform)
+    }
+
     // MARK: The rest
 
     /// Compares the data stored beside the events; no more events are given after this.
@@ -144,6 +155,7 @@ struct RoomProof {
         }
         proveDirectory()
         proveMemberships()
+        proveWaveforms()
         func text(_ number: (some CustomStringConvertible)?) -> String { number.map { "\($0)" } ?? "nothing" }
         if archived.forgetAt != state.forgetAt {
             find("head: forget_at", expected: text(state.forgetAt), found: text(archived.forgetAt), .rebuild)
@@ -211,6 +223,26 @@ struct RoomProof {
         }
         for session in found.subtracting(expected).sorted() {
             find("memberships", expected: "no row", found: "session \(session.uuidString.lowercased())", .rebuild)
+        }
+    }
+
+    private mutating func proveWaveforms() {
+        var named = Set(state.waveformNames.map(\.description))
+        for attachment in archived.attachments {
+            let isNamed = named.remove(attachment.name) != nil
+            if isNamed, let since = attachment.unneededSince {
+                find(
+                    "waveform \(attachment.name): unneeded_since", expected: "nothing: a track has it", found: since,
+                    .unmarkWaveform)
+            }
+            if !isNamed, attachment.unneededSince == nil {
+                find(
+                    "waveform \(attachment.name)", expected: "a track that has it, or unneeded_since",
+                    found: "neither", .deleteWaveform)
+            }
+        }
+        for name in named.sorted() {
+            find("waveform \(name)", expected: "a row: a track has it", found: "no row", .restoreWaveform)
         }
     }
 }

@@ -76,6 +76,18 @@ extension PostgresStore {
             parameters.add(batch.flatMap { part in part.left.map { _ in part.stream } })
             parameters.add(batch.flatMap(\.left))
         }
+        if parts.contains(.attachments) {
+            let changes = batch.flatMap { part in part.attachments.map { (stream: part.stream, change: $0) } }
+            let written = changes.filter { $0.change.bytes != nil }
+            parameters.add(written.map(\.stream))
+            parameters.add(written.map(\.change.name))
+            parameters.add(written.map { Binary($0.change.bytes ?? []) })
+            parameters.add(written.map(\.change.unneededSince))
+            let marked = changes.filter { $0.change.bytes == nil }
+            parameters.add(marked.map(\.stream))
+            parameters.add(marked.map(\.change.name))
+            parameters.add(marked.map(\.change.unneededSince))
+        }
         return parameters
     }
 

@@ -12,6 +12,7 @@ extension PostgresStore: LogArchive {
             case .keys: .roomsInKeys
             case .snapshots: .roomsInSnapshots
             case .memberships: .roomsInMemberships
+            case .attachments: .roomsInAttachments
             }
         let answer = try await query(Call(statement, after, max(0, limit)))
         return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
@@ -21,11 +22,12 @@ extension PostgresStore: LogArchive {
         // All statements read one snapshot of the database.
         let calls = [
             Call(.beginReading), Call(.archivedHead, stream), Call(.archivedKeys, stream),
-            Call(.archivedMembers, stream), Call(.archivedSnapshots, stream), Call(.commit),
+            Call(.archivedMembers, stream), Call(.archivedSnapshots, stream), Call(.archivedAttachments, stream),
+            Call(.commit),
         ]
         let answers = try await pool.run(.calls(calls), isWrite: false)
         guard answers.count == calls.count else { throw .corrupt(.init(message: "a read lacks answers")) }
-        let (head, members, snapshots) = (answers[1], answers[3], answers[4])
+        let (head, members, snapshots, attachments) = (answers[1], answers[3], answers[4], answers[5])
         guard let row = head.rows.first, let record = try Self.records(in: head).first else { return nil }
         let keys = try zip(Self.keys(in: answers[2]), answers[2].rows).map { (key, row) throws(StorageFault) in
             ArchivedKey(slot: try answers[2].int(row, 7), key: key)
@@ -39,7 +41,11 @@ extension PostgresStore: LogArchive {
             members: members.rows.map { (row) throws(StorageFault) in try members.uuid(row, 0) },
             snapshots: snapshots.rows.map { (row) throws(StorageFault) in try snapshots.int(row, 0) },
             codeTwin: head.optionalUUID(row, 17), forgetAt: head.optionalInt(row, 18).map(Int64.init),
-            isForgotten: head.bool(row, 19), clearing: head.optionalInt(row, 20), cleared: head.int(row, 21))
+            isForgotten: head.bool(row, 19), clearing: head.optionalInt(row, 20), cleared: head.int(row, 21),
+            attachments: attachments.rows.map { (row) throws(StorageFault) in
+                try ArchivedAttachment(
+                    name: attachments.text(row, 0), unneededSince: attachments.optionalInt(row, 1).map(Int64.init))
+            })
     }
 
     package func events(
@@ -52,6 +58,13 @@ extension PostgresStore: LogArchive {
         let answer = try await query(Call(.archivedSnapshot, stream, seq))
         guard let row = answer.rows.first else { return nil }
         return try Self.snapshot(in: answer, reducerVersion: answer.int(row, 3))
+    }
+
+    package func attachments(_ names: [String], of stream: UUID) async throws(StorageFault) -> [Attachment] {
+        let answer = try await query(Call(.attachments, stream, names))
+        return try answer.rows.map { (row) throws(StorageFault) in
+            try Attachment(name: answer.text(row, 0), bytes: answer.bytes(row, 1))
+        }
     }
 
     package func creationKeys(after: CreationKey?, limit: Int) async throws(StorageFault) -> [CreationKey] {
@@ -121,6 +134,10 @@ extension PostgresStore: LogArchive {
             Call(
                 .importMembers, parts.flatMap { part in part.members.map { _ in part.stream } },
                 parts.flatMap(\.members)),
+            Call(
+                .importAttachments, parts.flatMap { part in part.attachments.map { _ in part.stream } },
+                parts.flatMap { $0.attachments.map(\.name) },
+                parts.flatMap { $0.attachments.map { Binary($0.bytes) } }),
             Call(
                 .importCreations, creations.map(\.session), creations.map(\.key), creations.map(\.stream),
                 creations.map(\.fingerprint), creations.map(\.at)),

@@ -11,6 +11,12 @@ extension PostgresStore {
         try await !execute(Call(.sweep, max(1, limit))).rows.isEmpty
     }
 
+    package func removeAttachments(
+        unneededSinceBefore instant: Int64, limit: Int
+    ) async throws(StorageFault) -> Int {
+        try await execute(Call(.removeAttachments, instant, max(0, limit))).affectedRows
+    }
+
     package func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
         let answer = try await query(Call(.roomsToForget, max(0, limit)))
         return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }

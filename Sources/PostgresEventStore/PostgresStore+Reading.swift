@@ -65,6 +65,11 @@ extension PostgresStore {
             in: query(Call(.snapshot, stream, reducerVersion, seq)), reducerVersion: reducerVersion)
     }
 
+    package func attachment(_ name: String, of stream: UUID) async throws(StorageFault) -> [UInt8]? {
+        let answer = try await query(Call(.attachment, stream, name))
+        return try answer.rows.first.map { (row) throws(StorageFault) in try answer.bytes(row, 0) }
+    }
+
     package func save(
         _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault) {

@@ -14,9 +14,11 @@ struct AppendParts: OptionSet, Sendable {
     static let keys = AppendParts(rawValue: 4)
     /// A membership that began or ended.
     static let memberships = AppendParts(rawValue: 8)
+    /// A change of an attachment.
+    static let attachments = AppendParts(rawValue: 16)
 
     /// All combinations, each at the index that equals its raw value.
-    static let combinations = (0..<16).map(AppendParts.init(rawValue:))
+    static let combinations = (0..<32).map(AppendParts.init(rawValue:))
 
     init(rawValue: Int) {
         self.rawValue = rawValue
@@ -30,6 +32,7 @@ struct AppendParts: OptionSet, Sendable {
             if !part.events.isEmpty { insert(.events) }
             if !part.keys.isEmpty { insert(.keys) }
             if !part.joined.isEmpty || !part.left.isEmpty { insert(.memberships) }
+            if !part.attachments.isEmpty { insert(.attachments) }
         }
     }
 }
@@ -42,7 +45,8 @@ extension Statement {
     /// but never in a cycle. A head that moved while the statement waited for its lock is compared again in its new
     /// state (READ COMMITTED re-evaluates the condition on the newest row version) and is left out. Every other part
     /// writes only for the rooms of `moved`. Since their heads had not moved, neither had the rooms' events, keys and
-    /// memberships: the statement's snapshot shows their newest state.
+    /// memberships: the statement's snapshot shows their newest state. Only an unneeded attachment may have been deleted
+    /// since; its insertion waits for such a deletion, and then inserts it.
     ///
     /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: the statement probes a hash table, and
     /// its cost does not depend on the planner's estimates of the sizes.
@@ -142,6 +146,22 @@ extension Statement {
                     DELETE FROM memberships USING \(unnest(2)) AS member (room_id, session_id)
                     WHERE memberships.session_id = member.session_id AND memberships.room_id = member.room_id
                         AND (member.room_id IN (SELECT room_id FROM moved)) IS TRUE
+                )
+                """
+        }
+        if parts.contains(.attachments) {
+            text += """
+                , attached AS (
+                    INSERT INTO waveforms (room_id, waveform, data, unneeded_since)
+                    SELECT * FROM \(unnest(4)) AS attachment (room_id, waveform, data, unneeded_since)
+                    WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
+                    ON CONFLICT (room_id, waveform) DO UPDATE SET
+                        data = excluded.data, unneeded_since = excluded.unneeded_since
+                ), marked AS (
+                    UPDATE waveforms SET unneeded_since = mark.unneeded_since
+                    FROM \(unnest(3)) AS mark (room_id, waveform, unneeded_since)
+                    WHERE waveforms.room_id = mark.room_id AND waveforms.waveform = mark.waveform
+                        AND (mark.room_id IN (SELECT room_id FROM moved)) IS TRUE
                 )
                 """
         }

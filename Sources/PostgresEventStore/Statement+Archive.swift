@@ -12,6 +12,7 @@ extension Statement {
     static let roomsInKeys = roomsIn("command_keys")
     static let roomsInSnapshots = roomsIn("snapshots")
     static let roomsInMemberships = roomsIn("memberships")
+    static let roomsInAttachments = roomsIn("waveforms")
 
     /// The rooms that have rows in a table, found by its index from one room to the next, however many rows each has.
     private static func roomsIn(_ table: StaticString) -> Statement {
@@ -56,6 +57,16 @@ extension Statement {
 
     static let archivedSnapshots = Statement(
         "archived_snapshots", "SELECT seq FROM snapshots WHERE room_id = $1 ORDER BY seq")
+
+    static let archivedAttachments = Statement(
+        "archived_attachments",
+        "SELECT waveform, unneeded_since FROM waveforms WHERE room_id = $1 ORDER BY waveform")
+
+    static let attachments = Statement(
+        "attachments",
+        """
+        SELECT waveform, data FROM waveforms WHERE room_id = $1 AND waveform = ANY ($2) ORDER BY waveform
+        """)
 
     /// Events, limited by a number of rows and by the bytes of the payloads before the last.
     static let archivedEvents = Statement(
@@ -150,6 +161,9 @@ extension Statement {
         FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)
             AS command (room_id, ordinal, session_id, key, fingerprint, seq, result, checksum)
         """)
+
+    static let importAttachments = Statement(
+        "import_attachments", "INSERT INTO waveforms (room_id, waveform, data) SELECT * FROM unnest($1, $2, $3)")
 
     static let importMembers = Statement(
         "import_members", "INSERT INTO memberships (room_id, session_id) SELECT * FROM unnest($1, $2)")

@@ -34,6 +34,8 @@ extension Statement {
             SELECT room_id FROM removed WHERE (SELECT events FROM last) < $1
         ), images AS (
             DELETE FROM snapshots WHERE room_id = (SELECT room_id FROM rest)
+        ), attachments AS (
+            DELETE FROM waveforms WHERE room_id = (SELECT room_id FROM rest)
         ), keys AS (
             DELETE FROM command_keys WHERE room_id = (SELECT room_id FROM rest)
         ), creations AS (
@@ -44,6 +46,19 @@ extension Statement {
             DELETE FROM removals WHERE room_id = (SELECT room_id FROM rest)
         )
         SELECT room_id FROM removed
+        """)
+
+    /// Deletes attachments that have not been needed since before an instant; skips those that another process has
+    /// locked, and compares those that it has changed again.
+    static let removeAttachments = Statement(
+        "remove_attachments",
+        """
+        WITH old AS MATERIALIZED (
+            SELECT room_id, waveform FROM waveforms WHERE unneeded_since < $1 ORDER BY unneeded_since LIMIT $2
+            FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM waveforms USING old
+        WHERE waveforms.room_id = old.room_id AND waveforms.waveform = old.waveform AND unneeded_since < $1
         """)
 
     static let roomsToForget = Statement(

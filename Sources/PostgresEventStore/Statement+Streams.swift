@@ -121,6 +121,9 @@ extension Statement {
             reducer_version = excluded.reducer_version, state = excluded.state, checksum = excluded.checksum
         """)
 
+    static let attachment = Statement(
+        "attachment", "SELECT data FROM waveforms WHERE room_id = $1 AND waveform = $2")
+
     static let keys = Statement(
         "keys",
         """

@@ -64,7 +64,8 @@ extension RoomEvent {
             changes.location = nil
             return .roomUpdated(changes)
         case .memberJoined, .memberLeft, .memberRenamed, .roomClosed, .roleChanged, .memberBanned, .memberUnbanned,
-            .tracksAdded, .tracksRemoved, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved,
+            .tracksAdded, .tracksRemoved, .waveformSet, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued,
+            .entryRemoved,
             .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped,
             .skipVoteCast, .entryFinished:
             return self

@@ -20,6 +20,8 @@ package enum RoomCommand: Sendable, Equatable {
     case unban(member: MemberID, note: String? = nil)
     case addTracks([TrackInfo])
     case removeTracks([TrackID])
+    /// Gives a track a waveform. The room holds its name only.
+    case setWaveform(track: TrackID, waveform: Waveform)
     case vote(track: TrackID)
     case unvote(track: TrackID)
     /// If the index is left out, it is the queue's length.
@@ -59,7 +61,8 @@ extension RoomCommand {
     /// labels of metrics.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case join, leave, rename, updateRoom, closeRoom, setRole, transferOwnership, kick, unban, addTracks
-        case removeTracks, vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish, voteSkip
+        case removeTracks, setWaveform, vote, unvote, enqueue, dequeue, move, play, pause, resume, seek, skip, finish,
+            voteSkip
         case syncDeck
         // The server's own commands: no message can ask for them.
         case countSkipVotes, replaceOwner, endMembership
@@ -79,6 +82,7 @@ extension RoomCommand {
         case .unban: .unban
         case .addTracks: .addTracks
         case .removeTracks: .removeTracks
+        case .setWaveform: .setWaveform
         case .vote: .vote
         case .unvote: .unvote
         case .enqueue: .enqueue
@@ -98,6 +102,11 @@ extension RoomCommand {
         }
     }
 
+    /// The waveform that the command brings.
+    package var waveform: Waveform? {
+        if case .setWaveform(_, let waveform) = self { waveform } else { nil }
+    }
+
     /// The number of tracks, entries or members that the command names; the cost of deciding it grows with this number.
     package var itemCount: Int {
         switch self {
@@ -105,8 +114,8 @@ extension RoomCommand {
         case .removeTracks(let tracks): tracks.count
         case .syncDeck(let deck): deck.queue.count
         case .kick(let members, _, _, _): members.count
-        case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .unban, .vote, .unvote,
-            .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip,
+        case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .unban, .setWaveform,
+            .vote, .unvote, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip,
             .countSkipVotes, .replaceOwner, .endMembership:
             1
         }
@@ -208,4 +217,5 @@ package enum CommandResult: Sendable, Equatable {
     case member(MemberID)
     case tracks([TrackID])
     case entry(EntryID)
+    case waveform(WaveformName)
 }

@@ -25,6 +25,7 @@ package enum RoomEvent: Sendable, Equatable {
     case memberUnbanned(member: MemberID, by: MemberID?, note: String? = nil)
     case tracksAdded(tracks: [NumberedTrack], by: MemberID)
     case tracksRemoved(tracks: [TrackID], by: MemberID)
+    case waveformSet(track: TrackID, waveform: WaveformName, by: MemberID)
     case voteCast(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int)
     case voteWithdrawn(track: TrackID, by: MemberID, votes: Int, requestedSeq: Int?)
     case votesCleared(track: TrackID)
@@ -60,8 +61,8 @@ extension RoomEvent {
     /// An event without its values; the raw value is its name in messages and in the log.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case roomCreated, memberJoined, memberLeft, memberRenamed, roomUpdated, roomClosed, roleChanged, memberBanned
-        case memberUnbanned, tracksAdded, tracksRemoved, voteCast, voteWithdrawn, votesCleared, entryEnqueued
-        case entryRemoved, entryMoved, playbackStarted, playbackPaused, playbackResumed, playbackSeeked
+        case memberUnbanned, tracksAdded, tracksRemoved, waveformSet, voteCast, voteWithdrawn, votesCleared
+        case entryEnqueued, entryRemoved, entryMoved, playbackStarted, playbackPaused, playbackResumed, playbackSeeked
         case playbackStopped, skipVoteCast, entryFinished
 
         /// Whether an event of this kind can contain a location.
@@ -82,6 +83,7 @@ extension RoomEvent {
         case .memberUnbanned: .memberUnbanned
         case .tracksAdded: .tracksAdded
         case .tracksRemoved: .tracksRemoved
+        case .waveformSet: .waveformSet
         case .voteCast: .voteCast
         case .voteWithdrawn: .voteWithdrawn
         case .votesCleared: .votesCleared

@@ -4,6 +4,10 @@ package enum RoomLimits {
     package static let tracks = 10_000
     /// Tracks in one `addTracks` or `removeTracks`.
     package static let tracksPerCommand = 500
+    /// The times that guests set a track's waveform in an hour.
+    package static let guestWaveformsPerHour = 2
+    /// The times that the owner and DJs set a track's waveform in an hour.
+    package static let waveformsPerHour = 10
     /// Waiting entries.
     package static let queue = 500
     /// Present members.

@@ -139,14 +139,20 @@ package struct Track: Sendable, Hashable {
     package var requestedSeq: Int?
     /// The number of the play, from 1, in which it was last on air; nil if it has never been on air.
     package var lastPlay: Int?
+    /// The name of its newest waveform; nil if it has none.
+    package var waveform: WaveformName?
+    /// How often its waveform was set lately; nil if it never was.
+    package var waveformHour: WaveformHour?
 
     package init(
         id: TrackID, info: TrackInfo, addedBy: MemberID, votes: Int = 0, requestedSeq: Int? = nil,
-        lastPlay: Int? = nil
+        lastPlay: Int? = nil, waveform: WaveformName? = nil, waveformHour: WaveformHour? = nil
     ) {
         self.init(
             id: id, shared: SharedTrackInfo(info), addedBy: addedBy, votes: votes, requestedSeq: requestedSeq,
             lastPlay: lastPlay)
+        self.waveform = waveform
+        self.waveformHour = waveformHour
     }
 
     init(

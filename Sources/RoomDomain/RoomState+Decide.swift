@@ -7,7 +7,7 @@ extension RoomState {
     /// The checks come in this order: a banned session, a closed room, no membership, the role, the command's values,
     /// the existence of what it names, and then the room's state. The server acts with the owner's rights and without a
     /// membership: commands that only a member can give (joining, leaving, renaming oneself, adding and removing
-    /// tracks, voting) are refused to it as `notMember`.
+    /// tracks, setting waveforms, voting) are refused to it as `notMember`.
     ///
     /// - Parameters:
     ///   - command: The request; none of its values has been checked.
@@ -59,6 +59,8 @@ extension RoomState {
         case .addTracks(let tracks):
             return try addTracks(tracks, by: try asker.memberOnly, at: now, within: budget)
         case .removeTracks(let tracks): return try removeTracks(tracks, by: try asker.memberOnly.id)
+        case .setWaveform(let track, let waveform):
+            return try setWaveform(of: track, to: waveform.name, by: try asker.memberOnly, at: now)
         case .vote(let track): return try vote(for: track, by: try asker.memberOnly.id)
         case .unvote(let track): return try unvote(track, by: try asker.memberOnly.id)
         case .enqueue(let track, let index): return try enqueue(track, at: index, by: asker.member?.id)
@@ -101,6 +103,7 @@ extension RoomState {
         case .enqueue:
             for case .entryEnqueued(let entry, _, _, _, _) in events { return .entry(entry) }
             return nil
+        case .setWaveform(_, let waveform): return .waveform(waveform.name)
         case .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .removeTracks,
             .vote, .unvote, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip, .syncDeck,
             .countSkipVotes, .replaceOwner, .endMembership:
@@ -174,7 +177,9 @@ extension RoomState {
         case .kick, .unban, .addTracks, .removeTracks, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip,
             .finish, .syncDeck:
             .dj
-        case .join, .leave, .rename, .vote, .unvote, .voteSkip, .countSkipVotes, .replaceOwner, .endMembership: .guest
+        case .join, .leave, .rename, .setWaveform, .vote, .unvote, .voteSkip, .countSkipVotes, .replaceOwner,
+            .endMembership:
+            .guest
         }
     }
 

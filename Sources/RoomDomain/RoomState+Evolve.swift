@@ -28,6 +28,7 @@ extension RoomState {
             for session in bans.filter({ $0.value.member == member }).keys { bans[session] = nil }
         case .tracksAdded(let tracks, let by): foldTracksAdded(tracks, by: by)
         case .tracksRemoved(let tracks, _): foldTracksRemoved(tracks)
+        case .waveformSet(let track, let waveform, let by): foldWaveformSet(track, waveform, by: by)
         case .voteCast(let track, let member, _, let requestedSeq):
             foldVoteCast(track, by: member, requestedSeq: requestedSeq)
         case .voteWithdrawn(let track, let member, _, _): foldVoteWithdrawn(track, by: member)

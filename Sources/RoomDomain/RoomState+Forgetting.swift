@@ -43,7 +43,8 @@ extension RoomEvent {
             return .memberBanned(member: member, by: by, session: session, until: until, role: role)
         case .memberUnbanned(let member, let by, _):
             return .memberUnbanned(member: member, by: by)
-        case .roleChanged, .tracksAdded, .tracksRemoved, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued,
+        case .roleChanged, .tracksAdded, .tracksRemoved, .waveformSet, .voteCast, .voteWithdrawn, .votesCleared,
+            .entryEnqueued,
             .entryRemoved, .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked,
             .playbackStopped, .skipVoteCast, .entryFinished:
             return self

@@ -62,6 +62,12 @@ extension RoomState {
         if tracks.count > RoomLimits.tracks { found.append("\(tracks.count) tracks") }
         for id in tracks.keys {
             if tracks[id]?.id != id { found.append("track \(id.rawValue) is not found") }
+            if let hour = tracks[id]?.waveformHour, hour.began > lastEventAt || hour.byGuests + hour.byDJs < 1 {
+                found.append("the waveform of track \(id.rawValue) was set in the future, or never")
+            }
+            if (tracks[id]?.waveform == nil) != (tracks[id]?.waveformHour == nil) {
+                found.append("the waveform of track \(id.rawValue) was not counted")
+            }
             if id.rawValue < 1 || id.rawValue >= nextTrack { found.append("track \(id.rawValue) was never given out") }
         }
         if poolCharge != tracks.values.reduce(0, { $0 + $1.charge }) {

@@ -15,7 +15,8 @@ extension RoomEvent {
         case .memberLeft(let left):
             .ended(left.member)
         case .roomCreated, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged, .memberBanned, .memberUnbanned,
-            .tracksAdded, .tracksRemoved, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved,
+            .tracksAdded, .tracksRemoved, .waveformSet, .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued,
+            .entryRemoved,
             .entryMoved, .playbackStarted, .playbackPaused, .playbackResumed, .playbackSeeked, .playbackStopped,
             .skipVoteCast, .entryFinished:
             nil
@@ -28,8 +29,8 @@ extension RoomEvent {
         case .roomCreated, .memberRenamed, .roomUpdated, .roomClosed, .roleChanged, .playbackStarted, .playbackStopped,
             .entryFinished:
             true
-        case .memberJoined, .memberLeft, .memberBanned, .memberUnbanned, .tracksAdded, .tracksRemoved, .voteCast,
-            .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackPaused,
+        case .memberJoined, .memberLeft, .memberBanned, .memberUnbanned, .tracksAdded, .tracksRemoved, .waveformSet,
+            .voteCast, .voteWithdrawn, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackPaused,
             .playbackResumed, .playbackSeeked, .skipVoteCast:
             false
         }

@@ -12,6 +12,7 @@ package final class RoomHost: Sendable {
     package let registry: RoomRegistry
     package let creation: RoomCreation
     package let history: RoomHistory
+    package let waveforms: RoomWaveforms
     package let listing: RoomListing
     /// The open public rooms that have a place, if they are kept in memory.
     package let nearby: NearbyRooms
@@ -67,6 +68,7 @@ package final class RoomHost: Sendable {
         registry = RoomRegistry(dependencies: dependencies, loops: loops)
         creation = RoomCreation(registry: registry, health: health, randomness: randomness)
         history = RoomHistory(registry: registry)
+        waveforms = RoomWaveforms(registry: registry)
         listing = RoomListing(dependencies)
         sessionEnding = SessionEnding(registry: registry, sessions: sessions)
         housekeeping = Housekeeping(registry: registry, sessions: sessions, ending: sessionEnding)

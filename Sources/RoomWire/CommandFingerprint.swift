@@ -86,6 +86,9 @@ extension Fingerprint {
         case .removeTracks(let tracks):
             self.combine(Int64(tracks.count))
             for track in tracks { self.combine(track) }
+        case .setWaveform(let track, let waveform):
+            self.combine(track)
+            self.combine(waveform.name.description)
         case .vote(let track): self.combine(track)
         case .unvote(let track): self.combine(track)
         case .enqueue(let track, let index):

@@ -77,6 +77,7 @@ package enum CommandJSON {
         case .unban: .unban(member: try fields.id("member"), note: try fields.note())
         case .addTracks: .addTracks(try Self.tracks(fields))
         case .removeTracks: .removeTracks(try fields.ids("tracks"))
+        case .setWaveform: .setWaveform(track: try fields.id("track"), waveform: try Self.waveform(fields))
         case .vote: .vote(track: try fields.id("track"))
         case .unvote: .unvote(track: try fields.id("track"))
         case .enqueue: .enqueue(track: try fields.id("track"), index: try fields.countIfPresent("at"))
@@ -153,6 +154,14 @@ package enum CommandJSON {
         return role
     }
 
+    private static func waveform(_ fields: JSONFields) throws(FieldViolation) -> Waveform {
+        guard let waveform = fields["data"]?.string.flatMap(Waveform.init(text:)) else {
+            throw fields.violation(
+                "data", "\(Waveform.byteCount) bytes in base64url: \(Waveform.textLength) characters without padding")
+        }
+        return waveform
+    }
+
     private static func tracks(_ fields: JSONFields) throws(FieldViolation) -> [TrackInfo] {
         let array = try fields.array("tracks")
         var tracks: [TrackInfo] = []
@@ -214,6 +223,9 @@ extension JSONWriter {
             }
             self.endArray()
         case .removeTracks(let tracks): self.member("tracks", ids: tracks)
+        case .setWaveform(let track, let waveform):
+            self.member("track", id: track)
+            self.member("data", waveform.text)
         case .vote(let track), .unvote(let track): self.member("track", id: track)
         case .enqueue(let track, let index):
             self.member("track", id: track)

@@ -138,6 +138,10 @@ extension JSONWriter {
         case .tracksRemoved(let tracks, let by):
             self.member("tracks", ids: tracks)
             self.member("by", id: by)
+        case .waveformSet(let track, let waveform, let by):
+            self.member("track", id: track)
+            self.member("waveform", waveform.description)
+            self.member("by", id: by)
         case .voteCast(let track, let by, let votes, let requestedSeq):
             self.member("track", id: track)
             self.member("by", id: by)
@@ -251,6 +255,9 @@ extension JSONFields {
                 member: try self.id("member"), by: try self.idIfPresent("by"), note: try self.note())
         case .tracksAdded: .tracksAdded(tracks: try self.numberedTracks(), by: try self.id("by"))
         case .tracksRemoved: .tracksRemoved(tracks: try self.ids("tracks"), by: try self.id("by"))
+        case .waveformSet:
+            .waveformSet(
+                track: try self.id("track"), waveform: try self.waveformName("waveform"), by: try self.id("by"))
         case .voteCast:
             .voteCast(
                 track: try self.id("track"), by: try self.id("by"), votes: try self.count("votes"),

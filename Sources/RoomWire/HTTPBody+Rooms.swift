@@ -5,17 +5,18 @@ extension HTTPBody {
     /// Writes `{"room":Snapshot,"you":You?}`.
     ///
     /// `state` and `you` are the results of ``StateJSON/encode(_:)`` and ``YouJSON/encode(_:_:)`` for the room at
-    /// `seq`; `presence` is nil if that is not the room's current position.
+    /// `seq`; `keyed`, the room's count of keyed commands, and `presence` are nil if that is not the room's current
+    /// position.
     package static func room(
-        epoch: String, seq: Int, time: Timestamp, state: [UInt8], presence: Presence?, you: [UInt8]?
+        epoch: String, seq: Int, keyed: Int?, time: Timestamp, state: [UInt8], presence: Presence?, you: [UInt8]?
     ) -> [UInt8] {
-        let parts = Self.roomParts(epoch: epoch, seq: seq, time: time, presence: presence, you: you)
+        let parts = Self.roomParts(epoch: epoch, seq: seq, keyed: keyed, time: time, presence: presence, you: you)
         return parts.head + state + parts.tail
     }
 
-    /// The bytes before and after `state` in ``room(epoch:seq:time:state:presence:you:)``.
+    /// The bytes before and after `state` in ``room(epoch:seq:keyed:time:state:presence:you:)``.
     package static func roomParts(
-        epoch: String, seq: Int, time: Timestamp, presence: Presence?, you: [UInt8]?
+        epoch: String, seq: Int, keyed: Int?, time: Timestamp, presence: Presence?, you: [UInt8]?
     ) -> (head: [UInt8], tail: [UInt8]) {
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
@@ -23,6 +24,7 @@ extension HTTPBody {
         writer.beginObject()
         writer.member("epoch", epoch)
         writer.member("seq", seq)
+        writer.member("keyed", keyed)
         writer.member("time", time)
         writer.name("state")
         let head = writer.bytes
@@ -81,6 +83,9 @@ extension HTTPBody {
     package struct RoomAnswer: Sendable, Equatable {
         /// The position of the state.
         package var position: Position
+        /// The room's count of keyed commands; nil if the server did not know it, or the position is not the current
+        /// one.
+        package var keyed: Int?
         /// The server's clock.
         package var time: Timestamp
         /// The room.
@@ -90,8 +95,11 @@ extension HTTPBody {
         /// The client's membership; nil if its session is not a member.
         package var you: You?
 
-        package init(position: Position, time: Timestamp, state: ShownState, presence: Presence?, you: You?) {
+        package init(
+            position: Position, keyed: Int?, time: Timestamp, state: ShownState, presence: Presence?, you: You?
+        ) {
             self.position = position
+            self.keyed = keyed
             self.time = time
             self.state = state
             self.presence = presence
@@ -104,7 +112,8 @@ extension HTTPBody {
                 let you = try fields.objectIfPresent("you", You.init)
                 return try fields.object("room") { (fields) throws(FieldViolation) in
                     Self(
-                        position: try Position(fields), time: try fields.instant("time"),
+                        position: try Position(fields), keyed: try fields.countIfPresent("keyed"),
+                        time: try fields.instant("time"),
                         state: try fields.object("state", ShownState.init),
                         presence: try fields.objectIfPresent("presence", Presence.init), you: you)
                 }
@@ -114,7 +123,7 @@ extension HTTPBody {
         /// Writes the body.
         package func encoded() -> [UInt8] {
             HTTPBody.room(
-                epoch: position.epoch, seq: position.seq, time: time, state: StateJSON.encode(state),
+                epoch: position.epoch, seq: position.seq, keyed: keyed, time: time, state: StateJSON.encode(state),
                 presence: presence, you: you.map(YouJSON.encode))
         }
     }

@@ -7,10 +7,11 @@ package enum HTTPBody {
         Self.object { writer in writer.member("status", status) }
     }
 
-    /// Writes `{"seq","result"?}`: the answer to a command that was carried out.
-    package static func command(seq: Int, result: CommandResult?) -> [UInt8] {
+    /// Writes `{"seq","keyed","result"?}`: the answer to a command that was carried out.
+    package static func command(seq: Int, keyed: Int?, result: CommandResult?) -> [UInt8] {
         Self.object { writer in
             writer.member("seq", seq)
+            writer.member("keyed", keyed)
             writer.member("result", raw: result.map(ResultJSON.encode))
         }
     }
@@ -86,23 +87,28 @@ extension HTTPBody {
     package struct CommandAnswer: Sendable, Equatable {
         /// The number of the last event that the command caused; the room's position if it changed nothing.
         package var seq: Int
+        /// The room's count of keyed commands; nil if an earlier release answered.
+        package var keyed: Int?
         /// The command's result.
         package var result: CommandResult?
 
-        package init(seq: Int, result: CommandResult? = nil) {
+        package init(seq: Int, keyed: Int?, result: CommandResult? = nil) {
             self.seq = seq
+            self.keyed = keyed
             self.result = result
         }
 
         /// Reads the body.
         package static func parse(_ text: [UInt8]) throws(ServerViolation) -> Self {
             try JSONFields.answer(text.span) { (fields) throws(FieldViolation) in
-                Self(seq: try fields.count("seq"), result: try fields.resultIfPresent())
+                Self(
+                    seq: try fields.count("seq"), keyed: try fields.countIfPresent("keyed"),
+                    result: try fields.resultIfPresent())
             }
         }
 
         /// Writes the body.
-        package func encoded() -> [UInt8] { HTTPBody.command(seq: seq, result: result) }
+        package func encoded() -> [UInt8] { HTTPBody.command(seq: seq, keyed: keyed, result: result) }
     }
 
     /// A page of a listing, or the rooms of a nearby search.

@@ -1,6 +1,7 @@
 package import RoomDomain
 
-/// The JSON of a command's result: `{"member":3}`, `{"tracks":[7,8]}` or `{"entry":9}`.
+/// The JSON of a command's result: `{"member":3}`, `{"tracks":[7,8]}`, `{"entry":9}` or
+/// `{"waveform":"qk3…"}`.
 package enum ResultJSON {
     /// Writes the result's text, for an answer and for the log.
     package static func encode(_ result: CommandResult) -> [UInt8] {
@@ -10,6 +11,7 @@ package enum ResultJSON {
         case .member(let member): writer.member("member", id: member)
         case .tracks(let tracks): writer.member("tracks", ids: tracks)
         case .entry(let entry): writer.member("entry", id: entry)
+        case .waveform(let name): writer.member("waveform", name.description)
         }
         writer.endObject()
         return writer.bytes
@@ -30,6 +32,7 @@ package enum ResultJSON {
     static func read(_ fields: JSONFields) throws(FieldViolation) -> CommandResult? {
         if let member = try fields.idIfPresent("member", as: MemberID.self) { return .member(member) }
         if let entry = try fields.idIfPresent("entry", as: EntryID.self) { return .entry(entry) }
+        if let name = try fields.waveformNameIfPresent("waveform") { return .waveform(name) }
         return fields["tracks"] == nil ? nil : .tracks(try fields.ids("tracks"))
     }
 }

@@ -117,6 +117,17 @@ extension JSONFields {
         return code
     }
 
+    func waveformName(_ name: String) throws(FieldViolation) -> WaveformName {
+        guard let waveform = WaveformName(try self.string(name)) else {
+            throw self.violation(name, "\(WaveformName.length) characters of base64url")
+        }
+        return waveform
+    }
+
+    func waveformNameIfPresent(_ name: String) throws(FieldViolation) -> WaveformName? {
+        self[name] == nil ? nil : try self.waveformName(name)
+    }
+
     /// Reads a valid point; `path` is the location's own path.
     func locationIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> Coordinate? {
         guard let value = self[name] else { return nil }

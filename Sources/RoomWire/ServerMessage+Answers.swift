@@ -40,11 +40,13 @@ extension ServerMessage {
 
     /// The answer to a command that was carried out and whose events are durable.
     ///
-    /// `seq` is the number of the last event that the command caused, or the room's current one if it changed nothing.
-    package static func ack(re: Int64?, seq: Int, result: CommandResult?) -> [UInt8] {
+    /// `seq` is the number of the last event that the command caused, or the room's current one if it changed nothing;
+    /// `keyed` is the room's count of keyed commands when this one was carried out, itself included.
+    package static func ack(re: Int64?, seq: Int, keyed: Int?, result: CommandResult?) -> [UInt8] {
         Self.message(.ack) { writer in
             writer.member("re", re)
             writer.member("seq", seq)
+            writer.member("keyed", keyed)
             writer.member("result", raw: result.map(ResultJSON.encode))
         }
     }
@@ -130,7 +132,8 @@ extension ServerMessage.Received {
 
     static func ack(_ fields: JSONFields) throws(FieldViolation) -> Self {
         .ack(
-            re: try fields.integerIfPresent("re"), seq: try fields.count("seq"), result: try fields.resultIfPresent())
+            re: try fields.integerIfPresent("re"), seq: try fields.count("seq"),
+            keyed: try fields.countIfPresent("keyed"), result: try fields.resultIfPresent())
     }
 
     static func error(_ fields: JSONFields) throws(FieldViolation) -> Self {

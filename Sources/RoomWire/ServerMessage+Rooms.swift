@@ -5,20 +5,22 @@ extension ServerMessage {
     /// A whole room: the answer to `subscribe`, and the replacement for deltas that a slow client has not received.
     ///
     /// `state` and `you` are the results of ``StateJSON/encode(_:)`` and ``YouJSON/encode(_:_:)`` for the room at
-    /// `seq`; `collapsed` names the events whose deltas this snapshot replaces.
+    /// `seq`; `keyed` is the room's count of keyed commands, nil if it is not known; `collapsed` names the events whose
+    /// deltas this snapshot replaces.
     package static func snapshot(
-        re: Int64?, room: RoomID, epoch: String, seq: Int, time: Timestamp, state: [UInt8], you: [UInt8]?,
-        presence: Presence, collapsed: ClosedRange<Int>? = nil
+        re: Int64?, room: RoomID, epoch: String, seq: Int, keyed: Int?, time: Timestamp, state: [UInt8],
+        you: [UInt8]?, presence: Presence, collapsed: ClosedRange<Int>? = nil
     ) -> [UInt8] {
         let parts = Self.snapshotParts(
-            re: re, room: room, epoch: epoch, seq: seq, time: time, you: you, presence: presence, collapsed: collapsed)
+            re: re, room: room, epoch: epoch, seq: seq, keyed: keyed, time: time, you: you, presence: presence,
+            collapsed: collapsed)
         return parts.head + state + parts.tail
     }
 
-    /// The bytes before and after `state` in ``snapshot(re:room:epoch:seq:time:state:you:presence:collapsed:)``.
+    /// The bytes before and after `state` in ``snapshot(re:room:epoch:seq:keyed:time:state:you:presence:collapsed:)``.
     package static func snapshotParts(
-        re: Int64?, room: RoomID, epoch: String, seq: Int, time: Timestamp, you: [UInt8]?, presence: Presence,
-        collapsed: ClosedRange<Int>? = nil
+        re: Int64?, room: RoomID, epoch: String, seq: Int, keyed: Int?, time: Timestamp, you: [UInt8]?,
+        presence: Presence, collapsed: ClosedRange<Int>? = nil
     ) -> (head: [UInt8], tail: [UInt8]) {
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
@@ -27,6 +29,7 @@ extension ServerMessage {
         writer.member("room", room.uuid)
         writer.member("epoch", epoch)
         writer.member("seq", seq)
+        writer.member("keyed", keyed)
         writer.member("time", time)
         writer.name("state")
         let head = writer.bytes
@@ -46,15 +49,17 @@ extension ServerMessage {
 
     /// The answer to a `subscribe` whose position can be resumed; the deltas after that position follow.
     ///
-    /// `seq` is the room's current position, which those deltas reach.
+    /// `seq` is the room's current position, which those deltas reach; `keyed` is the room's count of keyed commands,
+    /// nil if it is not known.
     package static func resumed(
-        re: Int64?, room: RoomID, epoch: String, seq: Int, you: [UInt8]?, presence: Presence
+        re: Int64?, room: RoomID, epoch: String, seq: Int, keyed: Int?, you: [UInt8]?, presence: Presence
     ) -> [UInt8] {
         Self.message(.resumed) { writer in
             writer.member("re", re)
             writer.member("room", room.uuid)
             writer.member("epoch", epoch)
             writer.member("seq", seq)
+            writer.member("keyed", keyed)
             writer.member("you", raw: you)
             writer.member("presence", presence)
         }
@@ -120,6 +125,8 @@ extension ServerMessage.Received {
         package var re: Int64?
         /// The position of the state.
         package var position: Position
+        /// The room's count of keyed commands; nil if the server did not know it.
+        package var keyed: Int?
         /// The server's clock.
         package var time: Timestamp
         /// The room.
@@ -132,11 +139,12 @@ extension ServerMessage.Received {
         package var collapsed: ClosedRange<Int>?
 
         package init(
-            re: Int64?, position: Position, time: Timestamp, state: ShownState, you: You?, presence: Presence,
-            collapsed: ClosedRange<Int>? = nil
+            re: Int64?, position: Position, keyed: Int?, time: Timestamp, state: ShownState, you: You?,
+            presence: Presence, collapsed: ClosedRange<Int>? = nil
         ) {
             self.re = re
             self.position = position
+            self.keyed = keyed
             self.time = time
             self.state = state
             self.you = you
@@ -146,7 +154,8 @@ extension ServerMessage.Received {
 
         init(_ fields: JSONFields) throws(FieldViolation) {
             self.init(
-                re: try fields.integerIfPresent("re"), position: try Position(fields), time: try fields.instant("time"),
+                re: try fields.integerIfPresent("re"), position: try Position(fields),
+                keyed: try fields.countIfPresent("keyed"), time: try fields.instant("time"),
                 state: try fields.object("state", ShownState.init), you: try fields.objectIfPresent("you", You.init),
                 presence: try fields.object("presence", Presence.init), collapsed: try fields.collapsed())
             guard try fields.roomID("room") == state.id else { throw fields.violation("room", "the id in state") }
@@ -161,15 +170,20 @@ extension ServerMessage.Received {
         package var room: RoomID
         /// The room's position, which the following deltas reach.
         package var position: Position
+        /// The room's count of keyed commands; nil if the server did not know it.
+        package var keyed: Int?
         /// The client's membership; nil if its session is not a member.
         package var you: You?
         /// The online members.
         package var presence: Presence
 
-        package init(re: Int64?, room: RoomID, position: Position, you: You?, presence: Presence) {
+        package init(
+            re: Int64?, room: RoomID, position: Position, keyed: Int?, you: You?, presence: Presence
+        ) {
             self.re = re
             self.room = room
             self.position = position
+            self.keyed = keyed
             self.you = you
             self.presence = presence
         }
@@ -177,7 +191,7 @@ extension ServerMessage.Received {
         init(_ fields: JSONFields) throws(FieldViolation) {
             self.init(
                 re: try fields.integerIfPresent("re"), room: try fields.roomID("room"), position: try Position(fields),
-                you: try fields.objectIfPresent("you", You.init),
+                keyed: try fields.countIfPresent("keyed"), you: try fields.objectIfPresent("you", You.init),
                 presence: try fields.object("presence", Presence.init))
         }
     }

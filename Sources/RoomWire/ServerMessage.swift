@@ -30,8 +30,8 @@ package enum ServerMessage {
         case signal(room: RoomID, from: MemberID, data: RelayedJSON)
         /// The answer to a message without a result.
         case ok(re: Int64?)
-        /// The answer to a command that was carried out.
-        case ack(re: Int64?, seq: Int, result: CommandResult?)
+        /// The answer to a command that was carried out, with the room's count of keyed commands.
+        case ack(re: Int64?, seq: Int, keyed: Int?, result: CommandResult?)
         /// The answer to a message that was refused; a retry may succeed after `retryAfterMs`.
         case error(re: Int64?, code: ErrorName, message: String, retryAfterMs: Int?)
         /// The server ended a subscription.
@@ -104,12 +104,12 @@ extension ServerMessage.Received {
         case .snapshot(let snapshot):
             ServerMessage.snapshot(
                 re: snapshot.re, room: snapshot.state.id, epoch: snapshot.position.epoch, seq: snapshot.position.seq,
-                time: snapshot.time, state: StateJSON.encode(snapshot.state), you: snapshot.you.map(YouJSON.encode),
-                presence: snapshot.presence, collapsed: snapshot.collapsed)
+                keyed: snapshot.keyed, time: snapshot.time, state: StateJSON.encode(snapshot.state),
+                you: snapshot.you.map(YouJSON.encode), presence: snapshot.presence, collapsed: snapshot.collapsed)
         case .resumed(let resumed):
             ServerMessage.resumed(
                 re: resumed.re, room: resumed.room, epoch: resumed.position.epoch, seq: resumed.position.seq,
-                you: resumed.you.map(YouJSON.encode), presence: resumed.presence)
+                keyed: resumed.keyed, you: resumed.you.map(YouJSON.encode), presence: resumed.presence)
         case .delta(let room, let events): ServerMessage.delta(room: room, shown: events)
         case .presence(let room, let online, let change):
             ServerMessage.presence(room: room, online: online, change: change.map { ($0.on, $0.off) })
@@ -117,7 +117,8 @@ extension ServerMessage.Received {
             ServerMessage.reaction(room: room, from: member, emoji: emoji)
         case .signal(let room, let member, let data): ServerMessage.signal(room: room, from: member, data: data)
         case .ok(let re): ServerMessage.ok(re: re)
-        case .ack(let re, let seq, let result): ServerMessage.ack(re: re, seq: seq, result: result)
+        case .ack(let re, let seq, let keyed, let result):
+            ServerMessage.ack(re: re, seq: seq, keyed: keyed, result: result)
         case .error(let re, let code, let message, let retryAfterMs):
             ServerMessage.error(re: re, code: code, message: message, retryAfterMs: retryAfterMs)
         case .ended(let room, let code): ServerMessage.ended(room: room, code: code)

@@ -148,6 +148,7 @@ extension JSONWriter {
         self.member("addedBy", id: track.addedBy)
         self.member("votes", track.votes)
         self.member("requestedSeq", track.requestedSeq)
+        self.member("waveform", track.waveform?.description)
     }
 
     /// Writes the waiting entries, in play order.
@@ -229,7 +230,8 @@ extension Track {
     init(_ fields: JSONFields) throws(FieldViolation) {
         self.init(
             id: try fields.id("track"), info: try fields.trackInfo(), addedBy: try fields.id("addedBy"),
-            votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"))
+            votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"),
+            waveform: try fields.waveformNameIfPresent("waveform"))
     }
 }
 

@@ -8,7 +8,7 @@ package enum StoredStateJSON {
     ///
     /// It must grow whenever a release folds the same events into a different state or writes the state differently.
     /// Snapshots of other versions are not read; they are made again from the events.
-    package static let reducerVersion = 4
+    package static let reducerVersion = 5
 
     /// Writes the whole room.
     package static func encode(_ state: RoomState) -> [UInt8] {
@@ -98,10 +98,18 @@ extension JSONWriter {
             self.beginObject()
             self.members(of: track)
             self.member("lastPlay", track.lastPlay)
+            self.members(of: track.waveformHour)
             if let voters = state.voters[id] { self.member("voters", ids: voters.sorted()) }
             self.endObject()
         }
         self.endArray()
+    }
+
+    private mutating func members(of hour: WaveformHour?) {
+        guard let hour else { return }
+        self.member("waveformsSince", hour.began)
+        if hour.byGuests > 0 { self.member("guestWaveforms", hour.byGuests) }
+        if hour.byDJs > 0 { self.member("djWaveforms", hour.byDJs) }
     }
 
     private mutating func member(_ name: StaticString, _ turns: Turns?) {
@@ -194,7 +202,8 @@ extension JSONFields {
             let track = Track(
                 id: id, info: try fields.trackInfo(), addedBy: try fields.id("addedBy"),
                 votes: try fields.count("votes"), requestedSeq: try fields.countIfPresent("requestedSeq"),
-                lastPlay: try fields.countIfPresent("lastPlay"))
+                lastPlay: try fields.countIfPresent("lastPlay"),
+                waveform: try fields.waveformNameIfPresent("waveform"), waveformHour: try fields.waveformHour())
             // A track listed twice in the pool's order would be removed only once.
             guard state.tracks.updateValue(track, forKey: id) == nil else {
                 throw fields.violation("track", "listed only once")
@@ -207,6 +216,13 @@ extension JSONFields {
         }
         state.votesOfMember = votes.mapValues { Set($0) }
         state.rebuildPoolCharge()
+    }
+
+    private func waveformHour() throws(FieldViolation) -> WaveformHour? {
+        guard let began = try self.instantIfPresent("waveformsSince") else { return nil }
+        return WaveformHour(
+            began: began, byGuests: try self.countIfPresent("guestWaveforms") ?? 0,
+            byDJs: try self.countIfPresent("djWaveforms") ?? 0)
     }
 
     private func turnsIfPresent(_ name: String, at path: StaticString) throws(FieldViolation) -> Turns? {

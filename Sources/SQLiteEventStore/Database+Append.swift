@@ -87,6 +87,23 @@ extension Database {
         for session in part.left {
             try run("DELETE FROM memberships WHERE session = ? AND room_id = ?", [session, part.stream])
         }
+        for change in part.attachments { try write(change, of: part.stream) }
+    }
+
+    /// Writes a change of an attachment.
+    private func write(_ change: AttachmentChange, of stream: UUID) throws {
+        if let bytes = change.bytes {
+            try run(
+                """
+                INSERT INTO waveforms (room_id, waveform, data, unneeded_since) VALUES (?, ?, ?, ?)
+                ON CONFLICT (room_id, waveform)
+                DO UPDATE SET data = excluded.data, unneeded_since = excluded.unneeded_since
+                """, [stream, change.name, Data(bytes), change.unneededSince])
+        } else {
+            try run(
+                "UPDATE waveforms SET unneeded_since = ? WHERE room_id = ? AND waveform = ?",
+                [change.unneededSince, stream, change.name])
+        }
     }
 
     /// Returns the number of a write to the directory.

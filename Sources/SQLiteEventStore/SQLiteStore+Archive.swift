@@ -51,7 +51,10 @@ extension SQLiteStore: LogArchive {
                     try $0.decode(atIndex: 0)
                 },
                 codeTwin: head.codeTwin, forgetAt: head.forgetAt, isForgotten: head.isForgotten,
-                clearing: head.clearing, cleared: head.cleared)
+                clearing: head.clearing, cleared: head.cleared,
+                attachments: try db.all(
+                    "SELECT waveform, unneeded_since FROM waveforms WHERE room_id = ? ORDER BY waveform", [stream]
+                ) { ArchivedAttachment(name: try $0.decode(atIndex: 0), unneededSince: try $0.decode(atIndex: 1)) })
         }
     }
 
@@ -82,6 +85,14 @@ extension SQLiteStore: LogArchive {
             try db.first(
                 "SELECT \(StoredSnapshot.columns) FROM snapshots WHERE room_id = ? AND seq = ?", [stream, seq],
                 StoredSnapshot.init(row:))
+        }
+    }
+
+    package func attachments(_ names: [String], of stream: UUID) async throws(StorageFault) -> [Attachment] {
+        try await read { db in
+            try Set(names).sorted().compactMap { name in
+                try db.attachment(name, of: stream).map { Attachment(name: name, bytes: $0) }
+            }
         }
     }
 
@@ -212,6 +223,11 @@ extension Database {
         for session in part.members {
             try run("INSERT INTO memberships (session, room_id) VALUES (?, ?)", [session, part.stream])
         }
+        for attachment in part.attachments {
+            try run(
+                "INSERT INTO waveforms (room_id, waveform, data) VALUES (?, ?, ?)",
+                [part.stream, attachment.name, Data(attachment.bytes)])
+        }
     }
 }
 
@@ -223,6 +239,7 @@ extension LogPart {
         case .keys: "command_keys"
         case .snapshots: "snapshots"
         case .memberships: "memberships"
+        case .attachments: "waveforms"
         }
     }
 }

@@ -26,6 +26,19 @@ extension SQLiteStore {
         return swept != .nothing
     }
 
+    package func removeAttachments(
+        unneededSinceBefore instant: Int64, limit: Int
+    ) async throws(StorageFault) -> Int {
+        try await write { db in
+            try db.run(
+                """
+                DELETE FROM waveforms WHERE rowid IN
+                (SELECT rowid FROM waveforms WHERE unneeded_since < ? ORDER BY unneeded_since LIMIT ?)
+                """, [instant, max(0, limit)])
+            return db.changesCount
+        }
+    }
+
     package func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
         try await read { db in
             try db.all(
@@ -145,6 +158,10 @@ extension Database {
         try run(
             "DELETE FROM snapshots WHERE rowid IN (SELECT rowid FROM snapshots WHERE room_id = ? LIMIT ?)",
             [stream, max(1, limit / 100)])
+        if changesCount > 0 { return .some }
+        try run(
+            "DELETE FROM waveforms WHERE rowid IN (SELECT rowid FROM waveforms WHERE room_id = ? LIMIT ?)",
+            [stream, limit])
         if changesCount > 0 { return .some }
         for table in ["command_keys", "creations", "memberships"] {
             try run("DELETE FROM \(table) WHERE room_id = ?", [stream])

@@ -63,6 +63,10 @@ extension SQLiteStore {
         try await read { try $0.snapshot(of: stream, atMost: seq, reducerVersion) }
     }
 
+    package func attachment(_ name: String, of stream: UUID) async throws(StorageFault) -> [UInt8]? {
+        try await read { try $0.attachment(name, of: stream) }
+    }
+
     package func save(
         _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault) {
@@ -85,6 +89,13 @@ extension SQLiteStore {
 }
 
 extension Database {
+    /// Returns the bytes of an attachment.
+    func attachment(_ name: String, of stream: UUID) throws -> [UInt8]? {
+        try first("SELECT data FROM waveforms WHERE room_id = ? AND waveform = ?", [stream, name]) {
+            Array(try $0.decode(Data.self, atIndex: 0))
+        }
+    }
+
     fileprivate func head(of stream: UUID) throws -> StreamHead? {
         try first("SELECT epoch, seq, keyed FROM rooms WHERE room_id = ?", [stream]) { row in
             StreamHead(

@@ -43,6 +43,9 @@ struct Export: AsyncParsableCommand {
                 case .incompleteRoom(let id, let seq):
                     throw Failure.unavailable(
                         "room \(id) has no event \(seq): it was removed meanwhile, or run 'backline verify'")
+                case .incompleteWaveform(let room, let name):
+                    throw Failure.unavailable(
+                        "room \(room) has no waveform \(name): it was removed meanwhile, or run 'backline verify'")
                 }
             }
             if let failure { throw failure }

@@ -1,9 +1,11 @@
 """The server program as a child process, and the clients that drive it over the network."""
 
 import asyncio
+import base64
 import contextlib
 import dataclasses
 import functools
+import hashlib
 import http.client
 import json
 import os
@@ -318,6 +320,16 @@ class Person:
 def tracks(*titles, source="test"):
     """Tracks to add, by their titles."""
     return [{"source": source, "sourceId": f"id-{title}", "title": title} for title in titles]
+
+
+def waveform_text(data):
+    """The `data` of `setWaveform`."""
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def waveform_name(data):
+    """The name of a waveform, by the protocol's rule."""
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()[:16]).decode().rstrip("=")
 
 
 @functools.cache

@@ -65,6 +65,8 @@ def evolve(state, event):
         gone = set(event["tracks"])
         state["pool"] = [track for track in state["pool"] if track["track"] not in gone]
         state["queue"] = [entry for entry in state["queue"] if entry["track"] not in gone]
+    elif kind == "waveformSet":
+        _track(state, event["track"])["waveform"] = event["waveform"]
     elif kind in ("voteCast", "voteWithdrawn"):
         _count(state, event)
     elif kind == "votesCleared":

@@ -50,6 +50,7 @@ COMMANDS = [
     ("unban", {"member": 5, "reason": "mine"}, "forbidden"),
     ("addTracks", {"tracks": backline.tracks("Mine")}, "forbidden"),
     ("removeTracks", {"tracks": [2]}, "forbidden"),
+    ("setWaveform", {"track": 1, "data": backline.waveform_text(bytes(2_048))}, "forbidden"),
     ("enqueue", {"track": 1}, "forbidden"),
     ("dequeue", {"entry": 2}, "forbidden"),
     ("move", {"entry": 2, "to": 0}, "forbidden"),

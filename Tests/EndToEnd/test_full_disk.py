@@ -45,9 +45,16 @@ def test_readyz_knows_a_full_disk(servers, tmp_path):
         server.request("GET", "/readyz").expect_problem(503, "unavailable")
         assert dj.room(room)["room"]["seq"] > 0 and server.request("GET", "/healthz").status == 200
         time.sleep(0.4)
+    # A waveform is refused as a whole: neither its event nor its row is written.
+    data = bytes(2_048)
+    dj.post_command(room, "setWaveform", track=1, data=backline.waveform_text(data)).expect_problem(503, "unavailable")
+    path = f"/v1/rooms/{room}/waveforms/{backline.waveform_name(data)}"
+    dj.request("GET", path).expect_problem(404, "not_found")
     # Nobody writes: the server notices by itself.
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
     backline.eventually(lambda: ready(server) == 200, "/readyz is 200 again")
+    dj.command(room, "setWaveform", track=1, data=backline.waveform_text(data))
+    assert dj.request("GET", path).body == data
     dj.command(room, "addTracks", tracks=backline.tracks("After"))
     assert len(dj.room(room)["room"]["state"]["pool"]) == added + 1
     assert server.stop() == 0

@@ -132,6 +132,7 @@ class Stage:
             "transferOwnership": {"member": member}, "kick": {"member": member, "ban": True},
             "unban": {"member": member}, "addTracks": {"tracks": backline.tracks("Two")},
             "removeTracks": {"tracks": [1]},
+            "setWaveform": {"track": 1},
             "syncDeck": {"queue": [], "playback": {"status": "paused", "track": 1, "positionMs": 0, "atMs": 0}},
         }.get(owner, {})
 
@@ -158,6 +159,8 @@ def _value(limit, size):
     if limit.unit == "items":
         item = {"addTracks": backline.tracks("Song")[0], "removeTracks": 1, "syncDeck": {"track": 1}}[limit.owner]
         return [item] * size
+    if limit.owner == "setWaveform":
+        return "A" * size
     start = "https://a/" if limit.path.endswith("artworkUrl") else ""
     # Scalars beyond the basic plane: the limit counts neither bytes nor UTF-16 units.
     return (start + "\N{GUITAR}" * (size - len(start))) if size > len(start) else start[:size] or "x"[:size]

@@ -20,6 +20,8 @@ from fold import differences
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Schema")
+#: Exports, of the logs of the embedded store.
+EXPORTS = sorted(glob.glob(os.path.join(HERE, "Migrations", "*.export.jsonl")))
 LOGS = sorted(glob.glob(os.path.join(HERE, "Migrations", "*.sql")))
 
 
@@ -85,6 +87,25 @@ class Log:
             "ORDER BY relname")
 
 
+@pytest.mark.parametrize("kind", ("sqlite", "postgres"))
+@pytest.mark.parametrize("path", EXPORTS, ids=[os.path.basename(path) for path in EXPORTS])
+def test_an_export_of_a_release_is_imported(path, kind, servers, request, tmp_path):
+    served = json.loads(_read(path.removesuffix(".export.jsonl") + ".sqlite.json"))
+    store = ["--store", kind, "--data", str(tmp_path / "data")]
+    if kind == "postgres":
+        store += ["--database-url", request.getfixturevalue("cluster").database()]
+    for arguments in (["migrate"], ["import", path], ["verify"]):
+        done = backline.run(*arguments, *store)
+        assert done.returncode == 0, done
+    person = servers(store=store).start().session("Eva")
+    for room in served["rooms"]:
+        snapshot = person.room(room["room"])["room"]
+        assert (snapshot["epoch"], snapshot["seq"]) == (room["epoch"], room["seq"])
+        assert differences(snapshot["state"], room["state"]) == []
+        assert person.events(room["room"]) == _shown(room["events"])
+        check_log(person, room["room"])
+
+
 def test_there_is_a_log_of_a_release_for_each_store():
     assert {os.path.basename(path).split(".")[1] for path in LOGS} == {"postgres", "sqlite"}
 
@@ -127,7 +148,7 @@ def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
 
     # Commands acknowledged before are acknowledged again, and carried out once.
     seq = log.served["rooms"][0]["seq"]
-    assert ben.command(kitchen, "vote", "after the snapshot", track=2) == {"seq": seq}
+    assert ben.command(kitchen, "vote", "after the snapshot", track=2)["seq"] == seq
     assert ben.command(kitchen, "join", "join 0")["result"] == {"member": 2}
     assert ana.create_room("Kitchen", key="kitchen", location={"lat": 52.52, "lon": 13.405})["room"]["seq"] == seq
     dan.post_command(attic, "join").expect_problem(410, "room_closed")

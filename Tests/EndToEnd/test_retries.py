@@ -16,6 +16,7 @@ STEPS = [
     ("Ana", "setRole", {"member": 2, "role": "dj"}),
     ("Ana", "updateRoom", {"name": "Cellar", "settings": {"skipRatio": 0.1}}),
     ("Ben", "addTracks", {"tracks": backline.tracks("One", "Two", "Three", "Four", "Five", "Six")}),
+    ("Ben", "setWaveform", {"track": 1, "data": backline.waveform_text(bytes(2_048))}),
     ("Cleo", "vote", {"track": 6}),
     ("Cleo", "unvote", {"track": 6}),
     ("Cleo", "vote", {"track": 1}),

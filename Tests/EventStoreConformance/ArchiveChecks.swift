@@ -10,11 +10,14 @@ extension ConformanceSuite {
             let part = StreamAppend(
                 stream: id(2), expected: made, events: [], keys: keys(after: 0, count: 2), left: [id(800)])
             #expect(try await archive.append([part]) == [.appended])
+            let attached = StreamAppend(
+                stream: id(3), expected: made, events: [], attachments: [.init(name: "a", bytes: [1])])
+            #expect(try await archive.append([attached]) == [.appended])
             try await archive.save(StoredSnapshot(seq: 2, reducerVersion: 1, state: [1]), of: id(3))
             try await archive.save(StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]), of: id(3))
             let expected: [LogPart: [UUID]] = [
                 .heads: [id(1), id(2), id(3)], .events: [id(1), id(2), id(3)], .keys: [id(2)], .snapshots: [id(3)],
-                .memberships: [id(1), id(3)],
+                .memberships: [id(1), id(3)], .attachments: [id(3)],
             ]
             for part in LogPart.allCases {
                 #expect(try await archive.streams(in: part, after: nil, limit: 10) == expected[part])
@@ -33,7 +36,8 @@ extension ConformanceSuite {
             remembered[1].checksum = .min
             let part = StreamAppend(
                 stream: id(1), expected: made, events: events(after: 2, count: 5), keys: remembered,
-                directory: entry(1, owner: id(801), name: "Renamed"), joined: [id(801)])
+                directory: entry(1, owner: id(801), name: "Renamed"), joined: [id(801)],
+                attachments: [.init(name: "b", bytes: [1]), .init(name: "a", bytes: [2], unneededSince: 5)])
             #expect(try await archive.append([part]) == [.appended])
             for seq in [7, 4] {
                 try await archive.save(StoredSnapshot(seq: seq, reducerVersion: 9, state: []), of: id(1))
@@ -48,7 +52,8 @@ extension ConformanceSuite {
                         head: StreamHead(epoch: "epoch-1", version: StreamVersion(seq: 7, keyed: 3)), checksum: -17,
                         entry: entry(1, owner: id(801), name: "Renamed"), lastEvent: 7,
                         keys: remembered.map { ArchivedKey(slot: $0.ordinal, key: $0) }, members: [id(800), id(801)],
-                        snapshots: [4, 7]))
+                        snapshots: [4, 7],
+                        attachments: [.init(name: "a", unneededSince: 5), .init(name: "b")]))
             #expect(try await archive.archived(id(2)) == nil)
         },
         EventStoreCheck("checksums are kept as they are") { (test) async throws in

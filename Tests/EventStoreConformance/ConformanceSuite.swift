@@ -38,7 +38,7 @@ package enum ConformanceSuite {
     package static let checks: [EventStoreCheck] =
         appendChecks + concurrentAppendChecks + readChecks + catchUpChecks + keyChecks + creationChecks
         + concurrentCreationChecks + directoryChecks + directoryChangeChecks + sessionChecks + historyChecks
-        + archiveChecks + erasureChecks
+        + archiveChecks + erasureChecks + attachmentChecks
 }
 
 /// The store that a check uses, with a second handle.

@@ -65,7 +65,8 @@ extension ConformanceSuite {
                 #expect(try await archive.create(creation(n, key: key)) == .created)
                 try await archive.save(StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]), of: id(n))
                 let keyed = StreamAppend(
-                    stream: id(n), expected: made, events: [], keys: keys(after: 0, count: 2), joined: [id(801)])
+                    stream: id(n), expected: made, events: [], keys: keys(after: 0, count: 2), joined: [id(801)],
+                    attachments: [.init(name: "a", bytes: [1])])
                 #expect(try await archive.append([keyed]) == [.appended])
             }
             try await archive.closeStream(1, at: noon)
@@ -279,7 +280,7 @@ extension EventStore {
     }
 
     /// Closes the `n`th stream at an instant, with one event.
-    fileprivate func closeStream(_ n: Int, at instant: Int64, forget: Bool = false) async throws {
+    func closeStream(_ n: Int, at instant: Int64, forget: Bool = false) async throws {
         guard let version = try await heads(of: [id(n)])[id(n)]?.version,
             var entry = try await listedEntry(of: id(n))
         else { throw CheckFailure("stream \(n) does not exist") }

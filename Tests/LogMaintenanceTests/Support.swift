@@ -41,7 +41,9 @@ func export(_ archive: any LogArchive) async throws -> [[UInt8]] {
     }
     let counts = try #require(try await exporter.export(version: "1"))
     let lines = text.withLock { $0.split(separator: 0x0A).map(Array.init) }
-    #expect(lines.count == 2 + counts.rooms + counts.events + counts.keys + counts.creations + counts.sessions)
+    #expect(
+        lines.count == 2 + counts.rooms + counts.events + counts.keys + counts.waveforms + counts.creations
+            + counts.sessions)
     return lines
 }
 

@@ -175,4 +175,37 @@ struct VerifierTests {
         #expect(found { $0.type = "unheardOf" } == ["event 20"])
         #expect(found { $0.payload = Array("{".utf8) } == ["event 20"])
     }
+
+    @Test func `waveforms that are missing, damaged, marked or kept for nothing are found`() async throws {
+        let store = MemoryEventStore()
+        var filler = LogFiller(store, seed: TestSeed.fixed(1))
+        var room = UUID()
+        var needed: [String] = []
+        while needed.count < 3 {
+            room = try await filler.makeRoom(events: 150).room
+            needed = try #require(try await store.archived(room)).attachments.filter { $0.unneededSince == nil }
+                .map(\.name)
+        }
+        func change(_ changes: AttachmentChange...) async throws -> [Finding] {
+            let version = try #require(try await store.heads(of: [room])[room]).version
+            let part = StreamAppend(stream: room, expected: version, events: [], attachments: changes)
+            #expect(try await store.append([part]) == [.appended])
+            return try await findings(in: store)
+        }
+        #expect(try await findings(in: store).isEmpty)
+        let good = try #require(try await store.attachment(needed[0], of: room))
+        let damaged = try await change(AttachmentChange(name: needed[0], bytes: good.map { $0 ^ 1 }))
+        #expect(damaged.map(\.what) == ["waveform \(needed[0])"])
+        #expect(damaged.map(\.remedy) == [.restoreWaveform])
+        #expect(try await change(AttachmentChange(name: needed[0], bytes: [1])).first?.found == "1 bytes")
+        #expect(try await change(AttachmentChange(name: needed[0], bytes: good)).isEmpty)
+        let marked = try await change(AttachmentChange(name: needed[1], bytes: nil, unneededSince: 7))
+        #expect(marked.map(\.remedy) == [.unmarkWaveform])
+        #expect(try await store.removeAttachments(unneededSinceBefore: 8, limit: 1) == 1)
+        let lost = try await findings(in: store)
+        #expect(lost.map(\.what) == ["waveform \(needed[1])"] && lost.map(\.remedy) == [.restoreWaveform])
+        let name = try #require(Waveform(data: Array(repeating: 77, count: Waveform.byteCount)))
+        let extra = try await change(AttachmentChange(name: name.name.description, bytes: name.data))
+        #expect(Set(extra.map(\.remedy)) == [.restoreWaveform, .deleteWaveform])
+    }
 }

@@ -46,6 +46,9 @@ extension WatchedArchive {
     func snapshot(of stream: UUID, at seq: Int) async throws(StorageFault) -> StoredSnapshot? {
         try await log.snapshot(of: stream, at: seq)
     }
+    func attachments(_ names: [String], of stream: UUID) async throws(StorageFault) -> [Attachment] {
+        try await log.attachments(names, of: stream)
+    }
     func sessions(after: UUID?, limit: Int) async throws(StorageFault) -> [SessionRecord] {
         try await log.sessions(after: after, limit: limit)
     }
@@ -70,6 +73,9 @@ extension WatchedArchive {
     func heads(of streams: [UUID]) async throws(StorageFault) -> [UUID: StreamHead] { try await log.heads(of: streams) }
     func snapshot(of stream: UUID, atMost seq: Int, reducerVersion: Int) async throws(StorageFault) -> StoredSnapshot? {
         try await log.snapshot(of: stream, atMost: seq, reducerVersion: reducerVersion)
+    }
+    func attachment(_ name: String, of stream: UUID) async throws(StorageFault) -> [UInt8]? {
+        try await log.attachment(name, of: stream)
     }
     func save(
         _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
@@ -117,6 +123,11 @@ extension WatchedArchive {
         try await log.removeStreams(closedBefore: instant, limit: limit)
     }
     func sweep(limit: Int) async throws(StorageFault) -> Bool { try await log.sweep(limit: limit) }
+    func removeAttachments(
+        unneededSinceBefore instant: Int64, limit: Int
+    ) async throws(StorageFault) -> Int {
+        try await log.removeAttachments(unneededSinceBefore: instant, limit: limit)
+    }
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {
         try await log.streamsToForget(limit: limit)
     }

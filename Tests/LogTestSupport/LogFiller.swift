@@ -77,10 +77,14 @@ package struct LogFiller {
         guard let decided = try? state.decide(command, by: actor, at: now) else { return }
         guard ends || !decided.contains(where: { if case .roomClosed = $0 { true } else { false } }) else { return }
         let result = state.result(of: command, by: actor, causing: decided)
+        let taken = state.waveforms(takenBy: decided)
         for event in state.recorded(decided, at: now) {
             state.evolve(event)
             if event.event.clearsLocation { append.clearing = event.seq }
             append.events.append(EventJSON.stored(event, in: state.id))
+        }
+        if !decided.isEmpty {
+            append.attachments.join(state.attachmentChanges(given: command.waveform, taken: taken))
         }
         guard case .session(let session, _) = actor else { return }
         let key = CommandKey(

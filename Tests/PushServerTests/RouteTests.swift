@@ -14,6 +14,7 @@ import Testing
         ("/assets/1", nil), ("/assets", nil), ("/icon.svg", "/icon.svg"), ("/index.html", nil),
         ("", nil), ("healthz", nil), ("x/healthz", nil), ("/healthz/", nil), ("//healthz", nil),
         ("/v1", nil),
+        ("/v1/rooms/a/waveforms/b", "/v1/rooms/{room}/waveforms/{waveform}"), ("/v1/rooms/a/waveforms", nil),
         ("/v1/rooms/a/b", nil), ("/V1/rooms", nil), ("/v1/rooms/a/pool/b", nil),
     ])
     func `a path is matched segment by segment`(path: String, expected: String?) {
@@ -31,6 +32,7 @@ import Testing
                 "/v1/sessions": "POST", "/v1/session": "GET, HEAD, PATCH, DELETE", "/v1/rooms": "GET, HEAD, POST",
                 "/v1/rooms/nearby": "GET, HEAD", "/v1/rooms/{room}": "GET, HEAD",
                 "/v1/rooms/{room}/events": "GET, HEAD", "/v1/rooms/{room}/pool": "GET, HEAD",
+                "/v1/rooms/{room}/waveforms/{waveform}": "GET, HEAD",
                 "/v1/rooms/{room}/commands": "POST", "/v1/rooms/{room}/socket": "GET", "/v1/socket": "GET",
             ])
     }
@@ -50,11 +52,17 @@ import Testing
     }
 
     @Test func `the page is for anybody, and its policy is that of pages`() {
-        let page = Routes.all.filter { $0.policy != .data }
+        let page = Routes.all.filter { $0.policy.content == .page }
         #expect(page.count == 8)
         #expect(page.allSatisfy { $0.access == .anybody && $0.form == .fixed && $0.allow == "GET, HEAD" })
         #expect(page.filter { $0.policy == .page(.immutable) }.map(\.path) == ["/assets/{version}/{+path}"])
         #expect(page.allSatisfy { $0.policy.caching != .never })
+    }
+
+    @Test func `of the data, only waveforms may be kept, and by nobody but the browser that asked`() {
+        let data = Routes.all.filter { $0.policy.content == .data && $0.policy != .data }
+        #expect(data.map(\.path) == ["/v1/rooms/{room}/waveforms/{waveform}"])
+        #expect(data.allSatisfy { $0.access == .session && $0.policy == .privateData })
     }
 
     @Test(arguments: [

@@ -20,6 +20,7 @@ import Testing
     @Test(arguments: [
         (AnswerPolicy.Caching.never, "no-store"), (.revalidated, "no-cache"),
         (.immutable, "public, max-age=31536000, immutable"),
+        (.privateImmutable, "private, max-age=31536000, immutable"),
     ])
     func `a page loads only the server's own resources and may be cached`(caching: AnswerPolicy.Caching, field: String)
     {

@@ -15,6 +15,7 @@ struct ClientView: Equatable {
         var addedBy: MemberID
         var votes = 0
         var requestedSeq: Int?
+        var waveform: WaveformName?
     }
 
     struct Deck: Equatable {
@@ -60,7 +61,12 @@ struct ClientView: Equatable {
         members = room.members.mapValues { Person(name: $0.name, role: $0.role, joinedAt: $0.joinedAt) }
         pool = Dictionary(
             uniqueKeysWithValues: room.tracks.values.map {
-                ($0.id, Song(info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq))
+                (
+                    $0.id,
+                    Song(
+                        info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq,
+                        waveform: $0.waveform)
+                )
             })
         queue = room.queue.map { Waiting(entry: $0.id, track: $0.track, addedBy: $0.addedBy) }
         deck = room.onAir.map {
@@ -104,6 +110,7 @@ struct ClientView: Equatable {
         case .tracksRemoved(let tracks, _):
             for track in tracks { pool[track] = nil }
             queue.removeAll { tracks.contains($0.track) }
+        case .waveformSet(let track, let waveform, _): pool[track]?.waveform = waveform
         case .voteCast(let track, _, let votes, let requestedSeq): setVotes(of: track, votes, requestedSeq)
         case .voteWithdrawn(let track, _, let votes, let requestedSeq): setVotes(of: track, votes, requestedSeq)
         case .votesCleared(let track): setVotes(of: track, 0, nil)

@@ -24,7 +24,7 @@ import Testing
         /// Whether only a member can give it, so that the server cannot.
         var needsMembership: Bool {
             switch command.kind {
-            case .join, .leave, .rename, .vote, .unvote, .voteSkip, .addTracks, .removeTracks: true
+            case .join, .leave, .rename, .vote, .unvote, .voteSkip, .addTracks, .removeTracks, .setWaveform: true
             case .updateRoom, .closeRoom, .setRole, .transferOwnership, .kick, .unban, .enqueue, .dequeue, .move,
                 .play, .pause, .resume, .seek, .skip, .finish, .syncDeck, .countSkipVotes, .replaceOwner,
                 .endMembership:
@@ -41,6 +41,7 @@ import Testing
         Row(.kick(member: 4, ban: false, note: nil), .dj), Row(.kick(member: 4, ban: true, note: "loud"), .dj),
         Row(.kick(member: 4, ban: true, durationMs: 1, note: nil), .dj),
         Row(.addTracks([.titled("New")]), .dj), Row(.removeTracks([4]), .dj),
+        Row(.setWaveform(track: 1, waveform: Waveform.samples[0]), .dj),
         Row(.enqueue(track: 1, index: nil), .dj), Row(.dequeue(entry: 2), .dj), Row(.move(entry: 2, index: 1), .dj),
         Row(.play(entry: nil), .dj), Row(.pause, .dj), Row(.resume, .dj), Row(.seek(positionMs: 1), .dj),
         Row(.skip, .dj), Row(.finish(entry: 1), .dj), Row(.finish(entry: 99), .dj),

@@ -33,7 +33,7 @@ import Testing
         let tally = try RandomRoom.play(events: 5_000, seed: TestSeed.fixed(0))
         // The run does not stop between a command's events.
         #expect((5_000..<5_100).contains(tally.events))
-        #expect(tally.kinds.count == 24, "\(tally.kinds)")
+        #expect(tally.kinds.count == 25, "\(tally.kinds)")
     }
 
     @Test func `the same seed gives the same history`() {
@@ -50,14 +50,14 @@ import Testing
         var events = 0
         // Some events are rare: histories are played until enough were seen, long before the last seed.
         for seed in TestSeed.fixed(5_000..<5_300)
-        where kinds.count < 24 || open <= 10 || refusals <= 1_000 || events <= 1_500 {
+        where kinds.count < 25 || open <= 10 || refusals <= 1_000 || events <= 1_500 {
             let history = play(seed: seed, commands: 200)
             for recorded in history.log { kinds.insert(String("\(recorded.event)".prefix { $0 != "(" })) }
             open += history.room.isOpen ? 1 : 0
             refusals += history.refusals
             events += history.log.count
         }
-        #expect(kinds.count == 24, "\(kinds.sorted())")
+        #expect(kinds.count == 25, "\(kinds.sorted())")
         #expect(open > 10)
         #expect(refusals > 1_000)
         #expect(events > 1_500)
@@ -121,7 +121,8 @@ import Testing
     ) {
         guard room.isOpen else { return }
         switch command {
-        case .join, .rename, .updateRoom, .setRole, .unban, .vote, .unvote, .move, .pause, .resume, .finish,
+        case .join, .rename, .updateRoom, .setRole, .unban, .setWaveform, .vote, .unvote, .move, .pause, .resume,
+            .finish,
             .voteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:
             #expect(throws: Never.self, "seed \(seed), \(command)") {
                 let again = try room.decide(command, by: actor, at: now, online: online, within: Self.budget)

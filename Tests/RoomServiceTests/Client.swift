@@ -78,8 +78,8 @@ final class Client: Sendable {
     func receive(_ events: some BidirectionalCollection<RecordedEvent>, of room: RoomID, epoch: String) {
         state.withLock { state in
             let start = ServerMessage.snapshot(
-                re: nil, room: room, epoch: epoch, seq: 0, time: Timestamp(milliseconds: 0), state: Array("{}".utf8),
-                you: nil, presence: Presence(online: 0, members: nil))
+                re: nil, room: room, epoch: epoch, seq: 0, keyed: 0, time: Timestamp(milliseconds: 0),
+                state: Array("{}".utf8), you: nil, presence: Presence(online: 0, members: nil))
             receive(start, into: &state)
             if !events.isEmpty { receive(ServerMessage.delta(room: room, events: events), into: &state) }
             state.notes = []

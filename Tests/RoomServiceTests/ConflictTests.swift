@@ -25,7 +25,7 @@ import Testing
             var tracks: Set<TrackID> = []
             for answer in answers {
                 let outcome = try await answer.outcome()
-                guard case .acknowledged(let seq, .tracks(let ids)?) = outcome else {
+                guard case .acknowledged(let seq, _, .tracks(let ids)?) = outcome else {
                     Issue.record("\(outcome)")
                     continue
                 }
@@ -47,10 +47,10 @@ import Testing
             _ = try await nodes[1].state(of: room)
             let command = RoomCommand.enqueue(track: TrackID(rawValue: 1), index: 0)
             let first = try await nodes[0].tell(command, in: room, by: owner)
-            #expect(first == .acknowledged(seq: 4, result: .entry(EntryID(rawValue: 1))))
+            #expect(first == .acknowledged(seq: 4, keyed: 0, result: .entry(EntryID(rawValue: 1))))
             let appends = nodes[1].store.batches.count
             let second = try await nodes[1].tell(command, in: room, by: owner)
-            #expect(second == .acknowledged(seq: 5, result: .entry(EntryID(rawValue: 2))))
+            #expect(second == .acknowledged(seq: 5, keyed: 0, result: .entry(EntryID(rawValue: 2))))
             #expect(nodes[1].store.batches.count == appends + 2)
             try await expectFoldOfLog(of: room, on: nodes)
         }

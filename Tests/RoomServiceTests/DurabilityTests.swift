@@ -25,7 +25,7 @@ import Testing
             let before = try await node.host.registry.view(room, for: owner.session)
             #expect(before.seq == 2)
             gate.open()
-            #expect(try await answer.outcome() == .acknowledged(seq: 3, result: nil))
+            #expect(try await answer.outcome() == .acknowledged(seq: 3, keyed: 0, result: nil))
             try await expectFoldOfLog(of: room, on: [node], for: [client])
         }
     }
@@ -65,7 +65,7 @@ import Testing
             #expect(node.store.batches.count == 2)
             node.store.isDown(false)
             let again = try await node.tell(.enqueue(track: TrackID(rawValue: 1), index: nil), in: room, by: owner)
-            #expect(again == .acknowledged(seq: 4, result: .entry(EntryID(rawValue: 1))))
+            #expect(again == .acknowledged(seq: 4, keyed: 0, result: .entry(EntryID(rawValue: 1))))
             try await expectFoldOfLog(of: room, on: [node])
         }
     }
@@ -80,7 +80,7 @@ import Testing
             let command = RoomCommand.enqueue(track: TrackID(rawValue: 1), index: nil)
             #expect(try await node.tell(command, in: room, by: owner, key: "k") == .failed(.unavailable))
             #expect(client.deltas == 0)
-            let outcome = CommandOutcome.acknowledged(seq: 4, result: .entry(EntryID(rawValue: 1)))
+            let outcome = CommandOutcome.acknowledged(seq: 4, keyed: 1, result: .entry(EntryID(rawValue: 1)))
             #expect(try await node.tell(command, in: room, by: owner, key: "k") == outcome)
             #expect(try await node.tell(command, in: room, by: owner, key: "k") == outcome)
             #expect(node.store.head(of: room) == 4)
@@ -116,7 +116,7 @@ import Testing
             try await eventually("the second append") { gate.arrived == 1 }
             await node.store.writeLate()
             gate.open()
-            #expect(try await retry.outcome() == .acknowledged(seq: 4, result: .entry(EntryID(rawValue: 1))))
+            #expect(try await retry.outcome() == .acknowledged(seq: 4, keyed: 1, result: .entry(EntryID(rawValue: 1))))
             #expect(node.store.head(of: room) == 4)
             try await expectFoldOfLog(of: room, on: [node])
         }
@@ -137,10 +137,10 @@ import Testing
             await node.settle()
             #expect(rest.allSatisfy { $0.outcomeSoFar == nil })
             gate.open()
-            #expect(try await first.outcome() == .acknowledged(seq: 4, result: .entry(entry)))
-            #expect(try await rest[0].outcome() == .acknowledged(seq: 5, result: nil))
-            #expect(try await rest[1].outcome() == .acknowledged(seq: 6, result: nil))
-            #expect(try await rest[2].outcome() == .acknowledged(seq: 6, result: nil))
+            #expect(try await first.outcome() == .acknowledged(seq: 4, keyed: 0, result: .entry(entry)))
+            #expect(try await rest[0].outcome() == .acknowledged(seq: 5, keyed: 0, result: nil))
+            #expect(try await rest[1].outcome() == .acknowledged(seq: 6, keyed: 0, result: nil))
+            #expect(try await rest[2].outcome() == .acknowledged(seq: 6, keyed: 0, result: nil))
             #expect(try await rest[3].outcome() == .failed(.refused(.conflict("track 1 is on air"))))
             #expect(node.store.batches.count == 3)
         }

@@ -150,7 +150,7 @@ import Testing
         for (track, answer) in plain {
             let seqs = added[track] ?? []
             switch answer.outcomeSoFar {
-            case .acknowledged(let seq, _): #expect(seqs == [seq], "seed \(seed), track \(track)")
+            case .acknowledged(let seq, _, _): #expect(seqs == [seq], "seed \(seed), track \(track)")
             // The outcome is unknown, but the command cannot be in the log twice.
             case .failed(.unavailable): #expect(seqs.count <= 1, "seed \(seed), track \(track)")
             case .keyReused, .failed, nil: #expect(seqs == [], "seed \(seed)")

@@ -16,7 +16,7 @@ final class FaultyEventStore: EventStore {
 
     /// A call that erases parts of the log.
     enum Erasure {
-        case removeStreams, sweep, streamsToForget, rewrite, endForgetting
+        case removeStreams, sweep, streamsToForget, rewrite, endForgetting, removeAttachments
     }
 
     /// The behaviour of one call.
@@ -159,6 +159,18 @@ final class FaultyEventStore: EventStore {
     func snapshots(of room: RoomID) -> [StoredSnapshot] {
         state.withLock { $0.snapshots[room.uuid] ?? [] }
     }
+
+    /// The waveforms that a room's log holds, each with the time since which no track has it.
+    func waveforms(of room: RoomID) async throws -> [WaveformName: Int64?] {
+        let held = try await log.archived(room.uuid)?.attachments ?? []
+        return Dictionary(
+            uniqueKeysWithValues: held.compactMap { attachment in
+                WaveformName(attachment.name).map { ($0, attachment.unneededSince) }
+            })
+    }
+
+    /// The time of a room's last durable event.
+    func time(ofLastEventIn room: RoomID) -> Int64? { event(head(of: room), of: room)?.at }
 
     /// The remembered keys of a room, even if other calls fail.
     func keys(of room: RoomID) async throws -> [CommandKey] {
@@ -329,6 +341,10 @@ final class FaultyEventStore: EventStore {
         }
     }
 
+    func attachment(_ name: String, of stream: UUID) async throws(StorageFault) -> [UInt8]? {
+        try await perform(.read) { () async throws(StorageFault) in try await log.attachment(name, of: stream) }
+    }
+
     func save(
         _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault) {
@@ -429,6 +445,15 @@ final class FaultyEventStore: EventStore {
     func sweep(limit: Int) async throws(StorageFault) -> Bool {
         note(.sweep)
         return try await perform(.erasure) { () async throws(StorageFault) in try await log.sweep(limit: limit) }
+    }
+
+    func removeAttachments(
+        unneededSinceBefore instant: Int64, limit: Int
+    ) async throws(StorageFault) -> Int {
+        note(.removeAttachments)
+        return try await perform(.erasure) { () async throws(StorageFault) in
+            try await log.removeAttachments(unneededSinceBefore: instant, limit: limit)
+        }
     }
 
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {

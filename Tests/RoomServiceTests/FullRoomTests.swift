@@ -45,7 +45,8 @@ import Testing
             let late = Person.guest(1)
             #expect(
                 try await node.tell(.join(name: nil), in: room, by: late)
-                    == .acknowledged(seq: RoomLimits.members + 3, result: .member(MemberID(rawValue: 10_001))))
+                    == .acknowledged(seq: RoomLimits.members + 3, keyed: 0, result: .member(MemberID(rawValue: 10_001)))
+            )
             try await eventually("both events") { clients[1].seq == RoomLimits.members + 3 }
             let events = (1...2).compactMap { node.store.event(RoomLimits.members + 1 + $0, of: room) }
             let recorded = try events.map { try FaultyEventStore.recorded($0).event }
@@ -59,7 +60,10 @@ import Testing
             #expect(try await node.store.memberships(of: late.session.uuid) == [room.uuid])
             // A member who has gone comes back like anybody else.
             let back = try await node.tell(.join(name: nil), in: room, by: guests[2])
-            #expect(back == .acknowledged(seq: RoomLimits.members + 5, result: .member(MemberID(rawValue: 10_002))))
+            #expect(
+                back
+                    == .acknowledged(seq: RoomLimits.members + 5, keyed: 0, result: .member(MemberID(rawValue: 10_002)))
+            )
             #expect(clients.flatMap(\.complaints) == [])
         }
     }
@@ -88,7 +92,7 @@ import Testing
                 }
             }
             for _ in 0..<3 {
-                #expect(await join(owner) == .acknowledged(seq: 2, result: .member(MemberID(rawValue: 1))))
+                #expect(await join(owner) == .acknowledged(seq: 2, keyed: 0, result: .member(MemberID(rawValue: 1))))
             }
             #expect(await join(.bob, key: "1").seq == 3)
             #expect(await join(.bob, key: "1").seq == 3)

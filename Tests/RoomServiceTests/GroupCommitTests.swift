@@ -102,7 +102,7 @@ import Testing
             gate.open()
             #expect(try await first.outcome().seq == 3)
             for (place, answer) in rest.enumerated() {
-                let expected = place == 2 ? outcome : .acknowledged(seq: 3, result: nil)
+                let expected = place == 2 ? outcome : .acknowledged(seq: 3, keyed: 0, result: nil)
                 #expect(try await answer.outcome() == expected)
             }
             for (place, (room, _)) in rooms.enumerated() { #expect(node.store.head(of: room) == (place == 3 ? 2 : 3)) }

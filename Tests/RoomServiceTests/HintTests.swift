@@ -272,7 +272,7 @@ import Testing
             _ = try await nodes[1].state(of: room)
             let command = RoomCommand.addTracks([.named("Song")])
             let first = try await nodes[0].tell(command, in: room, by: owner, key: "once")
-            #expect(first == .acknowledged(seq: 3, result: .tracks([TrackID(rawValue: 1)])))
+            #expect(first == .acknowledged(seq: 3, keyed: 1, result: .tracks([TrackID(rawValue: 1)])))
             #expect(try await nodes[1].tell(command, in: room, by: owner, key: "once") == first)
             #expect(try await nodes[1].tell(.closeRoom, in: room, by: owner, key: "once") == .keyReused)
             #expect(nodes[0].store.head(of: room) == 3)

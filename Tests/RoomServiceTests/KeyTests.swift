@@ -6,7 +6,7 @@ import Testing
 /// A key makes a retry safe: at the same host, at another, later, and concurrently.
 @Suite(.timeLimit(.minutes(5))) struct KeyTests {
     private static let enqueue = RoomCommand.enqueue(track: TrackID(rawValue: 1), index: nil)
-    private static let first = CommandOutcome.acknowledged(seq: 4, result: .entry(EntryID(rawValue: 1)))
+    private static let first = CommandOutcome.acknowledged(seq: 4, keyed: 1, result: .entry(EntryID(rawValue: 1)))
 
     @Test func `the same key gets the first outcome again, on this host, another, and after a restart`() async throws {
         let store = FaultyEventStore()
@@ -47,11 +47,11 @@ import Testing
         }
         #expect(
             outcomes == [
-                .acknowledged(seq: 4, result: .member(MemberID(rawValue: 2))),
-                .acknowledged(seq: 5, result: .tracks([2, 3].map(TrackID.init(rawValue:)))),
-                .acknowledged(seq: 6, result: .entry(EntryID(rawValue: 1))),
-                .acknowledged(seq: 7, result: nil),
-                .acknowledged(seq: 7, result: .member(MemberID(rawValue: 1))),
+                .acknowledged(seq: 4, keyed: 1, result: .member(MemberID(rawValue: 2))),
+                .acknowledged(seq: 5, keyed: 2, result: .tracks([2, 3].map(TrackID.init(rawValue:)))),
+                .acknowledged(seq: 6, keyed: 3, result: .entry(EntryID(rawValue: 1))),
+                .acknowledged(seq: 7, keyed: 4, result: nil),
+                .acknowledged(seq: 7, keyed: 5, result: .member(MemberID(rawValue: 1))),
             ])
         let room = try #require(made)
         try await withNode(on: store) { node in
@@ -139,16 +139,20 @@ import Testing
         try await withNode(on: store) { node in
             let (room, owner) = try await node.makeRoom(tracks: 1)
             made = (room, owner)
-            #expect(try await node.tell(.pause, in: room, by: owner, key: "k") == .acknowledged(seq: 3, result: nil))
+            #expect(
+                try await node.tell(.pause, in: room, by: owner, key: "k")
+                    == .acknowledged(seq: 3, keyed: 1, result: nil))
             #expect(store.head(of: room) == 3)
             _ = try await node.tell(Self.enqueue, in: room, by: owner)
             _ = try await node.tell(.play(entry: nil), in: room, by: owner)
-            #expect(try await node.tell(.pause, in: room, by: owner, key: "k") == .acknowledged(seq: 3, result: nil))
+            #expect(
+                try await node.tell(.pause, in: room, by: owner, key: "k")
+                    == .acknowledged(seq: 3, keyed: 1, result: nil))
         }
         let (room, owner) = try #require(made)
         try await withNode(on: store) { node in
             let again = try await node.tell(.pause, in: room, by: owner, key: "k")
-            #expect(again == .acknowledged(seq: 3, result: nil))
+            #expect(again == .acknowledged(seq: 3, keyed: 1, result: nil))
             #expect(try store.room(room).onAir?.isPaused == false)
         }
     }

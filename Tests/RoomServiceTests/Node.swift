@@ -40,7 +40,7 @@ final class Node: Sendable {
         let answer = Answer()
         host.registry.submit(
             CommandRequest(actor: actor, key: key, command: command) { outcome in
-                if case .acknowledged(let seq, _) = outcome, seq > self.store.head(of: room) {
+                if case .acknowledged(let seq, _, _) = outcome, seq > self.store.head(of: room) {
                     self.feed.complain("\(command) is acknowledged with \(seq), which is not durable")
                 }
                 if !answer.give(outcome) { self.feed.complain("\(command) is answered twice") }
@@ -73,7 +73,7 @@ final class Node: Sendable {
     func makeRoom(tracks: Int) async throws -> (room: RoomID, owner: Person) {
         let (room, owner) = try await makeRoom()
         let outcome = try await tell(.addTracks((0..<tracks).map { .named("Song \($0)") }), in: room, by: owner)
-        #expect(outcome == .acknowledged(seq: 3, result: .tracks((1...tracks).map(TrackID.init(rawValue:)))))
+        #expect(outcome == .acknowledged(seq: 3, keyed: 0, result: .tracks((1...tracks).map(TrackID.init(rawValue:)))))
         return (room, owner)
     }
 
@@ -166,12 +166,12 @@ extension TrackInfo {
 extension CommandOutcome {
     /// The acknowledged position.
     var seq: Int? {
-        if case .acknowledged(let seq, _) = self { seq } else { nil }
+        if case .acknowledged(let seq, _, _) = self { seq } else { nil }
     }
 
     /// The acknowledged result.
     var result: CommandResult? {
-        if case .acknowledged(_, let result) = self { result } else { nil }
+        if case .acknowledged(_, _, let result) = self { result } else { nil }
     }
 }
 

@@ -118,6 +118,7 @@ final class SimulatedEventStore: EventStore {
         return try await perform(name, isWrite: true) { log throws(StorageFault) in
             let outcomes = try await log.append(batch)
             for (part, outcome) in zip(batch, outcomes) where outcome == .appended { truth.appended(part) }
+            try await truth.checkWaveforms(in: log)
             return outcomes
         }
     }
@@ -159,6 +160,10 @@ final class SimulatedEventStore: EventStore {
             try await log.save(snapshot, of: stream, in: epoch, oneIn: span)
             truth.kept(snapshot, of: stream)
         }
+    }
+
+    func attachment(_ name: String, of stream: UUID) async throws(StorageFault) -> [UInt8]? {
+        try await perform("waveform") { log throws(StorageFault) in try await log.attachment(name, of: stream) }
     }
 
     // MARK: Directory
@@ -243,6 +248,17 @@ final class SimulatedEventStore: EventStore {
 
     func sweep(limit: Int) async throws(StorageFault) -> Bool {
         try await perform("sweep", isWrite: true) { log throws(StorageFault) in try await log.sweep(limit: limit) }
+    }
+
+    func removeAttachments(
+        unneededSinceBefore instant: Int64, limit: Int
+    ) async throws(StorageFault) -> Int {
+        let truth = log.truth
+        return try await perform("remove waveforms", isWrite: true) { log throws(StorageFault) in
+            let removed = try await log.removeAttachments(unneededSinceBefore: instant, limit: limit)
+            try await truth.checkWaveforms(in: log)
+            return removed
+        }
     }
 
     func streamsToForget(limit: Int) async throws(StorageFault) -> [UUID] {

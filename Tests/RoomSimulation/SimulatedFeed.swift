@@ -1,5 +1,6 @@
 import RoomDomain
 import RoomService
+import RoomWire
 import Synchronization
 
 /// Takes the place of a node's sockets: checks everything that a room shows, and brings it to the clients.
@@ -19,6 +20,8 @@ final class SimulatedFeed: RoomFeed {
     private struct Interest {
         var room: RoomID
         var request: SubscriptionRequest
+        /// The least count of keyed commands that the answer may tell.
+        var keyed: Int
         /// Whether the room owes an answer to `request`.
         var isWaiting = true
         /// Whether the connection is closed.
@@ -29,23 +32,27 @@ final class SimulatedFeed: RoomFeed {
     private let clock: ServerClock
     private let resumableEvents: Int
     private let mustResume: Bool
+    private let logIsShared: Bool
     private let tell: @Sendable (News) -> Void
     private let interests = Mutex<[ConnectionID: Interest]>([:])
 
     init(
-        truth: Truth, clock: ServerClock, resumableEvents: Int, mustResume: Bool,
+        truth: Truth, clock: ServerClock, resumableEvents: Int, mustResume: Bool, logIsShared: Bool,
         tell: @escaping @Sendable (News) -> Void
     ) {
         self.truth = truth
         self.clock = clock
         self.resumableEvents = resumableEvents
         self.mustResume = mustResume
+        self.logIsShared = logIsShared
         self.tell = tell
     }
 
     /// Adds a connection that is about to follow a room, or to ask again.
     func add(_ request: SubscriptionRequest, to room: RoomID) {
-        interests.withLock { $0[request.connection] = Interest(room: room, request: request) }
+        // A follower that does not ask may be told what the server knows.
+        let keyed = request.isCatchUp ? 0 : logIsShared ? truth.keyed(of: room) : truth.keyedShown(of: room)
+        interests.withLock { $0[request.connection] = Interest(room: room, request: request, keyed: keyed) }
     }
 
     /// The room has learnt that a connection no longer follows.
@@ -106,6 +113,8 @@ final class SimulatedFeed: RoomFeed {
         let epoch = truth.check(
             subscription, for: interest.request, at: clock.now, resumableEvents: resumableEvents,
             mustResume: mustResume)
+        let keyed = (try? JSONValue(parsing: subscription.messages[0].bytes).object)?["keyed"]?.integer.map(Int.init)
+        truth.check(keyed: keyed, of: interest.room, atLeast: interest.keyed, mustBeKnown: mustResume)
         tell(.began(subscription, epoch: epoch))
     }
 

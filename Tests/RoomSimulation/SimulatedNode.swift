@@ -40,7 +40,7 @@ final class SimulatedNode: Sendable {
             wait: { await executor.sleep(for: $0) })
         feed = SimulatedFeed(
             truth: log.truth, clock: clock, resumableEvents: settings.resumableEvents, mustResume: mustResume,
-            tell: tell)
+            logIsShared: settings.logIsShared, tell: tell)
         host = RoomHost(
             store: store, settings: settings, loops: loops, clock: clock,
             randomness: ServerRandomness { dice.bits() }, bus: bus, node: name,

@@ -27,11 +27,12 @@ extension Truth {
     /// and the answer.
     func judge(_ answer: Answer) {
         switch answer.outcome {
-        case .acknowledged(let seq, let result):
-            if let problem = problem(of: answer, acknowledgedWith: seq, result) {
+        case .acknowledged(let seq, let keyed, let result):
+            if let problem = problem(of: answer, acknowledgedWith: seq, keyed, result) {
                 complain("wish \(answer.wish), \(answer.command), is acknowledged with \(seq): \(problem)")
             }
             show(answer.room, seq)
+            check(keyed: keyed, of: answer.room, atLeast: 0, mustBeKnown: true)
         case .failed(.refused(let refusal)):
             guard let room = room(answer.room) else { return complain("wish \(answer.wish) is refused by no room") }
             let isRight = (answer.head.asked...max(answer.head.asked, answer.head.answered)).contains { seq in
@@ -77,12 +78,15 @@ extension Truth {
         if case .refused(.banned) = failure { hasBanned(session, from: room) } else { false }
     }
 
-    private func problem(of answer: Answer, acknowledgedWith seq: Int, _ result: CommandResult?) -> String? {
+    private func problem(of answer: Answer, acknowledgedWith seq: Int, _ keyed: Int, _ result: CommandResult?)
+        -> String?
+    {
         guard let room = room(answer.room) else { return "there is no such room" }
         guard seq <= answer.head.answered else { return "that is not durable" }
         if let key = answer.key, case .session(let session, _) = answer.actor {
             guard let row = room.keys[KeyName(session: session.uuid, key: key)] else { return "its key is not kept" }
             guard row.seq == seq else { return "its key is kept with \(row.seq)" }
+            guard row.ordinal == keyed else { return "it is keyed command \(row.ordinal), not \(keyed)" }
         }
         if case .addTracks(let tracks) = answer.command, tracks.first?.source == Self.markSource {
             let times = mark(tracks[0].sourceID)

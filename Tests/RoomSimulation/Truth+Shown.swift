@@ -38,10 +38,11 @@ extension Truth {
         let (state, none) = (room.states[seq], Presence(online: 0, members: nil))
         let you = YouJSON.encode(state, request.session)
         let first = subscription.messages.first?.bytes ?? []
+        let keyed = (try? JSONValue(parsing: first).object)?["keyed"]?.integer.map(Int.init)
         // A server may not know yet that the log has a new epoch.
         for epoch in room.epochs.reversed() {
             let resumed = ServerMessage.resumed(
-                re: request.id, room: id, epoch: epoch, seq: seq, you: you, presence: none)
+                re: request.id, room: id, epoch: epoch, seq: seq, keyed: keyed, you: you, presence: none)
             if first.starts(with: resumed.beforePresence) {
                 if let asked = request.seq, request.epoch == epoch {
                     checkDeltas(subscription, of: room, after: asked)
@@ -54,8 +55,8 @@ extension Truth {
             guard let shown = subscription.messages.first?.state?.seq, (1...seq).contains(shown) else { continue }
             let then = room.states[shown]
             let snapshot = ServerMessage.snapshot(
-                re: request.id, room: id, epoch: epoch, seq: shown, time: now, state: StateJSON.encode(then),
-                you: YouJSON.encode(then, request.session), presence: none)
+                re: request.id, room: id, epoch: epoch, seq: shown, keyed: keyed, time: now,
+                state: StateJSON.encode(then), you: YouJSON.encode(then, request.session), presence: none)
             guard first.starts(with: snapshot.beforePresence) else { continue }
             checkDeltas(subscription, of: room, after: shown)
             if let asked = request.seq, request.epoch == epoch {

@@ -27,6 +27,8 @@ final class Truth: Sendable {
         var claims: [Int: Int] = [:]
         /// The last event that anybody was shown.
         var shown = 0
+        /// The highest count of keyed commands that anybody was shown.
+        var keyedShown = 0
         var entry: DirectoryEntry?
 
         var epoch: String { epochs[epochs.count - 1] }
@@ -207,6 +209,28 @@ final class Truth: Sendable {
     func show(_ id: RoomID, _ seq: Int) {
         state.withLock { state in
             if seq > state.rooms[id]?.shown ?? .max { state.rooms[id]?.shown = seq }
+        }
+    }
+
+    /// The number of a room's keyed commands.
+    func keyed(of id: RoomID) -> Int { state.withLock { $0.rooms[id]?.keys.count ?? 0 } }
+
+    /// The highest count of keyed commands of a room that anybody was shown.
+    func keyedShown(of id: RoomID) -> Int { state.withLock { $0.rooms[id]?.keyedShown ?? 0 } }
+
+    /// Records that somebody was shown a count of keyed commands, and complains if the room has fewer, or had more than
+    /// `least` before the question.
+    func check(keyed: Int?, of id: RoomID, atLeast least: Int, mustBeKnown: Bool) {
+        guard let keyed else {
+            if mustBeKnown { complain("the number of keyed commands in \(id) is not told") }
+            return
+        }
+        let actual = self.keyed(of: id)
+        if !(least...max(least, actual)).contains(keyed) {
+            complain("\(id) is said to have had \(keyed) keyed commands; it had \(least), and has \(actual)")
+        }
+        state.withLock { state in
+            if keyed > state.rooms[id]?.keyedShown ?? .max { state.rooms[id]?.keyedShown = keyed }
         }
     }
 

@@ -31,7 +31,8 @@ extension World {
         case 0..<45: command(client, room)
         case 45..<65: changeConnection(of: client, to: room)
         case 65..<75: if let wish = wishes.indices.last(where: { wishes[$0].key != nil }) { ask(wish) }
-        case 75..<84: look(at: room, client)
+        case 75..<81: look(at: room, client)
+        case 81..<84: lookAtWaveform(in: room, client)
         case 84..<88: lookBack(at: room, client)
         case 88..<91: readLog(of: room, client)
         case 91..<94: find(room)

@@ -17,11 +17,13 @@ extension World {
         // A server with its own log does not read it: it shows the state that it knows to be durable.
         let head = isShared ? truth.head(of: room) : truth.shown(of: room)
         // While the log is being written, only the version of its head is compared.
+        let keyed = isShared ? truth.keyed(of: room) : truth.keyedShown(of: room)
         let epochs = isShared && isSettling ? truth.room(room)?.epochs.count ?? 0 : 0
         send(node) {
             do throws(RoomFailure) {
                 let view = try await node.host.registry.view(room, for: session)
                 truth.check(view, for: session)
+                truth.check(keyed: view.keyed, of: room, atLeast: keyed, mustBeKnown: mustWork)
                 let known = truth.room(room)?.epochs.firstIndex(of: view.epoch) ?? -1
                 if mustWork, known + 1 < epochs {
                     truth.complain("\(room) is looked at in an epoch that is over, on \(node.name)")
@@ -32,6 +34,27 @@ extension World {
             } catch {
                 guard !truth.hasBanned(session, from: room, as: error) else { return }
                 if mustWork || error != .unavailable { truth.complain("\(room) cannot be looked at: \(error)") }
+            }
+        }
+    }
+
+    /// Reads a waveform that a track has: it must be there for as long as the track has it.
+    func lookAtWaveform(in room: RoomID, _ client: Client) {
+        guard let node = someNode else { return }
+        let (head, session, truth) = (truth.head(of: room), client.session.id, truth)
+        let names = truth.roomState(room).waveformNames.sorted()
+        guard !names.isEmpty else { return }
+        let name = names[dice.number(in: 0..<names.count)]
+        send(node) {
+            do throws(RoomFailure) {
+                let data = try await node.host.waveforms.data(of: name, in: room, for: session)
+                if let data, WaveformName(of: data) != name { truth.complain("waveform \(name) has other bytes") }
+                if data == nil, truth.has(name, in: room, during: head...truth.head(of: room)) {
+                    truth.complain("waveform \(name) of \(room) is not found, and a track has it")
+                }
+            } catch {
+                guard !truth.hasBanned(session, from: room, as: error) else { return }
+                if error != .unavailable { truth.complain("waveform \(name) of \(room) cannot be read: \(error)") }
             }
         }
     }

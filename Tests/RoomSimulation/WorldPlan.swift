@@ -81,6 +81,7 @@ package struct WorldPlan: Sendable {
         // Every state is then encoded outside the event loop.
         if dice.once(in: 2) { settings.longStateBytes = 0 }
         settings.answeredDeltaBytes = .max
+        settings.retainUnneededWaveformsMs = Int64([0, 1_000, 10_000][dice.number(in: 0..<3)])
         self.settings = settings
     }
 }

@@ -87,6 +87,7 @@ package struct ClientFold {
         case "roomClosed": self.foldClosing(event, at)
         case "memberBanned", "memberUnbanned": break
         case "tracksAdded", "tracksRemoved", "voteCast", "voteWithdrawn", "votesCleared": self.foldPool(event)
+        case "waveformSet": self.change("pool", "track", event) { $0["waveform"] = event["waveform"] }
         case "skipVoteCast": self.setSkipVotes(event["skipVotes"] ?? .null)
         case "entryEnqueued", "entryRemoved", "entryMoved": self.foldQueue(event)
         case "playbackStarted", "playbackPaused", "playbackResumed", "playbackSeeked", "playbackStopped",

@@ -43,7 +43,8 @@ package struct RandomCommands {
         case 28..<30: .unban(member: room.bans.values.map(\.member).min() ?? self.member(room))
         case 30..<38: .addTracks((0..<Int.random(in: 1...4, using: &self.random)).map { _ in self.info() })
         case 38..<41: .removeTracks([self.track(room), self.track(room)])
-        case 41..<60: .vote(track: self.track(room))
+        case 41..<47: .setWaveform(track: self.track(room), waveform: self.waveform())
+        case 47..<60: .vote(track: self.track(room))
         case 60..<65: .unvote(track: self.track(room))
         case 65..<75: .enqueue(track: self.track(room), index: self.random.once(in: 2) ? nil : self.index(room))
         case 75..<77: .dequeue(entry: self.entry(room))
@@ -56,6 +57,10 @@ package struct RandomCommands {
         case 97: .voteSkip(entry: room.onAir?.entry ?? self.entry(room))
         default: self.endMembership(in: room)
         }
+    }
+
+    private mutating func waveform() -> Waveform {
+        Waveform.samples[Int.random(in: 0..<Waveform.samples.count, using: &self.random)]
     }
 
     private mutating func endMembership(in room: RoomState) -> RoomCommand {

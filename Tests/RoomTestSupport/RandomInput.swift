@@ -67,7 +67,11 @@ package struct RandomInput {
         case 16: .unban(member: random.pick(room.bans.values.map(\.member).sorted(), or: 1))
         case 17..<21: .addTracks((0..<Int.random(in: 0..<20, using: &random)).map { _ in info() })
         case 21..<23: .removeTracks((0..<Int.random(in: 0..<3, using: &random)).map { _ in track(room) })
-        case 23..<33: .vote(track: track(room))
+        case 23..<28:
+            .setWaveform(
+                track: track(room),
+                waveform: Waveform.samples[Int.random(in: 0..<Waveform.samples.count, using: &random)])
+        case 28..<33: .vote(track: track(room))
         case 33..<37: .unvote(track: track(room))
         case 37..<43: .enqueue(track: track(room), index: random.once(in: 2) ? index(room) : nil)
         case 43: .dequeue(entry: entry(room))

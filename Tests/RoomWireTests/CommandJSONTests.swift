@@ -29,6 +29,7 @@ import Testing
         ("unban", ["member": "a positive integer"], ["reason": "a string"]),
         ("addTracks", ["tracks": "an array"], [:]),
         ("removeTracks", ["tracks": "an array"], [:]),
+        ("setWaveform", ["track": "a positive integer", "data": waveform], [:]),
         ("vote", ["track": "a positive integer"], [:]),
         ("unvote", ["track": "a positive integer"], [:]),
         ("enqueue", ["track": "a positive integer"], ["at": "an integer"]),
@@ -40,6 +41,8 @@ import Testing
         ("voteSkip", ["entry": "a positive integer"], [:]),
     ]
 
+    private static let waveform = "2048 bytes in base64url: 2731 characters without padding"
+
     /// A value that meets a field's requirement.
     private static func good(_ expected: String) -> String {
         switch expected {
@@ -49,6 +52,7 @@ import Testing
         case "an array": "[]"
         case "dj or guest": #""dj""#
         case "one of public, unlisted": #""public""#
+        case waveform: #""\#(Sample.waveform.text)""#
         default: "1"
         }
     }
@@ -70,6 +74,13 @@ import Testing
         case "an array": ["1", #""x""#, "{}", "true"]
         case "dj or guest": [#""owner""#, #""DJ""#, #""""#, "1"]
         case "one of public, unlisted": [#""private""#, #""Public""#, "1"]
+        case waveform:
+            ["1", "[]"]
+                + [
+                    "", "AAAA", String(repeating: "A", count: 2_730), String(repeating: "A", count: 2_732),
+                    String(repeating: "A", count: 2_730) + "=", String(repeating: "A", count: 2_730) + "B",
+                    String(repeating: "+", count: 2_731), String(repeating: "é", count: 2_731),
+                ].map { #""\#($0)""# }
         case "a positive integer": ["0", "-1", "1.5", #""1""#, "[]", "true", "9223372036854775808", "1e-1"]
         default: ["1.5", #""1""#, "[]", "false", "9223372036854775808"]
         }
@@ -194,11 +205,13 @@ import Testing
     @Test func `results are read back as they were and anything else is a fault`() throws {
         let results: [CommandResult] = [
             .member(Sample.member(3)), .tracks([]), .tracks([Sample.track(7), Sample.track(8)]),
-            .entry(Sample.entry(9)),
+            .entry(Sample.entry(9)), .waveform(Sample.waveform.name),
         ]
         for result in results { #expect(try ResultJSON.decode(ResultJSON.encode(result)) == result) }
         #expect(String(decoding: ResultJSON.encode(results[2]), as: UTF8.self) == #"{"tracks":[7,8]}"#)
-        for text in ["", "null", "[]", "{}", #"{"member":0}"#, #"{"tracks":3}"#, #"{"entry":"9"}"#] {
+        for text in [
+            "", "null", "[]", "{}", #"{"member":0}"#, #"{"tracks":3}"#, #"{"entry":"9"}"#, #"{"waveform":"AAAA"}"#,
+        ] {
             #expect(throws: StoredEventFault.self, "\(text)") { try ResultJSON.decode(Array(text.utf8)) }
         }
     }

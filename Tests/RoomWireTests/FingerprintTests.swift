@@ -23,6 +23,7 @@ import Testing
             (.leave, -5_541_712_905_181_704_001),
             (.rename(name: "Bobby"), -6_915_565_988_512_586_622),
             (.removeTracks([Sample.track(7), Sample.track(8)]), -2_726_692_910_579_040_140),
+            (.setWaveform(track: Sample.track(7), waveform: Sample.waveform), -3_866_947_074_740_460_534),
             (.unvote(track: Sample.track(7)), -3_004_990_577_108_676_241),
             (.enqueue(track: Sample.track(7), index: nil), 7_916_740_925_971_041_729),
             (.enqueue(track: Sample.track(7), index: 0), 4_806_434_457_500_031_438),

@@ -24,24 +24,26 @@ import Testing
         (
             "snapshot",
             ServerMessage.snapshot(
-                re: 1, room: Sample.room, epoch: "e1", seq: 57, time: Sample.time(0),
+                re: 1, room: Sample.room, epoch: "e1", seq: 57, keyed: 1_204, time: Sample.time(0),
                 state: StateJSON.encode(Sample.closed), you: you, presence: everybody)
         ),
         (
             "snapshot-collapsed",
             ServerMessage.snapshot(
-                re: nil, room: Sample.room, epoch: "e1", seq: 131, time: Sample.time(0),
+                re: nil, room: Sample.room, epoch: "e1", seq: 131, keyed: nil, time: Sample.time(0),
                 state: StateJSON.encode(Sample.closed), you: nil, presence: Presence(online: 1_500, members: nil),
                 collapsed: 58...131)
         ),
         (
             "resumed",
-            ServerMessage.resumed(re: -1, room: Sample.room, epoch: "e1", seq: 57, you: you, presence: everybody)
+            ServerMessage.resumed(
+                re: -1, room: Sample.room, epoch: "e1", seq: 57, keyed: 1_204, you: you, presence: everybody)
         ),
         (
             "resumed-watching",
             ServerMessage.resumed(
-                re: 1, room: Sample.room, epoch: "e1", seq: 57, you: nil, presence: Presence(online: 0, members: []))
+                re: 1, room: Sample.room, epoch: "e1", seq: 57, keyed: nil, you: nil,
+                presence: Presence(online: 0, members: []))
         ),
         (
             "delta",
@@ -74,10 +76,17 @@ import Testing
                 data: Sample.relayed(#"{ "a" : [1.0,12345678901234567890123] }"#))
         ),
         ("ok", ServerMessage.ok(re: 2)),
-        ("ack", ServerMessage.ack(re: 3, seq: 58, result: nil)),
-        ("ack-member", ServerMessage.ack(re: .max, seq: 58, result: .member(Sample.member(3)))),
-        ("ack-tracks", ServerMessage.ack(re: nil, seq: 58, result: .tracks([Sample.track(7), Sample.track(8)]))),
-        ("ack-entry", ServerMessage.ack(re: 0, seq: 58, result: .entry(Sample.entry(9)))),
+        ("ack", ServerMessage.ack(re: 3, seq: 58, keyed: 1_205, result: nil)),
+        ("ack-member", ServerMessage.ack(re: .max, seq: 58, keyed: 0, result: .member(Sample.member(3)))),
+        (
+            "ack-tracks",
+            ServerMessage.ack(re: nil, seq: 58, keyed: 1_205, result: .tracks([Sample.track(7), Sample.track(8)]))
+        ),
+        ("ack-entry", ServerMessage.ack(re: 0, seq: 58, keyed: 1, result: .entry(Sample.entry(9)))),
+        (
+            "ack-waveform",
+            ServerMessage.ack(re: 3, seq: 58, keyed: 1_205, result: .waveform(Sample.waveform.name))
+        ),
         ("error", ServerMessage.error(MessageViolation(re: 3, code: .notFound, message: "no track 7"))),
         (
             "error-retry",
@@ -115,14 +124,14 @@ import Testing
         (
             "room",
             HTTPBody.room(
-                epoch: "e1", seq: 57, time: Sample.time(0), state: StateJSON.encode(Sample.closed),
+                epoch: "e1", seq: 57, keyed: 1_204, time: Sample.time(0), state: StateJSON.encode(Sample.closed),
                 presence: everybody, you: you)
         ),
         (
             "room-past",
             HTTPBody.room(
-                epoch: "e1", seq: 57, time: Sample.time(0), state: StateJSON.encode(Sample.closed), presence: nil,
-                you: nil)
+                epoch: "e1", seq: 57, keyed: nil, time: Sample.time(0), state: StateJSON.encode(Sample.closed),
+                presence: nil, you: nil)
         ),
         (
             "events",
@@ -151,8 +160,8 @@ import Testing
                 at: Position(epoch: "e1", seq: 57))
         ),
         ("pool-none", HTTPBody.pool(PoolPage(), at: Position(epoch: "e1", seq: 57))),
-        ("command", HTTPBody.command(seq: 58, result: nil)),
-        ("command-result", HTTPBody.command(seq: 58, result: .tracks([Sample.track(7)]))),
+        ("command", HTTPBody.command(seq: 58, keyed: 0, result: nil)),
+        ("command-result", HTTPBody.command(seq: 58, keyed: 1_205, result: .tracks([Sample.track(7)]))),
         (
             "rooms",
             HTTPBody.rooms(

@@ -1,5 +1,6 @@
 import RandomTestSupport
 import RoomDomain
+import RoomTestSupport
 import RoomWire
 
 /// Random commands and messages of clients.
@@ -20,6 +21,7 @@ extension RandomValues {
         case .unban: .unban(member: id(), note: maybe { $0.text() })
         case .addTracks: .addTracks(several { $0.info() })
         case .removeTracks: .removeTracks(several { $0.id() })
+        case .setWaveform: .setWaveform(track: id(), waveform: waveform())
         case .vote: .vote(track: id())
         case .unvote: .unvote(track: id())
         case .enqueue: .enqueue(track: id(), index: maybe { $0.count() })
@@ -37,6 +39,10 @@ extension RandomValues {
         case .replaceOwner: .replaceOwner(id())
         case .endMembership: .endMembership(session: session(), reason: choice())
         }
+    }
+
+    mutating func waveform() -> Waveform {
+        Waveform.samples[Int.random(in: 0..<Waveform.samples.count, using: &random)]
     }
 
     private mutating func update() -> RoomUpdate {

@@ -26,6 +26,7 @@ extension RandomValues {
         case .tracksAdded:
             .tracksAdded(tracks: several { NumberedTrack(id: $0.id(), info: $0.info()) }, by: id())
         case .tracksRemoved: .tracksRemoved(tracks: several { $0.id() }, by: id())
+        case .waveformSet: .waveformSet(track: id(), waveform: waveform().name, by: id())
         case .voteCast: .voteCast(track: id(), by: id(), votes: count(), requestedSeq: count())
         case .voteWithdrawn: .voteWithdrawn(track: id(), by: id(), votes: count(), requestedSeq: maybe { $0.count() })
         case .votesCleared: .votesCleared(track: id())
@@ -96,10 +97,14 @@ extension RandomValues {
             }
             return .snapshot(
                 .init(
-                    re: re, position: position(), time: instant(), state: state(), you: you(), presence: presence(),
-                    collapsed: collapsed))
+                    re: re, position: position(), keyed: maybe { $0.count() }, time: instant(), state: state(),
+                    you: you(),
+                    presence: presence(), collapsed: collapsed))
         case .resumed:
-            return .resumed(.init(re: re, room: room(), position: position(), you: you(), presence: presence()))
+            return .resumed(
+                .init(
+                    re: re, room: room(), position: position(), keyed: maybe { $0.count() }, you: you(),
+                    presence: presence()))
         case .delta: return .delta(room: room(), events: shownEvents(atLeast: 1))
         case .presence:
             return .presence(
@@ -108,7 +113,7 @@ extension RandomValues {
         case .reaction: return .reaction(room: room(), from: id(), emoji: text())
         case .signal: return .signal(room: room(), from: id(), data: relayed())
         case .ok: return .ok(re: re)
-        case .ack: return .ack(re: re, seq: count(), result: result())
+        case .ack: return .ack(re: re, seq: count(), keyed: maybe { $0.count() }, result: result())
         case .error:
             return .error(re: re, code: errorName(), message: text(), retryAfterMs: maybe { $0.count() })
         case .ended: return .ended(room: room(), code: errorName())
@@ -148,7 +153,9 @@ extension ShownState {
             Member(id: $0.id, name: $0.name, role: $0.role, joinedAt: $0.joinedAt)
         }
         pool = room.poolOrder.compactMap { room.tracks[$0] }.map {
-            Track(id: $0.id, info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq)
+            Track(
+                id: $0.id, info: $0.info, addedBy: $0.addedBy, votes: $0.votes, requestedSeq: $0.requestedSeq,
+                waveform: $0.waveform)
         }
         requests = room.requestOrder()
         queue = room.queue.map { QueueEntry(id: $0.id, track: $0.track, addedBy: $0.addedBy) }

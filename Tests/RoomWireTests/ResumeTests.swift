@@ -87,7 +87,8 @@ import Testing
             if position.epoch == "e1", !self.commands.random.once(in: 6) {
                 try client.fold.receive(
                     ServerMessage.resumed(
-                        re: id, room: Sample.room, epoch: "e1", seq: self.room.seq, you: you, presence: presence))
+                        re: id, room: Sample.room, epoch: "e1", seq: self.room.seq, keyed: 0, you: you,
+                        presence: presence))
                 var missed = try self.read(after: position.seq)[...]
                 while !missed.isEmpty {
                     let part = missed.prefix(Int.random(in: 1...5, using: &self.commands.random))
@@ -98,7 +99,8 @@ import Testing
             } else {
                 try client.fold.receive(
                     ServerMessage.snapshot(
-                        re: id, room: Sample.room, epoch: "e1", seq: self.room.seq, time: self.room.lastEventAt,
+                        re: id, room: Sample.room, epoch: "e1", seq: self.room.seq, keyed: 0,
+                        time: self.room.lastEventAt,
                         state: StateJSON.encode(self.room), you: you, presence: presence))
             }
             client.isConnected = true

@@ -118,15 +118,16 @@ import Testing
     @Test func `bodies of HTTP answers`() throws {
         try rounds("answers") { (values: inout RandomValues) throws in
             let room = HTTPBody.RoomAnswer(
-                position: values.position(), time: values.instant(), state: values.state(),
-                presence: values.maybe { $0.presence() }, you: values.you())
+                position: values.position(), keyed: values.maybe { $0.count() }, time: values.instant(),
+                state: values.state(), presence: values.maybe { $0.presence() }, you: values.you())
             #expect(try HTTPBody.RoomAnswer.parse(room.encoded()) == room)
             let events = HTTPBody.EventsAnswer(position: values.position(), events: values.shownEvents(atLeast: 0))
             #expect(try HTTPBody.EventsAnswer.parse(events.encoded()) == events)
             let pool = HTTPBody.PoolAnswer(
                 position: values.position(), tracks: values.several { $0.track() }, next: values.maybe { $0.text() })
             #expect(try HTTPBody.PoolAnswer.parse(pool.encoded()) == pool)
-            let command = HTTPBody.CommandAnswer(seq: values.count(), result: values.result())
+            let command = HTTPBody.CommandAnswer(
+                seq: values.count(), keyed: values.maybe { $0.count() }, result: values.result())
             #expect(try HTTPBody.CommandAnswer.parse(command.encoded()) == command)
             let rooms = HTTPBody.RoomsAnswer(
                 rooms: values.several { $0.summary() }, next: values.maybe { $0.text() })

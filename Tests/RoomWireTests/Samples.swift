@@ -35,6 +35,14 @@ enum Sample {
         return settings
     }
 
+    /// Bytes that count from 0 to 255, eight times.
+    static let waveform: Waveform = {
+        guard let waveform = Waveform(data: (0..<Waveform.byteCount).map { UInt8($0 % 256) }) else {
+            preconditionFailure("a waveform has \(Waveform.byteCount) bytes")
+        }
+        return waveform
+    }()
+
     static func relayed(_ json: String) -> RelayedJSON {
         guard let data = RelayedJSON(Array(json.utf8)) else { preconditionFailure("not JSON: \(json)") }
         return data
@@ -143,6 +151,7 @@ enum Sample {
         ("playbackSeeked", .playbackSeeked(positionMs: 5_000, at: time(8), by: member(1))),
         ("playbackStopped", .playbackStopped(by: member(1))),
         ("playbackStopped-server", .playbackStopped),
+        ("waveformSet", .waveformSet(track: track(7), waveform: waveform.name, by: member(1))),
         ("skipVoteCast", .skipVoteCast(entry: entry(1), by: member(2), skipVotes: 1)),
         ("entryFinished", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000, by: member(1))),
         ("entryFinished-server", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000)),
@@ -221,6 +230,8 @@ enum Sample {
                 tracks: [NumberedTrack(id: track(5), info: TrackInfo(source: "file", sourceID: "e", title: "zeta"))],
                 by: member(2))
         ),
+        (17, .waveformSet(track: track(2), waveform: waveform.name, by: member(1))),
+        (18, .waveformSet(track: track(5), waveform: waveform.name, by: member(2))),
     ])
 
     /// A room that was closed soon after it was made.
@@ -263,6 +274,7 @@ enum Sample {
         ("unban-reason", .unban(member: member(2), note: "sorry")),
         ("addTracks", .addTracks([beta, TrackInfo(source: "file", sourceID: "b", title: "gamma")])),
         ("removeTracks", .removeTracks([track(7), track(8)])),
+        ("setWaveform", .setWaveform(track: track(7), waveform: waveform)),
         ("vote", .vote(track: track(7))),
         ("unvote", .unvote(track: track(7))),
         ("enqueue", .enqueue(track: track(7), index: nil)),

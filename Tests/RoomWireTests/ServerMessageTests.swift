@@ -107,7 +107,7 @@ import Testing
 
     @Test func `an unknown result is ignored`() throws {
         let ack = try read(#"{"type":"ack","re":3,"seq":4,"result":{"later":1}}"#)
-        #expect(ack == .ack(re: 3, seq: 4, result: nil))
+        #expect(ack == .ack(re: 3, seq: 4, keyed: nil, result: nil))
     }
 
     // MARK: What is wrong

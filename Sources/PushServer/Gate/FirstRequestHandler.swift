@@ -57,6 +57,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
     /// Input that has arrived and was not passed on.
     private var arrived = ByteBuffer()
     private var isDeciding = false
+    /// The position with which the socket resumes its room; nil if it gets a snapshot.
+    private var position: Position?
     /// Whether the request is HEAD: its answer has no body (RFC 9110 §9.3.2).
     private var isHead = false
     /// Whether the connection has become a socket.
@@ -179,6 +181,11 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         guard !dependencies.isDraining() else { return refuse(CommandFailure(ErrorCode.unavailable), context) }
         guard dependencies.origins.permits(origins: fields.values(of: "Origin"), host: fields.onlyValue(of: "Host"))
         else { return refuse(CommandFailure(.forbidden, "pages of this origin may not open sockets"), context) }
+        do throws(CommandFailure) {
+            if case .room = place { position = try Position(query: head.query) }
+        } catch {
+            return refuse(error, context)
+        }
         isDeciding = true
         let authenticator = dependencies.authenticator
         let authorization = fields.values(of: "Authorization").first
@@ -275,7 +282,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
                 isOpened = true
                 let connection = WebSocketConnection(
                     id, response: response, loop: dependencies.loop, hub: dependencies.hub, session: session,
-                    ownRoom: room, compression: compression, tls: dependencies.tls, ticket: ticket, place: place,
+                    ownRoom: room, position: position, compression: compression, tls: dependencies.tls, ticket: ticket,
+                    place: place,
                     account: account ?? dependencies.account([]))
                 try context.pipeline.syncOperations.addHandler(connection, position: .after(self))
                 if arrived.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(arrived)) }

@@ -151,6 +151,21 @@ enum APIDescription {
         :{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref\#
         ":"#/components/responses/Unavailable"}}}
         },
+        "/v1/rooms/{room}/waveforms/{waveform}":{
+        "parameters":[{"$ref":"#/components/parameters/Room"},{"name":"waveform","in":"path","required":true,"descri\#
+        ption":"The name of a waveform, from a track of the pool or an \#
+        event.","schema":{"$ref":"#/components/schemas/WaveformName"}}],
+        "get":{"operationId":"getWaveform","summary":"Returns the bytes of a track's \#
+        waveform","parameters":[{"name":"If-None-Match","in":"header","description":"The ETag of an answer that the \#
+        client has. If it is the waveform's, the answer has no \#
+        body.","schema":{"type":"string","maxLength":200}}],"responses":{"200":{"description":"The 2,048 bytes, \#
+        which never change for this name.","headers":{"ETag":{"$ref":"#/components/headers/ETag"}},"content":{"appli\#
+        cation/octet-stream":{"schema":{"type":"string","format":"binary"}}}},"304":{"description":"The client has \#
+        the bytes already.","headers":{"ETag":{"$ref":"#/components/headers/ETag"}}},"401":{"$ref":"#/components/res\#
+        ponses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$ref":"#/components/response\#
+        s/NotFound"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#/components/responses/Inter\#
+        nal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        },
         "/v1/rooms/{room}/commands":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
         "post":{"operationId":"sendCommand","summary":"Sends a command to the room","parameters":[{"$ref":"#/compone\#
@@ -167,12 +182,16 @@ enum APIDescription {
         },
         "/v1/rooms/{room}/socket":{
         "parameters":[{"$ref":"#/components/parameters/Room"}],
-        "get":{"operationId":"openRoomSocket","summary":"Opens a WebSocket that is subscribed to the room","response\#
-        s":{"101":{"$ref":"#/components/responses/Socket"},"400":{"$ref":"#/components/responses/BadRequest"},"401":\#
-        {"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forbidden"},"404":{"$re\#
-        f":"#/components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable"},"426":{"$ref":"#\#
-        /components/responses/UpgradeRequired"},"429":{"$ref":"#/components/responses/RateLimited"},"500":{"$ref":"#\#
-        /components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
+        "get":{"operationId":"openRoomSocket","summary":"Opens a WebSocket that is subscribed to the room, from a \#
+        position if the client has one","parameters":[{"name":"epoch","in":"query","description":"The epoch of the \#
+        client's position; given together with \#
+        seq.","schema":{"type":"string","minLength":1}},{"name":"seq","in":"query","description":"The last event \#
+        that the client has; given together with epoch.","schema":{"type":"integer","minimum":0,"maximum":9007199254\#
+        740991}}],"responses":{"101":{"$ref":"#/components/responses/Socket"},"400":{"$ref":"#/components/responses/\#
+        BadRequest"},"401":{"$ref":"#/components/responses/Unauthorized"},"403":{"$ref":"#/components/responses/Forb\#
+        idden"},"404":{"$ref":"#/components/responses/NotFound"},"406":{"$ref":"#/components/responses/NotAcceptable\#
+        "},"426":{"$ref":"#/components/responses/UpgradeRequired"},"429":{"$ref":"#/components/responses/RateLimited\#
+        "},"500":{"$ref":"#/components/responses/Internal"},"503":{"$ref":"#/components/responses/Unavailable"}}}
         },
         "/v1/socket":{
         "get":{"operationId":"openSocket","summary":"Opens a WebSocket without a subscription","responses":{"101":{"\#
@@ -205,6 +224,8 @@ enum APIDescription {
         it.","required":true,"schema":{"type":"string","pattern":"^__Host-backline_session="}},
         "RoomLocation":{"description":"The room's \#
         path.","required":true,"schema":{"type":"string","pattern":"^/v1/rooms/"}},
+        "ETag":{"description":"The waveform's name in quotation \#
+        marks.","required":true,"schema":{"type":"string","pattern":"^\"[A-Za-z0-9_-]{22}\"$"}},
         "RetryAfter":{"description":"The time after which trying again may help, in \#
         seconds.","required":true,"schema":{"type":"integer","minimum":1}}
         },
@@ -289,6 +310,8 @@ enum APIDescription {
         maxLength":40,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
         "Title":{"description":"The text is trimmed and has no control characters.","type":"string","minLength":1,"m\#
         axLength":300,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$"},
+        "WaveformName":{"description":"The first 16 bytes of the SHA-256 of a waveform's bytes, in \#
+        base64url.","type":"string","pattern":"^[A-Za-z0-9_-]{21}[AQgw]$"},
         "ArtworkUrl":{"description":"An absolute http or https address with a host. The scheme is in upper or lower \#
         case.","type":"string","minLength":1,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s\\\\][^\\s\#
         \\\\]*$"},
@@ -330,10 +353,11 @@ enum APIDescription {
         "RoomView":{"type":"object","required":["room"],"properties":{"room":{"$ref":"#/components/schemas/Snapshot"\#
         },"you":{"$ref":"#/components/schemas/You"}}},
         "Snapshot":{"type":"object","required":["epoch","seq","time","state"],"properties":{"epoch":{"type":"string"\#
-        },"seq":{"$ref":"#/components/schemas/Number"},"time":{"$ref":"#/components/schemas/Time"},"state":{"$ref":"\#
-        #/components/schemas/State"},"presence":{"type":"object","required":["online"],"properties":{"online":{"$ref\#
-        ":"#/components/schemas/Count"},"members":{"type":"array","items":{"$ref":"#/components/schemas/Number"}}}}}\#
-        },
+        },"seq":{"$ref":"#/components/schemas/Number"},"keyed":{"description":"The number of commands with a key \#
+        that the room has carried out. Absent while the event log is out of reach, and in a state of the past.","all\#
+        Of":[{"$ref":"#/components/schemas/Count"}]},"time":{"$ref":"#/components/schemas/Time"},"state":{"$ref":"#/\#
+        components/schemas/State"},"presence":{"type":"object","required":["online"],"properties":{"online":{"$ref":\#
+        "#/components/schemas/Count"},"members":{"type":"array","items":{"$ref":"#/components/schemas/Number"}}}}}},
         "You":{"type":"object","required":["member","role","votes"],"properties":{"member":{"$ref":"#/components/sch\#
         emas/Number"},"role":{"$ref":"#/components/schemas/Role"},"votes":{"type":"array","items":{"$ref":"#/compone\#
         nts/schemas/Number"}}}},
@@ -364,7 +388,7 @@ enum APIDescription {
         ts/schemas/Title"},"album":{"$ref":"#/components/schemas/Title"},"durationMs":{"type":"integer","minimum":0,\#
         "maximum":604800000},"artworkUrl":{"$ref":"#/components/schemas/ShownArtworkUrl"},"addedBy":{"$ref":"#/compo\#
         nents/schemas/Number"},"votes":{"$ref":"#/components/schemas/Count"},"requestedSeq":{"$ref":"#/components/sc\#
-        hemas/Number"}}},
+        hemas/Number"},"waveform":{"$ref":"#/components/schemas/WaveformName"}}},
         "QueueEntry":{"type":"object","required":["entry","track"],"properties":{"entry":{"$ref":"#/components/schem\#
         as/Number"},"track":{"$ref":"#/components/schemas/Number"},"addedBy":{"$ref":"#/components/schemas/Number"}}\#
         },
@@ -402,12 +426,13 @@ enum APIDescription {
         ef":"#/components/schemas/MemberJoined"},{"$ref":"#/components/schemas/MemberLeft"},{"$ref":"#/components/sc\#
         hemas/MemberRenamed"},{"$ref":"#/components/schemas/RoleChanged"},{"$ref":"#/components/schemas/MemberBanned\#
         "},{"$ref":"#/components/schemas/MemberUnbanned"},{"$ref":"#/components/schemas/TracksAdded"},{"$ref":"#/com\#
-        ponents/schemas/TracksRemoved"},{"$ref":"#/components/schemas/VoteCast"},{"$ref":"#/components/schemas/VoteW\#
-        ithdrawn"},{"$ref":"#/components/schemas/VotesCleared"},{"$ref":"#/components/schemas/SkipVoteCast"},{"$ref"\#
-        :"#/components/schemas/EntryEnqueued"},{"$ref":"#/components/schemas/EntryRemoved"},{"$ref":"#/components/sc\#
-        hemas/EntryMoved"},{"$ref":"#/components/schemas/PlaybackStarted"},{"$ref":"#/components/schemas/PlaybackPau\#
-        sed"},{"$ref":"#/components/schemas/PlaybackResumed"},{"$ref":"#/components/schemas/PlaybackSeeked"},{"$ref"\#
-        :"#/components/schemas/PlaybackStopped"},{"$ref":"#/components/schemas/EntryFinished"}]},
+        ponents/schemas/TracksRemoved"},{"$ref":"#/components/schemas/WaveformSet"},{"$ref":"#/components/schemas/Vo\#
+        teCast"},{"$ref":"#/components/schemas/VoteWithdrawn"},{"$ref":"#/components/schemas/VotesCleared"},{"$ref":\#
+        "#/components/schemas/SkipVoteCast"},{"$ref":"#/components/schemas/EntryEnqueued"},{"$ref":"#/components/sch\#
+        emas/EntryRemoved"},{"$ref":"#/components/schemas/EntryMoved"},{"$ref":"#/components/schemas/PlaybackStarted\#
+        "},{"$ref":"#/components/schemas/PlaybackPaused"},{"$ref":"#/components/schemas/PlaybackResumed"},{"$ref":"#\#
+        /components/schemas/PlaybackSeeked"},{"$ref":"#/components/schemas/PlaybackStopped"},{"$ref":"#/components/s\#
+        chemas/EntryFinished"}]},
         "RoomCreated":{"type":"object","required":["seq","at","type","id","code","name","visibility","settings"],"pr\#
         operties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"c\#
         onst":"roomCreated"},"id":{"type":"string","format":"uuid"},"code":{"$ref":"#/components/schemas/Code"},"nam\#
@@ -456,6 +481,10 @@ enum APIDescription {
         /components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"tracksRemoved"},"tra\#
         cks":{"type":"array","items":{"$ref":"#/components/schemas/Number"}},"by":{"$ref":"#/components/schemas/Numb\#
         er"}}},
+        "WaveformSet":{"type":"object","required":["seq","at","type","track","waveform","by"],"properties":{"seq":{"\#
+        $ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"waveformSet"\#
+        },"track":{"$ref":"#/components/schemas/Number"},"waveform":{"$ref":"#/components/schemas/WaveformName"},"by\#
+        ":{"$ref":"#/components/schemas/Number"}}},
         "VoteCast":{"type":"object","required":["seq","at","type","track","by","votes","requestedSeq"],"properties":\#
         {"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"vot\#
         eCast"},"track":{"$ref":"#/components/schemas/Number"},"by":{"$ref":"#/components/schemas/Number"},"votes":{\#
@@ -520,12 +549,16 @@ enum APIDescription {
         ponents/schemas/Title"},"title":{"$ref":"#/components/schemas/Title"},"artist":{"$ref":"#/components/schemas\#
         /Title"},"album":{"$ref":"#/components/schemas/Title"},"durationMs":{"type":"integer","minimum":0,"maximum":\#
         604800000},"artworkUrl":{"$ref":"#/components/schemas/ShownArtworkUrl"}}},
-        "Acknowledgement":{"type":"object","required":["seq"],"properties":{"seq":{"$ref":"#/components/schemas/Numb\#
-        er"},"result":{"description":"The command join returns the member, addTracks the tracks, and enqueue the ent\#
-        ry.","oneOf":[{"type":"object","required":["member"],"properties":{"member":{"$ref":"#/components/schemas/Nu\#
-        mber"}}},{"type":"object","required":["tracks"],"properties":{"tracks":{"type":"array","items":{"$ref":"#/co\#
-        mponents/schemas/Number"}}}},{"type":"object","required":["entry"],"properties":{"entry":{"$ref":"#/componen\#
-        ts/schemas/Number"}}}]}}},
+        "Acknowledgement":{"type":"object","required":["seq","keyed"],"properties":{"seq":{"$ref":"#/components/sche\#
+        mas/Number"},"keyed":{"description":"The number of commands with a key that the room had carried out when it\#
+         carried out this one, itself \#
+        included.","allOf":[{"$ref":"#/components/schemas/Count"}]},"result":{"description":"The command join \#
+        returns the member, addTracks the tracks, enqueue the entry, and setWaveform the waveform's name.","oneOf":[\#
+        {"type":"object","required":["member"],"properties":{"member":{"$ref":"#/components/schemas/Number"}}},{"typ\#
+        e":"object","required":["tracks"],"properties":{"tracks":{"type":"array","items":{"$ref":"#/components/schem\#
+        as/Number"}}}},{"type":"object","required":["entry"],"properties":{"entry":{"$ref":"#/components/schemas/Num\#
+        ber"}}},{"type":"object","required":["waveform"],"properties":{"waveform":{"$ref":"#/components/schemas/Wave\#
+        formName"}}}]}}},
         "CommandBody":{"type":"object","required":["command"],"properties":{"command":{"$ref":"#/components/schemas/\#
         Command"}}},
         "Command":{"description":"Protocol.md, section 5, gives the callers and the events of each command.","oneOf"\#
@@ -533,10 +566,10 @@ enum APIDescription {
         nts/schemas/RenameCommand"},{"$ref":"#/components/schemas/UpdateRoomCommand"},{"$ref":"#/components/schemas/\#
         CloseRoomCommand"},{"$ref":"#/components/schemas/MemberCommand"},{"$ref":"#/components/schemas/SetRoleComman\#
         d"},{"$ref":"#/components/schemas/KickCommand"},{"$ref":"#/components/schemas/AddTracksCommand"},{"$ref":"#/\#
-        components/schemas/RemoveTracksCommand"},{"$ref":"#/components/schemas/TrackCommand"},{"$ref":"#/components/\#
-        schemas/EnqueueCommand"},{"$ref":"#/components/schemas/EntryCommand"},{"$ref":"#/components/schemas/MoveComm\#
-        and"},{"$ref":"#/components/schemas/PlayCommand"},{"$ref":"#/components/schemas/SeekCommand"},{"$ref":"#/com\#
-        ponents/schemas/SyncDeckCommand"}]},
+        components/schemas/RemoveTracksCommand"},{"$ref":"#/components/schemas/SetWaveformCommand"},{"$ref":"#/compo\#
+        nents/schemas/TrackCommand"},{"$ref":"#/components/schemas/EnqueueCommand"},{"$ref":"#/components/schemas/En\#
+        tryCommand"},{"$ref":"#/components/schemas/MoveCommand"},{"$ref":"#/components/schemas/PlayCommand"},{"$ref"\#
+        :"#/components/schemas/SeekCommand"},{"$ref":"#/components/schemas/SyncDeckCommand"}]},
         "BareCommand":{"type":"object","required":["type"],"properties":{"type":{"enum":["leave","pause","resume","s\#
         kip"]}}},
         "JoinCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"join"},"name":{"$ref":"#/c\#
@@ -568,6 +601,10 @@ enum APIDescription {
         "RemoveTracksCommand":{"type":"object","required":["type","tracks"],"properties":{"type":{"const":"removeTra\#
         cks"},"tracks":{"type":"array","minItems":1,"maxItems":500,"items":{"$ref":"#/components/schemas/Number"}}}}\#
         ,
+        "SetWaveformCommand":{"type":"object","required":["type","track","data"],"properties":{"type":{"const":"setW\#
+        aveform"},"track":{"$ref":"#/components/schemas/Number"},"data":{"description":"2,048 bytes in base64url \#
+        without padding; 1,024 peaks, then 1,024 RMS values.","type":"string","minLength":2731,"maxLength":2731,"pat\#
+        tern":"^[A-Za-z0-9_-]{2730}[AEIMQUYcgkosw048]$"}}},
         "TrackCommand":{"type":"object","required":["type","track"],"properties":{"type":{"enum":["vote","unvote"]},\#
         "track":{"$ref":"#/components/schemas/Number"}}},
         "EnqueueCommand":{"type":"object","required":["type","track"],"properties":{"type":{"const":"enqueue"},"trac\#

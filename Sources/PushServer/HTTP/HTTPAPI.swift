@@ -33,7 +33,8 @@ struct HTTPAPI: Sendable {
             server: ServerRoutes(rooms: rooms, isStopping: isStopping, metrics: metrics), page: page,
             sessions: SessionRoutes(rooms: rooms, feeds: feeds, admission: admission, requests: requests),
             lists: ListingRoutes(rooms: rooms, admission: admission),
-            rooms: RoomRoutes(rooms: rooms, admission: admission, requests: requests))
+            rooms: RoomRoutes(rooms: rooms, admission: admission, requests: requests),
+            waveforms: WaveformRoutes(rooms: rooms, requests: requests))
         for route in routes { add(route, to: router, operations) }
         return router
     }
@@ -73,6 +74,7 @@ private struct Operations: Sendable {
     let sessions: SessionRoutes
     let lists: ListingRoutes
     let rooms: RoomRoutes
+    let waveforms: WaveformRoutes
 
     func answer(_ operation: Operation, _ request: Request, _ context: APIContext) async throws -> Response {
         switch operation {
@@ -94,6 +96,7 @@ private struct Operations: Sendable {
         case .getRoom: try await rooms.showRoom(request, context)
         case .listEvents: try await rooms.listEvents(request, context)
         case .listPool: try await rooms.listPool(request, context)
+        case .getWaveform: try await waveforms.show(request, context)
         case .sendCommand: try await rooms.command(request, context)
         case .openRoomSocket, .openSocket:
             // Opening handshakes are answered before the router.

@@ -63,7 +63,8 @@ struct RoomRoutes: Sendable {
     ) throws(CommandFailure) -> Response {
         try context.memory.shares(view.state)
         let (head, tail) = HTTPBody.roomParts(
-            epoch: view.epoch, seq: view.seq, time: view.time, presence: view.presence, you: view.you)
+            epoch: view.epoch, seq: view.seq, keyed: view.keyed, time: view.time, presence: view.presence,
+            you: view.you)
         let state = view.state.plain
         let body = ResponseBody(contentLength: head.count + state.readableBytes + tail.count) { writer in
             try await writer.write(ByteBuffer(bytes: head))
@@ -137,7 +138,7 @@ struct RoomRoutes: Sendable {
         let outcome = await rooms.registry.command(
             command, to: room, by: .session(session.id, name: session.name), key: key, from: network,
             countNewcomer: { [admission] in admission.newcomer(from: network, to: room) })
-        guard case .acknowledged(let seq, let result) = outcome else { throw CommandFailure(outcome) }
-        return Response.json(HTTPBody.command(seq: seq, result: result))
+        guard case .acknowledged(let seq, let keyed, let result) = outcome else { throw CommandFailure(outcome) }
+        return Response.json(HTTPBody.command(seq: seq, keyed: keyed, result: result))
     }
 }

@@ -5,7 +5,7 @@ enum Operation: String, CaseIterable, Sendable {
     case getHealth, getReadiness, getMetrics, getDescription
     case getPage, getAsset, getServiceWorker, getFile
     case createSession, getSession, renameSession, deleteSession
-    case createRoom, listRooms, listNearbyRooms, getRoom, listEvents, listPool, sendCommand
+    case createRoom, listRooms, listNearbyRooms, getRoom, listEvents, listPool, getWaveform, sendCommand
     case openRoomSocket, openSocket
 }
 

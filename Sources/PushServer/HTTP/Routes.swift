@@ -28,6 +28,9 @@ enum Routes {
         Route("/v1/rooms/{room}", for: .session, .json, [.get: .getRoom]),
         Route("/v1/rooms/{room}/events", for: .session, .json, [.get: .listEvents]),
         Route("/v1/rooms/{room}/pool", for: .session, .json, [.get: .listPool]),
+        Route(
+            "/v1/rooms/{room}/waveforms/{waveform}", for: .session, .fixed, policy: .privateData,
+            [.get: .getWaveform]),
         Route("/v1/rooms/{room}/commands", for: .session, .json, [.post: .sendCommand]),
 
         Route("/v1/rooms/{room}/socket", for: .session, .socket, [.get: .openRoomSocket]),

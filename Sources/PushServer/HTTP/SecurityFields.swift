@@ -19,6 +19,8 @@ struct AnswerPolicy: Sendable, Equatable {
         case revalidated
         /// Any cache may store it for a year: the content of its path never changes.
         case immutable
+        /// The cache of one browser may store it for a year: the content of its path never changes.
+        case privateImmutable
     }
 
     var content: Content
@@ -26,6 +28,9 @@ struct AnswerPolicy: Sendable, Equatable {
 
     /// Data that may not be stored.
     static let data = AnswerPolicy(content: .data, caching: .never)
+
+    /// Data whose path always has the same content, and that only some may see.
+    static let privateData = AnswerPolicy(content: .data, caching: .privateImmutable)
 
     /// A page, or a part of one.
     static func page(_ caching: Caching) -> AnswerPolicy { AnswerPolicy(content: .page, caching: caching) }
@@ -36,6 +41,7 @@ struct AnswerPolicy: Sendable, Equatable {
         case .never: "no-store"
         case .revalidated: "no-cache"
         case .immutable: "public, max-age=31536000, immutable"
+        case .privateImmutable: "private, max-age=31536000, immutable"
         }
     }
 

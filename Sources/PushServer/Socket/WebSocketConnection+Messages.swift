@@ -111,8 +111,8 @@ extension WebSocketConnection {
     private func commandAnswered(_ request: Int64?, _ outcome: CommandOutcome) {
         commandsInFlight -= 1
         switch outcome {
-        case .acknowledged(let seq, let result):
-            if let request { send(ServerMessage.ack(re: request, seq: seq, result: result)) }
+        case .acknowledged(let seq, let keyed, let result):
+            if let request { send(ServerMessage.ack(re: request, seq: seq, keyed: keyed, result: result)) }
         case .keyReused, .failed:
             let failure = CommandFailure(outcome)
             send(

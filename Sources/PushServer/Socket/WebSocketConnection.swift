@@ -46,6 +46,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     var session: Session
     /// The room of a socket that was opened for one room; nil for others.
     let ownRoom: RoomID?
+    /// The position with which that room is resumed; nil for a snapshot.
+    private let ownPosition: Position?
     /// The agreed compression.
     let compression: SocketCompression
     /// The rooms that the connection follows.
@@ -136,14 +138,15 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// first messages.
     init(
         _ id: ConnectionID, response: ByteBuffer, loop: LoopContext, hub: any SocketOwner, session: Session,
-        ownRoom: RoomID?, compression: SocketCompression, tls: TLSHandler?, ticket: AddressLimit.Ticket?,
-        place: OpenCount<SessionID>.Ticket?, account: WaitingBytes.Account
+        ownRoom: RoomID?, position: Position?, compression: SocketCompression, tls: TLSHandler?,
+        ticket: AddressLimit.Ticket?, place: OpenCount<SessionID>.Ticket?, account: WaitingBytes.Account
     ) {
         self.id = id
         self.loop = loop
         self.hub = hub
         self.session = session
         self.ownRoom = ownRoom
+        ownPosition = position
         self.compression = compression
         self.tls = tls
         self.ticket = ticket
@@ -175,7 +178,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
             close(.sessionEnded, "the session has ended")
         } else if let ownRoom {
             isEntering = true
-            subscribe(to: ownRoom, id: nil)
+            subscribe(to: ownRoom, id: nil, position: ownPosition)
         }
     }
 

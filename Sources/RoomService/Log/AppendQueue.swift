@@ -182,6 +182,7 @@ extension StreamAppend {
             directory = part.directory ?? directory
             forgetAt = part.forgetAt ?? forgetAt
             clearing = part.clearing ?? clearing
+            attachments.join(part.attachments)
             for session in part.joined { areMembers[session] = true }
             for session in part.left { areMembers[session] = false }
         }

@@ -178,7 +178,7 @@ final class GroupCommit: Sendable {
             guard !isLong || cost < most else { break }
             rest.removeFirst()
             guard let append = queue.begin() else { continue }
-            bytes += append.events.reduce(0) { $0 + $1.payload.count }
+            bytes += append.payloadBytes
             if isLong { cost += LogShares.cost(of: append) }
             entries.append(Entry(queue: queue, append: append))
         }

@@ -6,7 +6,7 @@ import RoomDomain
 /// event loops.
 ///
 /// A command is charged when it is decided, before anything is appended: one for each event, and one for each 256 bytes
-/// of all of them, estimated by ``RecordedEvent/weight``. The last command may overdraw a share, so that a long one is
+/// of all of them and of the waveforms that they bring, estimated by ``RecordedEvent/weight``. The last command may overdraw a share, so that a long one is
 /// not refused for ever.
 final class LogShares: Sendable {
     private struct Participant: Hashable {
@@ -39,7 +39,7 @@ final class LogShares: Sendable {
 
     /// Returns the cost of writing an append.
     static func cost(of append: StreamAppend) -> Int {
-        append.events.count + append.events.reduce(0) { $0 + $1.payload.count } / bytesOfOneEvent
+        append.events.count + append.payloadBytes / bytesOfOneEvent
     }
 
     /// Charges a session, and the address that it comes from, for a command or a new room.
@@ -81,5 +81,12 @@ final class LogShares: Sendable {
             case .address: "this address writes too much"
             }
         return .rateLimited(text, retryAfterMs: Int64(wait))
+    }
+}
+
+extension StreamAppend {
+    /// The bytes of its events' payloads and of its attachments.
+    var payloadBytes: Int {
+        events.reduce(0) { $0 + $1.payload.count } + attachments.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
     }
 }

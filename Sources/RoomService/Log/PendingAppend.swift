@@ -18,6 +18,8 @@ struct PendingAppend {
     private(set) var decided: [Decided] = []
     /// Callbacks that the append answers as well: it shows that the room is at its log's head.
     var verifications: [@Sendable () -> Void] = []
+    /// The waveforms that the events give to tracks, and those that no track has after them.
+    private var attachments: [AttachmentChange] = []
     /// Sessions whose membership an event began or ended.
     private var touched: Set<SessionID> = []
     /// Whether it closes the room, and whether that forgets the room; nil if it does not close it.
@@ -39,6 +41,11 @@ struct PendingAppend {
         weight += recorded.weight
     }
 
+    /// Adds the changes of waveforms' rows that belong to the events that were added last.
+    mutating func add(_ changes: [AttachmentChange]) {
+        attachments.join(changes)
+    }
+
     /// Adds a request and its answer.
     mutating func add(_ decided: Decided) {
         self.decided.append(decided)
@@ -55,6 +62,7 @@ struct PendingAppend {
             keys: keys.map { $0.sealed(in: room.id) }, epoch: epoch)
         if events.contains(where: \.event.concernsDirectory) { append.directory = DirectoryEntry(of: room) }
         append.clearing = Redaction(by: events).clearing
+        append.attachments = attachments
         var touched = touched
         if let forget = closing {
             // Closing a room ends every membership, so none needs leaving.

@@ -6,6 +6,8 @@ extension RecordedEvent {
         switch event {
         case .tracksAdded(let tracks, _): tracks.reduce(Self.least) { $0 + $1.info.weight }
         case .tracksRemoved(let tracks, _): Self.least + 8 * tracks.count
+        // With the row of the waveform itself.
+        case .waveformSet: Self.least + Waveform.byteCount
         case .memberLeft(let left): Self.least + 48 * left.votes.count + (left.note?.utf8.count ?? 0)
         case .memberJoined(_, let name, _, _), .memberRenamed(_, let name): Self.least + name.utf8.count
         case .roomUpdated(let changes):

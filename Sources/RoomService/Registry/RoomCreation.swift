@@ -56,7 +56,7 @@ package struct RoomCreation: Sendable {
             switch outcome {
             case .created:
                 return RoomView(
-                    room: id, epoch: creation.epoch, seq: state.seq, time: now,
+                    room: id, epoch: creation.epoch, seq: state.seq, keyed: 0, time: now,
                     state: SharedState(seq: state.seq, StateJSON.encode(state)),
                     you: YouJSON.encode(state, session.id), presence: Presence(online: 0, members: []), isNew: true)
             case .codeTaken: continue

@@ -6,7 +6,8 @@ import RoomDomain
 import RoomLog
 import RoomWire
 
-/// Removes data from the log: rooms to be forgotten, earlier locations, and rooms closed long ago.
+/// Removes data from the log: rooms to be forgotten, earlier locations, rooms closed long ago, and waveforms that no
+/// track has.
 ///
 /// Each server on a log does this. No work is claimed: what two servers do at once takes effect once, or gives the same
 /// result twice.
@@ -35,6 +36,8 @@ struct RoomErasure: Sendable {
     private static let sweepsPerRound = 300
     /// The number of events rewritten or deleted in one transaction, so that no append waits long.
     private static let eventsPerPage = 500
+    /// The number of waveforms deleted in one transaction.
+    private static let waveformsPerRound = 500
 
     /// Forgets rooms at the request of their owners, removes locations that were cleared, and removes rooms that were
     /// closed long ago, until cancelled.
@@ -50,7 +53,25 @@ struct RoomErasure: Sendable {
             rounds += 1
             await forgetRooms(except: &unreadable)
             await clearRooms(after: &lastCleared, except: &unreadable)
+            if rounds % Self.roundsPerRemoval == 0 { await removeWaveforms() }
             if isLeftToRemove || rounds % Self.roundsPerRemoval == 0 { isLeftToRemove = await removeClosedRooms() }
+        }
+    }
+
+    // MARK: Waveforms
+
+    /// Deletes waveforms that no track has had for a day, a limited number in a call.
+    ///
+    /// Only the log's own marks count: they are written with the events, so a waveform that a track has again is not
+    /// marked any more.
+    private func removeWaveforms() async {
+        let instant = clock.now.milliseconds - settings.retainUnneededWaveformsMs
+        do {
+            let removed = try await store.removeAttachments(
+                unneededSinceBefore: instant, limit: Self.waveformsPerRound)
+            if removed > 0 { logger.debug("Waveforms were removed", metadata: ["waveforms": "\(removed)"]) }
+        } catch {
+            logger.debug("Waveforms could not be removed", metadata: ["fault": "\(error)"])
         }
     }
 

@@ -41,7 +41,7 @@ package struct RoomHistory: Sendable {
                 let redaction = await live.redaction
                 redaction.redact(&state)
                 return RoomView(
-                    room: room, epoch: position.epoch, seq: seq, time: clock.now,
+                    room: room, epoch: position.epoch, seq: seq, keyed: nil, time: clock.now,
                     state: SharedState(seq: seq, StateJSON.encode(state)), you: YouJSON.encode(state, session),
                     presence: nil)
             } catch {

@@ -2,6 +2,7 @@ import EventStorage
 import FoundationEssentials
 import NIOCore
 import RoomDomain
+import RoomLog
 import RoomWire
 
 extension LiveRoom {
@@ -80,9 +81,13 @@ extension LiveRoom {
         }
     }
 
+    /// The count of keyed commands with those that are gathered or handed over.
+    private var projectedKeyed: Int { nextVersion.keyed + gathering.keys.count }
+
     private static func outcome(of first: CommandKey, fingerprint: Int64) -> CommandOutcome {
         guard [fingerprint, CommandKey.forgotten].contains(first.fingerprint) else { return .keyReused }
-        return .acknowledged(seq: first.seq, result: first.result.flatMap { try? ResultJSON.decode($0) })
+        return .acknowledged(
+            seq: first.seq, keyed: first.ordinal, result: first.result.flatMap { try? ResultJSON.decode($0) })
     }
 
     private func decide(_ request: CommandRequest, name: (IdempotencyWindow.Name, fingerprint: Int64)?) {
@@ -122,15 +127,19 @@ extension LiveRoom {
             return request.reply(.failed(.refused(error)))
         }
         gathering.add(recorded, to: projected)
+        let taken = projected.waveforms(takenBy: events)
         for event in recorded { projected.evolve(event) }
+        if !events.isEmpty {
+            gathering.add(projected.attachmentChanges(given: request.command.waveform, taken: taken))
+        }
         if let (name, fingerprint) = name {
             let key = CommandKey(
-                ordinal: nextVersion.keyed + gathering.keys.count + 1, session: name.session, key: name.key,
+                ordinal: projectedKeyed + 1, session: name.session, key: name.key,
                 fingerprint: fingerprint, seq: projected.seq, result: result.map(ResultJSON.encode))
             gathering.keys.append(key)
             pendingKeys[name] = key
         }
-        pend(charged, answer: .acknowledged(seq: projected.seq, result: result))
+        pend(charged, answer: .acknowledged(seq: projected.seq, keyed: projectedKeyed, result: result))
     }
 
     /// Refuses a long command before any work is done for it, if the session may write no more.

@@ -10,9 +10,12 @@ extension LiveRoom {
     /// The answer reaches the feed before any later delta: its messages end where the deltas begin.
     package func subscribe(_ request: SubscriptionRequest) {
         lastUse = loop.now
-        // A room with followers hears of other servers' writes. A location that another server has cleared must not be
-        // shown, even before this is announced.
-        let mayBeBehind = dependencies.settings.logIsShared && (!isFollowed || confirmed.location != nil)
+        // A room with followers hears of other servers' events, but not of keyed commands that change nothing; their
+        // count is told to a client that asks. A location that another server has cleared must not be shown, even
+        // before this is announced.
+        let tellsCount = !request.continues && !request.isCatchUp
+        let mayBeBehind =
+            dependencies.settings.logIsShared && (tellsCount || !isFollowed || confirmed.location != nil)
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
     }
@@ -33,6 +36,8 @@ extension LiveRoom {
     }
 
     private func answer(_ request: SubscriptionRequest) {
+        var request = request
+        request.isVerified = condition == .current
         guard condition != .forgotten else {
             return request.feed.subscriptionRefused(request, because: .noSuchRoom)
         }
@@ -136,7 +141,7 @@ extension LiveRoom {
         var messages = deltas
         if !request.continues {
             let resumed = ServerMessage.resumed(
-                re: request.id, room: id, epoch: epoch, seq: confirmed.seq,
+                re: request.id, room: id, epoch: epoch, seq: confirmed.seq, keyed: keyed(shownTo: request),
                 you: YouJSON.encode(confirmed, request.session), presence: presence.told())
             messages.insert(RoomMessage(resumed), at: 0)
         }
@@ -193,10 +198,17 @@ extension LiveRoom {
     private func snapshotMessage(of state: EncodedState, for request: SubscriptionRequest) -> RoomMessage {
         let seq = state.shared.seq
         let (head, tail) = ServerMessage.snapshotParts(
-            re: request.id, room: id, epoch: epoch, seq: seq, time: dependencies.clock.now,
-            you: YouJSON.encode(state.room, request.session), presence: presence.told(),
+            re: request.id, room: id, epoch: epoch, seq: seq, keyed: keyed(shownTo: request),
+            time: dependencies.clock.now, you: YouJSON.encode(state.room, request.session), presence: presence.told(),
             collapsed: request.collapsedFrom.flatMap { $0 <= seq ? $0...seq : nil })
         return RoomMessage(head: head, state: state.shared, tail: tail)
+    }
+
+    /// The count of keyed commands in an answer; nil while the log is out of reach, because it may have more of them.
+    ///
+    /// Where the client has not asked, the count may be older than the message.
+    private func keyed(shownTo request: SubscriptionRequest) -> Int? {
+        request.isVerified || request.isCatchUp ? version.keyed : nil
     }
 
     // MARK: Looking
@@ -207,6 +219,7 @@ extension LiveRoom {
         for session: SessionID, _ done: @escaping @Sendable (Result<RoomView, RoomFailure>) -> Void
     ) {
         lastUse = loop.now
+        let isVerified = condition == .current
         withState(compressed: false) { room, state in
             guard room.condition != .forgotten else { return done(.failure(.noSuchRoom)) }
             if let refusal = room.refusal(of: session) { return done(.failure(.refused(refusal))) }
@@ -214,7 +227,8 @@ extension LiveRoom {
             done(
                 .success(
                     RoomView(
-                        room: room.id, epoch: room.epoch, seq: state.shared.seq, time: room.dependencies.clock.now,
+                        room: room.id, epoch: room.epoch, seq: state.shared.seq,
+                        keyed: isVerified ? room.version.keyed : nil, time: room.dependencies.clock.now,
                         state: state.shared, you: YouJSON.encode(state.room, session),
                         presence: room.presence.current)))
         }

@@ -57,6 +57,8 @@ package struct SubscriptionRequest: Sendable {
     package var continues: Bool
     /// Whether the connection accepts a compressed state.
     package var takesCompressed: Bool
+    /// Whether the room was at its log's head, by all that it knew, when it began to answer.
+    var isVerified = false
     /// The feed that receives the answer.
     package var feed: any RoomFeed
 

@@ -9,6 +9,8 @@ package struct RoomView: Sendable {
     package var epoch: String
     /// The last event in `state`.
     package var seq: Int
+    /// The room's count of keyed commands; nil if it is not known, and for a view of the past.
+    package var keyed: Int?
     /// The time at which it was read.
     package var time: Timestamp
     /// `State`, as JSON.

@@ -6,7 +6,10 @@ package import RoomDomain
 /// refusal of a command that would write too much (``LogShares``).
 package enum CommandOutcome: Sendable, Equatable {
     /// The command was carried out and is durable.
-    case acknowledged(seq: Int, result: CommandResult?)
+    ///
+    /// `keyed` is the room's count of keyed commands when it was carried out, this command included. A retry gets the
+    /// count of the first time.
+    case acknowledged(seq: Int, keyed: Int, result: CommandResult?)
     /// The key was used for another command; nothing changed.
     case keyReused
     /// The command was not carried out.

@@ -53,6 +53,8 @@ package struct RoomHostSettings: Sendable {
     package var presenceGrace = TimeAmount.seconds(15)
     /// The age at which closed rooms are removed; nil: never.
     package var retainClosedRoomsMs: Int64?
+    /// The time for which a waveform is kept after the last track that had it has lost it, in milliseconds.
+    package var retainUnneededWaveformsMs: Int64 = 24 * 3_600 * 1_000
     /// Whether the open public rooms with a place are kept in memory, for searches and subscriptions.
     package var keepsNearby = true
     /// The interval at which they are read from the log; subscribers are told of changes at most once in it.

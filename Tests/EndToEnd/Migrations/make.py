@@ -4,7 +4,7 @@
 
 NUMBER is the last migration that the program knows. Run once for a release that has a new one, with that release's
 program; takes two minutes. Beside this file it leaves, for each store, the rows of the tables as SQL, and what the
-program served of them as JSON.
+program served of them as JSON; and the export of the embedded store.
 """
 
 import contextlib
@@ -30,7 +30,16 @@ TYPES = {
 }
 
 
-def play(server):
+#: The last migration of programs without waveforms.
+WITHOUT_WAVEFORMS = 6
+
+
+def types(number):
+    """The types of events in the log of a program."""
+    return TYPES | (set() if number <= WITHOUT_WAVEFORMS else {"waveformSet"})
+
+
+def play(server, number):
     """Two open rooms and a closed one, with everything that can happen; returns the people, by name."""
     ana, ben, cyd, dan = people = [server.session(name) for name in ("Ana", "Ben Ünïcode 🎵", "Cyd", "Dan")]
     place = {"lat": 52.52, "lon": 13.405}
@@ -44,6 +53,9 @@ def play(server):
          "durationMs": 448_000, "artworkUrl": "https://example.org/1.jpg"},
         *backline.tracks("Zwölf", "Éclair", "quote \" and \\ backslash", "Gone")])
     ana.command(kitchen, "removeTracks", tracks=[5])
+    if number > WITHOUT_WAVEFORMS:
+        for track in (1, 2, 1):
+            ana.command(kitchen, "setWaveform", track=track, data=backline.waveform_text(bytes([track]) * 2_048))
     for person, track in ((ana, 1), (ben, 1), (cyd, 2), (dan, 3)):
         person.command(kitchen, "vote", f"vote {track}", track=track)
     ben.command(kitchen, "unvote", track=1)
@@ -94,13 +106,13 @@ def tell(people, rooms):
 
 def make(number, store, rows):
     with backline.Server(store=store) as server:
-        people, rooms = play(server)
+        people, rooms = play(server, number)
         # When nobody has looked for a minute a room leaves memory, and its snapshot is kept.
         backline.eventually(lambda: int(rows("SELECT count(*) FROM snapshots")) >= len(rooms), "snapshots", 120)
         people[1].command(rooms[0], "vote", "after the snapshot", track=2)
         told = tell(people, rooms)
-        types = {event["type"] for room in told["rooms"] for event in room["events"]}
-        assert types == TYPES, types ^ TYPES
+        found = {event["type"] for room in told["rooms"] for event in room["events"]}
+        assert found == types(number), found ^ types(number)
         assert server.stop() == 0
     with open(os.path.join(HERE, f"{number:04}.{store[1]}.json"), "w", encoding="utf-8") as file:
         json.dump(told, file, ensure_ascii=False, indent=1, sort_keys=True)
@@ -122,6 +134,10 @@ def main():
                 return connection.execute(statement).fetchone()[0]
 
         make(number, ["--store", "sqlite", "--data", folder], rows)
+        exported = backline.run("export", "--store", "sqlite", "--data", folder)
+        assert exported.returncode == 0, exported
+        with open(os.path.join(HERE, f"{number:04}.export.jsonl"), "w", encoding="utf-8") as file:
+            file.write(exported.stdout)
         with contextlib.closing(sqlite3.connect(path)) as connection:
             # A migration has put a row into this table already.
             write(number, "sqlite", (
