@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PART, WHOLE } from '../../Sources/WebClient/Pages/room/room.js';
 import { Refusal, Store } from '../../Sources/WebClient/Pages/store/store.js';
-import { ROOM, golden, snapshot } from './samples.mjs';
+import { ROOM, golden, goldenNames, snapshot } from './samples.mjs';
 
 const YOU = { member: 2, role: 'guest', votes: [2] };
 
@@ -311,6 +311,23 @@ test('what is live reaches the room and its listeners', (t) => {
   store.post({ type: 'react', emoji: '🔥' });
   assert.deepEqual(sent, [{ type: 'react', emoji: '🔥', room: ROOM }]);
   store.receive({ type: 'message of a later release', room: ROOM });
+});
+
+test('every golden message of the server is taken, in a room and without one', (t) => {
+  const names = goldenNames('server-');
+  assert.ok(names.length > 25);
+  for (const live of [true, false]) {
+    for (const name of names) {
+      const { store, connect } = made(t, { live });
+      if (!live) connect();
+      const message = golden(name);
+      store.receive(message);
+      if (message.type === 'snapshot') assert.deepEqual([store.room.seq, store.link.state], [message.seq, 'live'], name);
+      if (message.type === 'deck' && live) assert.deepEqual(store.room.deck, message.member ? { member: message.member, ...(message.here && { here: true }) } : {}, name);
+      if (message.type === 'snapshot' && message.deck) assert.deepEqual(store.room.deck.member, message.deck, name);
+      t.mock.timers.reset();
+    }
+  }
 });
 
 test('joining tells which member the viewer is, before its event', async (t) => {
