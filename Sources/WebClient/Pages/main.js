@@ -39,9 +39,9 @@ async function all(imports) {
   try {
     const loaded = /** @type {any} */ (await Promise.all(imports));
     const unstyled = [...document.querySelectorAll('link[rel=stylesheet]')].some((link) => !(/** @type {any} */ (link).sheet));
-    if (!unstyled || !(await loadAgain())) return loaded;
-  } catch (error) {
-    if (!(await loadAgain())) throw error;
+    if (!unstyled || (await loadAgain()) !== 'soon') return loaded;
+  } catch {
+    if ((await loadAgain()) !== 'soon') setTimeout(() => location.reload(), RELOAD_EVERY_MS);
   }
   return new Promise(() => {});
 }
@@ -49,16 +49,20 @@ async function all(imports) {
 /**
  * Loads the page again where the server answers and the last time is long ago.
  *
- * @returns {Promise<boolean>} whether it does
+ * @returns {Promise<'soon' | 'not again' | 'offline'>} whether it does, or why it does not
  */
 async function loadAgain() {
-  const last = Number(sessionStorage.getItem('backline.loadedAgain'));
-  if (Math.abs(Date.now() - last) < RELOAD_EVERY_MS) return false;
   const there = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then((r) => r.ok, () => false);
-  if (!there) return false;
-  sessionStorage.setItem('backline.loadedAgain', String(Date.now()));
+  if (!there) return 'offline';
+  try {
+    const last = Number(sessionStorage.getItem('backline.loadedAgain'));
+    if (Math.abs(Date.now() - last) < RELOAD_EVERY_MS) return 'not again';
+    sessionStorage.setItem('backline.loadedAgain', String(Date.now()));
+  } catch {
+    return 'not again';
+  }
   location.reload();
-  return true;
+  return 'soon';
 }
 
 // -- What the person chose: language, theme, keys
@@ -166,7 +170,9 @@ async function load(importing) {
   try {
     return await importing();
   } catch (error) {
-    if (!(await loadAgain())) app.refused(error);
+    const outcome = await loadAgain();
+    if (outcome === 'offline') app.refused(error);
+    else if (outcome === 'not again') app.toast(t.link.newPage, { label: t.link.reload, action: () => location.reload() });
     return null;
   }
 }
