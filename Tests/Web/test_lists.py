@@ -203,9 +203,11 @@ def test_a_pasted_list_is_added_piece_by_piece(visit, party, house):
 
 
 def test_rooms_of_ones_own_stand_first(visit, party, house):
-    room = party(parties.rooftop, house)
+    room = party(parties.empty, house, name="Kitchen of one's own")
     page = visit(house, "/", person=room.mina)
-    own = page.get_by_role("region", name="Your rooms")
-    expect(own.get_by_role("link", name=re.compile("Rooftop at Ribeira"))).to_be_visible()
-    own.get_by_role("link", name=re.compile("Rooftop at Ribeira")).first.click()
-    steps.on_air(page, "Maré Alta")
+    link = page.get_by_role("region", name="Your rooms").get_by_role("link", name=re.compile("Kitchen of one's own"))
+    expect(link).to_contain_text("Yours")
+    # It is not shown a second time.
+    expect(page.get_by_role("link", name=re.compile("Kitchen of one's own"))).to_have_count(1)
+    link.click()
+    expect(page.get_by_role("heading", name="Kitchen of one's own")).to_be_visible()
