@@ -55,6 +55,8 @@ export class FakeWebSocket {
 export function browser(t, { path = '/r/7K3M9Q', session = { id: 's1', name: 'Ana' } } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   t.mock.timers.tick(1_732_200_000_000);
+  // All clocks are those of the test: a busy machine changes no result.
+  t.mock.method(performance, 'now', () => Date.now() - 1_732_200_000_000);
   FakeWebSocket.made = [];
   const page = new EventTarget(), kept = new Map(), requests = [], answers = {};
   if (session) kept.set('backline.session', JSON.stringify(session));
