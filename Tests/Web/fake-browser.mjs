@@ -81,7 +81,7 @@ export function browser(t, { path = '/r/7K3M9Q', session = { id: 's1', name: 'An
     },
   });
   const settle = async () => {
-    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+    for (let i = 0; i < 12; i++) await new Promise(setImmediate);
   };
   return {
     answers, requests, kept, settle,
