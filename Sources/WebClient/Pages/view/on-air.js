@@ -76,10 +76,11 @@ export function onAir(app) {
   const credit = h('p.credit');
   const who = h('span.who-name');
   const wave = /** @type {import('./waveform.js').WaveForm} */ (h('wave-form'));
-  const elapsed = h('span.elapsed', { 'aria-label': t.onAir.elapsed });
+  const elapsed = h('span.elapsed');
   const state = h('span.state', { hidden: true }, t.onAir.noDeck);
-  const length = h('span.length', { 'aria-label': t.onAir.length });
-  const times = h('div.times', elapsed, length);
+  const length = h('span.length');
+  const times = h('div.times',
+    h('span', h('span.unseen', t.onAir.elapsed), elapsed), h('span', h('span.unseen', t.onAir.length), length));
   const actions = h('div.act-row');
   const node = h('section.deck', { 'aria-label': t.onAir.section },
     h('div.deck-head', cover, h('div.deck-text', eyebrow, song, credit, h('p.who', who, state))),
@@ -253,7 +254,8 @@ export function onAir(app) {
     text(eyebrow, label);
     eyebrow.classList.toggle('calm', playback.status !== 'playing' || past);
     text(elapsed, playback.status === 'stopped' ? '' : duration(at));
-    text(length, playback.status === 'stopped' || durationMs === undefined ? '' : duration(durationMs));
+    text(length, playback.status === 'stopped' || !durationMs ? '' : duration(durationMs));
+    if (length.parentElement) length.parentElement.hidden = length.textContent === '';
     if (playback.status !== 'playing' || past) return;
     if (durationMs !== undefined && durationMs - at < AHEAD_MS) prefetch(room);
     timer = window.setTimeout(tick, 1000 - (at % 1000) + 4);

@@ -47,7 +47,7 @@ export function roomScreen(app, reference) {
   const tabs = h('div.tabs', list);
   const panes = h('div.panes');
   const main = h('main', { hidden: true });
-  const room = h('div.room', top, notice, main);
+  const room = h('div.room', top, main);
   const node = h('div.screen', room);
 
   /** @type {View | null} */
@@ -171,7 +171,7 @@ export function roomScreen(app, reference) {
     text(tabOf.queue, t.lists.queue);
     text(tabOf.pool, t.lists.pool);
     deck = onAir(app);
-    main.append(deck.node, sentinel, tabs, panes);
+    main.append(notice, deck.node, sentinel, tabs, panes);
     main.hidden = false;
     arrange();
     stuck.observe(sentinel);
