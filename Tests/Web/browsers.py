@@ -176,6 +176,13 @@ def axe_source():
         return file.read()
 
 
+def show_theme(page, theme):
+    """Has a page that follows the system change its theme, and waits until it has."""
+    page.emulate_media(color_scheme=theme)
+    page.locator(f"html[data-theme={theme}]").wait_for(state="attached")
+    settle(page)
+
+
 def settle(page):
     """Waits until what moves on a page has arrived, or half a second."""
     page.evaluate("""() => new Promise(done => {

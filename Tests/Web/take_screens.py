@@ -54,10 +54,9 @@ def main():
 
             def show(name, page):
                 for theme in themes:
-                    page.emulate_media(color_scheme=theme)
-                    browsers.settle(page)
+                    browsers.show_theme(page, theme)
                     page.screenshot(path=str(asked.folder / f"{name}.{device.name}.{theme}.png"))
-                page.emulate_media(color_scheme="dark")
+                browsers.show_theme(page, "dark")
 
             failures += [(device.name, *one) for one in screens.run(stage, scenes, show)]
     write_index(asked.folder)

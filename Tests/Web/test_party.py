@@ -103,7 +103,7 @@ class Story:
 
     def mina_bans_rui(self):
         mina, rui = self.pages["Mina"], self.pages.pop("Rui")
-        rui.watch.expect("status of 403")
+        rui.watch.expect("status of 403|response code: 403")
         steps.open_menu(mina, "People")
         mina.get_by_role("dialog").get_by_role("button", name=re.compile("Rui")).click()
         mina.get_by_role("button", name=re.compile("^Ban")).first.click()

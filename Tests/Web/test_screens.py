@@ -23,10 +23,9 @@ def test_a_screen(scene, device, chromium, house, authority, tmp_path):
             faults += [f"{name}: {fault}" for fault in browsers.layout_faults(page) + browsers.small_targets(page)]
             faults += [f"{name}: {fault}" for fault in browsers.Axe(page).violations()]
             # Only colours differ.
-            page.emulate_media(color_scheme="light")
-            browsers.settle(page)
+            browsers.show_theme(page, "light")
             faults += [f"{name}, light: {fault}" for fault in browsers.Axe(page).violations("color-contrast")]
-            page.emulate_media(color_scheme="dark")
+            browsers.show_theme(page, "dark")
         for watch in stage.watches:
             watch.check()
     finally:
