@@ -120,15 +120,16 @@ def fold(lines):
     return printed.decode()
 
 
-def lines_of(person, room, first=1):
-    """The state after the event `first`, and then each event with the state after it."""
+def lines_of(person, room, first=1, compared=lambda event: True):
+    """The state after the event `first`, and then each event with the state after it, where it is to be compared."""
     def at(seq):
         return person.request("GET", f"/v1/rooms/{room}?at={seq}").expect(200)["room"]
 
     yield {"snapshot": at(first)}
     for event in person.events(room, after=first):
         yield {"event": event}
-        yield {"state": at(event["seq"])["state"]}
+        if compared(event):
+            yield {"state": at(event["seq"])["state"]}
 
 
 def test_the_folded_log_equals_the_servers_state_at_each_event(server, chance):
@@ -150,12 +151,13 @@ def test_ten_thousand_tracks_are_folded_into_the_servers_order(server, chance):
     room = people[0].create_room("Archive")["room"]["state"]["id"]
     people[1].command(room, "join")
     for _ in range(20):
-        people[0].command(room, "addTracks", tracks=songs(chance, 500))
+        full = people[0].command(room, "addTracks", tracks=songs(chance, 500))["seq"]
     for _ in range(4):
         state = people[0].room(room)["room"]["state"]
         for _ in range(5):
             act(people, room, state, chance)
-    print(fold(lines_of(people[0], room)))
+    # While the pool grows, at some events: a state of this size takes its time.
+    print(fold(lines_of(people[0], room, compared=lambda event: event["seq"] >= full or event["seq"] % 5 == 0)))
 
 
 def test_every_letter_with_a_lower_case_or_a_composed_form_has_the_servers_place(server, chance):
