@@ -31,6 +31,7 @@ export const de = {
     noRooms: 'Gerade ist kein öffentlicher Raum offen. Öffne einen.',
     noMatch: 'Kein Raum passt.',
     more: 'Weitere Räume',
+    outcome_unknown: 'Ob das geklappt hat, ist nicht bekannt. Schau noch einmal.',
     offline: 'Die Räume konnten nicht geladen werden.',
     again: 'Noch einmal',
     listeners: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${plural(n, 'hört zu', 'hören zu')}`,
@@ -123,7 +124,6 @@ export const de = {
     skipMine: (/** @type {string} */ n, /** @type {string} */ needed) => `${n} von ${needed}`,
     skipLabel: (/** @type {string} */ n, /** @type {string} */ needed) =>
       `Für das nächste Lied stimmen: ${n} von ${needed} Stimmen`,
-    skipped: 'Du hast für das nächste Lied gestimmt.',
   },
 
   link: {

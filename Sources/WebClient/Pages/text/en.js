@@ -75,7 +75,6 @@ export const t = {
     skipMine: (/** @type {string} */ n, /** @type {string} */ needed) => `${n} of ${needed}`,
     skipLabel: (/** @type {string} */ n, /** @type {string} */ needed) =>
       `Vote to skip this song: ${n} of ${needed} votes`,
-    skipped: 'You voted to skip this song.',
   },
 
   link: {
@@ -117,6 +116,7 @@ export const t = {
     rate_limited: 'That was a little fast.',
     internal: 'The server has a problem.',
     unavailable: 'The server cannot save right now. Nothing was changed.',
+    outcome_unknown: 'It is not known whether that was done. Look again.',
     offline: 'No connection.',
     insecure: 'This address is not private. Open the https address.',
     other: 'That did not work.',
