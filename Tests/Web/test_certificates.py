@@ -68,6 +68,8 @@ def test_a_reload_without_a_connection_brings_the_shell(visit, party, house):
     with wires.Wire(house) as wire:
         page = visit(wire, room.path)
         page.watch.expect(browsers.LOST)
+        # What is still on its way when the page is left.
+        page.watch.expect("net::ERR_ABORTED")
         steps.join(page, "Ana")
         worker_of(page)
         page.reload()
