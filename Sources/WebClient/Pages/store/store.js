@@ -373,6 +373,7 @@ export class Store {
   }
 
   #end() {
+    clearTimeout(this.#timer);
     this.room = null;
     this.#settleAcked(true);
     for (const entry of [...this.#outbox]) this.#refuse(entry, this.#endRefusal());
