@@ -184,32 +184,18 @@ def playing(bench, seconds=20):
         }
 
 
-def frames(bench, seconds=15):
+def frames(bench, seconds=20):
     """Frames a second for a song of 600 s whose waveform is 680 px wide. The clock beside it, which has frames of its
     own, is hidden."""
-    party = bench.stack.enter_context(parties.Party(bench.server, "Long"))
-    party.add([parties.track("Ten minutes", "Zonda", 600_000)])
-    party.draw("Ten minutes")
-    party.play("Ten minutes")
+    party = bench.stack.enter_context(parties.long_song(bench.server))
     with bench.page(party, device=browsers.LAPTOP) as page:
         steps.on_air(page, "Ten minutes")
-        for width in range(680, 900, 2):
-            page.set_viewport_size({"width": width, "height": 900})
-            if page.locator("wave-form").bounding_box()["width"] >= 680:
-                break
+        steps.waveform_of_680_pixels(page)
         page.locator("link[rel=manifest]").wait_for(state="attached", timeout=30_000)
         page.wait_for_load_state("networkidle")
-        page.locator(".times").evaluate("node => node.style.setProperty('display', 'none')")
-        browser = bench.chromium.browser
-        browser.start_tracing(page=page, categories=[
-            "devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"])
-        time.sleep(seconds)
-        events = json.loads(browser.stop_tracing())["traceEvents"]
-        count = {}
-        for event in events:
-            if event["ph"] in "XIBi":
-                count[event["name"]] = count.get(event["name"], 0) + 1
-        return {"draws": count.get("DrawFrame", 0) / seconds, "raster": count.get("RasterTask", 0) / seconds}
+        with browsers.counting_frames(page) as counts:
+            time.sleep(seconds)
+        return {name: count / seconds for name, count in counts.items()}
 
 
 def ten_thousand(bench):

@@ -144,6 +144,19 @@ def token_of(context):
     return next(one["value"] for one in context.cookies() if one["name"] == "__Host-backline_session")
 
 
+@contextlib.contextmanager
+def counting_frames(page):
+    """Counts what the browser draws meanwhile: yields a dictionary, which has `draws` and `raster` afterwards."""
+    browser, counts = page.context.browser, {}
+    browser.start_tracing(page=page, categories=[
+        "devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"])
+    try:
+        yield counts
+    finally:
+        names = [event["name"] for event in json.loads(browser.stop_tracing())["traceEvents"] if event["ph"] in "XIBi"]
+        counts.update(draws=names.count("DrawFrame"), raster=names.count("RasterTask"))
+
+
 class Axe:
     """axe-core in a world of its own: it shares the page's document, and neither its scripts nor its policy."""
 

@@ -246,6 +246,15 @@ def empty(server, **fields):
     return Party(server, **fields)
 
 
+def long_song(server, **fields):
+    """A room with a song of ten minutes on air, which has a waveform."""
+    party = Party(server, "Ten minutes", **fields)
+    party.add([track("Ten minutes", "Zonda", 600_000)])
+    party.draw("Ten minutes")
+    party.play("Ten minutes")
+    return party
+
+
 def hostile(server, owner=None):
     """A room whose every text is made to break a page."""
     party = Party(server, "\"'><b onclick=alert(1)>room</b> " + "M" * 45, owner=owner, owner_name="<i>Mina</i>")

@@ -66,6 +66,15 @@ def on_air(page, title):
     expect(page.locator(".deck .song")).to_have_text(title)
 
 
+def waveform_of_680_pixels(page):
+    """Makes a page so wide that the waveform has 680 pixels, and hides the clock, which is drawn each second."""
+    for width in range(680, 900, 2):
+        page.set_viewport_size({"width": width, "height": 900})
+        if page.locator("wave-form").bounding_box()["width"] >= 680:
+            break
+    page.locator(".times").evaluate("node => node.style.setProperty('visibility', 'hidden')")
+
+
 def open_menu(page, item=None):
     """Opens the room's menu, and an item of it."""
     page.get_by_role("button", name="Menu").click()
