@@ -329,6 +329,12 @@ async function show(anew = false) {
   }
   const [loaded] = await Promise.all([load(() => import('./view/home.js')), stylesheet('home')]);
   if (loaded && location.pathname === '/') put(loaded.homeScreen(app));
+  (window.requestIdleCallback ?? setTimeout)(prepare);
+}
+
+/** Loads what tells that something went wrong, before the connection is what went wrong. */
+function prepare() {
+  Promise.all([import('./view/toast.js'), import('./view/link.js'), stylesheet('later')]).catch(() => {});
 }
 
 /** @param {Screen} next */
@@ -366,7 +372,7 @@ await show();
 // -- Once the page has settled: errors' views, the manifest, the worker
 
 setTimeout(async () => {
-  Promise.all([import('./view/toast.js'), import('./view/link.js'), stylesheet('later')]).catch(() => {});
+  prepare();
   document.head.append(Object.assign(document.createElement('link'), { rel: 'manifest', href: '/manifest.webmanifest' }));
   try {
     if (!navigator.serviceWorker) return;
