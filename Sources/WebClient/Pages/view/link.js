@@ -111,7 +111,6 @@ export function ended(app) {
     timer = window.setTimeout(count, ms < 3_600_000 ? Math.min(1000, ms + 50) : 60_000);
   };
   if (code === 4403 || code === 'banned') count();
-  if (!document.querySelector('body > .tint.shown')) document.querySelector('body > .tint')?.classList.add('shown');
   document.title = t.header.untitled;
   return { node, destroy: () => clearTimeout(timer) };
 }

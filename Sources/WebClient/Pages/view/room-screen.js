@@ -47,7 +47,9 @@ export function roomScreen(app, reference) {
   const tabs = h('div.tabs', list);
   const panes = h('div.panes');
   const main = h('main', { hidden: true });
-  const room = h('div.room', top, main);
+  const opening = h('div.opening', svg('bars'));
+  const room = h('div.room', top, opening, main);
+  for (const later of [here, code, menu]) later.hidden = true;
   const node = h('div.screen', room);
 
   /** @type {View | null} */
@@ -173,6 +175,8 @@ export function roomScreen(app, reference) {
     deck = onAir(app);
     main.append(notice, deck.node, sentinel, tabs, panes);
     main.hidden = false;
+    opening.remove();
+    for (const later of [here, code, menu]) later.hidden = false;
     arrange();
     stuck.observe(sentinel);
   };
