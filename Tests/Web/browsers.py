@@ -172,7 +172,7 @@ class Axe:
         self._run(axe_source() + ";0", world)
         only = f", runOnly: {json.dumps(rules)}" if rules else ""
         found = self._run(
-            f"axe.run(document, {{resultTypes: ['violations'] {only}}})" """.then(result => result.violations.flatMap(
+            f"axe.run(document, {{resultTypes: ['violations'], preload: false{only}}})" """.then(result => result.violations.flatMap(
                 rule => rule.nodes.map(node => `${rule.id} (${rule.impact}): ${node.html.slice(0, 200)}: ` +
                     node.failureSummary.replaceAll('\\n', ' '))))""", world)
         return found

@@ -131,6 +131,7 @@ def home_without_a_connection(stage):
     page = stage.page("/", server=wire)
     page.get_by_text("Listen together.").wait_for()
     page.watch.expect(LOST)
+    page.wait_for_load_state("networkidle")
     wire.go_down()
     page.get_by_label("Code").first.fill("V631KK")
     page.keyboard.press("Enter")
@@ -555,11 +556,12 @@ def a_lost_link(stage):
     for one in page, mina:
         one.watch.expect(LOST)
         steps.on_air(one, "Maré Alta")
+        one.wait_for_load_state("networkidle")
     wire.go_down()
     page.get_by_text("Reconnecting…").wait_for()
     yield "reconnecting", page
     for name, one in ("no-connection", page), ("no-connection-dj", mina):
-        one.get_by_text(re.compile("No connection. Trying again in")).wait_for(timeout=30_000)
+        one.get_by_text(re.compile("No connection. Trying again")).wait_for(timeout=30_000)
         yield name, one
 
 
