@@ -3,7 +3,7 @@ import Foundation
 /// Writes files into a Swift file, as literals: `EmbedFilesTool FOLDER OUTPUT PATH…`, each path relative to the folder.
 ///
 /// A file of UTF-8 becomes a string literal, any other file one of base 64. Array literals would take twenty times as
-/// long to compile.
+/// long to compile. Scripts and style sheets are embedded without comments (``withoutComments(_:)``).
 @main
 struct EmbedFilesTool {
     static func main() throws {
@@ -16,7 +16,7 @@ struct EmbedFilesTool {
             let bytes = try Data(contentsOf: URL(filePath: folder).appending(path: path))
             let content =
                 if let text = String(validating: bytes, as: UTF8.self) {
-                    "text: \(literal(text))"
+                    "text: \(literal(isCode(path) ? withoutComments(text) : text))"
                 } else {
                     "base64: \"\(bytes.base64EncodedString())\""
                 }
@@ -24,6 +24,27 @@ struct EmbedFilesTool {
         }
         source += "    ]\n}\n"
         try Data(source.utf8).write(to: URL(filePath: output), options: .atomic)
+    }
+
+    private static func isCode(_ path: String) -> Bool { path.hasSuffix(".js") || path.hasSuffix(".css") }
+
+    /// A script or a style sheet without indentation and without the lines that hold only a comment.
+    ///
+    /// Such lines become empty, so that the line numbers of errors are those of the file in the tree. A comment begins
+    /// with `//`, or with `/*` and ends with the line that ends with `*/`; one that ends before, as a type in front of an
+    /// expression does, is code. The files have no such lines, and no indentation that counts, inside strings and
+    /// templates: a test holds that.
+    private static func withoutComments(_ text: String) -> String {
+        var isComment = false
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+            let line = line.trimming { $0 == " " }
+            let end = line.range(of: "*/")?.upperBound ?? line.endIndex
+            if line.hasPrefix("/*"), end == line.endIndex { isComment = true }
+            let isKept = !isComment && !line.hasPrefix("//")
+            if line.hasSuffix("*/") { isComment = false }
+            return isKept ? String(line) : ""
+        }
+        return lines.joined(separator: "\n")
     }
 
     /// The text as a literal of one line that holds ASCII only.
@@ -38,5 +59,13 @@ struct EmbedFilesTool {
             }
         }
         return literal + "\""
+    }
+}
+
+extension Substring {
+    /// The text without the characters at both ends that `isTrimmed` names.
+    fileprivate func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
+        guard let last = lastIndex(where: { !isTrimmed($0) }) else { return "" }
+        return self[...last].drop(while: isTrimmed)
     }
 }

@@ -1,0 +1,391 @@
+/**
+ * Wires the page: language, theme, session, the room's link, the screens, and what they get as `app`.
+ *
+ * Modules are imported when the program runs, not before it: where a file is gone (another release is served now), the
+ * page is loaded again, once in 30 s at most.
+ */
+
+/** @typedef {{ node: HTMLElement, destroy(): void }} Screen */
+
+/** Scripts that are named by an address (workers) come from this origin only. */
+const policy = window.trustedTypes?.createPolicy('backline', {
+  createScriptURL(url) {
+    const address = new URL(url, location.href);
+    if (address.origin !== location.origin) throw new TypeError(`script of another origin: ${address.origin}`);
+    return address.href;
+  },
+});
+
+/** Once in this time a page that lacks a file loads again. */
+const RELOAD_EVERY_MS = 30_000;
+/** The page is installable, and what errors need is there, when it has been shown for so long. */
+const SETTLED_MS = 10_000;
+
+const modules = await all([
+  import('./text/en.js'), import('./view/dom.js'), import('./wire/http.js'), import('./wire/socket.js'),
+  import('./store/store.js'), import('./view/room-screen.js'),
+]);
+const [{ t }, { announce, number, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }] = modules;
+const page = /** @type {HTMLElement} */ (document.getElementById('page'));
+
+/**
+ * Resolves as `Promise.all` does. Where a module is missing the page is loaded again, and this never resolves.
+ *
+ * @template {readonly unknown[]} T
+ * @param {readonly [...{ [K in keyof T]: Promise<T[K]> }]} imports
+ * @returns {Promise<T>}
+ */
+async function all(imports) {
+  try {
+    const loaded = /** @type {any} */ (await Promise.all(imports));
+    const unstyled = [...document.querySelectorAll('link[rel=stylesheet]')].some((link) => !(/** @type {any} */ (link).sheet));
+    if (!unstyled || (await loadAgain()) !== 'soon') return loaded;
+  } catch {
+    if ((await loadAgain()) !== 'soon') setTimeout(() => location.reload(), RELOAD_EVERY_MS);
+  }
+  return new Promise(() => {});
+}
+
+/**
+ * Loads the page again where the server answers and the last time is long ago.
+ *
+ * @returns {Promise<'soon' | 'not again' | 'offline'>} whether it does, or why it does not
+ */
+async function loadAgain() {
+  const there = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then((r) => r.ok, () => false);
+  if (!there) return 'offline';
+  try {
+    const last = Number(sessionStorage.getItem('backline.loadedAgain'));
+    if (Math.abs(Date.now() - last) < RELOAD_EVERY_MS) return 'not again';
+    sessionStorage.setItem('backline.loadedAgain', String(Date.now()));
+  } catch {
+    return 'not again';
+  }
+  location.reload();
+  return 'soon';
+}
+
+// -- What the person chose: language, theme, keys
+
+const saved = read('backline.preferences', /** @type {Record<string, any>} */ ({}));
+const light = matchMedia('(prefers-color-scheme: light)');
+const english = copy(t);
+
+const preferences = {
+  /** @type {'auto'|'en'|'de'} */
+  language: saved.language ?? 'auto',
+  /** @type {'auto'|'dark'|'light'} */
+  theme: saved.theme ?? 'auto',
+  keys: saved.keys !== false,
+  /** @param {string} name */
+  get: (name) => saved[name],
+  /**
+   * Saves a choice and applies it.
+   *
+   * @param {string} name
+   * @param {any} value
+   */
+  set(name, value) {
+    saved[name] = value;
+    if (name in preferences) /** @type {any} */ (preferences)[name] = value;
+    write('backline.preferences', saved);
+    if (name === 'theme') applyTheme();
+    if (name === 'language') applyLanguage().then(() => show());
+  },
+};
+
+function applyTheme() {
+  const theme = preferences.theme === 'auto' ? (light.matches ? 'light' : 'dark') : preferences.theme;
+  document.documentElement.dataset.theme = theme;
+  document.querySelector('meta[name=theme-color]')?.setAttribute('content', theme === 'light' ? '#f6f4f1' : '#0d0c12');
+}
+
+async function applyLanguage() {
+  const known = navigator.languages.map((tag) => tag.slice(0, 2)).find((tag) => tag === 'de' || tag === 'en');
+  const language = preferences.language === 'auto' ? known ?? 'en' : preferences.language;
+  if (language === 'de') {
+    const loaded = await load(() => import('./text/de.js'));
+    if (loaded) copy(loaded.de, t);
+  } else if (document.documentElement.lang === 'de') {
+    copy(english, t);
+    const loaded = await load(() => import('./text/en-more.js'));
+    if (loaded) copy(loaded.more, t);
+  }
+  document.documentElement.lang = language;
+  const region = navigator.languages.find((tag) => tag.startsWith(language));
+  setLocale(region ?? language);
+}
+
+/**
+ * Copies a tree of texts over another one.
+ *
+ * @param {any} from
+ * @param {any} [to]
+ * @returns {any} `to`
+ */
+function copy(from, to = {}) {
+  for (const [key, value] of Object.entries(from)) {
+    if (value !== null && typeof value === 'object') to[key] = copy(value, to[key] ?? {});
+    else to[key] = value;
+  }
+  return to;
+}
+
+/**
+ * @template T
+ * @param {string} key
+ * @param {T} otherwise
+ * @returns {T}
+ */
+function read(key, otherwise) {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? 'null') ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+/**
+ * @param {string} key
+ * @param {any} value
+ */
+function write(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // A browser that keeps nothing: the choice holds until the page is closed.
+  }
+}
+
+// -- What every view gets
+
+/**
+ * Imports a module on demand; null where it cannot be had: the page then loads again, or says that it is off line.
+ *
+ * @template T
+ * @param {() => Promise<T>} importing
+ * @returns {Promise<T | null>}
+ */
+async function load(importing) {
+  try {
+    return await importing();
+  } catch (error) {
+    const outcome = await loadAgain();
+    if (outcome === 'offline') app.refused(error);
+    else if (outcome === 'not again') app.toast(t.link.newPage, { label: t.link.reload, action: () => location.reload() });
+    return null;
+  }
+}
+
+const app = {
+  store: new Store(),
+  /** @type {InstanceType<typeof RoomLink> | null} */
+  link: null,
+  http,
+  preferences,
+  load,
+  /** Whether the browser refused the service worker: it does not trust the certificate. */
+  workerRefused: false,
+  /** Makes the address of a script of this origin acceptable to the browser. */
+  scriptURL: (/** @type {string} */ url) => (policy ? policy.createScriptURL(url) : /** @type {any} */ (url)),
+
+  /** The session; made silently where there is none. In a room its link makes it. */
+  session() {
+    session ??= http.ensureSession();
+    session.catch(() => { session = null; });
+    return session;
+  },
+
+  /**
+   * Goes to a screen of this page: `/`, `/r/CODE` or `/nearby`.
+   *
+   * @param {string} path
+   * @param {{ replace?: boolean }} [options]
+   */
+  go(path, options = {}) {
+    if (path !== location.pathname) {
+      if (options.replace) history.replaceState(null, '', path);
+      else history.pushState(null, '', path);
+    }
+    show(true);
+    scrollTo(0, 0);
+  },
+
+  /** Forgets a session that has ended, and begins anew where the person is. */
+  async startAgain() {
+    http.forgetSession();
+    session = null;
+    show(true);
+  },
+
+  /**
+   * A sentence at the lower edge, one at a time, with an optional button.
+   *
+   * @param {string} sentence
+   * @param {{ label?: string, action?: () => void, seconds?: number }} [options]
+   */
+  async toast(sentence, options) {
+    const loaded = await import('./view/toast.js').catch(() => null);
+    if (loaded) loaded.toast(sentence, options);
+    else announce(sentence);
+  },
+
+  /**
+   * Says why something was not done.
+   *
+   * @param {any} error
+   */
+  refused(error) {
+    const code = error instanceof Refusal ? error.code : error instanceof TypeError ? 'offline' : 'other';
+    const texts = /** @type {Record<string, any>} */ (t.refusals);
+    const sentence = typeof texts[code] === 'string' ? texts[code] : t.refusals.other;
+    const wait = error?.retryAfterMs ?? 0;
+    app.toast(wait >= 1000 ? t.refusals.again(sentence, waitingTime(wait)) : sentence);
+  },
+
+  /**
+   * Opens a dialog of the folder `view`.
+   *
+   * @param {string} name
+   * @param {any} [props]
+   */
+  async open(name, props) {
+    const loaded = await load(() => import(`./view/${name}.js`));
+    return loaded?.open(app, props);
+  },
+
+  /**
+   * Follows the rooms near a point.
+   *
+   * @param {{ lat: number, lon: number, radiusMeters: number }} circle
+   * @param {(rooms: any[], state: any) => void} onChange
+   * @returns {() => void} ends it
+   */
+  nearby(circle, onChange) {
+    /** @type {any} */
+    let link = null;
+    let closed = false;
+    Promise.all([load(() => import('./wire/nearby.js')), app.session()]).then(([loaded]) => {
+      if (loaded && !closed) link = new loaded.NearbyLink(circle, onChange);
+    }, app.refused);
+    return () => {
+      closed = true;
+      link?.close();
+    };
+  },
+
+  waitingTime,
+  number,
+};
+
+/**
+ * @param {number} ms
+ * @returns {string}
+ */
+function waitingTime(ms) {
+  const day = 86_400_000;
+  const unit = (/** @type {number} */ n, /** @type {string} */ name) =>
+    new Intl.NumberFormat(document.documentElement.lang, { style: 'unit', unit: name, unitDisplay: 'long' }).format(n);
+  if (ms < 60_000) return unit(Math.max(1, Math.ceil(ms / 1000)), 'second');
+  if (ms >= 2 * day) return unit(Math.ceil(ms / day), 'day');
+  const seconds = Math.ceil(ms / 1000);
+  if (ms < 3_600_000) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  return unit(Math.ceil(ms / 3_600_000), 'hour');
+}
+
+// -- Session, screens
+
+/** @type {Promise<{ id: string, name: string }> | null} */
+let session = null;
+/** @type {Screen | null} */
+let screen = null;
+/** The room whose link is open, as it stands in the address. */
+let reference = '';
+
+/**
+ * Shows the screen of the address.
+ *
+ * @param {boolean} [anew] whether a room's link is opened again
+ */
+async function show(anew = false) {
+  for (const open of document.querySelectorAll('dialog')) open.close();
+  const room = /^\/r\/([^/]+)$/.exec(location.pathname)?.[1] ?? '';
+  if (room !== reference || (anew && room)) {
+    app.link?.close();
+    app.link = null;
+    app.store = new Store();
+    reference = room;
+    if (room) {
+      app.link = new RoomLink(app.store, decodeURIComponent(room));
+      app.link.open();
+    }
+  }
+  document.title = t.header.untitled;
+  if (room) return put(roomScreen(app, room));
+  if (location.pathname === '/nearby') {
+    const loaded = await load(() => import('./view/nearby.js'));
+    if (loaded && location.pathname === '/nearby') put(loaded.nearbyScreen(app));
+    return;
+  }
+  const [loaded] = await Promise.all([load(() => import('./view/home.js')), stylesheet('home')]);
+  if (loaded && location.pathname === '/') put(loaded.homeScreen(app));
+  (window.requestIdleCallback ?? setTimeout)(prepare);
+}
+
+/** Loads what tells that something went wrong, before the connection is what went wrong. */
+function prepare() {
+  Promise.all([import('./view/toast.js'), import('./view/link.js'), stylesheet('later')]).catch(() => {});
+}
+
+/** @param {Screen} next */
+function put(next) {
+  screen?.destroy();
+  screen = next;
+  page.replaceChildren(next.node);
+}
+
+addEventListener('popstate', () => show());
+
+document.addEventListener('click', (event) => {
+  const target = /** @type {Element} */ (event.target);
+  const link = /** @type {HTMLAnchorElement | null} */ (target.closest?.('a[href]'));
+  if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || link.target) return;
+  const address = new URL(link.href);
+  if (address.origin !== location.origin || !/^\/($|nearby$|r\/)/.test(address.pathname)) return;
+  event.preventDefault();
+  app.go(address.pathname);
+});
+
+/** @type {typeof import('./view/keys.js') | null} */
+let keys = null;
+document.addEventListener('keydown', async (event) => {
+  if (!preferences.keys || !/^[ /?123n]$/i.test(event.key)) return;
+  keys ??= await import('./view/keys.js').catch(() => null);
+  keys?.handleKey(app, event);
+});
+
+light.addEventListener('change', applyTheme);
+applyTheme();
+await applyLanguage();
+await show();
+
+// -- Once the page has settled: errors' views, the manifest, the worker
+
+setTimeout(async () => {
+  prepare();
+  document.head.append(Object.assign(document.createElement('link'), { rel: 'manifest', href: '/manifest.webmanifest' }));
+  try {
+    if (!navigator.serviceWorker) return;
+    await navigator.serviceWorker.register(app.scriptURL('/service-worker.js'));
+    const { active } = await navigator.serviceWorker.ready;
+    active?.postMessage({ type: 'keep', urls: performance.getEntriesByType('resource').map((entry) => entry.name) });
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'SecurityError')) return;
+    app.workerRefused = true;
+    if (!preferences.get('workerRefused')) app.toast(t.link.worker, { seconds: 12 });
+    preferences.set('workerRefused', true);
+  }
+}, SETTLED_MS);
+
+// For the tests of the page, which read the room as it is here.
+export { app };

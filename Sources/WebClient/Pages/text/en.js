@@ -1,0 +1,195 @@
+/**
+ * The English texts of a first visit, by the view that shows them; the others are in en-more.js.
+ *
+ * A value is a string, or a function of what the sentence names. `main.js` copies another language over this tree,
+ * so a view reads a text when it renders, and keeps none.
+ */
+
+const rules = new Intl.PluralRules('en');
+
+/**
+ * The form of a word for a count: one `1 song`, other `2 songs`.
+ *
+ * @param {number} n
+ * @param {string} one
+ * @param {string} other
+ */
+const plural = (n, one, other) => (rules.select(n) === 'one' ? one : other);
+
+export const t = {
+  join: {
+    here: (/** @type {string} */ room, /** @type {number} */ n) => `${room} · ${n} here`,
+    name: 'Your name',
+    join: 'Join',
+    joinAs: (/** @type {string} */ name) => `Join as ${name}`,
+    joining: 'Joining…',
+    look: 'Look around first',
+    looking: 'You are looking in.',
+    nameMissing: 'Type a name that others will see.',
+    nameLong: 'A name has at most 40 characters.',
+    nameWrong: 'A name needs a visible character and no hidden ones.',
+    full: 'This room is full.',
+    crowd: 'Many people are joining from here right now.',
+    removed: 'You have been removed from this room.',
+  },
+
+  header: {
+    home: 'Backline, to the start page',
+    here: (/** @type {string} */ n) => `${n} here`,
+    people: (/** @type {string} */ n) => `${n} here. Show people`,
+    share: (/** @type {string} */ code) => `Code ${code}. Share this room`,
+    menu: 'Menu',
+    closed: 'This room is closed.',
+    closedMore: 'Nothing can be changed any more. The history stays.',
+    history: 'History',
+    tabs: 'Lists of this room',
+    opening: 'Opening the room…',
+    untitled: 'Backline',
+  },
+
+  onAir: {
+    section: 'On air',
+    onAir: 'On air',
+    paused: 'Paused',
+    waiting: 'Waiting for the deck',
+    nothing: 'Nothing is playing',
+    nothingGuest: 'Ask for a song below.',
+    nothingDJ: 'Play something from Up next.',
+    noDeck: 'No device is playing',
+    by: (/** @type {string} */ name) => `Played by ${name}`,
+    why: 'Why this song?',
+    mostVotes: (/** @type {string} */ n) => `Most votes: ${n}`,
+    turn: (/** @type {string} */ name, /** @type {string} */ round) => `${name}’s turn, round ${round}`,
+    turnOfSomebody: (/** @type {string} */ round) => `Somebody’s turn, round ${round}`,
+    passedOver: 'Passed over: played too recently',
+    whyUnknown: 'Next in the queue',
+    somebody: 'somebody',
+    seek: 'Position in the song',
+    seekText: (/** @type {string} */ at, /** @type {string} */ of) => `${at} of ${of}`,
+    elapsed: 'Played so far',
+    length: 'Length',
+    react: (/** @type {string} */ emoji) => `Send ${emoji}`,
+    reactions: 'Reactions',
+    skip: 'Skip',
+    skipOf: (/** @type {string} */ n, /** @type {string} */ needed) => `Skip · ${n} of ${needed}`,
+    skipMine: (/** @type {string} */ n, /** @type {string} */ needed) => `${n} of ${needed}`,
+    skipLabel: (/** @type {string} */ n, /** @type {string} */ needed) =>
+      `Vote to skip this song: ${n} of ${needed} votes`,
+  },
+
+  link: {
+    reconnecting: 'Reconnecting…',
+    lost: (/** @type {number} */ s) => `No connection. Trying again in ${s} s`,
+    lostNow: 'No connection. Trying again…',
+    now: 'Try now',
+    signedOut: 'You have been signed out.',
+    startAgain: 'Start again',
+    barred: 'You cannot enter this room.',
+    barredFor: (/** @type {string} */ time) => `You can come back in ${time}.`,
+    missing: 'There is no room here.',
+    missingMore: 'The code may be mistyped, or the room is gone.',
+    insecure: 'This address is not private. Open the https address.',
+    open: 'Open the https address',
+    home: 'To the start page',
+    failed: 'The room could not be opened.',
+    again: 'Try again',
+    newPage: 'The page could not be loaded completely.',
+    reload: 'Load again',
+    close: 'Close',
+    worker: 'This browser does not trust the certificate, so the page cannot be installed.',
+  },
+
+  refusals: {
+    bad_request: 'The server did not accept that.',
+    method_not_allowed: 'The server did not accept that.',
+    not_acceptable: 'The server did not accept that.',
+    unsupported_media_type: 'The server did not accept that.',
+    unauthorized: 'You have been signed out.',
+    forbidden: 'Only a DJ can do that here.',
+    banned: 'You cannot enter this room.',
+    not_found: 'That is not here any more.',
+    not_member: 'Join the room first.',
+    conflict: 'Something has changed meanwhile. Look again.',
+    room_closed: 'This room is closed.',
+    too_large: 'That is too much at once.',
+    limit_reached: 'There is no room for more.',
+    rate_limited: 'That was a little fast.',
+    internal: 'The server has a problem.',
+    unavailable: 'The server cannot save right now. Nothing was changed.',
+    outcome_unknown: 'It is not known whether that was done. Look again.',
+    offline: 'No connection.',
+    insecure: 'This address is not private. Open the https address.',
+    other: 'That did not work.',
+    again: (/** @type {string} */ sentence, /** @type {string} */ time) => `${sentence} Try again in ${time}.`,
+  },
+
+  announce: {
+    song: (/** @type {string} */ title, /** @type {string} */ artist) =>
+      artist ? `On air: ${title}, ${artist}` : `On air: ${title}`,
+    yours: (/** @type {string} */ title) => `Your song is on air: ${title}`,
+    nothing: 'Nothing is playing',
+    lost: 'The connection is lost.',
+    back: 'Connected again.',
+    joined: (/** @type {string} */ room) => `You have joined ${room}.`,
+  },
+
+  lists: {
+    requests: 'Asked for',
+    queue: 'Up next',
+    pool: 'All tracks',
+    noRequests: 'Nobody has asked for anything yet.',
+    emptyQueue: {
+      votes: 'The most wanted song comes next.',
+      fair: 'Everybody gets a turn.',
+      dj: 'The DJ has queued nothing yet.',
+    },
+    vote: (/** @type {string} */ title, /** @type {number} */ n) =>
+      n > 0 ? `${title}, ${n} ${plural(n, 'vote', 'votes')}` : `${title}, no votes`,
+    inMinutes: (/** @type {number} */ n) => `in ${n} min`,
+    inHours: (/** @type {number} */ hours, /** @type {number} */ minutes) =>
+      minutes > 0 ? `in ${hours} h ${minutes} min` : `in ${hours} h`,
+    addedBy: (/** @type {string} */ name) => `added by ${name}`,
+    enqueue: 'Add to the queue',
+    enqueueNamed: (/** @type {string} */ title) => `Add to the queue: ${title}`,
+    moreNamed: (/** @type {string} */ title) => `More for ${title}`,
+    playNow: 'Play now',
+    playNext: 'Play next',
+    toTop: 'To the top',
+    moveUp: 'Move up',
+    moveDown: 'Move down',
+    remove: 'Remove from the queue',
+    ask: 'Ask for it',
+    withdraw: 'Withdraw your vote',
+    removeTrack: 'Remove from the room',
+    removeNamed: (/** @type {string} */ title) => `Remove “${title}”?`,
+    removeSure: 'It goes for everybody, with its votes and its place in the queue. This cannot be undone.',
+    removeYes: 'Remove',
+    undo: 'Undo',
+    queued: (/** @type {string} */ title) => `In the queue: ${title}`,
+    unqueued: (/** @type {string} */ title) => `Removed: ${title}`,
+    movedTo: (/** @type {string} */ title, /** @type {number} */ place) => `${title} is number ${place} now.`,
+    trackRemoved: (/** @type {string} */ title) => `Removed from the room: ${title}`,
+    onAir: 'It is on air. Skip it first.',
+    repeated: 'It was played a moment ago.',
+  },
+
+  pool: {
+    find: 'Find a song',
+    clear: 'Clear the search',
+    add: 'Add a song',
+    addMusic: 'Add music',
+    none: 'No song matches.',
+    addThis: (/** @type {string} */ query) => `Add “${query}”`,
+    found: (/** @type {string} */ n, /** @type {string} */ of) => `${n} of ${of}`,
+    foundSaid: (/** @type {number} */ n) => (n === 1 ? '1 song matches.' : `${n} songs match.`),
+    locked: 'Requests are closed for now.',
+    wait: (/** @type {string} */ time) => `You can add again in ${time}.`,
+    emptyDJ: 'This room has no songs yet.',
+    emptyDJMore: 'Add the songs that you want to play. People can ask for them at once.',
+    emptyGuest: 'The DJ is still unpacking.',
+    emptyGuestMore: 'Songs show up here by themselves.',
+    emptyGuestAdd: 'No songs yet. Add the first one.',
+  },
+};
+
+export { plural };

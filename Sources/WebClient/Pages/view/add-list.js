@@ -1,0 +1,152 @@
+// A pasted list of songs: what was understood, and adding it piece by piece.
+
+import { t } from '../text/en-more.js';
+import { manualId, songsHere, whyNot } from './add.js';
+import { addTracks } from './adding.js';
+import { duration, h, number, svg, text } from './dom.js';
+import { sleeve } from './sleeve.js';
+import { sameSong, songsOf } from './song-list.js';
+
+/** @typedef {import('./dom.js').App} App */
+/** @typedef {import('./song-list.js').Song} Song */
+
+/** The most tracks of one command, and the most bytes of their JSON: below what a message may have. */
+const MOST_TRACKS = 500;
+const MOST_BYTES = 180_000;
+
+/** Songs and lines that the preview shows. */
+const SHOWN = 6;
+
+/** A pause in typing after which the list is read, in ms. */
+const PAUSE = 180;
+
+/** A refusal that says to wait for at most so long, in ms, is waited for. */
+const PATIENCE = 70_000;
+
+/**
+ * The form for a list of songs.
+ *
+ * @param {App} app
+ * @param {() => void} close called when all are added
+ * @returns {import('./add.js').Form}
+ */
+export function listForm(app, close) {
+  const area = /** @type {HTMLTextAreaElement} */ (h('textarea.add-area', {
+    rows: 6, placeholder: t.add.listHint, 'aria-label': t.add.listLabel, 'aria-describedby': 'add-help', spellcheck: 'false', dir: 'auto',
+  }));
+  const swap = /** @type {HTMLInputElement} */ (h('input', { type: 'checkbox' }));
+  const preview = h('div.add-preview', { 'aria-live': 'polite' });
+  const bar = /** @type {HTMLProgressElement} */ (h('progress', { hidden: true, 'aria-label': t.add.titleDJ }));
+  const told = h('p.add-told', { role: 'status' });
+  const go = /** @type {HTMLButtonElement} */ (h('button.pill.primary', { type: 'submit', form: 'add-many', disabled: true }, t.add.add));
+  const node = h('form.add-many#add-many', null, h('p.add-help', { id: 'add-help' }, t.add.listHelp), area,
+    h('label.add-ask', null, swap, h('span', null, t.add.swap)), bar, told, preview);
+  /** @type {Song[]} */
+  let songs = [];
+  let timer = 0;
+  let isOpen = true;
+  let isBusy = false;
+
+  const read = () => {
+    const here = songsHere(app);
+    const list = songsOf(area.value, swap.checked, (song) => here.has(sameSong(song)));
+    songs = list.songs;
+    const reasons = { tooLong: t.add.tooLong('300'), lengthLong: t.add.lengthLong, doubled: t.add.doubled, isHere: t.add.isHere };
+    preview.replaceChildren(
+      ...songs.slice(0, SHOWN).map((song) => h('div.row', null, sleeve(song), h('div.names', null,
+        h('span.title', { dir: 'auto' }, song.title), h('span.second', null, h('span.artist', { dir: 'auto' }, [song.artist, song.album].filter(Boolean).join(' — ')))),
+        song.durationMs === undefined ? null : h('span.length', null, duration(song.durationMs)))),
+      ...(songs.length > SHOWN ? [h('p.add-more', null, t.add.moreLines(number(songs.length - SHOWN)))] : []),
+      ...(list.left.length > 0 ? [h('details.add-left', null, h('summary', null, svg('info'), t.add.skipped(list.left.length, number(list.left.length))),
+        h('ul', null, list.left.slice(0, 100).map(({ line, reason }) => h('li', null, t.add.line(number(line), reasons[reason])))))] : []),
+    );
+    text(go, songs.length > 0 ? t.add.addSongs(songs.length, number(songs.length)) : t.add.add);
+    go.disabled = songs.length === 0 || isBusy;
+  };
+  const later = () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(read, PAUSE);
+  };
+  const run = async () => {
+    clearTimeout(timer);
+    read();
+    const all = songs;
+    if (all.length === 0 || isBusy) return;
+    isBusy = true;
+    area.disabled = swap.disabled = go.disabled = true;
+    bar.hidden = false;
+    bar.max = all.length;
+    let done = 0;
+    try {
+      while (done < all.length && isOpen) {
+        bar.value = done;
+        text(told, t.add.progress(number(done), number(all.length)));
+        const piece = pieceOf(all, done);
+        await patiently(() => addTracks(app, piece));
+        done += piece.length;
+      }
+      if (!isOpen) return;
+      area.value = '';
+      close();
+      app.toast(t.add.finished(done, number(done)));
+    } catch (refusal) {
+      text(told, `${t.add.progress(number(done), number(all.length))} · ${whyNot(refusal)}`);
+    } finally {
+      isBusy = false;
+      area.disabled = swap.disabled = false;
+      bar.hidden = true;
+      if (isOpen) read();
+    }
+  };
+  area.addEventListener('input', later);
+  swap.addEventListener('change', read);
+  node.addEventListener('submit', (/** @type {Event} */ event) => {
+    event.preventDefault();
+    run();
+  });
+  return {
+    node, go, first: area,
+    destroy() {
+      isOpen = false;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * The tracks of the next command: at least five commands for a long list, so that its progress can be seen.
+ *
+ * @param {Song[]} songs
+ * @param {number} from
+ */
+function pieceOf(songs, from) {
+  const most = Math.min(MOST_TRACKS, Math.max(50, Math.ceil(songs.length / 5)));
+  const tracks = [];
+  let bytes = 0;
+  for (const song of songs.slice(from, from + most)) {
+    const track = { source: 'manual', sourceId: manualId(), ...song };
+    bytes += new TextEncoder().encode(JSON.stringify(track)).length;
+    if (tracks.length > 0 && bytes > MOST_BYTES) break;
+    tracks.push(track);
+  }
+  return tracks;
+}
+
+/**
+ * Does something again after the wait that its refusal asks for.
+ *
+ * @template T
+ * @param {() => Promise<T>} act
+ * @returns {Promise<T>}
+ */
+async function patiently(act) {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await act();
+    } catch (refusal) {
+      const { code, retryAfterMs = 0 } = /** @type {{ code?: string, retryAfterMs?: number }} */ (refusal);
+      if (code !== 'rate_limited' || retryAfterMs > PATIENCE || tries >= 5) throw refusal;
+      await new Promise((resolve) => { setTimeout(resolve, retryAfterMs + 100); });
+    }
+  }
+}

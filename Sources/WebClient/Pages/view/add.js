@@ -1,0 +1,173 @@
+// "Add a song" and "Add music": one song by hand, and for DJs a list.
+
+import { PART } from '../room/room.js';
+import { t } from '../text/en-more.js';
+import { addTracks, adding, watchWait } from './adding.js';
+import { choice } from './controls.js';
+import { dialog, sentenceOf } from './dialog.js';
+import { duration, h, number, stylesheet, text } from './dom.js';
+import { allRight, textField } from './inputs.js';
+import { LONGEST_DURATION, LONGEST_TEXT, durationOf, hasControl, sameSong, scalars } from './song-list.js';
+
+/** @typedef {import('./dom.js').App} App */
+/** @typedef {import('../wire/messages').TrackInfo} TrackInfo */
+
+/**
+ * @typedef {object} Form
+ * @property {HTMLElement} node
+ * @property {HTMLElement} go the button that sends it
+ * @property {HTMLElement} first what has the focus at the beginning
+ * @property {() => void} destroy
+ */
+
+/** An identifier for a track that has no file. */
+export function manualId() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * The room's tracks by what makes them the same song.
+ *
+ * @param {App} app
+ */
+export function songsHere(app) {
+  const here = new Map();
+  for (const track of app.store.room?.pool ?? []) here.set(sameSong(track), track);
+  return here;
+}
+
+/**
+ * The sentence for a refused addition.
+ *
+ * @param {unknown} refusal
+ */
+export function whyNot(refusal) {
+  const { code } = /** @type {{ code?: string }} */ (refusal);
+  return code === 'limit_reached' ? t.add.full : code === 'forbidden' ? t.add.closed : sentenceOf(refusal);
+}
+
+/**
+ * Opens the dialog in which songs are added.
+ *
+ * @param {App} app
+ * @param {{ title?: string }} [props] a title to begin with
+ */
+export async function open(app, props = {}) {
+  await stylesheet('add');
+  const isDJ = app.store.room?.isDJ ?? false;
+  /** @type {import('./dialog.js').Dialog} */
+  let shown;
+  const one = form(app, props.title ?? '', isDJ, (sentence) => shown.notice(sentence));
+  const forms = [one];
+  const body = h('div.add', null, one.node);
+  const foot = h('footer.dialog-foot', null, one.go);
+  if (isDJ) {
+    const loaded = await app.load(() => import('./add-list.js'));
+    if (!loaded) return;
+    const list = loaded.listForm(app, () => shown.close());
+    forms.push(list);
+    const which = choice([['one', t.add.one], ['many', t.add.many]], 'one', (value) => {
+      for (const each of forms) each.node.hidden = each.go.hidden = (each === list) !== (value === 'many');
+      shown.notice(null);
+    });
+    list.node.hidden = list.go.hidden = true;
+    which.node.setAttribute('aria-label', t.add.how);
+    body.prepend(which.node);
+    body.append(list.node);
+    foot.append(list.go);
+  }
+  shown = dialog({
+    title: isDJ ? t.add.titleDJ : t.add.title, body, foot, wide: isDJ, className: 'add-dialog',
+    onClose: () => forms.forEach((each) => each.destroy()),
+  });
+  // Set in the document: a browser complains of an element that comes with it while another has the focus.
+  one.first.setAttribute('autofocus', '');
+}
+
+/**
+ * The form for one song.
+ *
+ * @param {App} app
+ * @param {string} begin
+ * @param {boolean} isDJ
+ * @param {(sentence: string | null) => void} say
+ * @returns {Form}
+ */
+function form(app, begin, isDJ, say) {
+  const title = textField(t.add.songTitle, { value: begin, required: true, enterkeyhint: 'next' });
+  const artist = textField(t.add.artist, { enterkeyhint: 'next' });
+  const album = textField(t.add.album, { enterkeyhint: 'next' });
+  const length = textField(t.add.length, { placeholder: t.add.lengthHint, enterkeyhint: 'done', maxlength: 12, dir: 'ltr' });
+  const ask = /** @type {HTMLInputElement} */ (h('input', { type: 'checkbox', checked: true }));
+  const note = h('p.add-note', { role: 'status', hidden: true });
+  const go = /** @type {HTMLButtonElement} */ (h('button.pill.primary', { type: 'submit', form: 'add-one' }, t.add.add));
+  const node = h('form.add-one#add-one', { novalidate: true }, title.node, artist.node, h('div.add-pair', null, album.node, length.node),
+    isDJ ? null : h('label.add-ask', null, ask, h('span', null, t.add.ask)), note);
+
+  /** The song as typed; null where a field says what is wrong. */
+  const read = () => {
+    const durationMs = durationOf(length.input.value);
+    const right = allRight([
+      [title, title.input.value.trim() === '' ? t.add.titleMissing : wrongText(title.input.value)],
+      [artist, wrongText(artist.input.value)],
+      [album, wrongText(album.input.value)],
+      [length, length.input.value.trim() === '' ? null : durationMs === null ? t.add.lengthWrong : durationMs > LONGEST_DURATION ? t.add.lengthLong : null],
+    ]);
+    if (!right) return null;
+    /** @type {TrackInfo} */
+    const track = { source: 'manual', sourceId: manualId(), title: title.input.value.trim() };
+    if (artist.input.value.trim()) track.artist = artist.input.value.trim();
+    if (album.input.value.trim()) track.album = album.input.value.trim();
+    if (durationMs !== null) track.durationMs = durationMs;
+    return track;
+  };
+  const submit = async () => {
+    const track = go.disabled ? null : read();
+    if (!track) return;
+    const wants = !isDJ && ask.checked;
+    const here = songsHere(app).get(sameSong(track));
+    if (here && !wants) return title.say(t.add.here);
+    go.disabled = true;
+    try {
+      const [added] = here ? [here.track] : await addTracks(app, [track]);
+      if (wants && !app.store.room?.you?.votes.has(added)) await app.store.send({ type: 'vote', track: added });
+      say((wants ? t.add.addedAsked : t.add.added)(`\u2068${track.title}\u2069`));
+      for (const { input } of [title, artist, album, length]) input.value = '';
+      title.input.focus();
+    } catch (refusal) {
+      if (adding(app).may !== 'wait') say(whyNot(refusal));
+    } finally {
+      allow();
+    }
+  };
+  const allow = () => {
+    const { may, waitMs } = adding(app);
+    go.disabled = may !== 'yes';
+    note.hidden = may === 'yes';
+    text(note, may === 'wait' ? t.pool.wait(duration(waitMs + 999)) : may === 'locked' ? t.pool.locked : may === 'no' ? t.add.closed : '');
+  };
+  node.addEventListener('submit', (/** @type {Event} */ event) => {
+    event.preventDefault();
+    submit();
+  });
+  const stopWaiting = watchWait(app, allow);
+  const stop = app.store.watch(PART.room | PART.you, allow);
+  return {
+    node, go, first: title.input,
+    destroy() {
+      stopWaiting();
+      stop();
+    },
+  };
+}
+
+/**
+ * What is wrong with a text; null: nothing.
+ *
+ * @param {string} value
+ */
+function wrongText(value) {
+  if (scalars(value.trim()) > LONGEST_TEXT) return t.add.tooLong(number(LONGEST_TEXT));
+  return hasControl(value) ? t.add.control : null;
+}

@@ -1,0 +1,278 @@
+/** The few helpers with which the views build and change the document. No markup is made from strings. */
+
+/**
+ * What every view gets; `main.js` makes it and describes its members.
+ *
+ * @typedef {object} App
+ * @property {import('../store/store.js').Store} store
+ * @property {any} link  the RoomLink, or null
+ * @property {any} http  the functions of wire/http.js
+ * @property {{ language: string, theme: string, keys: boolean, get(name: string): any, set(name: string, value: any): void }} preferences
+ * @property {boolean} workerRefused
+ * @property {<T>(importing: () => Promise<T>) => Promise<T | null>} load
+ * @property {(url: string) => any} scriptURL
+ * @property {() => Promise<{ id: string, name: string }>} session
+ * @property {(path: string, options?: { replace?: boolean }) => void} go
+ * @property {() => Promise<void>} startAgain
+ * @property {(sentence: string, options?: { label?: string, action?: () => void, seconds?: number }) => Promise<void>} toast
+ * @property {(error: any) => void} refused
+ * @property {(name: string, props?: any) => Promise<any>} open
+ * @property {(circle: any, onChange: (rooms: any[], state: any) => void) => (() => void)} nearby
+ * @property {(ms: number) => string} waitingTime
+ * @property {(n: number) => string} number
+ */
+
+/** @typedef {Node | string | number | null | undefined | false | any[]} Child  a list's members are children, too */
+
+const PROPERTIES = new Set(['value', 'checked', 'disabled', 'hidden', 'selected', 'inert', 'textContent', 'tabIndex']);
+
+/**
+ * Makes an element: `h('button.pill.primary#go', { onclick, 'aria-label': … }, 'Go')`.
+ *
+ * A property that begins with `on` is a listener. `class` adds classes, `dataset` sets data attributes, `vars` sets
+ * custom properties. `false`, `null` and `undefined` leave an attribute out, except for `aria-…`, where `false` is
+ * written. The properties may be left out.
+ *
+ * @param {string} spec  tag, classes and id
+ * @param {Record<string, any> | Child} [props]
+ * @param {...Child} children
+ * @returns {any}
+ */
+export function h(spec, props, ...children) {
+  const [tag, ...marks] = spec.split(/(?=[.#])/);
+  const element = document.createElement(tag);
+  for (const mark of marks) {
+    if (mark[0] === '#') element.id = mark.slice(1);
+    else element.classList.add(mark.slice(1));
+  }
+  if (props !== null && typeof props === 'object' && !(props instanceof Node) && !Array.isArray(props)) {
+    set(element, props);
+  } else {
+    children.unshift(/** @type {Child} */ (props));
+  }
+  append(element, children);
+  return element;
+}
+
+/**
+ * Sets attributes, properties and listeners as `h` does.
+ *
+ * @param {HTMLElement} element
+ * @param {Record<string, any>} props
+ */
+export function set(element, props) {
+  for (const [name, value] of Object.entries(props)) {
+    if (name.startsWith('on')) {
+      if (value) element.addEventListener(name.slice(2), value);
+    } else if (name === 'class') {
+      for (const one of String(value || '').split(' ')) if (one) element.classList.add(one);
+    } else if (name === 'dataset') {
+      Object.assign(element.dataset, value);
+    } else if (name === 'vars') {
+      for (const [key, of] of Object.entries(value)) element.style.setProperty(key, String(of));
+    } else if (PROPERTIES.has(name)) {
+      /** @type {any} */ (element)[name] = value;
+    } else if (name.startsWith('aria-')) {
+      if (value === null || value === undefined) element.removeAttribute(name);
+      else element.setAttribute(name, String(value));
+    } else if (value === null || value === undefined || value === false) {
+      element.removeAttribute(name);
+    } else {
+      element.setAttribute(name, value === true ? '' : String(value));
+    }
+  }
+}
+
+/**
+ * @param {Element} element
+ * @param {Child[]} children
+ */
+function append(element, children) {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    if (Array.isArray(child)) append(element, child);
+    else element.append(child instanceof Node ? child : String(child));
+  }
+}
+
+/**
+ * Writes an element's text, only where it differs.
+ *
+ * @param {Element} node
+ * @param {string | number} string
+ */
+export function text(node, string) {
+  const value = String(string);
+  const first = node.firstChild;
+  if (first instanceof Text && first.nextSibling === null) {
+    if (first.data !== value) first.data = value;
+  } else if (node.textContent !== value) {
+    node.textContent = value;
+  }
+}
+
+/** @type {WeakMap<Element, Map<any, any>>} */
+const rows = new WeakMap();
+
+/**
+ * Makes the children of `parent` those of `items`, in order: keeps the element of a key, makes missing ones, removes
+ * the others.
+ *
+ * @template T
+ * @param {Element} parent
+ * @param {Iterable<T>} items
+ * @param {(item: T) => any} keyOf
+ * @param {(item: T) => any} make
+ * @param {(row: any, item: T) => void} [update]
+ */
+export function keyed(parent, items, keyOf, make, update) {
+  const old = rows.get(parent) ?? new Map();
+  const now = new Map();
+  for (const item of items) {
+    const key = keyOf(item);
+    const row = old.get(key) ?? make(item);
+    old.delete(key);
+    now.set(key, row);
+    if (update) update(row, item);
+  }
+  for (const row of old.values()) row.remove();
+  /** @type {Element | null} */
+  let place = parent.firstElementChild;
+  for (const row of now.values()) {
+    if (row === place) place = row.nextElementSibling;
+    else parent.insertBefore(row, place);
+  }
+  rows.set(parent, now);
+}
+
+/** The icons of a first visit: outlines on a grid of 24, drawn with round ends; a leading `!` fills the shape. */
+const ICONS = /** @type {Record<string, string>} */ ({
+  more: '!M5 10.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm7 0a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm7 0a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z',
+  dots: '!M12 3.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm0 7a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zm0 7a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z',
+  queue: 'M4 7h12M4 12h12M4 17h7M17 14.5l4 2.5-4 2.5z',
+  up: 'M6 15l6-6 6 6',
+  down: 'M6 9l6 6 6-6',
+  tick: 'M5 12.5l4.5 4.5L19 7.5',
+  plus: 'M12 5v14M5 12h14',
+  close: 'M6 6l12 12M18 6L6 18',
+  search: 'M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM15.5 15.5L20 20',
+  history: 'M4.5 12a7.5 7.5 0 1 0 2.6-5.7L4.5 8.5M4.5 4.5v4h4M12 8v4.5l3 2',
+  music: 'M9 17.5V6l10-2v11.5M6.5 15a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5zM16.5 13a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z',
+  bars: '!M2 9.5h2.6v5H2zM7 5h2.6v14H7zM12 7.5h2.6v9H12zM17 10h2.6v4H17z',
+});
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * An icon in the colour of the text, 20 px unless the style says otherwise, hidden from screen readers. Those that a
+ * first visit does not need come from icons.js a moment later.
+ *
+ * @param {string} name  a name of the table above, or of icons.js
+ * @returns {SVGSVGElement}
+ */
+export function svg(name) {
+  const icon = document.createElementNS(SVG, 'svg');
+  icon.setAttribute('viewBox', '0 0 24 24');
+  icon.setAttribute('aria-hidden', 'true');
+  icon.classList.add('icon');
+  const path = document.createElementNS(SVG, 'path');
+  icon.append(path);
+  const draw = (/** @type {string} */ drawing) => {
+    icon.classList.toggle('filled', drawing.startsWith('!'));
+    path.setAttribute('d', drawing.replace('!', ''));
+  };
+  if (ICONS[name]) draw(ICONS[name]);
+  else import('./icons.js').then(({ MORE }) => draw(Object.assign(ICONS, MORE)[name] ?? ''), () => {});
+  return icon;
+}
+
+/** @type {Map<string, Promise<void>>} */
+const sheets = new Map();
+
+/**
+ * Adds a style sheet of the folder `style`, once; resolves when it applies, and where it cannot be loaded, too.
+ *
+ * @param {string} name  `dialogs` for style/dialogs.css
+ * @returns {Promise<void>}
+ */
+export function stylesheet(name) {
+  let loaded = sheets.get(name);
+  if (!loaded) {
+    loaded = new Promise((resolve) => {
+      const done = () => resolve();
+      const href = new URL(`../style/${name}.css`, import.meta.url).pathname;
+      document.head.append(h('link', { rel: 'stylesheet', href, onload: done, onerror: done }));
+    });
+    sheets.set(name, loaded);
+  }
+  return loaded;
+}
+
+/** Where things at the lower edge stand: in the dialog on top, where one is open, else in the page. */
+export function floor() {
+  const dialogs = document.querySelectorAll('dialog[open]');
+  const place = /** @type {Element} */ (dialogs[dialogs.length - 1] ?? document.body);
+  const there = place.querySelector(':scope > .floor');
+  if (there) return there;
+  const made = h('aside.floor');
+  place.append(made);
+  return made;
+}
+
+let heardAt = -Infinity;
+let waiting = '';
+let timer = 0;
+
+/**
+ * Has a screen reader say a sentence politely: at most one in 3 s, and of those that wait the newest.
+ *
+ * @param {string} string
+ */
+export function announce(string) {
+  waiting = string;
+  if (timer) return;
+  const say = () => {
+    timer = 0;
+    heardAt = performance.now();
+    const live = document.getElementById('live');
+    if (live) live.textContent = live.textContent === waiting ? `${waiting}\u00a0` : waiting;
+  };
+  timer = window.setTimeout(say, Math.max(0, heardAt + 3000 - performance.now()));
+}
+
+let locale = 'en';
+let whole = new Intl.NumberFormat(locale);
+
+/**
+ * Sets the language in which numbers are written.
+ *
+ * @param {string} language
+ */
+export function setLocale(language) {
+  locale = language;
+  whole = new Intl.NumberFormat(language);
+}
+
+/** The language in which numbers and times are written. */
+export const currentLocale = () => locale;
+
+/**
+ * A duration in whole seconds: `3:07`, `1:02:03`.
+ *
+ * @param {number} ms
+ * @returns {string}
+ */
+export function duration(ms) {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
+  const minutes = Math.floor(s / 60);
+  return minutes < 60 ? `${minutes}:${two(s % 60)}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(s % 60)}`;
+}
+
+/**
+ * A whole number as the language writes it: `1,204`.
+ *
+ * @param {number} n
+ * @returns {string}
+ */
+export const number = (n) => whole.format(n);

@@ -1,0 +1,89 @@
+// The wall: the whole screen shows how to join, and what is playing, for a projector or a tablet at the bar.
+
+import { PART } from '../room/room.js';
+import { t } from '../text/en-more.js';
+import { isolated } from './dialog.js';
+import { h, number, stylesheet, text } from './dom.js';
+import { linkOf, roomCode } from './share.js';
+import { sleeve } from './sleeve.js';
+
+/**
+ * Opens it; Escape or a tap leaves. The screen stays on where the browser allows that.
+ *
+ * @param {import('./dom.js').App} app
+ */
+export async function open(app) {
+  const first = app.store.room;
+  if (!first) return;
+  // Full screen first: what enters the top layer later stands above.
+  await Promise.all([document.documentElement.requestFullscreen?.({ navigationUI: 'hide' }).catch(() => {}), stylesheet('dialogs')]);
+  const name = h('h2.wall-name', { dir: 'auto' });
+  const here = h('p.wall-here');
+  const face = h('div.wall-sleeve');
+  const state = h('p.wall-state');
+  const title = h('p.wall-title', { dir: 'auto' });
+  const artist = h('p.wall-artist', { dir: 'auto' });
+  const next = h('p.wall-next', { dir: 'auto' });
+  const song = h('div.wall-song', null, face, h('div.wall-words', null, state, title, artist, next));
+  const node = /** @type {HTMLDialogElement} */ (h('dialog.wall', { 'aria-label': t.share.wall },
+    h('div.wall-join', null,
+      h('div.qr-card', null, roomCode(first.code)),
+      h('p.wall-code', null, first.code),
+      h('p.wall-link', null, linkOf(first.code).replace(/^https?:\/\//, ''))),
+    h('div.wall-room', null, h('div', null, name, here), song),
+    h('p.wall-leave', null, t.share.leaveWall)));
+
+  let shownTrack = -1;
+  const render = () => {
+    const room = app.store.room;
+    if (!room || app.store.link.state === 'ended') return close();
+    text(name, room.name);
+    text(here, t.share.here(number(room.online)));
+    const { playback } = room;
+    const track = playback.status === 'stopped' ? undefined : room.tracks.get(playback.track);
+    song.classList.toggle('silent', track === undefined);
+    if ((track?.track ?? 0) !== shownTrack) {
+      shownTrack = track?.track ?? 0;
+      face.replaceChildren(...(track ? [sleeve(track)] : []));
+    }
+    text(state, playback.status === 'paused' ? t.share.paused : t.share.onAir);
+    state.hidden = track === undefined;
+    text(title, track?.title ?? t.share.silent);
+    text(artist, track === undefined ? t.share.silentAbout : track.artist ?? '');
+    // What comes next is known from the queue, and where the room takes the most wanted song.
+    const chooses = room.settings.queueMode === 'votes' && !room.settings.queueLocked;
+    const following = room.queue.length > 0 ? room.tracks.get(room.queue[0].track) : chooses ? room.requests[0] : undefined;
+    text(next, following && track ? t.share.next(isolated(following.title)) : '');
+  };
+
+  /** @type {WakeLockSentinel | null} */
+  let lock = null;
+  const keepAwake = async () => {
+    if (document.visibilityState !== 'visible' || (lock && !lock.released)) return;
+    lock = await navigator.wakeLock?.request('screen').catch(() => null) ?? null;
+    if (closed) lock?.release();
+  };
+  const onFullscreen = () => { if (!document.fullscreenElement) close(); };
+  let closed = false;
+  function close() {
+    if (closed) return;
+    closed = true;
+    stop();
+    document.removeEventListener('visibilitychange', keepAwake);
+    document.removeEventListener('fullscreenchange', onFullscreen);
+    lock?.release();
+    if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
+    if (node.open) node.close();
+    node.remove();
+  }
+  const stop = app.store.watch(PART.room | PART.playback | PART.queue | PART.presence | PART.pool | PART.votes | PART.link, render);
+  node.addEventListener('click', close);
+  node.addEventListener('close', close);
+  document.addEventListener('visibilitychange', keepAwake);
+  document.body.append(node);
+  node.showModal();
+  render();
+  keepAwake();
+  document.addEventListener('fullscreenchange', onFullscreen);
+  return { node, close };
+}

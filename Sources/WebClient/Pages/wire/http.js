@@ -1,0 +1,159 @@
+// Requests of the HTTP API, and the session.
+
+import { Refusal } from '../store/store.js';
+
+/** Where this browser notes that it has a session. The token is in a cookie that no script can read. */
+const SESSION = 'backline.session';
+
+/** The name of a session that nobody has named; the server uses it too. */
+const UNNAMED = 'Guest';
+
+/**
+ * The session of a browser that keeps nothing, until the page is closed.
+ *
+ * @type {{id: string, name: string}|null}
+ */
+let unkept = null;
+
+/** A session was made by this page and no answer has shown yet that its cookie was kept. */
+let isUnproven = false;
+
+/**
+ * One request with JSON both ways.
+ *
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {{key?: string, timeoutMs?: number}} options  `key` is an Idempotency-Key
+ * @returns {Promise<any>} the answer's JSON; rejects with a Refusal ('offline' where there was no answer)
+ */
+export async function request(method, path, body, { key, timeoutMs } = {}) {
+  const answer = await send(method, path, body, key, timeoutMs);
+  if (answer.ok) {
+    if (path !== '/v1/sessions') isUnproven = false;
+    return answer.status === 204 ? undefined : parsed(answer);
+  }
+  const problem = await parsed(answer).catch(() => ({}));
+  const code = answer.status === 401 && isUnproven ? 'insecure' : problem.code ?? 'internal';
+  const { retryAfterMs } = problem;
+  throw new Refusal(code, problem.detail ?? problem.title, { retryAfterMs, status: answer.status });
+}
+
+/**
+ * The bytes of a resource, or null where there are none.
+ *
+ * @param {string} path
+ * @returns {Promise<Uint8Array|null>}
+ */
+export async function bytes(path) {
+  const answer = await send('GET', path);
+  return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null;
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {string} [key]
+ * @param {number} [timeoutMs]
+ */
+async function send(method, path, body, key, timeoutMs) {
+  /** @type {Record<string, string>} */
+  const headers = {};
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (key !== undefined) headers['Idempotency-Key'] = key;
+  const giveUp = new AbortController();
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => giveUp.abort(), timeoutMs);
+  try {
+    return await fetch(path, {
+      method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: giveUp.signal,
+    });
+  } catch {
+    throw new Refusal('offline');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @param {Response} answer */
+async function parsed(answer) {
+  try {
+    return await answer.json();
+  } catch {
+    throw new Refusal(answer.ok ? 'offline' : 'internal', undefined, { status: answer.status });
+  }
+}
+
+/**
+ * Makes a session of this name.
+ *
+ * @param {string} [name]
+ * @returns {Promise<{id: string, name: string}>}
+ */
+export async function startSession(name = UNNAMED) {
+  const { session } = await request('POST', '/v1/sessions', { name });
+  isUnproven = true;
+  return noted(session);
+}
+
+/** @returns {{id: string, name: string}|null} the session of this browser, as far as it knows */
+export function knownSession() {
+  try {
+    return JSON.parse(localStorage.getItem(SESSION) ?? 'null') ?? unkept;
+  } catch {
+    return unkept;
+  }
+}
+
+/** @type {Promise<{id: string, name: string}>|null} */
+let starting = null;
+
+/** The session that this browser has, else a new one without a name; at most one is being made. */
+export async function ensureSession() {
+  const known = knownSession();
+  if (known) return known;
+  starting ??= startSession().finally(() => { starting = null; });
+  return starting;
+}
+
+/** The server has accepted the session's cookie. */
+export function proveSession() {
+  isUnproven = false;
+}
+
+/** The session as the server has it. */
+export async function currentSession() {
+  return noted((await request('GET', '/v1/session')).session);
+}
+
+/** @param {string} name */
+export async function renameSession(name) {
+  return noted((await request('PATCH', '/v1/session', { name })).session);
+}
+
+/** Ends the session, and removes what this browser keeps for it. */
+export async function endSession() {
+  await request('DELETE', '/v1/session');
+  forgetSession();
+  await import('../store/saved.js').then((saved) => saved.forgetRooms()).catch(() => {});
+}
+
+/** Removes the note of a session that is over. */
+export function forgetSession() {
+  unkept = null;
+  try {
+    localStorage.removeItem(SESSION);
+  } catch {
+    // Nothing was noted there.
+  }
+}
+
+/** @param {{id: string, name: string}} session */
+function noted({ id, name }) {
+  try {
+    localStorage.setItem(SESSION, JSON.stringify({ id, name }));
+  } catch {
+    unkept = { id, name };
+  }
+  return { id, name };
+}

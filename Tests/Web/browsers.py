@@ -1,0 +1,264 @@
+"""Chromium as Debian ships it, and a watch on everything that no page may do.
+
+Playwright's synchronous interface: events arrive while a call is under way. Wait with selectors: the page forbids
+`eval`, which other conditions need.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import re
+
+import axe_playwright_python
+import playwright.sync_api
+
+import interop_chromium
+
+PATIENCE = 15_000
+"""Milliseconds after which something that a page should show counts as not happening."""
+
+playwright.sync_api.expect.set_options(timeout=PATIENCE)
+
+FLAGS = [
+    # No request leaves this machine.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+    # /dev/shm is small in a container.
+    "--disable-dev-shm-usage",
+]
+
+LOST = (r"WebSocket connection to '.*' failed|net::ERR_(CONNECTION_|EMPTY_RESPONSE|NETWORK_CHANGED)"
+        "|An unknown error occurred when fetching the script")
+"""What the browser itself writes to the console while no server answers."""
+
+REPORTS = """addEventListener('securitypolicyviolation', report => console.error(
+    `policy: ${report.violatedDirective} ${report.blockedURI} ${report.sample} at ${report.sourceFile}`));"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """What a person holds. Sizes are in CSS pixels."""
+
+    name: str
+    width: int
+    height: int
+    scale: int
+    touch: bool
+
+
+PHONE = Device("phone", 390, 844, 2, True)
+LAPTOP = Device("laptop", 1280, 800, 1, False)
+DEVICES = (PHONE, LAPTOP)
+
+
+class Watch:
+    """Collects what no page may do: write to the console, fail, break its policy, ask another origin."""
+
+    def __init__(self, origin):
+        self.origin = origin
+        self.found = []
+        self.requests = []
+        self.sockets = []
+        self._expected = []
+
+    def attach(self, context):
+        context.add_init_script(REPORTS)
+        context.on("console", lambda message: self._add(
+            f"console {message.type}: {message.text} ({message.location.get('url')})"))
+        context.on("weberror", lambda error: self._add(f"error: {error.error}"))
+        context.on("request", self._requested)
+        context.on("requestfailed", lambda request: self._add(f"failed: {request.url}: {request.failure}"))
+        context.on("page", lambda page: page.on("websocket", self._opened))
+        context.on("serviceworker", self._worker)
+
+    def expect(self, pattern):
+        """Allows what a regular expression finds, such as the browser's own line about a lost connection."""
+        self._expected.append(pattern)
+
+    def check(self):
+        """Fails if there is anything that was not expected."""
+        unexpected = [line for line in self.found if not any(re.search(one, line) for one in self._expected)]
+        assert not unexpected, "the page did what it must not:\n" + "\n".join(unexpected[:20])
+
+    def _add(self, line):
+        self.found.append(line)
+
+    def _worker(self, worker):
+        with contextlib.suppress(Exception):
+            worker.on("console", lambda message: self._add(f"worker's console {message.type}: {message.text}"))
+
+    def _requested(self, request):
+        self.requests.append(request)
+        if not request.url.startswith((f"{self.origin}/", "blob:", "data:")):
+            self._add(f"foreign request: {request.url}")
+
+    def _opened(self, socket):
+        self.sockets.append(socket)
+        if not socket.url.startswith(f"{self.origin.replace('https', 'wss')}/"):
+            self._add(f"foreign socket: {socket.url}")
+
+
+class Chromium:
+    """One process of the browser, which trusts an authority. Each visit has a profile of its own."""
+
+    def __init__(self, playwright, home, flags=()):
+        self.browser = playwright.chromium.launch(
+            executable_path=interop_chromium.program(), headless=True, args=[*FLAGS, *flags],
+            env={**os.environ, "HOME": home})
+
+    def context(self, server, device=PHONE, scheme="dark", language="en-GB", **options):
+        """A new profile, and its watch as `context.watch`. A language is a tag such as `de-DE`."""
+        options.setdefault("reduced_motion", "no-preference")
+        made = self.browser.new_context(
+            base_url=origin(server), viewport={"width": device.width, "height": device.height},
+            device_scale_factor=device.scale, has_touch=device.touch, is_mobile=device.touch, color_scheme=scheme,
+            locale=language, timezone_id="Europe/Lisbon", **options)
+        made.set_default_timeout(PATIENCE)
+        made.watch = Watch(origin(server))
+        made.watch.attach(made)
+        return made
+
+    def close(self):
+        self.browser.close()
+
+
+def origin(server):
+    """A server's address as the certificate and the pages have it."""
+    return f"https://localhost:{server.port}"
+
+
+def sign_in(context, person):
+    """Makes a profile one that has been here before, as this person."""
+    url = context.watch.origin
+    context.add_cookies([{
+        "name": "__Host-backline_session", "value": person.token, "url": url, "secure": True, "httpOnly": True,
+        "sameSite": "Lax"}])
+    context.add_init_script(
+        f"""if (location.origin === {json.dumps(url)} && !localStorage.getItem('backline.session'))
+            localStorage.setItem('backline.session',
+                JSON.stringify({{id: {json.dumps(person.session)}, name: {json.dumps(person.name)}}}));""")
+
+
+def token_of(context):
+    """The token in a profile's cookie, which no script of a page can read."""
+    return next(one["value"] for one in context.cookies() if one["name"] == "__Host-backline_session")
+
+
+@contextlib.contextmanager
+def counting_frames(page):
+    """Counts what the browser draws meanwhile: yields a dictionary, which has `draws` and `raster` afterwards."""
+    browser, counts = page.context.browser, {}
+    browser.start_tracing(page=page, categories=[
+        "devtools.timeline", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"])
+    try:
+        yield counts
+    finally:
+        names = [event["name"] for event in json.loads(browser.stop_tracing())["traceEvents"] if event["ph"] in "XIBi"]
+        counts.update(draws=names.count("DrawFrame"), raster=names.count("RasterTask"))
+
+
+class Axe:
+    """axe-core in a world of its own: it shares the page's document, and neither its scripts nor its policy."""
+
+    def __init__(self, page):
+        self.page = page
+        self.session = page.context.new_cdp_session(page)
+
+    def violations(self, *rules):
+        """The violations of some rules, else of all, as one line for each element."""
+        frame = self.session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        world = self.session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "axe"})
+        world = world["executionContextId"]
+        self._run(axe_source() + ";0", world)
+        only = f", runOnly: {json.dumps(rules)}" if rules else ""
+        found = self._run(
+            f"axe.run(document, {{resultTypes: ['violations'], preload: false{only}}})" """.then(result => result.violations.flatMap(
+                rule => rule.nodes.map(node => `${rule.id} (${rule.impact}): ${node.html.slice(0, 200)}: ` +
+                    node.failureSummary.replaceAll('\\n', ' '))))""", world)
+        return found
+
+    def _run(self, source, world):
+        answer = self.session.send("Runtime.evaluate", {
+            "expression": source, "contextId": world, "awaitPromise": True, "returnByValue": True})
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+
+def axe_source():
+    with open(os.path.join(os.path.dirname(axe_playwright_python.__file__), "axe.min.js"), encoding="utf-8") as file:
+        return file.read()
+
+
+def show_theme(page, theme):
+    """Has a page that follows the system change its theme, and waits until it has."""
+    page.emulate_media(color_scheme=theme)
+    page.locator(f"html[data-theme={theme}]").wait_for(state="attached")
+    settle(page)
+
+
+def settle(page):
+    """Waits until what moves on a page has arrived, or half a second."""
+    page.evaluate("""() => new Promise(done => {
+        setTimeout(done, 500);
+        requestAnimationFrame(() => requestAnimationFrame(() => {
+            const moving = document.getAnimations().filter(one => Number.isFinite(one.effect.getComputedTiming().endTime));
+            Promise.all(moving.map(one => one.finished.catch(() => 0))).then(() => done());
+        }));
+    })""")
+
+
+def layout_faults(page):
+    """What leaves the viewport or is cut off without an ellipsis, as one line for each element."""
+    return page.evaluate(LAYOUT)
+
+
+LAYOUT = """() => {
+    const found = [], wide = document.documentElement.clientWidth;
+    const shown = node => node.checkVisibility({checkOpacity: true, checkVisibilityCSS: true});
+    const name = node => node.tagName.toLowerCase() + (node.id ? '#' + node.id : '') +
+        [...node.classList].map(one => '.' + one).join('') + ' ' + JSON.stringify(node.textContent.slice(0, 40));
+    if (document.scrollingElement.scrollWidth > wide) found.push(`the page is ${document.scrollingElement.scrollWidth} wide`);
+    const clips = node => {
+        for (let one = node.parentElement; one && one !== document.body; one = one.parentElement) {
+            const style = getComputedStyle(one);
+            if (style.overflowX !== 'visible' || style.contain.includes('paint')) return true;
+        }
+        return false;
+    };
+    for (const node of document.body.querySelectorAll('*')) {
+        if (!shown(node) || node.closest('svg, [aria-hidden=true]')) continue;
+        const box = node.getBoundingClientRect(), style = getComputedStyle(node);
+        if (box.width <= 1 || box.height <= 1) continue;
+        if ((box.right > wide + 1 || box.left < -1) && !clips(node)) found.push(`outside (${Math.round(box.left)} to ${Math.round(box.right)}): ${name(node)}`);
+        const text = [...node.childNodes].some(one => one.nodeType === Node.TEXT_NODE && one.data.trim());
+        if (text && node.scrollWidth > node.clientWidth + 1 && style.overflowX !== 'visible' && style.overflowX !== 'auto'
+            && style.overflowX !== 'scroll' && style.textOverflow !== 'ellipsis' && node.clientWidth > 1
+            && !['INPUT', 'TEXTAREA', 'SELECT'].includes(node.tagName)) found.push(`cut off: ${name(node)}`);
+    }
+    return found;
+}"""
+
+
+def small_targets(page):
+    """Controls that are less than 44 pixels wide or high, as one line for each."""
+    return page.evaluate("""() => {
+        const found = [];
+        for (const node of document.querySelectorAll('button, a[href], input, select, textarea, summary, [role=tab], [role=slider]')) {
+            if (!node.checkVisibility({checkOpacity: true, checkVisibilityCSS: true}) || node.closest('[inert]')) continue;
+            const area = node.matches('input[type=checkbox], input[type=radio], input[type=file]') && node.closest('label') || node;
+            const box = area.getBoundingClientRect();
+            if (box.width <= 1 || box.height <= 1) continue;
+            // What catches a tap may be larger than what is seen.
+            const x = box.x + box.width / 2, y = box.y + box.height / 2;
+            const catches = (dx, dy) => {
+                const hit = document.elementFromPoint(x + dx, y + dy);
+                return hit && (area.contains(hit) || hit.contains(area) && hit.matches('button, a, label'));
+            };
+            if (!catches(0, 0)) continue;
+            const wide = box.width >= 43.5 || catches(-21, 0) && catches(21, 0);
+            const high = box.height >= 43.5 || catches(0, -21) && catches(0, 21);
+            if (!wide || !high) found.push(
+                `${Math.round(box.width)}×${Math.round(box.height)}: ${node.outerHTML.slice(0, 120)}`);
+        }
+        return found;
+    }""")

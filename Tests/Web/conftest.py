@@ -1,0 +1,118 @@
+"""Shared fixtures: an authority, browsers, servers, and visits whose every fault fails the test."""
+
+import contextlib
+import os
+import pathlib
+import sys
+
+import playwright.sync_api
+import pytest
+
+# The server as a child process, and clients without a page, are those of the end-to-end tests.
+sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "EndToEnd"))
+
+import browsers  # noqa: E402
+import postgres  # noqa: E402
+import serving  # noqa: E402
+import trust  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "alone: a test that counts what a page does, which Scripts/test runs with no other beside it")
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    return trust.Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def playwright_driver():
+    with playwright.sync_api.sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright_driver, authority):
+    """A browser for all tests of a worker. Visits have profiles of their own."""
+    with contextlib.closing(browsers.Chromium(playwright_driver, authority.home())) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with contextlib.closing(postgres.Cluster()) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def house(authority, tmp_path_factory):
+    """A server for tests that leave it running."""
+    with serving.make_server(authority, tmp_path_factory.mktemp("house")) as server:
+        yield server
+        assert server.running, f"the server ended by itself:\n{server.said()}"
+
+
+@pytest.fixture
+def servers(authority, tmp_path):
+    """Makes servers that end with the test. Their output is shown if the test failed."""
+    made = []
+
+    def make(*options, **settings):
+        made.append(serving.make_server(authority, tmp_path / f"data-{len(made)}", *options, **settings))
+        return made[-1]
+
+    yield make
+    for server in made:
+        print(f"--- {server.ready_line}\n{server.said()}")
+        server.close()
+
+
+@pytest.fixture
+def party(request):
+    """Makes parties that end with the test: `party(parties.rooftop, server)`."""
+    made = []
+
+    def make(kind, *arguments, **options):
+        one = kind(*arguments, **options)
+        made.extend(one if isinstance(one, list) else [one])
+        return one
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def visit(chromium):
+    """Opens pages in new profiles: `visit(server, "/r/CODE", person=…, device=…)`.
+
+    When the test ends, it fails if a page wrote to a console, broke its policy, asked another origin, or had a request
+    that failed, unless `page.context.watch.expect` allowed it.
+    """
+    opened = []
+
+    def open(server, path=None, person=None, browser=None, **options):
+        context = (browser or chromium).context(server, **options)
+        opened.append(context)
+        if person:
+            browsers.sign_in(context, person)
+        page = context.new_page()
+        page.watch = context.watch
+        if path:
+            page.goto(path)
+        return page
+
+    yield open
+    try:
+        for context in opened:
+            # A context that the test has closed has been checked by it, and has no pages.
+            for page in context.pages:
+                with contextlib.suppress(playwright.sync_api.Error):
+                    # Events that are on their way arrive before the answer.
+                    page.evaluate("0")
+            context.watch.check()
+    finally:
+        for context in opened:
+            context.close()

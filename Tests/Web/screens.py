@@ -1,0 +1,688 @@
+"""Every screen and state of the page, each reached through what causes it at a real server.
+
+A scene is a generator: it yields a name and a page that shows a state. `Scripts/screens` makes pictures of each, and
+`test_screens.py` checks each.
+"""
+
+import contextlib
+import re
+import time
+
+from playwright.sync_api import expect
+
+import browsers
+import parties
+import steps
+import wires
+
+SCENES = []
+
+
+def scene(function):
+    SCENES.append(function)
+    return function
+
+
+class Stage:
+    """One device at one server. Pages and parties end with `clear`."""
+
+    def __init__(self, chromium, server, device, make_server=None):
+        self.chromium, self.server, self.device, self.make_server = chromium, server, device, make_server
+        self._ends = contextlib.ExitStack()
+        self.watches = []
+
+    @property
+    def on_phone(self):
+        return self.device is browsers.PHONE
+
+    def party(self, kind=parties.rooftop, server=None, **options):
+        made = kind(server or self.server, **options)
+        for one in made if isinstance(made, list) else [made]:
+            self._ends.callback(one.end)
+        return made
+
+    def page(self, path, person=None, server=None, shown="main", **options):
+        context = self.chromium.context(server or self.server, device=self.device, **options)
+        self._ends.callback(context.close)
+        self.watches.append(context.watch)
+        if person:
+            browsers.sign_in(context, person)
+        page = context.new_page()
+        page.watch = context.watch
+        page.goto(path)
+        return page
+
+    def guest(self, party, name="Ana", **options):
+        """The page of somebody who has joined."""
+        page = self.page(party.path, person=party.admit(party.line.session(name)), **options)
+        page.locator("section.pane:visible").first.wait_for()
+        return page
+
+    def dj(self, party, **options):
+        """The page of the room's owner."""
+        page = self.page(party.path, person=party.mina, **options)
+        page.locator("section.pane:visible").first.wait_for()
+        return page
+
+    def wire(self, server=None):
+        return self._ends.enter_context(wires.Wire(server or self.server))
+
+    def new_server(self, *options):
+        return self._ends.enter_context(self.make_server(*options))
+
+    def clear(self):
+        self._ends.close()
+        self._ends = contextlib.ExitStack()
+        self.watches = []
+
+
+def dialog(page):
+    """The dialog on top, once it is shown."""
+    top = page.locator("dialog[open]").last
+    top.wait_for()
+    return top
+
+
+def close_dialog(page):
+    page.keyboard.press("Escape")
+    page.locator("dialog[open]").wait_for(state="detached")
+
+
+# Home.
+
+
+@scene
+def home(stage):
+    empty = stage.new_server()
+    page = stage.page("/", server=empty)
+    page.get_by_text("No public room is open").wait_for()
+    yield "home-nothing-open", page
+    stage.party(parties.neighbourhood)
+    page = stage.page("/")
+    page.get_by_text("Garden at Foz").first.wait_for()
+    yield "home", page
+    page.get_by_label("Code").first.fill("12")
+    page.keyboard.press("Enter")
+    page.get_by_text("A code has 6 or 8 letters and digits.").wait_for()
+    yield "home-wrong-code", page
+    page.get_by_role("button", name="Start a room").click()
+    page.get_by_label("Name of the room").wait_for()
+    yield "start-a-room", page
+    page.get_by_label("Your name").fill("Mina")
+    page.get_by_role("button", name="Start the room").click()
+    page.get_by_text("Give the room a name.").wait_for()
+    yield "start-a-room-nameless", page
+
+
+@scene
+def home_with_rooms_of_ones_own(stage):
+    mina = parties.Line(stage.server).session("Mina")
+    first = stage.party(parties.rooftop, owner=mina)
+    second = stage.party(parties.Party, name="Sunday cleaning, with a name that is as long as the names of rooms may be, 80")
+    second.admit(mina)
+    page = stage.page("/", person=mina)
+    page.get_by_text(first.name).first.wait_for()
+    yield "home-my-rooms", page
+
+
+@scene
+def home_without_a_connection(stage):
+    wire = stage.wire()
+    page = stage.page("/", server=wire)
+    page.get_by_text("Listen together.").wait_for()
+    page.watch.expect(LOST)
+    page.wait_for_load_state("networkidle")
+    wire.go_down()
+    page.get_by_label("Code").first.fill("V631KK")
+    page.keyboard.press("Enter")
+    page.get_by_text("Reconnecting…").or_(page.get_by_text("No connection")).first.wait_for()
+    yield "home-no-connection", page
+
+
+# Joining.
+
+
+@scene
+def joining(stage):
+    party = stage.party()
+    page = stage.page(party.path)
+    page.get_by_label("Your name").wait_for()
+    steps.on_air(page, "Maré Alta")
+    yield "join", page
+    page.get_by_label("Your name").fill("")
+    page.get_by_role("button", name=re.compile("^Join")).click()
+    yield "join-nameless", page
+    page = stage.page(party.path, person=party.line.session("Ines Magalhães"))
+    page.get_by_role("button", name=re.compile("^Join as")).wait_for()
+    yield "join-as", page
+
+
+# A guest.
+
+
+@scene
+def a_guest(stage):
+    party = stage.party()
+    page = stage.guest(party)
+    steps.on_air(page, "Maré Alta")
+    for title in "Warm Machines", "Distant Avenue":
+        steps.vote_button(page, "requests", title).click()
+        expect(steps.vote_button(page, "requests", title)).to_have_attribute("aria-pressed", "true")
+    yield "guest", page
+    steps.pane(page, "queue")
+    if stage.on_phone:
+        yield "guest-up-next", page
+    steps.pane(page, "pool").locator("li.row").first.wait_for()
+    if stage.on_phone:
+        yield "guest-all-tracks", page
+    steps.find(page, "mare")
+    page.get_by_text(re.compile("of 58")).wait_for()
+    yield "guest-search", page
+    steps.find(page, "zzz")
+    page.get_by_text("No song matches.").wait_for()
+    yield "guest-no-match", page
+    steps.find(page, "")
+    page.get_by_role("button", name=re.compile("^Vote to skip|^Skip")).click()
+    page.get_by_role("button", name=re.compile("1 of")).wait_for()
+    steps.pane(page, "requests")
+    yield "guest-voted-to-skip", page
+
+
+@scene
+def a_guest_on_a_small_phone(stage):
+    if not stage.on_phone:
+        return
+    party = stage.party()
+    page = stage.guest(party, "Ana")
+    steps.on_air(page, "Maré Alta")
+    page.set_viewport_size({"width": 320, "height": 568})
+    yield "guest-small", page
+    page.set_viewport_size({"width": 844, "height": 390})
+    yield "guest-landscape", page
+
+
+@scene
+def between_phone_and_laptop(stage):
+    if stage.on_phone:
+        return
+    party = stage.party()
+    page = stage.dj(party)
+    steps.on_air(page, "Maré Alta")
+    page.set_viewport_size({"width": 800, "height": 1000})
+    yield "dj-tablet", page
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    yield "dj-wide", page
+
+
+@scene
+def reactions(stage):
+    party = stage.party()
+    page = stage.guest(party)
+    steps.on_air(page, "Maré Alta")
+    for socket in party.sockets:
+        for emoji in "🔥", "❤️", "🙌":
+            socket.send({"type": "react", "room": party.id, "emoji": emoji})
+    page.locator(".reaction, .reactions-rising > *, [class*=rise]").first.wait_for()
+    yield "reactions", page
+    still = stage.guest(party, "Bo", reduced_motion="reduce")
+    for socket in party.sockets:
+        socket.send({"type": "react", "room": party.id, "emoji": "🔥"})
+    still.get_by_text("12").or_(still.locator("[class*=count]")).first.wait_for()
+    yield "reactions-counted", still
+
+
+@scene
+def nothing_here_yet(stage):
+    for mode, text in ("dj", "The DJ has queued nothing yet."), ("votes", "The most wanted song comes next."), (
+            "fair", "Everybody gets a turn."):
+        party = stage.party(parties.empty, name="An empty room", settings={"queueMode": mode})
+        page = stage.guest(party)
+        page.get_by_text("Nothing is playing").first.wait_for()
+        if mode == "dj":
+            page.get_by_text("Nobody has asked for anything yet.").wait_for()
+            yield "empty", page
+            steps.pane(page, "pool")
+            yield "empty-all-tracks", page
+        steps.pane(page, "queue")
+        page.get_by_text(text).wait_for()
+        yield f"empty-{mode}", page
+    page = stage.dj(party)
+    page.get_by_text("Nothing is playing").first.wait_for()
+    yield "empty-dj", page
+    if stage.on_phone:
+        steps.pane(page, "pool")
+        yield "empty-dj-all-tracks", page
+
+
+@scene
+def odd_states_of_what_is_on_air(stage):
+    party = stage.party()
+    party.tell("Mina", "pause")
+    page = stage.guest(party)
+    page.get_by_text("Paused").first.wait_for()
+    yield "paused", page
+    party.add([parties.track("A short one", "Zonda", 1_000)])
+    party.play("A short one")
+    page.get_by_text("Waiting for the deck").wait_for()
+    yield "past-its-end", page
+    mina = stage.dj(party)
+    mina.get_by_text("Waiting for the deck").wait_for()
+    yield "past-its-end-dj", mina
+    long = parties.track("The very long title of a song that somebody recorded in one take, live at the harbour", "A band "
+                         "whose name is not short either, and their friends", 4_000_000, "Everything we ever played")
+    party.add([long, parties.track("Untitled"), parties.track("عندما يأتي المساء", "محمد عبد الوهاب", 260_000)])
+    party.play(long["title"])
+    steps.on_air(page, long["title"])
+    yield "long-title", page
+    party.play("عندما يأتي المساء")
+    steps.on_air(page, "عندما يأتي المساء")
+    yield "right-to-left-title", page
+    party.play("Untitled")
+    steps.on_air(page, "Untitled")
+    yield "no-artist-no-length", page
+
+
+@scene
+def why_a_song_is_on_air(stage):
+    for mode, shown in ("votes", "Most votes"), ("fair", "turn"):
+        party = stage.party(parties.empty, name="The room decides", settings={"queueMode": mode})
+        party.add(parties.collection(20))
+        party.join(*parties.GUESTS)
+        for title, _, votes in parties.WANTED:
+            party.vote(title, *parties.GUESTS[-votes:])
+        party.play("Maré Alta")
+        party.tell("Mina", "skip")
+        page = stage.guest(party)
+        page.get_by_role("button", name=re.compile("Why|Chosen")).click()
+        page.get_by_text(re.compile(shown)).first.wait_for()
+        yield f"why-{mode}", page
+
+
+# Adding songs.
+
+
+@scene
+def adding(stage):
+    party = stage.party(settings={"guestsMayAdd": True, "slowModeMs": 130_000})
+    page = stage.guest(party)
+    pool = steps.pane(page, "pool")
+    pool.get_by_role("button", name="Add a song").click()
+    dialog(page)
+    yield "add-a-song", page
+    dialog(page).get_by_label("Title").fill("A song of mine")
+    dialog(page).get_by_label("Artist").fill("Ana")
+    dialog(page).get_by_role("button", name=re.compile("^(Ask for it|Add)$")).click()
+    page.get_by_text(re.compile("Added")).first.wait_for()
+    yield "added-a-song", page
+    close_dialog(page)
+    page.get_by_text(re.compile("You can add again in")).first.wait_for()
+    yield "slow-mode", page
+    party.tell("Mina", "updateRoom", settings={"queueLocked": True})
+    page.get_by_text("Requests are closed for now.").first.wait_for()
+    yield "requests-closed", page
+    mina = stage.dj(party)
+    steps.pane(mina, "pool").get_by_role("button", name="Add music").click()
+    dialog(mina)
+    yield "add-music", mina
+    dialog(mina).locator("label", has_text="A list").click()
+    dialog(mina).get_by_role("textbox").first.fill(
+        "Zonda – Passo 3:21\nMoss – Second Theory\n\n" + "x" * 301 + "\nKestrel – Long Roads 4:05\nZonda – Passo 3:21")
+    dialog(mina).get_by_role("button", name=re.compile("^Add 3 songs")).wait_for()
+    yield "add-a-list", mina
+    dialog(mina).get_by_role("button", name=re.compile("^Add 3 songs")).click()
+    mina.get_by_text("3 songs added").first.wait_for()
+    yield "added-a-list", mina
+
+
+# The DJ.
+
+
+@scene
+def the_dj(stage):
+    party = stage.party()
+    page = stage.dj(party)
+    steps.on_air(page, "Maré Alta")
+    steps.pane(page, "pool").locator("li.row").first.wait_for()
+    if stage.on_phone:
+        yield "dj-all-tracks", page
+    steps.pane(page, "requests")
+    if stage.on_phone:
+        yield "dj-asked-for", page
+    steps.pane(page, "queue")
+    yield "dj", page
+    steps.row(page, "queue", "Golden Machines").locator("[data-do=more]").click()
+    page.get_by_text("Move up").wait_for()
+    yield "dj-row-menu", page
+    page.get_by_role("button", name="Remove from the queue").or_(page.get_by_text("Remove from the queue")).first.click()
+    page.get_by_role("button", name="Undo").wait_for()
+    yield "dj-undo", page
+    if not stage.on_phone:
+        box = steps.row(page, "queue", "Paper Season").bounding_box()
+        page.mouse.move(box["x"] + 120, box["y"] + 20)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 120, box["y"] - 30, steps=5)
+        page.mouse.move(box["x"] + 120, box["y"] - 60, steps=5)
+        yield "dj-drag", page
+        page.mouse.up()
+    steps.pane(page, "pool")
+    page.locator("[data-pane=pool] [data-do=more]").nth(2).click()
+    page.get_by_text("Remove from the room").wait_for()
+    yield "dj-track-menu", page
+    page.get_by_text("Remove from the room").click()
+    page.get_by_text("It goes for everybody").wait_for()
+    yield "dj-remove-track", page
+
+
+@scene
+def refusals(stage):
+    party = stage.party(settings={"repeatAfterPlays": 5})
+    page = stage.dj(party)
+    steps.find(page, "Maré Alta")
+    page.locator("[data-pane=pool] [data-do=enqueue]").first.click()
+    page.get_by_text("It was played a moment ago.").wait_for()
+    yield "refused", page
+
+
+# Dialogs.
+
+
+@scene
+def the_menu(stage):
+    party = stage.party()
+    page = stage.guest(party)
+    steps.open_menu(page)
+    dialog(page)
+    yield "menu-guest", page
+    dialog(page).get_by_role("button", name=re.compile("^(Your name|Change your name|Rename)")).click()
+    page.get_by_label(re.compile("name", re.I)).last.wait_for()
+    yield "menu-own-name", page
+    close_dialog(page)
+    steps.open_menu(page, re.compile("^Leave"))
+    dialog(page)
+    yield "menu-leave", page
+    close_dialog(page)
+    steps.open_menu(page, re.compile("^Sign out"))
+    dialog(page)
+    yield "menu-sign-out", page
+    mina = stage.dj(party)
+    steps.open_menu(mina)
+    dialog(mina)
+    yield "menu-owner", mina
+    dialog(mina).get_by_role("button", name=re.compile("^Language|Preferences|looks")).click()
+    dialog(mina)
+    yield "preferences", mina
+    close_dialog(mina)
+    if not stage.on_phone:
+        mina.keyboard.press("?")
+        dialog(mina)
+        yield "keys", mina
+
+
+@scene
+def people(stage):
+    party = stage.party()
+    page = stage.guest(party)
+    steps.open_menu(page, re.compile("^People"))
+    dialog(page).get_by_text("Mina").wait_for()
+    yield "people-guest", page
+    mina = stage.dj(party)
+    steps.open_menu(mina, re.compile("^People"))
+    dialog(mina).get_by_text("Yuki").wait_for()
+    yield "people-owner", mina
+    dialog(mina).get_by_role("button", name=re.compile("Yuki")).first.click()
+    mina.get_by_text(re.compile("^Make DJ|Make a DJ")).first.wait_for()
+    yield "people-member", mina
+    mina.get_by_role("button", name=re.compile("^Ban")).first.click()
+    mina.get_by_label(re.compile("Reason")).fill("Kept shouting the names of other songs")
+    yield "people-ban", mina
+    mina.locator("dialog[open] form button[type=submit]").click()
+    mina.get_by_role("button", name="Undo").wait_for()
+    yield "people-banned", mina
+    dialog(mina).locator("label", has_text="Banned").click()
+    mina.get_by_text(re.compile("Yuki")).first.wait_for()
+    yield "people-bans", mina
+
+
+@scene
+def very_many_people(stage):
+    party = stage.party(parties.large, tracks=58, members=2_000)
+    page = stage.dj(party)
+    steps.open_menu(page, re.compile("^People"))
+    dialog(page).locator("li").nth(3).wait_for()
+    yield "people-2000", page
+    dialog(page).get_by_role("searchbox").fill("Yuki 9")
+    dialog(page).get_by_text("Yuki 9", exact=True).wait_for()
+    yield "people-2000-found", page
+
+
+@scene
+def room_settings(stage):
+    party = stage.party()
+    page = stage.dj(party, permissions=["geolocation"], geolocation={"latitude": 41.15, "longitude": -8.61})
+    steps.open_menu(page, re.compile("^Room settings|^Settings"))
+    body = dialog(page).locator(".dialog-body, .settings").first
+    yield "settings", page
+    for number, legend in enumerate(("order", "guests", "owner", "end")):
+        page.locator("dialog[open] fieldset").nth(number + 1).scroll_into_view_if_needed()
+        if number in (0, 1, 3):
+            yield f"settings-{legend}", page
+    page.get_by_role("button", name=re.compile("^Close")).last.click()
+    expect(page.locator("dialog[open]")).to_have_count(2)
+    yield "settings-close", page
+    del body
+
+
+@scene
+def sharing(stage):
+    party = stage.party()
+    page = stage.guest(party)
+    steps.open_menu(page, re.compile("^Share"))
+    dialog(page)
+    yield "share", page
+    dialog(page).get_by_role("button", name=re.compile("wall|full screen|big", re.I)).click()
+    page.locator(".wall").wait_for()
+    yield "share-wall", page
+    unlisted = stage.party(visibility="unlisted")
+    page = stage.guest(unlisted)
+    steps.open_menu(page, re.compile("^Share"))
+    dialog(page)
+    yield "share-unlisted", page
+
+
+@scene
+def history(stage):
+    party = stage.party()
+    page = stage.guest(party)
+    steps.open_menu(page, "History")
+    dialog(page).locator("li").first.wait_for()
+    yield "history", page
+    quiet = stage.guest(stage.party(parties.empty, name="An empty room"))
+    steps.open_menu(quiet, "History")
+    dialog(quiet)
+    yield "history-empty", quiet
+    for title in list(party.ids)[12:47]:
+        party.play(title)
+        party.tell("Mina", "skip")
+        party.play(ON_AIR)
+    page = stage.guest(party, "Bo")
+    steps.open_menu(page, "History")
+    earlier = dialog(page).get_by_role("button", name=re.compile("Earlier"))
+    earlier.scroll_into_view_if_needed()
+    yield "history-earlier", page
+
+
+ON_AIR = parties.ON_AIR[0]
+
+
+# Nearby.
+
+
+@scene
+def nearby(stage):
+    stage.party(parties.neighbourhood)
+    place = {"latitude": 41.1405, "longitude": -8.6110}
+    page = stage.page("/nearby", permissions=["geolocation"], geolocation=place)
+    use = page.get_by_role("button", name=re.compile("Use where I am|where I am", re.I))
+    use.click(trial=True)
+    yield "nearby", page
+    use.click()
+    page.locator(".nearby-list").get_by_text("Garden at Foz").wait_for()
+    yield "nearby-found", page
+    far = stage.page("/nearby", permissions=["geolocation"], geolocation={"latitude": -54.8, "longitude": 3.4})
+    far.get_by_role("button", name=re.compile("where I am", re.I)).click()
+    far.locator(".nearby-nobody").wait_for()
+    yield "nearby-nobody", far
+    refused = stage.page("/nearby", permissions=[])
+    session = refused.context.new_cdp_session(refused)
+    session.send("Browser.setPermission", {
+        "permission": {"name": "geolocation"}, "setting": "denied", "origin": refused.watch.origin})
+    refused.get_by_role("button", name=re.compile("where I am", re.I)).click()
+    refused.get_by_text("Enter a code instead.").wait_for()
+    yield "nearby-refused", refused
+
+
+# The link.
+
+
+LOST = browsers.LOST
+
+
+@scene
+def a_lost_link(stage):
+    wire = stage.wire()
+    party = stage.party()
+    page = stage.guest(party, server=wire)
+    mina = stage.dj(party, server=wire)
+    for one in page, mina:
+        one.watch.expect(LOST)
+        steps.on_air(one, "Maré Alta")
+        one.wait_for_load_state("networkidle")
+    wire.go_down()
+    page.get_by_text("Reconnecting…").wait_for()
+    yield "reconnecting", page
+    for name, one in ("no-connection", page), ("no-connection-dj", mina):
+        one.get_by_text(re.compile("No connection. Trying again")).wait_for(timeout=30_000)
+        yield name, one
+
+
+@scene
+def ends_of_a_link(stage):
+    party = stage.party()
+    page = stage.guest(party, "Ana")
+    page.watch.expect("status of 401|response code: 401")
+    steps.on_air(page, "Maré Alta")
+    party.line.request(party.guests["Ana"].token, "DELETE", "/v1/session")
+    page.get_by_text("You have been signed out.").wait_for()
+    yield "signed-out", page
+    for name, fields in ("banned-for-an-hour", {"durationMs": 3_600_000}), ("banned-for-good", {}):
+        page = stage.guest(party, name)
+        page.watch.expect("status of 403|response code: 403")
+        steps.on_air(page, "Maré Alta")
+        party.tell("Mina", "kick", member=party.members[name], ban=True, **fields)
+        page.get_by_text("You cannot enter this room.").wait_for()
+        yield name, page
+    page = stage.page("/r/ZZZZZZ")
+    page.watch.expect("status of 404|response code: 404")
+    page.get_by_text("There is no room here.").wait_for()
+    yield "no-room", page
+
+
+@scene
+def removed_from_a_room(stage):
+    party = stage.party()
+    page = stage.guest(party, "Ana")
+    steps.on_air(page, "Maré Alta")
+    party.tell("Mina", "kick", member=party.members["Ana"], reason="Wrong room?")
+    page.get_by_label("Your name").or_(page.get_by_text(re.compile("removed"))).first.wait_for()
+    yield "removed", page
+
+
+@scene
+def a_closed_room(stage):
+    party = stage.party()
+    page = stage.guest(party)
+    mina = stage.dj(party)
+    party.tell("Mina", "closeRoom", reason="It is late")
+    page.get_by_text("This room is closed.").first.wait_for()
+    yield "closed", page
+    mina.get_by_text("This room is closed.").first.wait_for()
+    yield "closed-dj", mina
+    party.tell("Mina", "closeRoom", forget=True)
+    steps.open_menu(page, re.compile("^People"))
+    dialog(page).get_by_text("-", exact=True).first.wait_for()
+    yield "forgotten-people", page
+
+
+# Hard content.
+
+
+@scene
+def hostile_content(stage):
+    party = stage.party(parties.hostile)
+    page = stage.page(party.path)
+    page.get_by_label("Your name").wait_for()
+    yield "hostile-join", page
+    page = stage.guest(party, "<b>Ana</b>")
+    steps.on_air(page, parties.HOSTILE_TITLES[0])
+    yield "hostile", page
+    if stage.on_phone:
+        for kind in "queue", "pool":
+            steps.pane(page, kind).locator("li.row").first.wait_for()
+            yield f"hostile-{kind}", page
+    mina = stage.dj(party)
+    steps.on_air(mina, parties.HOSTILE_TITLES[0])
+    yield "hostile-dj", mina
+    for item in "People", "History", "Share":
+        steps.open_menu(mina, re.compile(f"^{item}"))
+        dialog(mina)
+        yield f"hostile-{item.lower()}", mina
+        close_dialog(mina)
+
+
+@scene
+def ten_thousand_tracks(stage):
+    party = stage.party(parties.large)
+    page = stage.guest(party)
+    pool = steps.pane(page, "pool")
+    pool.locator("li.row").first.wait_for()
+    yield "large", page
+    steps.scroll(page, "pool", 0.5)
+    expect(pool.locator("li.row .title").filter(has_text=re.compile("^[G-P]")).first).to_be_visible()
+    yield "large-scrolled", page
+    steps.find(page, "golden fever 3")
+    expect(pool.get_by_text("Golden Fever 3", exact=False).first).to_be_visible()
+    yield "large-search", page
+
+
+@scene
+def in_german(stage):
+    party = stage.party()
+    page = stage.page("/", language="de-DE")
+    page.locator("html[lang=de]").wait_for()
+    yield "german-home", page
+    page = stage.page(party.path, language="de-DE")
+    page.locator("html[lang=de] form input").first.wait_for()
+    yield "german-join", page
+    page = stage.page(party.path, person=party.mina, language="de-DE")
+    page.locator("[data-pane] li.row").first.wait_for()
+    yield "german-dj", page
+    page.locator("button[aria-haspopup]").last.click()
+    dialog(page)
+    yield "german-menu", page
+
+
+def run(stage, scenes, show):
+    """Plays scenes; calls `show(name, page)` for each state. A scene that fails is told with its name."""
+    failures = []
+    for one in scenes:
+        began = time.monotonic()
+        try:
+            for name, page in one(stage):
+                show(name, page)
+        except Exception as failure:  # The other scenes are of use all the same.
+            failures.append((one.__name__, failure))
+            print(f"{one.__name__} failed: {' '.join(str(failure).split())[:300]}", flush=True)
+        finally:
+            stage.clear()
+        print(f"{one.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+    return failures

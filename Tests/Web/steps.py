@@ -1,0 +1,103 @@
+"""What people do on the page, by what they see of it: roles, names and texts."""
+
+import json
+import re
+
+from playwright.sync_api import expect
+
+import backline
+
+
+def join(page, name=None):
+    """Joins the room through the sheet: as `name`, else as the name that is there."""
+    if name is not None:
+        page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name=re.compile("^Join")).click()
+    expect(page.get_by_label("Your name")).to_be_hidden()
+
+
+def pane(page, kind):
+    """The list `requests`, `queue` or `pool`, brought to the front where the lists are tabs."""
+    tab = page.get_by_role("tab", name={"requests": "Asked for", "queue": "Up next", "pool": "All tracks"}[kind])
+    found = page.locator(f"section.pane[data-pane={kind}]")
+    # The lists are there as soon as the room is.
+    page.locator("section.pane:visible").first.wait_for()
+    if tab.is_visible():
+        tab.click()
+    found.wait_for()
+    return found
+
+
+def row(page, kind, title):
+    """A track's row in a list."""
+    return pane(page, kind).locator("li.row").filter(has=page.get_by_text(title, exact=True))
+
+
+def vote_button(page, kind, title):
+    return row(page, kind, title).locator("[data-do=vote]")
+
+
+def find(page, text):
+    """Searches in all tracks."""
+    box = pane(page, "pool").get_by_role("searchbox")
+    box.fill(text)
+    return box
+
+
+def scroll(page, kind, to):
+    """Scrolls a list, or the page that it scrolls with, to a part (0 … 1) of its length."""
+    pane(page, kind).locator("track-list").evaluate("""(list, to) => {
+        let node = list;
+        while (node && !(/auto|scroll/.test(getComputedStyle(node).overflowY) && node.scrollHeight > node.clientHeight)) {
+            node = node.parentElement;
+        }
+        node ??= document.scrollingElement;
+        node.scrollTop = to * (node.scrollHeight - node.clientHeight);
+    }""", to)
+
+
+def titles(page, kind):
+    """The titles that a list shows, in its order."""
+    return pane(page, kind).locator("li.row .title").all_inner_texts()
+
+
+def on_air(page, title):
+    """Waits until a track is on air."""
+    expect(page.locator(".deck .song")).to_have_text(title)
+
+
+def waveform_of_680_pixels(page):
+    """Makes a page so wide that the waveform has 680 pixels, and hides the clock, which is drawn each second."""
+    for width in range(680, 900, 2):
+        page.set_viewport_size({"width": width, "height": 900})
+        if page.locator("wave-form").bounding_box()["width"] >= 680:
+            break
+    page.locator(".times").evaluate("node => node.style.setProperty('visibility', 'hidden')")
+
+
+def open_menu(page, item=None):
+    """Opens the room's menu, and an item of it."""
+    page.get_by_role("button", name="Menu").click()
+    if item:
+        page.get_by_role("dialog").get_by_role("button", name=item).click()
+
+
+def room_of(page):
+    """The room as the page has it: `epoch`, `seq` and `state`, or None."""
+    return json.loads(page.evaluate(
+        """() => import(document.querySelector('script[type=module]').src).then(({app}) => {
+            const {room} = app.store;
+            return JSON.stringify(room && {epoch: room.epoch, seq: room.seq, state: room.toState()});
+        })"""))
+
+
+def expect_equal_to_server(page, person, room, patience=10):
+    """Waits until the page's room is the server's."""
+    def equal():
+        theirs = person.room(room)["room"]
+        ours = room_of(page)
+        return ours is not None and ours["seq"] == theirs["seq"] and (ours, theirs)
+
+    ours, theirs = backline.eventually(equal, "the page is where the server is", patience)
+    assert ours["epoch"] == theirs["epoch"]
+    assert ours["state"] == theirs["state"]

@@ -1,0 +1,83 @@
+"""Makes pictures of every screen and state; `Scripts/screens` calls it.
+
+    take_screens.py FOLDER [SCENE…] [--device phone|laptop] [--theme dark|light]
+"""
+
+import argparse
+import contextlib
+import html
+import pathlib
+import sys
+import tempfile
+
+import playwright.sync_api
+
+sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "EndToEnd"))
+
+import browsers  # noqa: E402
+import screens  # noqa: E402
+import serving  # noqa: E402
+import trust  # noqa: E402
+
+STYLE = """body { font: 14px system-ui, sans-serif; background: #222; color: #eee; margin: 16px }
+section { display: flex; flex-wrap: wrap; gap: 16px; align-items: flex-start; margin: 8px 0 32px }
+figure { margin: 0 } figcaption { padding: 4px 0 } img { display: block; height: 420px; border-radius: 6px }"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("scenes", nargs="*", help="names of scenes, or parts of them; none: all")
+    parser.add_argument("--device", choices=[device.name for device in browsers.DEVICES])
+    parser.add_argument("--theme", choices=["dark", "light"])
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    scenes = [one for one in screens.SCENES
+              if not asked.scenes or any(part in one.__name__ for part in asked.scenes)]
+    themes = [asked.theme] if asked.theme else ["dark", "light"]
+    failures = []
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="backline-screens-")))
+        authority = trust.Authority(folder)
+        driver = stack.enter_context(playwright.sync_api.sync_playwright())
+        chromium = stack.enter_context(contextlib.closing(browsers.Chromium(driver, authority.home())))
+        made = iter(range(1000))
+
+        def make_server(*options):
+            return serving.make_server(authority, folder / f"data-{next(made)}", *options)
+
+        server = stack.enter_context(make_server())
+        for device in browsers.DEVICES:
+            if asked.device and device.name != asked.device:
+                continue
+            stage = screens.Stage(chromium, server, device, make_server)
+
+            def show(name, page):
+                for theme in themes:
+                    browsers.show_theme(page, theme)
+                    page.screenshot(path=str(asked.folder / f"{name}.{device.name}.{theme}.png"))
+                browsers.show_theme(page, "dark")
+
+            failures += [(device.name, *one) for one in screens.run(stage, scenes, show)]
+    write_index(asked.folder)
+    for device, scene, _ in failures:
+        print(f"{scene} on a {device} failed", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def write_index(folder):
+    """A page that shows all pictures of a folder."""
+    names = {}
+    for file in sorted(folder.glob("*.*.*.png")):
+        names.setdefault(file.name.split(".")[0], []).append(file.name)
+    parts = ["<!doctype html><meta charset=utf-8><title>Screens</title><style>", STYLE, "</style>"]
+    for name, files in names.items():
+        parts.append(f"<h2>{html.escape(name)}</h2><section>")
+        parts += [f'<figure><a href="{file}"><img src="{file}" loading="lazy" alt=""></a>'
+                  f"<figcaption>{' '.join(file.split('.')[1:3])}</figcaption></figure>" for file in files]
+        parts.append("</section>")
+    (folder / "index.html").write_text("".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Budgets that count something. Those of time, processor and memory are in Benchmarks/page.py."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import browsers
+import parties
+import steps
+
+REQUESTS, BYTES = 24, 60_000
+LAYOUTS, STYLES, SCRIPT_MS = 2, 8, 5
+ROWS = 40
+DRAWS = 1.2
+SLACK = 5
+"""Rows of time stand here at so many times their limit, to catch what hangs."""
+
+pytestmark = pytest.mark.alone
+
+
+def first_visit(visit, party, server, device=browsers.PHONE):
+    """A guest's first visit; returns its page, and for each request its address and the bytes of the content as it came."""
+    room = party(parties.rooftop, server)
+    page = visit(server, device=device)
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    urls, sizes = {}, {}
+    session.on("Network.requestWillBeSent", lambda event: urls.update({event["requestId"]: event["request"]["url"]}))
+    session.on("Network.webSocketCreated", lambda event: urls.update({event["requestId"]: event["url"]}))
+    session.on("Network.responseReceived", lambda event: sizes.update({event["requestId"]: content(event["response"])}))
+    page.goto(room.path)
+    steps.on_air(page, "Maré Alta")
+    page.get_by_label("Your name").wait_for()
+    page.wait_for_load_state("networkidle")
+    return page, [(url, sizes.get(request, 0)) for request, url in urls.items()]
+
+
+def content(response):
+    fields = {name.lower(): value for name, value in response["headers"].items()}
+    return int(fields.get("content-length", 0))
+
+
+def test_the_weight_of_a_first_visit(visit, party, house):
+    page, requests = first_visit(visit, party, house)
+    listing = "\n".join(f"{size:6.0f} {url.removeprefix(page.watch.origin)}" for url, size in requests)
+    print(listing)
+    assert len(requests) <= REQUESTS, f"{len(requests)} requests:\n{listing}"
+    total = sum(size for _, size in requests)
+    assert total <= BYTES, f"{total:.0f} bytes:\n{listing}"
+
+
+def metrics(session):
+    return {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+
+
+def elapsed(page):
+    minutes, seconds = re.search(r"(\d+):(\d+)", page.locator(".deck .elapsed").text_content()).groups()
+    return int(minutes) * 60 + int(seconds)
+
+
+def while_playing(page, seconds=6):
+    """Metrics a second, of a page that nobody touches while a song plays."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+    clock = page.locator(".deck .elapsed")
+    start = elapsed(page) + 1
+    expect(clock).to_contain_text(text_of(start))
+    before = metrics(session)
+    expect(clock).to_contain_text(text_of(start + seconds))
+    after = metrics(session)
+    took = after["Timestamp"] - before["Timestamp"]
+    return {name: (after[name] - before[name]) / took for name in ("LayoutCount", "RecalcStyleCount", "ScriptDuration")}
+
+
+def text_of(seconds):
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
+@pytest.mark.parametrize("device", browsers.DEVICES, ids=lambda device: device.name)
+def test_a_page_that_nobody_touches_does_little(visit, party, house, device):
+    page, _ = first_visit(visit, party, house, device)
+    steps.join(page, "Ana")
+    rates = while_playing(page)
+    print(rates)
+    assert rates["LayoutCount"] <= LAYOUTS, rates
+    assert rates["RecalcStyleCount"] <= STYLES, rates
+    assert rates["ScriptDuration"] * 1000 <= SCRIPT_MS * SLACK, rates
+
+
+def test_a_waveform_is_drawn_once_for_each_pixel(visit, party, house):
+    """A song of 600 s on 680 pixels: a frame for each pixel, and no raster."""
+    seconds = 8
+    room = party(parties.long_song, house)
+    page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)
+    steps.on_air(page, "Ten minutes")
+    steps.waveform_of_680_pixels(page)
+    page.wait_for_load_state("networkidle")
+    browsers.settle(page)
+    clock, start = page.locator(".deck .elapsed"), elapsed(page) + 2
+    expect(clock).to_contain_text(text_of(start))
+    with browsers.counting_frames(page) as counts:
+        expect(clock).to_contain_text(text_of(start + seconds))
+    # One frame more at the edge of the time.
+    assert counts["draws"] <= DRAWS * seconds + 1, counts
+    assert counts["raster"] <= 2, counts
+
+
+def test_a_list_of_ten_thousand_has_few_rows(visit, party, house):
+    room = party(parties.large, house)
+    page = visit(house, room.path, device=browsers.LAPTOP)
+    steps.join(page, "Ana")
+    pool = steps.pane(page, "pool")
+    rows = pool.locator("li")
+    assert 5 <= rows.count() <= ROWS
+    last = max(room.ids, key=lambda title: title.casefold())
+    steps.scroll(page, "pool", 1)
+    expect(rows.locator(".title", has_text=last).first).to_be_visible()
+    assert rows.count() <= ROWS
+    assert int(rows.first.get_attribute("aria-setsize")) == 10_000

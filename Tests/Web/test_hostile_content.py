@@ -1,0 +1,57 @@
+"""Names, titles, artists and reasons that are made to break a page: shown as text, with the layout whole."""
+
+import pytest
+from playwright.sync_api import expect
+
+import browsers
+import parties
+import steps
+
+
+@pytest.fixture(params=browsers.DEVICES, ids=lambda device: device.name)
+def device(request):
+    return request.param
+
+
+def check_harmless(page):
+    assert page.evaluate("document.querySelectorAll('img, iframe, object, embed, b, i, style').length") == 0
+    assert page.evaluate("document.scripts.length") == 1
+    assert page.title() != "owned"
+    assert browsers.layout_faults(page) == []
+
+
+def test_a_guest_sees_hostile_texts_as_text(visit, party, house, device):
+    room = party(parties.hostile, house)
+    page = visit(house, room.path, device=device)
+    steps.on_air(page, parties.HOSTILE_TITLES[0])
+    check_harmless(page)
+    steps.join(page, "<b>Ana</b>")
+    for kind in "requests", "queue", "pool":
+        steps.pane(page, kind)
+        check_harmless(page)
+    shown = page.locator("[data-pane=pool] li.row .title").evaluate_all("all => all.map(one => one.textContent)")
+    assert len(shown) >= 5 and set(shown) <= {title.strip() for title in parties.HOSTILE_TITLES}, shown
+
+
+def test_a_dj_sees_hostile_texts_as_text(visit, party, house, device):
+    room = party(parties.hostile, house)
+    page = visit(house, room.path, person=room.mina, device=device)
+    steps.on_air(page, parties.HOSTILE_TITLES[0])
+    for kind in "requests", "queue", "pool":
+        steps.pane(page, kind)
+        check_harmless(page)
+    for item in "People", "History", "Room settings", "Share":
+        steps.open_menu(page, item)
+        expect(page.get_by_role("dialog").last).to_be_visible()
+        check_harmless(page)
+        page.keyboard.press("Escape")
+
+
+def test_trusted_types_are_on(visit, house):
+    """The page's policy refuses markup from strings, whoever tries."""
+    page = visit(house, "/")
+    page.get_by_text("Listen together.").wait_for()
+    page.watch.expect("TrustedHTML|trusted-types|require-trusted-types-for")
+    assert page.evaluate(
+        "() => { try { document.body.innerHTML = '<b>'; return 'written'; } catch (error) { return error.name; } }"
+    ) == "TypeError"

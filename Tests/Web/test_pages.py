@@ -1,0 +1,137 @@
+"""Pages of several people in one room."""
+
+import re
+
+from playwright.sync_api import expect
+
+import browsers
+import parties
+import steps
+import wires
+
+LOST = browsers.LOST
+
+
+def guest(visit, party, name, server=None, **options):
+    page = visit(server or party.server, party.path, **options)
+    steps.join(page, name)
+    return page
+
+
+def test_a_vote_is_counted_on_another_page(visit, party, house):
+    room = party(parties.rooftop, house)
+    one, other = guest(visit, room, "Ana"), guest(visit, room, "Ben", device=browsers.LAPTOP)
+    steps.vote_button(one, "requests", "Maré Theory").click()
+    expect(steps.vote_button(one, "requests", "Maré Theory")).to_have_attribute("aria-pressed", "true")
+    expect(steps.vote_button(other, "requests", "Maré Theory")).to_have_text("4")
+    expect(steps.vote_button(other, "requests", "Maré Theory")).to_have_attribute("aria-pressed", "false")
+    # The second tap withdraws.
+    steps.vote_button(one, "requests", "Maré Theory").click()
+    expect(steps.vote_button(other, "requests", "Maré Theory")).to_have_text("3")
+    steps.expect_equal_to_server(one, room.mina, room.id)
+
+
+def test_votes_change_the_order_of_what_was_asked_for(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = guest(visit, room, "Ana")
+    assert steps.titles(page, "requests")[-1] == "Second Parade"
+    steps.vote_button(page, "requests", "Second Parade").click()
+    # Two votes pass one vote.
+    expect(page.locator("[data-pane=requests] li.row .title").nth(4)).to_have_text("Second Parade")
+
+
+def test_a_skip_reaches_both_pages(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = guest(visit, room, "Ana")
+    mina = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)
+    steps.on_air(mina, "Maré Alta")
+    mina.get_by_role("button", name="Next song").click()
+    steps.on_air(mina, "Salt Horizon")
+    steps.on_air(page, "Salt Horizon")
+
+
+def test_guests_skip_by_votes(visit, party, house):
+    room = party(parties.rooftop, house, present=False, settings={"skipRatio": 1})
+    one, other = guest(visit, room, "Ana"), guest(visit, room, "Ben")
+    one.get_by_role("button", name=re.compile("^Vote to skip|^Skip")).click()
+    expect(other.get_by_role("button", name=re.compile("1 of 2"))).to_be_visible()
+    other.get_by_role("button", name=re.compile("1 of 2")).click()
+    steps.on_air(one, "Salt Horizon")
+    steps.on_air(other, "Salt Horizon")
+
+
+def test_somebody_who_is_removed_is_told(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = guest(visit, room, "Ana")
+    member = next(one["member"] for one in room.state()["members"] if one["name"] == "Ana")
+    room.tell("Mina", "kick", member=member)
+    expect(page.get_by_text(re.compile("removed"))).to_be_visible()
+    # Looking needs no membership, and joining again is allowed.
+    steps.join(page)
+
+
+def test_somebody_who_is_banned_is_told(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = guest(visit, room, "Ana")
+    page.watch.expect("status of 403|response code: 403")
+    member = next(one["member"] for one in room.state()["members"] if one["name"] == "Ana")
+    room.tell("Mina", "kick", member=member, ban=True, durationMs=3_600_000)
+    expect(page.get_by_text("You cannot enter this room.")).to_be_visible()
+    expect(page.get_by_text(re.compile("59:|1 hour|60:"))).to_be_visible()
+
+
+def test_pages_resume_after_the_server_was_killed(visit, party, servers):
+    server = servers().start()
+    room = party(parties.rooftop, server, present=False)
+    pages = [guest(visit, room, "Ana"), visit(server, room.path, person=room.mina, device=browsers.LAPTOP)]
+    for page in pages:
+        page.watch.expect(LOST)
+        steps.on_air(page, "Maré Alta")
+    server.kill()
+    for page in pages:
+        expect(page.get_by_text("Reconnecting…")).to_be_visible()
+        # The last room stays.
+        expect(page.locator("[data-pane=requests] li.row").first).to_be_visible()
+    server.start()
+    room.line = parties.Line(server)
+    for page in pages:
+        expect(page.get_by_text("Reconnecting…")).to_be_hidden()
+        steps.expect_equal_to_server(page, room.mina, room.id)
+    steps.vote_button(pages[0], "requests", "Maré Theory").click()
+    expect(steps.vote_button(pages[1], "requests", "Maré Theory")).to_have_text("4")
+
+
+def test_a_command_that_was_on_its_way_is_carried_out_once(visit, party, house):
+    room = party(parties.rooftop, house)
+    with wires.Wire(house) as wire:
+        page = guest(visit, room, "Ana", wire)
+        page.watch.expect(LOST)
+        # The command is lost with its connection, or its answer is.
+        wire.fall_silent()
+        steps.vote_button(page, "requests", "Maré Theory").click()
+        expect(steps.vote_button(page, "requests", "Maré Theory")).to_have_attribute("aria-busy", "true")
+        wire.cut()
+        expect(steps.vote_button(page, "requests", "Maré Theory")).not_to_have_attribute("aria-busy", "true")
+        steps.expect_equal_to_server(page, room.mina, room.id)
+        assert next(one["votes"] for one in room.state()["pool"] if one["title"] == "Maré Theory") == 4
+
+
+def test_the_server_goes_away_and_the_page_shows_nothing(visit, party, servers):
+    """`goaway`: a server that stops sends its clients to another one."""
+    server = servers("--drain-window-seconds", "1").start()
+    room = party(parties.rooftop, server, present=False)
+    page = guest(visit, room, "Ana")
+    page.watch.expect(LOST)
+    page.evaluate("""() => {
+        window.seen = [];
+        new MutationObserver(() => {
+            for (const text of ['Reconnecting', 'No connection']) if (document.body.innerText.includes(text)) window.seen.push(text);
+        }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
+    }""")
+    assert server.stop() == 0
+    server.start()
+    steps.expect_equal_to_server(page, room.mina, room.id)
+    room.line = parties.Line(server)
+    room.tell("Mina", "skip")
+    steps.on_air(page, "Salt Horizon")
+    assert page.evaluate("window.seen") == []

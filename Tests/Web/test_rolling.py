@@ -1,0 +1,98 @@
+"""Pages behind HAProxy with two servers: one is drained, and releases are mixed."""
+
+import contextlib
+import pathlib
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import backline
+import browsers
+import parties
+import steps
+from test_load_balancer import Balancer
+from test_party import Story, second  # noqa: F401 (a fixture)
+
+OPTIONS = ["--plain", "--trusted-proxies", "127.0.0.1", "--drain-delay-seconds", "3", "--drain-window-seconds", "2"]
+
+INTERRUPTIONS = """() => import(document.querySelector('script[type=module]').src).then(({app}) => {
+    let began = 0;
+    window.longest = 0;
+    app.store.watch(512, () => {
+        const live = app.store.link.state === 'live';
+        if (live && began) window.longest = Math.max(window.longest, performance.now() - began);
+        if (live) began = 0;
+        else began ||= performance.now();
+    });
+})"""
+
+
+def balanced(authority, tmp_path, nodes):
+    """HAProxy, with the authority's certificate."""
+    return Balancer(nodes, tmp_path, lambda text: re.sub(r'"\$\{CERTIFICATE[^"]*"', f'"{authority.both}"', text))
+
+
+def make_nodes(cluster, servers, count=2):
+    store = ["--store", "postgres", "--database-url", cluster.database()]
+    return [servers(*OPTIONS, store=store, certificate=False).start() for _ in range(count)]
+
+
+def test_a_party_of_which_one_server_is_drained(visit, second, servers, cluster, authority, tmp_path):  # noqa: F811
+    nodes = make_nodes(cluster, servers)
+    with contextlib.closing(balanced(authority, tmp_path, nodes)) as balancer:
+        story = Story(visit, second, balancer)
+        story.mina_opens_a_room()
+        story.mina_shares_the_code()
+        story.guests_join()
+        for page in story.pages.values():
+            page.evaluate(INTERRUPTIONS)
+            page.watch.expect(browsers.LOST)
+        story.they_search_vote_and_withdraw()
+        drained = next(node for node in nodes if has_sockets(node))
+        assert drained.stop() == 0
+        story.mina_plays()
+        drained.start()
+        story.mina_reorders()
+        for page in story.pages.values():
+            assert page.evaluate("window.longest") <= 2_000
+            assert not page.get_by_text("Reconnecting…").is_visible()
+        story.mina_bans_rui()
+        story.mina_skips()
+        story.all_are_equal()
+
+
+def has_sockets(node):
+    text = node.request("GET", "/metrics").body.decode()
+    return any(float(value) > 0 for value in re.findall(r"^backline_subscriptions\S* (\S+)$", text, re.MULTILINE))
+
+
+def another_release(folder):
+    """A copy of the program whose page differs in one letter, and so in its version."""
+    text = pathlib.Path(backline.program()).read_bytes()
+    assert text.count(b"Listen together.") >= 1, "the program has no page"
+    other = folder / "backline"
+    other.write_bytes(text.replace(b"Listen together.", b"Listen together!"))
+    other.chmod(0o755)
+    return str(other)
+
+
+def test_first_visits_while_two_releases_serve(visit, servers, cluster, authority, tmp_path, monkeypatch):
+    """A rolling update: one server has the next release of the page, and none of 50 first visits fails."""
+    monkeypatch.delenv("BACKLINE_PAGES", raising=False)
+    nodes = make_nodes(cluster, servers, 2)
+    nodes[1].kill()
+    monkeypatch.setenv("BACKLINE_PROGRAM", another_release(tmp_path))
+    nodes[1].start()
+    with contextlib.closing(balanced(authority, tmp_path, nodes)) as balancer:
+        with parties.rooftop(balancer, present=False) as room:
+            versions = set()
+            for _ in range(50):
+                page = visit(balancer, room.path)
+                steps.on_air(page, "Maré Alta")
+                expect(page.get_by_label("Your name")).to_be_visible()
+                versions.add(page.locator("script[type=module]").get_attribute("src"))
+                assert page.evaluate("sessionStorage.length") == 0, "the page has loaded itself again"
+                page.watch.check()
+                page.context.close()
+        assert len(versions) == 2

@@ -1,0 +1,61 @@
+"""The last room is kept in the browser: a reload without a network shows it, and the link resumes from it."""
+
+from playwright.sync_api import expect
+
+import browsers
+import parties
+import steps
+import wires
+
+SETTLED = 30_000
+"""Milliseconds after which a page has registered its worker and kept its room."""
+
+KEPT = """() => new Promise((resolve, reject) => {
+    const opening = indexedDB.open('backline', 1);
+    opening.onerror = reject;
+    opening.onsuccess = () => {
+        const asked = opening.result.transaction('rooms').objectStore('rooms').get('last');
+        asked.onsuccess = () => { opening.result.close(); resolve(asked.result?.state.code ?? null); };
+        asked.onerror = reject;
+    };
+})"""
+
+
+def settled(page):
+    """Waits until the worker is active."""
+    page.locator("link[rel=manifest]").wait_for(state="attached", timeout=SETTLED)
+    page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
+
+
+def test_a_first_visit_can_be_read_without_a_network(visit, party, house):
+    room = party(parties.rooftop, house)
+    with wires.Wire(house) as wire:
+        page = visit(wire, room.path)
+        page.watch.expect(browsers.LOST)
+        steps.join(page, "Ana")
+        steps.on_air(page, "Maré Alta")
+        settled(page)
+        assert page.evaluate(KEPT) == room.code
+        wire.go_down()
+        sockets = []
+        page.on("websocket", lambda socket: sockets.append(socket.url))
+        page.reload()
+        steps.on_air(page, "Maré Alta")
+        expect(page.get_by_text("Reconnecting…").or_(page.get_by_text("No connection"))).to_be_visible()
+        room.tell("Mina", "skip")
+        wire.come_up()
+        steps.on_air(page, "Salt Horizon")
+        steps.expect_equal_to_server(page, room.mina, room.id)
+        # The room that was kept has a position: the server sends what is missing, and no snapshot.
+        assert f"/v1/rooms/{room.id}/socket?epoch=" in sockets[-1], sockets
+
+
+def test_signing_out_removes_what_was_kept(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = visit(house, room.path)
+    steps.join(page, "Ana")
+    settled(page)
+    assert page.evaluate(KEPT) == room.code
+    page.evaluate("import(document.querySelector('script[type=module]').src).then(({app}) => app.http.endSession())")
+    expect(page.get_by_text("You have been signed out.")).to_be_visible()
+    assert page.evaluate(KEPT) is None
