@@ -31,7 +31,7 @@ extension World {
         case 0..<45: command(client, room)
         case 45..<65: changeConnection(of: client, to: room)
         case 65..<75: if let wish = wishes.indices.last(where: { wishes[$0].key != nil }) { ask(wish) }
-        case 75..<78: claimDeck(of: room, client)
+        case 75..<78: claimDeck(of: room)
         case 78..<81: look(at: room, client)
         case 81..<84: lookAtWaveform(in: room, client)
         case 84..<88: lookBack(at: room, client)
@@ -68,7 +68,7 @@ extension World {
         wish(dice.once(in: 2) ? client : someOwner(of: room) ?? client, room, command, key: key)
     }
 
-    func someOwner(of room: RoomID) -> Client? {
+    private func someOwner(of room: RoomID) -> Client? {
         guard let owner = truth.roomState(room).members.values.first(where: { $0.role == .owner }) else { return nil }
         return clients.first { $0.session.id == owner.session && !$0.isLeaving }
     }

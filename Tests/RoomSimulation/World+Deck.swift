@@ -19,10 +19,15 @@ struct ToldDeck: Hashable {
 }
 
 extension World {
-    /// Makes a client's connection the deck, or ends that.
-    func claimDeck(of room: RoomID, _ client: Client) {
-        let owner = dice.once(in: 2) ? client : someOwner(of: room) ?? client
-        guard let connection = owner.connections.first(where: { $0.room == room }), !connection.node.hasCrashed
+    /// Makes a client's connection the deck, or ends that: mostly one of the owner or a DJ.
+    func claimDeck(of room: RoomID) {
+        let state = truth.roomState(room)
+        let players = clients.filter { client in
+            let role = state.memberOfSession[client.session.id].flatMap { state.members[$0]?.role }
+            return !client.isLeaving && [.owner, .dj].contains(role) || dice.once(in: 10)
+        }
+        guard let owner = dice.element(of: players),
+            let connection = owner.connections.first(where: { $0.room == room }), !connection.node.hasCrashed
         else { return }
         let isOn = !dice.once(in: 4)
         truth.note("\(owner.session.name) claims the deck of \(room) as \(connection.id.rawValue): \(isOn)")

@@ -41,6 +41,8 @@ actor World {
     var lost: [LostConnection] = []
     var actionsLeft: Int
     var isSettling = false
+    /// Whether the last claims to be the deck were made, after all faults.
+    var hasClaimedLast = false
     var lastConnection = 0
 
     init(seed: UInt64, trace: (@Sendable (String) -> Void)?) {
