@@ -1,4 +1,4 @@
-"""The files of the page in the source tree, and their version, computed without the server's code."""
+"""The files of the page as they are built into the program, and their version, computed without the server's code."""
 
 import hashlib
 import os
@@ -7,8 +7,21 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGES = os.path.join(TREE, "Sources", "WebClient", "Pages")
 
 
+def without_comments(text):
+    """A script or a style sheet without indentation; lines that hold only a comment are empty."""
+    lines, comment = [], False
+    for line in text.split("\n"):
+        line = line.strip(" ")
+        if line.startswith("/*") and line.find("*/") in (-1, len(line) - 2):
+            comment = True
+        lines.append("" if comment or line.startswith("//") else line)
+        if line.endswith("*/"):
+            comment = False
+    return "\n".join(lines)
+
+
 def sources():
-    """The files of the page in the source tree, by path."""
+    """The files of the page in the source tree, by path, as they are embedded."""
     found = {}
     for folder, _, names in os.walk(PAGES):
         for name in names:
@@ -16,6 +29,8 @@ def sources():
             if not name.startswith(".") and not name.endswith(".ts") and path != "tsconfig.json":
                 with open(os.path.join(PAGES, path), "rb") as file:
                     found[path] = file.read()
+                if path.endswith((".js", ".css")):
+                    found[path] = without_comments(found[path].decode()).encode()
     return found
 
 

@@ -47,7 +47,7 @@ export function roomScreen(app, reference) {
   const tabs = h('div.tabs', list);
   const panes = h('div.panes');
   const main = h('main', { hidden: true });
-  const opening = h('div.opening', svg('bars'));
+  const opening = h('main.opening', svg('bars'));
   const room = h('div.room', top, opening, main);
   for (const later of [here, code, menu]) later.hidden = true;
   const node = h('div.screen', room);
