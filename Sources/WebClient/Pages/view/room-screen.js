@@ -49,6 +49,8 @@ export function roomScreen(app, reference) {
   const main = h('main', { hidden: true });
   const opening = h('main.opening', svg('bars'));
   const room = h('div.room', top, opening, main);
+  // Where the link is lost before the module that tells it is here.
+  const plain = h('p.plain-link', { role: 'status' }, t.link.reconnecting);
   for (const later of [here, code, menu]) later.hidden = true;
   const node = h('div.screen', room);
 
@@ -189,7 +191,7 @@ export function roomScreen(app, reference) {
   const enter = (shown) => {
     const outside = !shown.you && shown.closedAt === undefined;
     // A lost link cannot load what tells it: it is loaded when somebody is in.
-    if (shown.you && !was) (window.requestIdleCallback ?? setTimeout)(() => { import('./link.js').catch(() => {}); });
+    if (shown.you && !was) import('./link.js').catch(() => {});
     was = shown.you?.member ?? was;
     if (outside && !sheet) {
       sheet = joinSheet(app, (covered) => { room.inert = covered; }, removed ? t.join.removed : '');
@@ -219,9 +221,16 @@ export function roomScreen(app, reference) {
     } else if (link.state !== 'live' && !bar) {
       barTimer = window.setTimeout(async () => {
         const loaded = await import('./link.js').catch(() => null);
-        if (loaded && !destroyed && !bar && !end) bar = loaded.linkBar(app);
+        if (destroyed || bar || end) return;
+        if (loaded) {
+          plain.remove();
+          bar = loaded.linkBar(app);
+        } else if (app.store.link.state !== 'live') {
+          node.append(plain);
+        }
       }, Math.max(0, LINK_MS - (performance.now() - link.since)));
     }
+    if (bar || link.state === 'live') plain.remove();
   };
 
   const clear = () => {
