@@ -9,6 +9,7 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 
 import axe_playwright_python
 import playwright.sync_api
@@ -99,11 +100,15 @@ class Watch:
 
 
 class Chromium:
-    """One process of the browser, which trusts an authority. Each visit has a profile of its own."""
+    """One process of the browser, which trusts an authority. Each visit has a profile of its own.
 
-    def __init__(self, playwright, home, flags=()):
+    `shell` takes Debian's `chromium-headless-shell`: the engine without the browser's own windows.
+    """
+
+    def __init__(self, playwright, home, flags=(), shell=False):
         self.browser = playwright.chromium.launch(
-            executable_path=interop_chromium.program(), headless=True, args=[*FLAGS, *flags],
+            executable_path=shutil.which("chromium-headless-shell") if shell else interop_chromium.program(),
+            headless=True, args=[*FLAGS, *flags],
             env={**os.environ, "HOME": home})
 
     def context(self, server, device=PHONE, scheme="dark", language="en-GB", **options):

@@ -41,6 +41,13 @@ def chromium(playwright_driver, authority):
 
 
 @pytest.fixture(scope="session")
+def chromium_shell(playwright_driver, authority):
+    """The same engine without the browser around it, which opens a page for half the work: for many looks at pages."""
+    with contextlib.closing(browsers.Chromium(playwright_driver, authority.home(), shell=True)) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
 def cluster():
     with contextlib.closing(postgres.Cluster()) as made:
         yield made

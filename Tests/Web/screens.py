@@ -26,14 +26,15 @@ def scene(function):
 class Stage:
     """One device at one server. Pages and parties end with `clear`."""
 
-    def __init__(self, chromium, server, device, make_server=None):
+    def __init__(self, chromium, server, device, make_server=None, scheme="dark"):
         self.chromium, self.server, self.device, self.make_server = chromium, server, device, make_server
+        self.scheme = scheme
         self._ends = contextlib.ExitStack()
         self.watches = []
 
     @property
     def on_phone(self):
-        return self.device is browsers.PHONE
+        return self.device.touch
 
     def party(self, kind=parties.rooftop, server=None, **options):
         made = kind(server or self.server, **options)
@@ -42,7 +43,7 @@ class Stage:
         return made
 
     def page(self, path, person=None, server=None, shown="main", **options):
-        context = self.chromium.context(server or self.server, device=self.device, **options)
+        context = self.chromium.context(server or self.server, device=self.device, scheme=self.scheme, **options)
         self._ends.callback(context.close)
         self.watches.append(context.watch)
         if person:

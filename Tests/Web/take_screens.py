@@ -40,7 +40,7 @@ def main():
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="backline-screens-")))
         authority = trust.Authority(folder)
         driver = stack.enter_context(playwright.sync_api.sync_playwright())
-        chromium = stack.enter_context(contextlib.closing(browsers.Chromium(driver, authority.home())))
+        chromium = stack.enter_context(contextlib.closing(browsers.Chromium(driver, authority.home(), shell=True)))
         made = iter(range(1000))
 
         def make_server(*options):
