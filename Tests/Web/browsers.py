@@ -212,6 +212,11 @@ def settle(page):
     })""")
 
 
+def faults(page):
+    """What is wrong with what a page shows now: its layout, targets, and what axe finds."""
+    return layout_faults(page) + small_targets(page) + Axe(page).violations()
+
+
 def layout_faults(page):
     """What leaves the viewport or is cut off without an ellipsis, as one line for each element."""
     return page.evaluate(LAYOUT)

@@ -1,4 +1,4 @@
-"""Makes pictures of every screen and state; `Scripts/screens` calls it.
+"""Makes pictures of every screen and state, and checks each; `Scripts/screens` calls it.
 
     take_screens.py FOLDER [SCENE…] [--device phone|laptop] [--theme dark|light]
 """
@@ -35,7 +35,7 @@ def main():
     scenes = [one for one in screens.SCENES
               if not asked.scenes or any(part in one.__name__ for part in asked.scenes)]
     themes = [asked.theme] if asked.theme else ["dark", "light"]
-    failures = []
+    failures, faults = [], []
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="backline-screens-")))
         authority = trust.Authority(folder)
@@ -56,13 +56,16 @@ def main():
                 for theme in themes:
                     browsers.show_theme(page, theme)
                     page.screenshot(path=str(asked.folder / f"{name}.{device.name}.{theme}.png"))
+                    faults.extend(f"{name}, {device.name}, {theme}: {fault}" for fault in browsers.faults(page))
                 browsers.show_theme(page, "dark")
 
             failures += [(device.name, *one) for one in screens.run(stage, scenes, show)]
     write_index(asked.folder)
     for device, scene, _ in failures:
         print(f"{scene} on a {device} failed", file=sys.stderr)
-    return 1 if failures else 0
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if failures or faults else 0
 
 
 def write_index(folder):
