@@ -16,8 +16,6 @@ DRAWS = 1.2
 SLACK = 5
 """Rows of time stand here at so many times their limit, to catch what hangs."""
 
-pytestmark = pytest.mark.alone
-
 
 def first_visit(visit, party, server, device=browsers.PHONE):
     """A guest's first visit; returns its page, and for each request its address and the bytes of the content as it came."""
@@ -59,7 +57,7 @@ def elapsed(page):
     return int(minutes) * 60 + int(seconds)
 
 
-def while_playing(pages, seconds=6):
+def while_playing(pages, seconds=4):
     """Metrics a second, of pages that nobody touches while a song plays: for each page as a dictionary."""
     sessions = [page.context.new_cdp_session(page) for page in pages]
     for session in sessions:
@@ -80,6 +78,7 @@ def text_of(seconds):
     return f"{seconds // 60}:{seconds % 60:02}"
 
 
+@pytest.mark.alone
 def test_a_page_that_nobody_touches_does_little(visit, party, house):
     pages = [first_visit(visit, party, house, device)[0] for device in browsers.DEVICES]
     for page in pages:
@@ -91,9 +90,10 @@ def test_a_page_that_nobody_touches_does_little(visit, party, house):
         assert rates["ScriptDuration"] * 1000 <= SCRIPT_MS * SLACK, rates
 
 
+@pytest.mark.alone
 def test_a_waveform_is_drawn_once_for_each_pixel(visit, party, house):
     """A song of 600 s on 680 pixels: a frame for each pixel, and no raster."""
-    seconds = 8
+    seconds = 5
     room = party(parties.long_song, house)
     page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)
     steps.on_air(page, "Ten minutes")

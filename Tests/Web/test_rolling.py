@@ -28,6 +28,11 @@ INTERRUPTIONS = """() => import(document.querySelector('script[type=module]').sr
 })"""
 
 
+@pytest.fixture
+def chromium(chromium_shell):
+    return chromium_shell
+
+
 def balanced(authority, tmp_path, nodes):
     """HAProxy, with the authority's certificate."""
     return Balancer(nodes, tmp_path, lambda text: re.sub(r'"\$\{CERTIFICATE[^"]*"', f'"{authority.both}"', text))
@@ -77,7 +82,7 @@ def another_release(folder):
     return str(other)
 
 
-def test_first_visits_while_two_releases_serve(visit, chromium_shell, servers, cluster, authority, tmp_path, monkeypatch):
+def test_first_visits_while_two_releases_serve(visit, servers, cluster, authority, tmp_path, monkeypatch):
     """A rolling update: one server has the next release of the page, and none of 50 first visits fails."""
     monkeypatch.delenv("BACKLINE_PAGES", raising=False)
     nodes = make_nodes(cluster, servers, 2)
@@ -91,7 +96,7 @@ def test_first_visits_while_two_releases_serve(visit, chromium_shell, servers, c
                 # The servers take turns: where a visit has an even number of turns, one more begins the next elsewhere.
                 for _ in range(number % 2):
                     balancer.request("GET", "/readyz")
-                page = visit(balancer, room.path, browser=chromium_shell)
+                page = visit(balancer, room.path)
                 steps.on_air(page, "Maré Alta")
                 expect(page.get_by_label("Your name")).to_be_visible()
                 versions.add(page.locator("script[type=module]").get_attribute("src"))

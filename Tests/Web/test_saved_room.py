@@ -1,5 +1,6 @@
 """The last room is kept in the browser: a reload without a network shows it, and the link resumes from it."""
 
+import pytest
 from playwright.sync_api import expect
 
 import browsers
@@ -19,6 +20,11 @@ KEPT = """() => new Promise((resolve, reject) => {
         asked.onerror = reject;
     };
 })"""
+
+
+@pytest.fixture
+def chromium(chromium_shell):
+    return chromium_shell
 
 
 def settled(page):
