@@ -166,6 +166,22 @@ import Testing
         }
     }
 
+    @Test func `many waveforms are removed in one round`() async throws {
+        let clock = ManualClock()
+        try await withNode(clock: clock, settings: { $0.comparisonInterval = .milliseconds(1) }) { node in
+            let (room, owner) = try await node.makeRoom(tracks: 110)
+            for number in 0..<1_100 {
+                var bytes = [UInt8](repeating: 0, count: Waveform.byteCount)
+                (bytes[0], bytes[1]) = (UInt8(number / 250), UInt8(number % 250))
+                let waveform = try #require(Waveform(data: bytes))
+                _ = try await node.tell(set(number / 10 + 1, waveform), in: room, by: owner)
+            }
+            clock.advance(milliseconds: Self.day + 1)
+            try await eventually("the removal") { try await node.store.waveforms(of: room).count == 110 }
+            #expect(node.store.erasures.split { $0 != .removeAttachments }.contains { $0.count >= 2 })
+        }
+    }
+
     @Test func `a waveform that is set again before it is removed stays`() async throws {
         let clock = ManualClock()
         try await withNode(clock: clock, settings: { $0.comparisonInterval = .milliseconds(1) }) { node in

@@ -21,6 +21,9 @@ final class ConnectionHub: SocketOwner {
     /// Rooms that have something to deliver.
     private var dirty: [RoomFollowers<WebSocketConnection>] = []
     private var delivery = DeliverySchedule()
+    /// Changes of decks that are not shown yet, in their order.
+    private var deckChanges: [DeckChange] = []
+    private var isShowingDecks = false
 
     /// Makes the hub of a loop; `feed` brings it the news of rooms.
     init(loop: LoopContext, feed: any SocketFeed) {
@@ -89,9 +92,27 @@ final class ConnectionHub: SocketOwner {
         deliverSoon(pending: followers.pendingCount)
     }
 
-    /// Another device became a room's deck, or none is.
+    /// Another device became a room's deck, or none is: its followers are told soon.
+    ///
+    /// Not at once: the change may come from a connection that ends while something is sent to all.
     func deckMoved(_ change: DeckChange) {
-        followers[change.room]?.show(change, framing: loop.framing)
+        guard followers[change.room] != nil else { return }
+        deckChanges.append(change)
+        guard deckChanges.count == 1, !isShowingDecks else { return }
+        let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        loop.eventLoop.execute { this.value.showDecks() }
+    }
+
+    /// Tells followers of the decks that have changed, also of those that change meanwhile.
+    private func showDecks() {
+        guard !isShowingDecks else { return }
+        isShowingDecks = true
+        defer { isShowingDecks = false }
+        while !deckChanges.isEmpty {
+            let changes = deckChanges
+            deckChanges.removeAll()
+            for change in changes { followers[change.room]?.show(change, framing: loop.framing) }
+        }
     }
 
     /// A member sends a signal to the session that it names.
@@ -114,6 +135,8 @@ final class ConnectionHub: SocketOwner {
 
     /// A room accepted a subscription.
     func subscriptionBegan(_ subscription: Subscription) {
+        // The subscription has the deck as it is now; what was before it is not told after it.
+        showDecks()
         guard let connection = connections[subscription.connection], connection.isOpen else {
             // The connection has ended in the meantime.
             return loop.rooms.registry.unsubscribe(subscription.connection, from: subscription.room, because: .lost)

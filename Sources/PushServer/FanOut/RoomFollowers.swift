@@ -68,7 +68,8 @@ final class RoomFollowers<Connection: RoomFollower> {
     let room: RoomID
     private var followers: ContiguousArray<Follower> = []
     private var goneCount = 0
-    private var isDelivering = false
+    /// The deliveries under way, since sending may begin another one; nobody leaves their place until all have ended.
+    private var deliveries = 0
     private var pending: [PublishedEvents] = []
     private var pendingEphemeral: [EphemeralMessage] = []
     /// The number of events and ephemeral messages that wait to be delivered.
@@ -150,7 +151,7 @@ final class RoomFollowers<Connection: RoomFollower> {
         followers[place].isGone = true
         followers[place].isWaiting = true
         goneCount += 1
-        if !isDelivering { removeGone(place) }
+        if deliveries == 0 { removeGone(place) }
     }
 
     /// The last event that the connection at `place` was given.
@@ -197,7 +198,7 @@ final class RoomFollowers<Connection: RoomFollower> {
         pending.removeAll(keepingCapacity: true)
         pendingEphemeral.removeAll(keepingCapacity: true)
         pendingCount = 0
-        isDelivering = true
+        deliveries += 1
         defer { endDelivery() }
         let isShort = batch.byteCount <= Self.directLimit
         var (sent, bytes, place) = (0, 0, 0)
@@ -220,13 +221,14 @@ final class RoomFollowers<Connection: RoomFollower> {
         return (sent * batch.updates.count, sent * batch.ephemeral.count, bytes)
     }
 
-    /// Sends a change of the deck to the followers that it concerns: at once, and to each what it is told.
+    /// Sends a change of the deck to the followers that it concerns, and to each what it is told.
     ///
     /// A follower that lacks events gets it too: the rest of an answer, which it may be waiting for, has only events.
     func show(_ change: DeckChange, framing: FrameMaker) {
         let (others, here) = (framing.plain(change.message), change.here.map { framing.plain($0.message) })
-        isDelivering = true
+        deliveries += 1
         defer { endDelivery() }
+        // Sending may end connections, which then stay in their places.
         for place in followers.indices where !followers[place].isGone {
             let connection = followers[place].connection
             guard change.concerned?.contains(connection.id) ?? true else { continue }
@@ -236,8 +238,8 @@ final class RoomFollowers<Connection: RoomFollower> {
     }
 
     private func endDelivery() {
-        isDelivering = false
-        guard goneCount > 0 else { return }
+        deliveries -= 1
+        guard deliveries == 0, goneCount > 0 else { return }
         for place in followers.indices.reversed() where followers[place].isGone { removeGone(place) }
     }
 

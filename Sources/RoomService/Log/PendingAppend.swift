@@ -50,6 +50,7 @@ struct PendingAppend {
     mutating func add(_ decided: Decided) {
         self.decided.append(decided)
         weight += Self.weightOfRequest
+        if case .setWaveform = decided.request.command { weight += Waveform.byteCount }
     }
 
     /// About how many bytes a request takes in addition to its events.

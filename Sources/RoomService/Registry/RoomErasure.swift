@@ -37,7 +37,9 @@ struct RoomErasure: Sendable {
     /// The number of events rewritten or deleted in one transaction, so that no append waits long.
     private static let eventsPerPage = 500
     /// The number of waveforms deleted in one transaction.
-    private static let waveformsPerRound = 500
+    private static let waveformsPerPage = 500
+    /// The transactions that delete waveforms in one round: more are deleted than rooms may make.
+    private static let waveformPagesPerRound = 10
 
     /// Forgets rooms at the request of their owners, removes locations that were cleared, and removes rooms that were
     /// closed long ago, until cancelled.
@@ -45,7 +47,7 @@ struct RoomErasure: Sendable {
     /// Each round does a limited amount of each, so that none waits long for the others.
     func run() async {
         var rounds = 0
-        var isLeftToRemove = false
+        var (isLeftToRemove, areWaveformsLeft) = (false, false)
         var unreadable: Set<UUID> = []
         var lastCleared: UUID?
         while !Task.isCancelled {
@@ -53,26 +55,31 @@ struct RoomErasure: Sendable {
             rounds += 1
             await forgetRooms(except: &unreadable)
             await clearRooms(after: &lastCleared, except: &unreadable)
-            if rounds % Self.roundsPerRemoval == 0 { await removeWaveforms() }
+            if areWaveformsLeft || rounds % Self.roundsPerRemoval == 0 { areWaveformsLeft = await removeWaveforms() }
             if isLeftToRemove || rounds % Self.roundsPerRemoval == 0 { isLeftToRemove = await removeClosedRooms() }
         }
     }
 
     // MARK: Waveforms
 
-    /// Deletes waveforms that no track has had for a day, a limited number in a call.
+    /// Deletes waveforms that no track has had for a day, a limited number in a call; returns whether more are left.
     ///
     /// Only the log's own marks count: they are written with the events, so a waveform that a track has again is not
     /// marked any more.
-    private func removeWaveforms() async {
+    private func removeWaveforms() async -> Bool {
         let instant = clock.now.milliseconds - settings.retainUnneededWaveformsMs
-        do {
-            let removed = try await store.removeAttachments(
-                unneededSinceBefore: instant, limit: Self.waveformsPerRound)
-            if removed > 0 { logger.debug("Waveforms were removed", metadata: ["waveforms": "\(removed)"]) }
-        } catch {
-            logger.debug("Waveforms could not be removed", metadata: ["fault": "\(error)"])
+        for _ in 0..<Self.waveformPagesPerRound where !Task.isCancelled {
+            do {
+                let removed = try await store.removeAttachments(
+                    unneededSinceBefore: instant, limit: Self.waveformsPerPage)
+                if removed > 0 { logger.debug("Waveforms were removed", metadata: ["waveforms": "\(removed)"]) }
+                if removed < Self.waveformsPerPage { return false }
+            } catch {
+                logger.debug("Waveforms could not be removed", metadata: ["fault": "\(error)"])
+                return false
+            }
         }
+        return true
     }
 
     // MARK: Forgetting
