@@ -343,6 +343,21 @@ test('an attempt that hangs is given up after 10 s', async (t) => {
   assert.equal(store.link.state, 'connecting');
 });
 
+test('a handshake that is given up does not hold up the next one: browsers make one at a time', async (t) => {
+  const { sockets, pass } = await linked(t);
+  await pass(10_000);
+  assert.equal(sockets[0].wasClosed, true);
+});
+
+test('a young handshake that is given up may still end by itself for a second', async (t) => {
+  const { sockets, link, pass } = await linked(t);
+  link.close();
+  await pass(999);
+  assert.equal(sockets[0].wasClosed, undefined);
+  await pass(1);
+  assert.equal(sockets[0].wasClosed, true);
+});
+
 test('waiting ends when the network is back', async (t) => {
   t.mock.method(Math, 'random', () => 0.99);
   const { sockets, last, pass, event } = await live(t);
