@@ -181,13 +181,12 @@ export class RoomLink {
     const known = knownSession();
     // Another tab has made one since: the next attempt has its cookie.
     if (known && known.id !== this.store.session?.id) return {};
-    forgetSession();
     if (this.#wasLive) {
+      forgetSession();
       this.store.disconnected({ code: 'unauthorized' });
       return { isFinal: true };
     }
-    await startSession(known?.name);
-    return {};
+    return startSession(known?.name).then(() => ({}), ({ retryAfterMs }) => ({ waitMs: retryAfterMs }));
   }
 
   /** @param {4401|4403|4404} code */
