@@ -94,6 +94,7 @@ export class RoomLink {
     removeEventListener('pagehide', this.#save);
     clearTimeout(this.#restoreTimer);
     clearTimeout(this.#saveTimer);
+    this.#restoreTimer = this.#saveTimer = undefined;
     this.#clock.stop();
     this.#line.close();
   }
