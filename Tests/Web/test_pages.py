@@ -135,3 +135,16 @@ def test_the_server_goes_away_and_the_page_shows_nothing(visit, party, servers):
     room.tell("Mina", "skip")
     steps.on_air(page, "Salt Horizon")
     assert page.evaluate("window.seen") == []
+
+
+def test_a_style_sheet_that_was_lost_is_asked_for_again(visit, party, house):
+    page = visit(house, party(parties.rooftop, house).path)
+    page.watch.expect("net::ERR_FAILED")
+    steps.join(page, "Ana")
+    page.route("**/style/dialogs.css", lambda route: route.abort(), times=1)
+    for sheets in 0, 1:
+        steps.open_menu(page)
+        expect(page.get_by_role("dialog")).to_be_visible()
+        expect(page.locator("link[href$='/style/dialogs.css']")).to_have_count(sheets)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
