@@ -25,7 +25,7 @@ const modules = await all([
   import('./text/en.js'), import('./view/dom.js'), import('./wire/http.js'), import('./wire/socket.js'),
   import('./store/store.js'), import('./view/room-screen.js'),
 ]);
-const [{ t }, { announce, number, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }] = modules;
+const [{ t }, { announce, isFree, number, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }] = modules;
 const page = /** @type {HTMLElement} */ (document.getElementById('page'));
 
 /**
@@ -332,9 +332,10 @@ async function show(anew = false) {
   (window.requestIdleCallback ?? setTimeout)(prepare);
 }
 
-/** Loads what tells that something went wrong, before the connection is what went wrong. */
+/** Loads what the page needs at once later: what tells that something went wrong, and on a laptop the keys. */
 function prepare() {
   Promise.all([import('./view/toast.js'), import('./view/link.js'), stylesheet('later')]).catch(() => {});
+  if (matchMedia('(hover: hover)').matches) loadKeys();
 }
 
 /** @param {Screen} next */
@@ -358,9 +359,19 @@ document.addEventListener('click', (event) => {
 
 /** @type {typeof import('./view/keys.js') | null} */
 let keys = null;
-document.addEventListener('keydown', async (event) => {
-  if (!preferences.keys || !/^[ /?123n]$/i.test(event.key)) return;
+
+async function loadKeys() {
   keys ??= await import('./view/keys.js').catch(() => null);
+}
+
+document.addEventListener('keydown', async (event) => {
+  if (!preferences.keys || !/^[ /?123n]$/i.test(event.key) || !isFree(event)) return;
+  if (!keys) {
+    // Once the module is there, it is too late to keep the browser from scrolling, or from searching the page itself.
+    const { room } = app.store;
+    if (event.key === '/' ? room : event.key === ' ' && room?.isDJ) event.preventDefault();
+    await loadKeys();
+  }
   keys?.handleKey(app, event);
 });
 
