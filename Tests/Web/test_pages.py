@@ -137,6 +137,24 @@ def test_the_server_goes_away_and_the_page_shows_nothing(visit, party, servers):
     assert page.evaluate("window.seen") == []
 
 
+def test_a_screen_that_cannot_be_loaded_leaves_the_room_as_it_is(visit, party, house):
+    room = party(parties.rooftop, house)
+    with wires.Wire(house) as wire:
+        page = guest(visit, room, "Ana", wire)
+        page.watch.expect(LOST)
+        page.wait_for_load_state("networkidle")
+        wire.go_down()
+        page.locator("a.logo").click()
+        expect(page).to_have_url(re.compile(f"{room.path}$"))
+        steps.on_air(page, "Maré Alta")
+        wire.come_up()
+        room.tell("Mina", "skip")
+        steps.on_air(page, "Salt Horizon")
+        page.locator("a.logo").click()
+        expect(page.get_by_text("Listen together.")).to_be_visible()
+        expect(page).to_have_url(re.compile("/$"))
+
+
 def test_a_style_sheet_that_was_lost_is_asked_for_again(visit, party, house):
     page = visit(house, party(parties.rooftop, house).path)
     page.watch.expect("net::ERR_FAILED")

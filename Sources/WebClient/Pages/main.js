@@ -160,7 +160,8 @@ function write(key, value) {
 // -- What every view gets
 
 /**
- * Imports a module on demand; null where it cannot be had: the page then loads again, or says that it is off line.
+ * Imports a module on demand. Where it cannot be had the page is loaded again, and this never resolves; where that does
+ * not help, the page says so, and this is null.
  *
  * @template T
  * @param {() => Promise<T>} importing
@@ -171,6 +172,7 @@ async function load(importing) {
     return await importing();
   } catch (error) {
     const outcome = await loadAgain();
+    if (outcome === 'soon') return new Promise(() => {});
     if (outcome === 'offline') app.refused(error);
     else if (outcome === 'not again') app.toast(t.link.newPage, { label: t.link.reload, action: () => location.reload() });
     return null;
@@ -208,7 +210,6 @@ const app = {
       else history.pushState(null, '', path);
     }
     show(true);
-    scrollTo(0, 0);
   },
 
   /** Forgets a session that has ended, and begins anew where the person is. */
@@ -299,37 +300,49 @@ function waitingTime(ms) {
 let session = null;
 /** @type {Screen | null} */
 let screen = null;
+/** The address of the screen that is shown. */
+let shown = '';
 /** The room whose link is open, as it stands in the address. */
 let reference = '';
 
 /**
- * Shows the screen of the address.
+ * Shows the screen of the address; where it cannot be loaded, the one that is shown stays, with its address and its link.
  *
- * @param {boolean} [anew] whether a room's link is opened again
+ * @param {boolean} [anew] whether a room's link is opened again, and the page scrolled to its top
  */
 async function show(anew = false) {
   for (const open of document.querySelectorAll('dialog')) open.close();
-  const room = /^\/r\/([^/]+)$/.exec(location.pathname)?.[1] ?? '';
+  const path = location.pathname;
+  const room = /^\/r\/([^/]+)$/.exec(path)?.[1] ?? '';
+  const make = room ? () => roomScreen(app, room) : await load(path === '/nearby' ? nearby : home);
+  if (location.pathname !== path) return;
+  if (!make) {
+    if (shown) history.replaceState(null, '', shown);
+    return;
+  }
+  shown = path;
   if (room !== reference || (anew && room)) {
     app.link?.close();
     app.link = null;
     app.store = new Store();
     reference = room;
-    if (room) {
-      app.link = new RoomLink(app.store, decodeURIComponent(room));
-      app.link.open();
-    }
+    if (room) app.link = new RoomLink(app.store, decodeURIComponent(room));
+    app.link?.open();
   }
   document.title = t.header.untitled;
-  if (room) return put(roomScreen(app, room));
-  if (location.pathname === '/nearby') {
-    const loaded = await load(() => import('./view/nearby.js'));
-    if (loaded && location.pathname === '/nearby') put(loaded.nearbyScreen(app));
-    return;
-  }
-  const [loaded] = await Promise.all([load(() => import('./view/home.js')), stylesheet('home')]);
-  if (loaded && location.pathname === '/') put(loaded.homeScreen(app));
+  put(make());
+  if (anew) scrollTo(0, 0);
+}
+
+async function nearby() {
+  const { nearbyScreen } = await import('./view/nearby.js');
+  return () => nearbyScreen(app);
+}
+
+async function home() {
+  const [{ homeScreen }] = await Promise.all([import('./view/home.js'), stylesheet('home')]);
   (window.requestIdleCallback ?? setTimeout)(prepare);
+  return () => homeScreen(app);
 }
 
 /** Loads what the page needs at once later: what tells that something went wrong, and on a laptop the keys. */
