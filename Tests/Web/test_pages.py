@@ -155,6 +155,17 @@ def test_a_screen_that_cannot_be_loaded_leaves_the_room_as_it_is(visit, party, h
         expect(page).to_have_url(re.compile("/$"))
 
 
+def test_an_address_that_nothing_can_be_made_of_has_no_room(visit, party, house):
+    room = party(parties.rooftop, house)
+    for path in "/r/%", "/r/%FF":
+        page = visit(house, path)
+        expect(page.get_by_text("There is no room here.")).to_be_visible()
+        page.evaluate("path => import(document.querySelector('script[type=module]').src).then(({app}) => app.go(path))", room.path)
+        steps.on_air(page, "Maré Alta")
+        page.go_back()
+        expect(page.get_by_text("There is no room here.")).to_be_visible()
+
+
 def test_a_style_sheet_that_was_lost_is_asked_for_again(visit, party, house):
     page = visit(house, party(parties.rooftop, house).path)
     page.watch.expect("net::ERR_FAILED")

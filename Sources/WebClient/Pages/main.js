@@ -326,7 +326,12 @@ async function show(anew = false) {
     app.link = null;
     app.store = new Store();
     reference = room;
-    if (room) app.link = new RoomLink(app.store, decodeURIComponent(room));
+    try {
+      if (room) app.link = new RoomLink(app.store, decodeURIComponent(room));
+    } catch {
+      // A `%` in the address that stands for nothing.
+      app.store.disconnected({ code: 'not_found' });
+    }
     app.link?.open();
   }
   document.title = t.header.untitled;
