@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+import backline
 import browsers
 import parties
 import steps
@@ -177,3 +178,18 @@ def test_a_style_sheet_that_was_lost_is_asked_for_again(visit, party, house):
         expect(page.locator("link[href$='/style/dialogs.css']")).to_have_count(sheets)
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_handshake_without_an_answer_does_not_hold_up_the_next_one(visit, party, house):
+    """Browsers make one connection to an address at a time."""
+    room = party(parties.rooftop, house)
+    with wires.Wire(house) as wire:
+        page = guest(visit, room, "Ana", wire)
+        page.watch.expect(LOST)
+        opened = wire.accepted
+        wire.lose_packets()
+        backline.eventually(lambda: wire.accepted > opened, "a handshake is lost")
+        wire.find_packets()
+        room.tell("Mina", "skip")
+        # The handshake is given up after 10 s.
+        expect(page.locator(".deck .song")).to_have_text("Salt Horizon", timeout=25_000)
