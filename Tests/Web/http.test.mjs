@@ -31,6 +31,17 @@ test('problems become refusals with code, status and the time to wait', async (t
   assert.deepEqual(await refusal(http.request('GET', '/v1/nothing')), ['offline', undefined, undefined]);
 });
 
+test('bytes that are not there are null; those that cannot be had now are refused', async (t) => {
+  const { answers } = browser(t);
+  answers['GET /v1/w/none'] = [404, { status: 404, code: 'not_found' }];
+  assert.equal(await http.bytes('/v1/w/none'), null);
+  answers['GET /v1/w/busy'] = [429, { status: 429, code: 'rate_limited', retryAfterMs: 900 }];
+  assert.deepEqual(await refusal(http.bytes('/v1/w/busy')), ['rate_limited', 429, 900]);
+  answers['GET /v1/w/down'] = [503, '<html>'];
+  assert.deepEqual(await refusal(http.bytes('/v1/w/down')), ['internal', 503, undefined]);
+  assert.deepEqual(await refusal(http.bytes('/v1/w/lost')), ['offline', undefined, undefined]);
+});
+
 test('an answer that does not come is given up', async (t) => {
   browser(t);
   globalThis.fetch = (_, { signal }) => new Promise((_resolve, reject) => {

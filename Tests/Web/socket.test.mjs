@@ -193,6 +193,23 @@ test('a visitor whose session has expired gets a new one; where the cookie is no
   assert.deepEqual([store.link.state, store.link.code], ['ended', 'insecure']);
 });
 
+test('where too many sessions were made, the next attempt waits, and the session has the same name', async (t) => {
+  const { sockets, last, pass, answers, requests } = await linked(t);
+  answers['GET /v1/rooms/7K3M9Q/events'] = problem(401, 'unauthorized');
+  answers['POST /v1/sessions'] = problem(429, 'rate_limited', { retryAfterMs: 9000 });
+  last().end();
+  await pass(0);
+  await pass(8900);
+  assert.equal(sockets.length, 1);
+  await pass(400);
+  answers['POST /v1/sessions'] = [201, { session: { id: 's2', name: 'Ana' }, token: 'bls_x' }];
+  last().end();
+  await pass(0);
+  await pass(1000);
+  assert.deepEqual(requests.filter(([method]) => method === 'POST').map(([, , body]) => body.name), ['Ana', 'Ana']);
+  assert.equal(sockets.length, 3);
+});
+
 test('a session that ends while the room is shown is not replaced by itself', async (t) => {
   const { last, store, pass, answers, kept, link, settle, sockets } = await live(t);
   answers[`GET /v1/rooms/${ROOM}/events`] = problem(401, 'unauthorized');
@@ -341,6 +358,21 @@ test('an attempt that hangs is given up after 10 s', async (t) => {
   await pass(300);
   assert.equal(sockets.length, 2);
   assert.equal(store.link.state, 'connecting');
+});
+
+test('a handshake that is given up does not hold up the next one: browsers make one at a time', async (t) => {
+  const { sockets, pass } = await linked(t);
+  await pass(10_000);
+  assert.equal(sockets[0].wasClosed, true);
+});
+
+test('a young handshake that is given up may still end by itself for a second', async (t) => {
+  const { sockets, link, pass } = await linked(t);
+  link.close();
+  await pass(999);
+  assert.equal(sockets[0].wasClosed, undefined);
+  await pass(1);
+  assert.equal(sockets[0].wasClosed, true);
 });
 
 test('waiting ends when the network is back', async (t) => {

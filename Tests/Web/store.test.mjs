@@ -10,8 +10,8 @@ const YOU = { member: 2, role: 'guest', votes: [2] };
 /** A store with a room, a port that notes what is sent, and a clock and frames that the test moves. */
 function made(t, { you = YOU, keyed, live = true } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
-  const frames = [];
-  const store = new Store({ frame: (run) => frames.push(run), now: () => Date.now() });
+  const frames = [], asleep = { ms: 0 };
+  const store = new Store({ frame: (run) => frames.push(run), now: () => Date.now() - asleep.ms });
   // The tests look at refusals later than they come.
   for (const name of ['send', 'toggleVote']) {
     const original = store[name].bind(store);
@@ -23,6 +23,11 @@ function made(t, { you = YOU, keyed, live = true } = {}) {
   }
   const world = {
     store, frames,
+    /** The machine sleeps: the monotonic clock and the timers stand. */
+    sleep(ms) {
+      asleep.ms += ms;
+      t.mock.timers.setTime(Date.now() + ms);
+    },
     draw: () => frames.splice(0).forEach((run) => run()),
     /** Opens a connection; returns the list of what is sent on it. */
     connect() {
@@ -185,6 +190,18 @@ test('a live control that waits for 10 s is given up, others are not', async (t)
   t.mock.timers.tick(86_400_000);
   assert.equal(await outcome(enqueue), 'outcome_unknown');
 });
+
+for (const [what, type, ms] of [['a live control', 'skip', 3_600_000], ['any command', 'enqueue', 86_400_000]]) {
+  test(`${what} that is too old after a sleep is not sent again`, async (t) => {
+    const { store, connect, resume, sleep } = made(t, { keyed: 1 });
+    const lost = store.send({ type, track: 1 });
+    sleep(ms);
+    store.disconnected({ retryAt: 5 });
+    const again = connect();
+    resume();
+    assert.deepEqual([again, await outcome(lost)], [[], 'outcome_unknown']);
+  });
+}
 
 test('an answered command whose events are missing is settled by the resumption', async (t) => {
   const { store, sent, connect, resume, voted } = made(t);

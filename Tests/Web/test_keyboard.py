@@ -146,3 +146,21 @@ def test_tabs_move_with_arrow_keys(visit, party, house):
     expect(page.get_by_role("tab", name="Up next")).to_be_focused()
     expect(page.get_by_role("tab", name="Up next")).to_have_attribute("aria-selected", "true")
     expect(page.locator("[data-pane=queue]")).to_be_visible()
+
+
+def test_the_first_key_is_kept_from_the_browser_before_the_keys_are_loaded(visit, party, house):
+    room = party(parties.rooftop, house)
+    taken = """([selector, key, more]) => {
+        const press = new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true, ...more});
+        document.querySelector(selector).dispatchEvent(press);
+        return press.defaultPrevented;
+    }"""
+    for person, selector, key, more, wanted in (
+            (room.mina, "body", "/", {}, True), (room.mina, "body", " ", {}, True), (room.mina, "button", "/", {}, True),
+            (room.mina, "button", " ", {}, False), (room.mina, "body", "/", {"ctrlKey": True}, False),
+            # The space bar scrolls for a guest.
+            (room.guests["Ines"], "body", " ", {}, False)):
+        page = visit(house, room.path, person=person, device=browsers.LAPTOP)
+        steps.on_air(page, "Maré Alta")
+        assert page.evaluate(taken, [selector, key, more]) is wanted, (selector, key, more)
+        page.context.close()

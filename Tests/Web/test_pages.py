@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+import backline
 import browsers
 import parties
 import steps
@@ -135,3 +136,60 @@ def test_the_server_goes_away_and_the_page_shows_nothing(visit, party, servers):
     room.tell("Mina", "skip")
     steps.on_air(page, "Salt Horizon")
     assert page.evaluate("window.seen") == []
+
+
+def test_a_screen_that_cannot_be_loaded_leaves_the_room_as_it_is(visit, party, house):
+    room = party(parties.rooftop, house)
+    with wires.Wire(house) as wire:
+        page = guest(visit, room, "Ana", wire)
+        page.watch.expect(LOST)
+        page.wait_for_load_state("networkidle")
+        wire.go_down()
+        page.locator("a.logo").click()
+        expect(page).to_have_url(re.compile(f"{room.path}$"))
+        steps.on_air(page, "Maré Alta")
+        wire.come_up()
+        room.tell("Mina", "skip")
+        steps.on_air(page, "Salt Horizon")
+        page.locator("a.logo").click()
+        expect(page.get_by_text("Listen together.")).to_be_visible()
+        expect(page).to_have_url(re.compile("/$"))
+
+
+def test_an_address_that_nothing_can_be_made_of_has_no_room(visit, party, house):
+    room = party(parties.rooftop, house)
+    for path in "/r/%", "/r/%FF":
+        page = visit(house, path)
+        expect(page.get_by_text("There is no room here.")).to_be_visible()
+        page.evaluate("path => import(document.querySelector('script[type=module]').src).then(({app}) => app.go(path))", room.path)
+        steps.on_air(page, "Maré Alta")
+        page.go_back()
+        expect(page.get_by_text("There is no room here.")).to_be_visible()
+
+
+def test_a_style_sheet_that_was_lost_is_asked_for_again(visit, party, house):
+    page = visit(house, party(parties.rooftop, house).path)
+    page.watch.expect("net::ERR_FAILED")
+    steps.join(page, "Ana")
+    page.route("**/style/dialogs.css", lambda route: route.abort(), times=1)
+    for sheets in 0, 1:
+        steps.open_menu(page)
+        expect(page.get_by_role("dialog")).to_be_visible()
+        expect(page.locator("link[href$='/style/dialogs.css']")).to_have_count(sheets)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_handshake_without_an_answer_does_not_hold_up_the_next_one(visit, party, house):
+    """Browsers make one connection to an address at a time."""
+    room = party(parties.rooftop, house)
+    with wires.Wire(house) as wire:
+        page = guest(visit, room, "Ana", wire)
+        page.watch.expect(LOST)
+        opened = wire.accepted
+        wire.lose_packets()
+        backline.eventually(lambda: wire.accepted > opened, "a handshake is lost")
+        wire.find_packets()
+        room.tell("Mina", "skip")
+        # The handshake is given up after 10 s.
+        expect(page.locator(".deck .song")).to_have_text("Salt Horizon", timeout=25_000)

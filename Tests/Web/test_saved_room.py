@@ -65,3 +65,32 @@ def test_signing_out_removes_what_was_kept(visit, party, house):
     page.evaluate("import(document.querySelector('script[type=module]').src).then(({app}) => app.http.endSession())")
     expect(page.get_by_text("You have been signed out.")).to_be_visible()
     assert page.evaluate(KEPT) is None
+
+
+def test_the_room_is_left_before_the_session_ends(visit, party, house):
+    """Whatever the room would still keep, it keeps before everything is removed."""
+    room = party(parties.rooftop, house)
+    page = visit(house, room.path)
+    page.watch.expect("status of 401")
+    steps.join(page, "Ana")
+    held = []
+    page.route("**/v1/session", lambda route: held.append(route))
+    steps.open_menu(page, "Sign out")
+    with page.watch.sockets[0].expect_event("close"):
+        page.locator("dialog[open]").last.get_by_role("button", name="Sign out").click()
+    held.pop().continue_()
+    expect(page.get_by_text("Listen together.")).to_be_visible()
+    assert page.evaluate("indexedDB.databases().then(all => all.length)") == 0
+
+
+def test_the_room_goes_on_where_the_session_cannot_be_ended(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = visit(house, room.path)
+    page.watch.expect("net::ERR_FAILED")
+    steps.join(page, "Ana")
+    page.route("**/v1/session", lambda route: route.abort())
+    steps.open_menu(page, "Sign out")
+    page.locator("dialog[open]").last.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("status").filter(has_text="no connection")).to_be_visible()
+    room.tell("Mina", "skip")
+    steps.on_air(page, "Salt Horizon")

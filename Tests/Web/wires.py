@@ -20,6 +20,7 @@ class Wire(interop_chromium.Relay):
         #: Connections that have been opened so far.
         self.accepted = 0
         self._down = False
+        self._lost = False
         self._passing = []
 
     def fall_silent(self):
@@ -38,12 +39,21 @@ class Wire(interop_chromium.Relay):
     def come_up(self):
         self._down = False
 
+    def lose_packets(self):
+        """Cuts every connection; those that are opened from now on are never answered."""
+        self._lost = True
+        self.cut()
+
+    def find_packets(self):
+        """Connections that are opened from now on pass everything."""
+        self._lost = False
+
     async def _serve(self, reader, writer):
         if self._down:
             writer.transport.abort()
             return
         self.accepted += 1
-        state = {"silent": False}
+        state = {"silent": self._lost}
         self._passing.append(state)
         try:
             up_reader, up_writer = await asyncio.open_connection(self.server.host, self.server.port)

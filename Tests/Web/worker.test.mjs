@@ -16,7 +16,7 @@ function worker(version = 'v1', stored = new Map()) {
     const body = network[pathname] ?? new TypeError('Failed to fetch');
     if (body instanceof Promise) return body;
     if (body instanceof Error) throw body;
-    return new Response(body, { status: body === 'gone' ? 404 : 200 });
+    return new Response(body, { status: { gone: 404, 'bad gateway': 502 }[body] ?? 200 });
   };
   const path = (given) => new URL(given.url ?? given, ORIGIN).pathname;
   const caches = {
@@ -111,6 +111,18 @@ test('pages come from the network; without one, from what is kept', async () => 
   await settled();
   delete network['/r/ABC'];
   for (const path of ['/', '/nearby', '/r/ABC', '/r/OTHER']) assert.equal(await (await visit(path)).text(), PAGE);
+});
+
+test('a balancer without a server is no page, where one is kept', async () => {
+  const { network, visit, kept } = worker();
+  network['/r/ABC'] = 'bad gateway';
+  assert.equal((await visit('/r/ABC')).status, 502);
+  network['/'] = PAGE;
+  await visit('/');
+  await settled();
+  assert.equal(await (await visit('/r/ABC')).text(), PAGE);
+  await settled();
+  assert.deepEqual(kept(), ['/']);
 });
 
 test('where nothing is kept, the failure of the network is the answer', async () => {

@@ -25,7 +25,7 @@ const modules = await all([
   import('./text/en.js'), import('./view/dom.js'), import('./wire/http.js'), import('./wire/socket.js'),
   import('./store/store.js'), import('./view/room-screen.js'),
 ]);
-const [{ t }, { announce, number, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }] = modules;
+const [{ t }, { announce, isFree, number, setLocale, stylesheet }, http, { RoomLink }, { Store, Refusal }, { roomScreen }] = modules;
 const page = /** @type {HTMLElement} */ (document.getElementById('page'));
 
 /**
@@ -160,7 +160,8 @@ function write(key, value) {
 // -- What every view gets
 
 /**
- * Imports a module on demand; null where it cannot be had: the page then loads again, or says that it is off line.
+ * Imports a module on demand. Where it cannot be had the page is loaded again, and this never resolves; where that does
+ * not help, the page says so, and this is null.
  *
  * @template T
  * @param {() => Promise<T>} importing
@@ -171,6 +172,7 @@ async function load(importing) {
     return await importing();
   } catch (error) {
     const outcome = await loadAgain();
+    if (outcome === 'soon') return new Promise(() => {});
     if (outcome === 'offline') app.refused(error);
     else if (outcome === 'not again') app.toast(t.link.newPage, { label: t.link.reload, action: () => location.reload() });
     return null;
@@ -208,7 +210,6 @@ const app = {
       else history.pushState(null, '', path);
     }
     show(true);
-    scrollTo(0, 0);
   },
 
   /** Forgets a session that has ended, and begins anew where the person is. */
@@ -299,42 +300,60 @@ function waitingTime(ms) {
 let session = null;
 /** @type {Screen | null} */
 let screen = null;
+/** The address of the screen that is shown. */
+let shown = '';
 /** The room whose link is open, as it stands in the address. */
 let reference = '';
 
 /**
- * Shows the screen of the address.
+ * Shows the screen of the address; where it cannot be loaded, the one that is shown stays, with its address and its link.
  *
- * @param {boolean} [anew] whether a room's link is opened again
+ * @param {boolean} [anew] whether a room's link is opened again, and the page scrolled to its top
  */
 async function show(anew = false) {
   for (const open of document.querySelectorAll('dialog')) open.close();
-  const room = /^\/r\/([^/]+)$/.exec(location.pathname)?.[1] ?? '';
+  const path = location.pathname;
+  const room = /^\/r\/([^/]+)$/.exec(path)?.[1] ?? '';
+  const make = room ? () => roomScreen(app, room) : await load(path === '/nearby' ? nearby : home);
+  if (location.pathname !== path) return;
+  if (!make) {
+    if (shown) history.replaceState(null, '', shown);
+    return;
+  }
+  shown = path;
   if (room !== reference || (anew && room)) {
     app.link?.close();
     app.link = null;
     app.store = new Store();
     reference = room;
-    if (room) {
-      app.link = new RoomLink(app.store, decodeURIComponent(room));
-      app.link.open();
+    try {
+      if (room) app.link = new RoomLink(app.store, decodeURIComponent(room));
+    } catch {
+      // A `%` in the address that stands for nothing.
+      app.store.disconnected({ code: 'not_found' });
     }
+    app.link?.open();
   }
   document.title = t.header.untitled;
-  if (room) return put(roomScreen(app, room));
-  if (location.pathname === '/nearby') {
-    const loaded = await load(() => import('./view/nearby.js'));
-    if (loaded && location.pathname === '/nearby') put(loaded.nearbyScreen(app));
-    return;
-  }
-  const [loaded] = await Promise.all([load(() => import('./view/home.js')), stylesheet('home')]);
-  if (loaded && location.pathname === '/') put(loaded.homeScreen(app));
-  (window.requestIdleCallback ?? setTimeout)(prepare);
+  put(make());
+  if (anew) scrollTo(0, 0);
 }
 
-/** Loads what tells that something went wrong, before the connection is what went wrong. */
+async function nearby() {
+  const { nearbyScreen } = await import('./view/nearby.js');
+  return () => nearbyScreen(app);
+}
+
+async function home() {
+  const [{ homeScreen }] = await Promise.all([import('./view/home.js'), stylesheet('home')]);
+  (window.requestIdleCallback ?? setTimeout)(prepare);
+  return () => homeScreen(app);
+}
+
+/** Loads what the page needs at once later: what tells that something went wrong, and on a laptop the keys. */
 function prepare() {
   Promise.all([import('./view/toast.js'), import('./view/link.js'), stylesheet('later')]).catch(() => {});
+  if (matchMedia('(hover: hover)').matches) loadKeys();
 }
 
 /** @param {Screen} next */
@@ -358,9 +377,19 @@ document.addEventListener('click', (event) => {
 
 /** @type {typeof import('./view/keys.js') | null} */
 let keys = null;
-document.addEventListener('keydown', async (event) => {
-  if (!preferences.keys || !/^[ /?123n]$/i.test(event.key)) return;
+
+async function loadKeys() {
   keys ??= await import('./view/keys.js').catch(() => null);
+}
+
+document.addEventListener('keydown', async (event) => {
+  if (!preferences.keys || !/^[ /?123n]$/i.test(event.key) || !isFree(event)) return;
+  if (!keys) {
+    // Once the module is there, it is too late to keep the browser from scrolling, or from searching the page itself.
+    const { room } = app.store;
+    if (event.key === '/' ? room : event.key === ' ' && room?.isDJ) event.preventDefault();
+    await loadKeys();
+  }
   keys?.handleKey(app, event);
 });
 

@@ -89,17 +89,18 @@ async function file(request) {
 }
 
 /**
- * A page: the network's, else the kept one, which is the same for every path.
+ * A page: the network's, else the kept one, which is the same for every path. A failure of a server, or of what stands
+ * in front of it, counts as none.
  *
  * @param {Request} request
  * @returns {Promise<Response>}
  */
 async function page(request) {
-  const network = fetch(request).then((answer) => {
-    keepPage(answer.clone()).catch(() => {});
-    return answer;
-  });
   const kept = () => caches.open(CACHE).then((cache) => cache.match('/')).catch(() => undefined);
+  const network = fetch(request).then(async (answer) => {
+    keepPage(answer.clone()).catch(() => {});
+    return (answer.status >= 500 && await kept()) || answer;
+  });
   const late = new Promise((resolve) => { setTimeout(resolve, PATIENCE_MS); });
   try {
     const first = await Promise.race([network, late.then(kept)]);

@@ -10,9 +10,9 @@ import { Gap, PART, Room, WHOLE } from '../room/room.js';
  * @typedef {4401|4403|4404|'not_found'|'banned'|'insecure'|'unauthorized'} EndCode
  * @typedef {{state: 'connecting'|'live'|'waiting'|'ended', since: number, retryAt?: number, code?: EndCode,
  *   retryAfterMs?: number}} Link
- * @typedef {{id: number, key: string, command: Command, madeAt: number, promise: Promise<any>,
+ * @typedef {{id: number, key: string, command: Command, madeAt: number, madeOn: number, promise: Promise<any>,
  *   resolve(result: any): void, reject(refusal: Refusal): void, port: Port|null, wasSent: boolean,
- *   keyed?: number, epoch?: string, ack?: {seq: number, result: any}}} Entry
+ *   keyed?: number, epoch?: string, ack?: {seq: number, result: any}}} Entry  made at a monotonic time, on a date
  */
 
 /** The server's answer that says no, or a failure on the way there. */
@@ -179,7 +179,7 @@ export class Store {
     if (this.link.state === 'ended') return Promise.reject(this.#endRefusal());
     if (this.#outbox.length >= WAITING) return Promise.reject(new Refusal('offline'));
     /** @type {any} */
-    const entry = { id: ++this.#lastId, key, command, madeAt: this.monotonic(), port: null, wasSent: false };
+    const entry = { id: ++this.#lastId, key, command, madeAt: this.monotonic(), madeOn: Date.now(), port: null, wasSent: false };
     entry.promise = new Promise((resolve, reject) => Object.assign(entry, { resolve, reject }));
     this.#outbox.push(entry);
     this.touch(PART.pending | (isVote(entry) ? PART.votes : 0));
@@ -281,15 +281,16 @@ export class Store {
   /** Gives up commands that are too old, and looks again when the next one will be. */
   #expire() {
     clearTimeout(this.#timer);
-    const now = this.monotonic();
     let next = Infinity;
     for (const entry of [...this.#outbox]) {
       if (entry.ack || (entry.port && entry.port === this.#port)) continue;
-      const end = entry.madeAt + (LIVE_CONTROLS.has(entry.command.type) ? LIVE_CONTROL_MS : OTHERS_MS);
-      if (end <= now) this.#refuse(entry, new Refusal(entry.wasSent ? 'outcome_unknown' : 'offline'));
-      else next = Math.min(next, end);
+      // In some browsers the monotonic clock stands while the machine sleeps; the other one may be set back.
+      const age = Math.max(this.monotonic() - entry.madeAt, Date.now() - entry.madeOn);
+      const left = (LIVE_CONTROLS.has(entry.command.type) ? LIVE_CONTROL_MS : OTHERS_MS) - age;
+      if (left <= 0) this.#refuse(entry, new Refusal(entry.wasSent ? 'outcome_unknown' : 'offline'));
+      else next = Math.min(next, left);
     }
-    if (next < Infinity) this.#timer = setTimeout(() => this.#expire(), next - now);
+    if (next < Infinity) this.#timer = setTimeout(() => this.#expire(), next);
   }
 
   /**

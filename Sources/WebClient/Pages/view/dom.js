@@ -190,7 +190,8 @@ export function svg(name) {
 const sheets = new Map();
 
 /**
- * Adds a style sheet of the folder `style`, once; resolves when it applies, and where it cannot be loaded, too.
+ * Adds a style sheet of the folder `style`, once; resolves when it applies, and where it cannot be loaded, too: the next
+ * call then tries again.
  *
  * @param {string} name  `dialogs` for style/dialogs.css
  * @returns {Promise<void>}
@@ -199,13 +200,37 @@ export function stylesheet(name) {
   let loaded = sheets.get(name);
   if (!loaded) {
     loaded = new Promise((resolve) => {
-      const done = () => resolve();
       const href = new URL(`../style/${name}.css`, import.meta.url).pathname;
-      document.head.append(h('link', { rel: 'stylesheet', href, onload: done, onerror: done }));
+      const link = h('link', {
+        rel: 'stylesheet', href,
+        onload: () => resolve(),
+        onerror: () => {
+          link.remove();
+          sheets.delete(name);
+          resolve();
+        },
+      });
+      document.head.append(link);
     });
     sheets.set(name, loaded);
   }
   return loaded;
+}
+
+/** What takes keys itself: text, lists, sliders. */
+const TAKES_TEXT = 'input:not([type=radio]):not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]';
+/** What the space bar works already. */
+const TAKES_SPACE = `${TAKES_TEXT}, button, a[href], summary, label, input, [role=slider], [role=button]`;
+
+/**
+ * Whether a key is for the page: with Ctrl, Alt or Meta, in a text field, and over a dialog it does what the browser does.
+ *
+ * @param {KeyboardEvent} event
+ */
+export function isFree(event) {
+  if (event.defaultPrevented || event.isComposing || event.repeat) return false;
+  if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector('dialog[open]')) return false;
+  return !(event.target instanceof Element && event.target.closest(event.key === ' ' ? TAKES_SPACE : TAKES_TEXT));
 }
 
 /** Where things at the lower edge stand: in the dialog on top, where one is open, else in the page. */

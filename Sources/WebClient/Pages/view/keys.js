@@ -6,11 +6,6 @@ import { h } from './dom.js';
 
 /** @typedef {import('./dom.js').App} App */
 
-/** What takes keys itself: text, lists, sliders. */
-const TAKES_TEXT = 'input:not([type=radio]):not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]';
-/** What the space bar works already. */
-const TAKES_SPACE = `${TAKES_TEXT}, button, a[href], summary, label, input, [role=slider], [role=button]`;
-
 /**
  * Opens the list.
  *
@@ -38,27 +33,19 @@ export function open(app) {
 }
 
 /**
- * Does what a key asks for. Keys are for the page: with Ctrl, Alt or Meta, in a text field, and over a dialog they do
- * what the browser does.
+ * Does what a key asks for that nothing else takes.
  *
  * @param {App} app
  * @param {KeyboardEvent} event
- * @returns {boolean} whether the key did something
  */
 export function handleKey(app, event) {
-  if (!app.preferences.keys || event.defaultPrevented || event.isComposing || event.repeat) return false;
-  if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector('dialog[open]')) return false;
-  const target = event.target instanceof Element ? event.target : document.body;
-  if (target.closest(event.key === ' ' ? TAKES_SPACE : TAKES_TEXT)) return false;
-  const done = act(app, event.key);
-  if (done) event.preventDefault();
-  return done;
+  if (act(app, event.key)) event.preventDefault();
 }
 
 /**
  * @param {App} app
  * @param {string} key
- * @returns {boolean}
+ * @returns {boolean} whether the key did something
  */
 function act(app, key) {
   const isDJ = app.store.room?.isDJ === true && app.store.room.closedAt === undefined;

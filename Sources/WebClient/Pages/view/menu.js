@@ -156,10 +156,15 @@ async function leave(app) {
  */
 async function signOut(app) {
   if (!await confirm({ title: t.menu.signOutTitle, text: t.menu.signOutText, action: t.menu.signOut })) return;
+  // A link that is closed saves no room.
+  app.link?.close();
   try {
     await app.http.endSession();
   } catch (error) {
-    if (/** @type {{code?: string}} */ (error ?? {}).code !== 'unauthorized') return app.refused(error);
+    if (/** @type {{code?: string}} */ (error ?? {}).code !== 'unauthorized') {
+      app.link?.open();
+      return app.refused(error);
+    }
   }
   await forget();
   // A new page: nothing of the session stays in memory.
@@ -173,5 +178,9 @@ async function forget() {
   }
   sessionStorage.clear();
   const databases = await indexedDB.databases?.().catch(() => []) ?? [];
-  for (const { name } of databases) if (name?.startsWith('backline')) indexedDB.deleteDatabase(name);
+  await Promise.all(databases.map(({ name }) => name?.startsWith('backline') && new Promise((resolve) => {
+    const deleting = indexedDB.deleteDatabase(name);
+    // A tab that stands still has it open: it is deleted when that one closes it.
+    deleting.onsuccess = deleting.onerror = deleting.onblocked = resolve;
+  })));
 }

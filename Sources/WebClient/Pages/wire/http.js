@@ -33,21 +33,28 @@ export async function request(method, path, body, { key, timeoutMs } = {}) {
     if (path !== '/v1/sessions') isUnproven = false;
     return answer.status === 204 ? undefined : parsed(answer);
   }
+  throw await refusalOf(answer);
+}
+
+/** @param {Response} answer */
+async function refusalOf(answer) {
   const problem = await parsed(answer).catch(() => ({}));
   const code = answer.status === 401 && isUnproven ? 'insecure' : problem.code ?? 'internal';
   const { retryAfterMs } = problem;
-  throw new Refusal(code, problem.detail ?? problem.title, { retryAfterMs, status: answer.status });
+  return new Refusal(code, problem.detail ?? problem.title, { retryAfterMs, status: answer.status });
 }
 
 /**
- * The bytes of a resource, or null where there are none.
+ * The bytes of a resource.
  *
  * @param {string} path
- * @returns {Promise<Uint8Array|null>}
+ * @returns {Promise<Uint8Array|null>} null where there are none (404); rejects with a Refusal
  */
 export async function bytes(path) {
   const answer = await send('GET', path);
-  return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null;
+  if (answer.ok) return new Uint8Array(await answer.arrayBuffer().catch(() => { throw new Refusal('offline'); }));
+  if (answer.status === 404) return null;
+  throw await refusalOf(answer);
 }
 
 /**

@@ -87,8 +87,7 @@ export class Line {
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#handshakeTimer);
     this.#release();
-    drop(this.#next);
-    this.#next = null;
+    this.#abandon();
   }
 
   /** Makes the next attempt now. */
@@ -133,8 +132,7 @@ export class Line {
   async #connect() {
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#handshakeTimer);
-    drop(this.#next);
-    this.#next = null;
+    this.#abandon();
     const attempt = ++this.#attempt;
     this.#triedAt = Date.now();
     this.#isTrying = true;
@@ -187,13 +185,18 @@ export class Line {
     this.hooks.message(message);
   }
 
+  /** Lets go of the connection that is being made. */
+  #abandon() {
+    drop(this.#next, Date.now() - this.#triedAt < PROBE_MS);
+    this.#next = null;
+  }
+
   /** Gives the present attempt up. */
   #giveUp() {
     this.#attempt += 1;
     this.#isTrying = false;
     clearTimeout(this.#handshakeTimer);
-    drop(this.#next);
-    this.#next = null;
+    this.#abandon();
   }
 
   /**
@@ -289,12 +292,17 @@ export class Line {
 /**
  * Closes a socket without hearing of it again.
  *
+ * A browser makes one connection to an address at a time: a handshake without an answer holds up the next one until it
+ * is closed. A close before the handshake has ended is an error in the browser's console, so a young one gets time.
+ *
  * @param {WebSocket|null} socket
+ * @param {boolean} [isYoung]
  */
-function drop(socket) {
+function drop(socket, isYoung = false) {
   if (!socket) return;
+  const close = () => socket.close();
   socket.onopen = socket.onmessage = socket.onclose = null;
-  // A close before the handshake has ended is an error in a browser's console.
-  if (socket.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
-  else socket.close();
+  if (socket.readyState !== WebSocket.CONNECTING || !isYoung) return close();
+  socket.onopen = close;
+  setTimeout(close, PROBE_MS);
 }

@@ -1,6 +1,6 @@
 // The rooms near a point, live.
 
-import { ensureSession, request } from './http.js';
+import { ensureSession, knownSession, proveSession, request, startSession } from './http.js';
 import { Line } from './line.js';
 
 /**
@@ -11,12 +11,18 @@ import { Line } from './line.js';
 
 /** The id of the subscription: there is one on a line. */
 const ID = 1;
+/** A connection whose session is over is made again after this time. */
+const AGAIN_MS = 1000;
 
 export class NearbyLink {
   /** @type {Map<string, NearbyRoom>} */
   #rooms = new Map();
   /** @type {any} */
   #timer;
+  /** @type {{id: string, name: string}|undefined} the session of the last attempt */
+  #session;
+  /** A session that was over has been replaced; it is not done twice. */
+  #isRenewed = false;
 
   /**
    * Follows the rooms in a circle until {@link close}.
@@ -29,14 +35,21 @@ export class NearbyLink {
     this.onChange = onChange;
     this.line = new Line({
       path: async () => {
-        await ensureSession();
+        this.#session = await ensureSession();
         return '/v1/socket';
       },
-      opened: () => this.#ask(),
+      opened: () => {
+        proveSession();
+        this.#ask();
+      },
       message: (message) => this.#message(message),
       lost: ({ retryAt }) => this.#tell({ state: retryAt === undefined ? 'connecting' : 'waiting' }),
       refused: () => this.#refused(),
-      ended: () => this.#tell({ state: 'refused', code: 'unauthorized' }),
+      ended: () => {
+        // The handshake is refused then, and another session made.
+        if (!this.#isRenewed) this.#timer = setTimeout(() => this.line.open(), AGAIN_MS);
+        else this.#tell({ state: 'refused', code: 'unauthorized' });
+      },
     });
     this.line.open();
   }
@@ -85,9 +98,24 @@ export class NearbyLink {
       return {};
     } catch (error) {
       const { code, retryAfterMs } = /** @type {import('../store/store.js').Refusal} */ (error);
+      if (code === 'unauthorized' && !this.#isRenewed) return this.#renew();
       if (code !== 'unauthorized' && code !== 'insecure') return { waitMs: retryAfterMs };
       this.#tell({ state: 'refused', code });
       return { isFinal: true };
+    }
+  }
+
+  /** The session has expired or was ended: another one of its name is made. */
+  async #renew() {
+    const known = knownSession();
+    // Another tab has made one since: the next attempt has its cookie.
+    if (known && known.id !== this.#session?.id) return {};
+    try {
+      await startSession(known?.name);
+      this.#isRenewed = true;
+      return {};
+    } catch (error) {
+      return { waitMs: /** @type {import('../store/store.js').Refusal} */ (error).retryAfterMs };
     }
   }
 }

@@ -94,6 +94,7 @@ export class RoomLink {
     removeEventListener('pagehide', this.#save);
     clearTimeout(this.#restoreTimer);
     clearTimeout(this.#saveTimer);
+    this.#restoreTimer = this.#saveTimer = undefined;
     this.#clock.stop();
     this.#line.close();
   }
@@ -181,13 +182,12 @@ export class RoomLink {
     const known = knownSession();
     // Another tab has made one since: the next attempt has its cookie.
     if (known && known.id !== this.store.session?.id) return {};
-    forgetSession();
     if (this.#wasLive) {
+      forgetSession();
       this.store.disconnected({ code: 'unauthorized' });
       return { isFinal: true };
     }
-    await startSession(known?.name);
-    return {};
+    return startSession(known?.name).then(() => ({}), ({ retryAfterMs }) => ({ waitMs: retryAfterMs }));
   }
 
   /** @param {4401|4403|4404} code */
