@@ -152,6 +152,7 @@ export function onAir(app) {
     credit.replaceChildren(...(names.length > 1 ? [names[0], ' — ', names[1]] : names));
     who.replaceChildren();
     credited = '';
+    wave.letGo();
     if (!first) announce(!track ? t.announce.nothing : asked.has(track.track) ? t.announce.yours(title) : t.announce.song(title, track.artist ?? ''));
     first = false;
     if (track) asked.delete(track.track);
@@ -306,7 +307,7 @@ export function onAir(app) {
 
   wave.addEventListener('seek', (event) => {
     const positionMs = /** @type {CustomEvent<number>} */ (event).detail;
-    app.store.send({ type: 'seek', positionMs }).catch(app.refused).finally(() => show());
+    app.store.send({ type: 'seek', positionMs }).catch(app.refused).finally(() => wave.letGo(positionMs));
   });
   const seen = () => { if (!document.hidden) show(); };
   document.addEventListener('visibilitychange', seen);
