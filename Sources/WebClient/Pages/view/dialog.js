@@ -99,11 +99,6 @@ export function dialog({ title, body, foot, wide = false, className = '', onClos
   return handle;
 }
 
-/** Closes every dialog, the one on top first: for a page that leaves the room. */
-export function closeDialogs() {
-  for (const one of [...open].reverse()) one.close();
-}
-
 /**
  * A name or a title for a sentence, kept from changing the direction of the words beside it.
  *
