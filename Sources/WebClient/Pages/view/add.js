@@ -4,7 +4,7 @@ import { PART } from '../room/room.js';
 import { t } from '../text/en-more.js';
 import { addTracks, adding, watchWait } from './adding.js';
 import { choice } from './controls.js';
-import { dialog, sentenceOf } from './dialog.js';
+import { dialog, isolated, sentenceOf } from './dialog.js';
 import { duration, h, number, stylesheet, text } from './dom.js';
 import { allRight, textField } from './inputs.js';
 import { LONGEST_DURATION, LONGEST_TEXT, durationOf, hasControl, sameSong, scalars } from './song-list.js';
@@ -135,7 +135,7 @@ function form(app, begin, isDJ, say) {
     try {
       const [added] = here ? [here.track] : await addTracks(app, [track]);
       if (wants && !app.store.room?.you?.votes.has(added)) await app.store.send({ type: 'vote', track: added });
-      say((wants ? t.add.addedAsked : t.add.added)(`\u2068${track.title}\u2069`));
+      say((wants ? t.add.addedAsked : t.add.added)(isolated(track.title)));
       for (const { input } of [title, artist, album, length]) input.value = '';
       title.input.focus();
     } catch (refusal) {

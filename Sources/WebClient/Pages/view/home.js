@@ -253,9 +253,9 @@ function fillCard(card, room) {
   if (face.dataset.shows !== shows) {
     face.dataset.shows = shows;
     face.replaceChildren(playing ? sleeve(playing) : h('span.sleeve.bare', null, svg('bars')));
+    part('playing').replaceChildren(...(playing?.artist ? [h('bdi', playing.title), ' · ', h('bdi', playing.artist)] : [playing?.title ?? t.home.quiet]));
   }
   text(part('name'), room.name);
-  text(part('playing'), playing ? t.home.playing(playing.title, playing.artist ?? '') : t.home.quiet);
   part('playing').classList.toggle('quiet', !playing);
   text(part('online'), t.home.listeners(room.listeners, number(room.listeners)));
   part('online').classList.toggle('nobody', room.listeners === 0);

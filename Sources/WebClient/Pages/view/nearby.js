@@ -179,8 +179,9 @@ function fillRow(row, room) {
   if (face.dataset.of !== looks) {
     face.dataset.of = looks;
     face.replaceChildren(song ? sleeve(song) : svg('music'));
+    if (song) names.lastElementChild.replaceChildren(...(song.artist ? [h('bdi', song.title), ' — ', h('bdi', song.artist)] : [song.title]));
   }
-  text(names.lastElementChild, song ? (song.artist ? `${song.title} — ${song.artist}` : song.title) : room.djName ? t.nearby.with(isolated(room.djName)) : t.nearby.silent);
+  if (!song) text(names.lastElementChild, room.djName ? t.nearby.with(isolated(room.djName)) : t.nearby.silent);
   text(end.firstElementChild, distance(room.distanceMeters));
   text(end.lastElementChild, room.listeners > 0 ? t.nearby.here(room.listeners) : '');
 }

@@ -1,7 +1,7 @@
 /** The deck's face: the song on air, who plays it or why, its waveform, its times; and the tint of the page. */
 
 import { PART, positionAt } from '../room/room.js';
-import { t } from '../text/en.js';
+import { isolated, t } from '../text/en.js';
 import { announce, duration, h, number, stylesheet, svg, text } from './dom.js';
 import { sleeve, sleeveHues } from './sleeve.js';
 import './waveform.js';
@@ -156,7 +156,7 @@ export function onAir(app) {
     if (!first) announce(!track ? t.announce.nothing : asked.has(track.track) ? t.announce.yours(title) : t.announce.song(title, track.artist ?? ''));
     first = false;
     if (track) asked.delete(track.track);
-    document.title = track ? `${title} · ${room.name}` : `${room.name} · Backline`;
+    document.title = track ? `${isolated(title)} · ${isolated(room.name)}` : `${room.name} · Backline`;
   };
 
   /** What the line below the artist says now. */
@@ -208,7 +208,7 @@ export function onAir(app) {
     if (why?.rule === 'votes') return t.onAir.mostVotes(number(why.votes));
     if (why?.rule === 'fair') {
       const member = why.member === null ? undefined : room.members.get(why.member);
-      return member ? t.onAir.turn(`\u2068${member.name}\u2069`, number(why.round)) : t.onAir.turnOfSomebody(number(why.round));
+      return member ? t.onAir.turn(isolated(member.name), number(why.round)) : t.onAir.turnOfSomebody(number(why.round));
     }
     return why?.rule === 'repeatAfterPlays' ? t.onAir.passedOver : t.onAir.whyUnknown;
   };
