@@ -61,7 +61,7 @@ export function nearbyScreen(app) {
   const found = h('p.nearby-found', { role: 'status' });
   const start = h('button.pill.primary', { type: 'button', onclick: () => app.open('start-room') }, t.nearby.start);
   const nobody = h('div.nearby-nobody', { hidden: true }, h('p', null, t.nearby.nobody), start);
-  const anew = h('div.nearby-nobody', { hidden: true }, h('button.pill.primary', { type: 'button', onclick: () => app.startAgain() }, t.link.startAgain));
+  const anew = h('div.buttons.centred', { hidden: true }, h('button.pill.primary', { type: 'button', onclick: () => app.startAgain() }, t.link.startAgain));
   const results = h('section.nearby-results', { hidden: true }, shown.node,
     h('div.nearby-side', null, chooser.node, found, anew, list, nobody));
 
