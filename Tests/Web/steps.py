@@ -115,3 +115,15 @@ def draw_again(page, parts=0xfff):
 def seen_again(page):
     """Tells a page that it is seen again."""
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def end_nearby_once(page):
+    """Has the next link to the rooms nearby be one whose session is over."""
+    page.evaluate("""() => import(document.querySelector('script[type=module]').src).then(({app}) => {
+        const {nearby} = app;
+        app.nearby = (circle, onChange) => {
+            app.nearby = nearby;
+            onChange([], {state: 'refused', code: 'unauthorized'});
+            return () => {};
+        };
+    })""")

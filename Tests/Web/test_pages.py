@@ -108,15 +108,7 @@ def test_rooms_nearby_can_be_started_again_after_signing_out(visit, party, house
                  geolocation={"latitude": parties.PORTO["lat"], "longitude": parties.PORTO["lon"]})
     use = page.get_by_role("button", name="Use where I am")
     use.wait_for()
-    # The link is told once that its session is over.
-    page.evaluate("""() => import(document.querySelector('script[type=module]').src).then(({app}) => {
-        const {nearby} = app;
-        app.nearby = (circle, onChange) => {
-            app.nearby = nearby;
-            onChange([], {state: 'refused', code: 'unauthorized'});
-            return () => {};
-        };
-    })""")
+    steps.end_nearby_once(page)
     use.click()
     expect(page.get_by_text("You have been signed out.")).to_be_visible()
     page.get_by_role("button", name="Start again").click()
