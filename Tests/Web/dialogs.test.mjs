@@ -1,6 +1,7 @@
 // What the dialogs, the radar and the transport compute.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isolated } from '../../Sources/WebClient/Pages/text/en.js';
 import { untilMorning } from '../../Sources/WebClient/Pages/view/member.js';
 import { bearing, distance, scaleOf } from '../../Sources/WebClient/Pages/view/radar.js';
 import { nextStep } from '../../Sources/WebClient/Pages/view/transport.js';
@@ -59,4 +60,16 @@ test('play continues, else starts the head of the queue, else the most wanted so
   assert.equal(does({ requests: [track], settings: { queueMode: 'fair' } }), 'request');
   assert.equal(does({ requests: [track], settings: { queueMode: 'dj' } }), 'nothing');
   assert.equal(does({}), 'nothing');
+});
+
+test('a text among other words ends what it begins, and nothing else', () => {
+  const inside = (words) => isolated(words).slice(1, -1);
+  assert.equal(isolated('Maré'), '\u2068Maré\u2069');
+  for (const [words, kept] of [
+    ['a\u2069b', 'ab'],
+    ['\u2067a\u2069b', '\u2067a\u2069b'],
+    ['\u2067a\u2069\u2069b', '\u2067a\u2069b'],
+    ['\u2066\u2068a', '\u2066\u2068a\u2069\u2069'],
+    ['\u202egnorw', '\u202egnorw'],
+  ]) assert.equal(inside(words), kept);
 });

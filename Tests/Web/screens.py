@@ -533,6 +533,11 @@ def nearby(stage):
     far.get_by_role("button", name=re.compile("where I am", re.I)).click()
     far.locator(".nearby-nobody").wait_for()
     yield "nearby-nobody", far
+    ended = stage.page("/nearby", permissions=["geolocation"], geolocation=place)
+    steps.end_nearby_once(ended)
+    ended.get_by_role("button", name=re.compile("where I am", re.I)).click()
+    ended.get_by_role("button", name="Start again").wait_for()
+    yield "nearby-signed-out", ended
     refused = stage.page("/nearby", permissions=[])
     session = refused.context.new_cdp_session(refused)
     session.send("Browser.setPermission", {

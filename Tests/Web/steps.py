@@ -101,3 +101,29 @@ def expect_equal_to_server(page, person, room, patience=10):
     ours, theirs = backline.eventually(equal, "the page is where the server is", patience)
     assert ours["epoch"] == theirs["epoch"]
     assert ours["state"] == theirs["state"]
+
+
+def draw_again(page, parts=0xfff):
+    """Has the page draw parts of the room again, as it does when somebody else changes them."""
+    page.evaluate(
+        """parts => import(document.querySelector('script[type=module]').src).then(({app}) => {
+            app.store.touch(parts);
+            return new Promise(done => app.store.frame(() => done()));
+        })""", parts)
+
+
+def seen_again(page):
+    """Tells a page that it is seen again."""
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def end_nearby_once(page):
+    """Has the next link to the rooms nearby be one whose session is over."""
+    page.evaluate("""() => import(document.querySelector('script[type=module]').src).then(({app}) => {
+        const {nearby} = app;
+        app.nearby = (circle, onChange) => {
+            app.nearby = nearby;
+            onChange([], {state: 'refused', code: 'unauthorized'});
+            return () => {};
+        };
+    })""")

@@ -9,6 +9,7 @@ import backline
 import browsers
 import parties
 import steps
+import wires
 
 
 def top(page):
@@ -214,3 +215,85 @@ def test_leaving_and_signing_out(visit, party, house):
     top(page).get_by_role("button", name="Sign out").click()
     expect(page).to_have_url(re.compile("/$"))
     backline.eventually(lambda: "Ines" not in roles(room), "the session has left the room")
+
+
+def test_a_ban_that_comes_while_bans_are_read_is_listed_with_the_others(visit, party, house):
+    room = party(parties.rooftop, house, present=False)
+    room.tell("Mina", "kick", member=room.members["Yuki"], ban=True)
+    page = visit(house, room.path, person=room.mina)
+    steps.open_menu(page, "People")
+    top(page)
+    held = []
+    page.route("**/events?after=*", lambda route: route.continue_() if held else held.append(route))
+    top(page).get_by_text("Banned", exact=True).click()
+    expect(top(page).get_by_text("Looking…")).to_be_visible()
+    backline.eventually(lambda: page.evaluate("0") == 0 and held, "the bans are being read")
+    room.tell("Mina", "kick", member=room.members["Omar"], ban=True)
+    expect(top(page).locator(".ban")).to_have_count(2)
+    held[0].continue_()
+    page.wait_for_load_state("networkidle")
+    expect(top(page).locator(".ban .title")).to_have_text(["Omar", "Yuki"])
+
+
+@pytest.mark.parametrize("end", ["removed", "banned", "signed out"])
+def test_the_end_is_told_in_front_of_every_dialog(visit, party, house, end):
+    room = party(parties.rooftop, house, present=False)
+    page = visit(house, room.path, person=room.guests["Yuki"], device=browsers.LAPTOP)
+    page.watch.expect("status of 40[13]")
+    steps.open_menu(page, "Preferences")
+    expect(top(page)).to_be_visible()
+    if end == "signed out":
+        room.line.request(room.guests["Yuki"].token, "DELETE", "/v1/session")
+        told = page.get_by_role("heading", name="You have been signed out.")
+    else:
+        room.tell("Mina", "kick", member=room.members["Yuki"], ban=end == "banned")
+        told = page.get_by_role("heading", name="You cannot enter this room.")
+    if end == "removed":
+        expect(page.get_by_text("You have been removed from this room.")).to_be_visible()
+        told = page.get_by_label("Your name")
+    expect(told).to_be_focused()
+    expect(page.locator("dialog")).to_have_count(0)
+    page.locator("html.held").wait_for(state="detached")
+
+
+def test_what_guests_change_waits_for_the_link(visit, party, house):
+    room = party(parties.rooftop, house, present=False, settings={"guestsMayAdd": True})
+    with wires.Wire(house) as wire:
+        page = visit(wire, room.path, person=room.guests["Ines"], device=browsers.LAPTOP)
+        page.watch.expect(browsers.LOST)
+        add = steps.pane(page, "pool").get_by_role("button", name="Add a song")
+        expect(add).to_be_enabled()
+        steps.open_menu(page, "History")
+        again = top(page).locator(".history").get_by_role("button").first
+        expect(again).to_have_attribute("aria-disabled", "false")
+        page.keyboard.press("Escape")
+        add.click()
+        top(page).get_by_label("Title").fill("One more")
+        wire.go_down()
+        expect(top(page).get_by_text("Reconnecting…").first).to_be_visible()
+        expect(top(page).get_by_role("button", name="Add", exact=True)).to_be_disabled()
+        page.keyboard.press("Escape")
+        expect(add).to_be_disabled()
+        steps.open_menu(page, "History")
+        expect(again).to_have_attribute("aria-disabled", "true")
+        wire.come_up()
+        expect(again).to_have_attribute("aria-disabled", "false", timeout=30_000)
+        expect(add).to_be_enabled()
+
+
+def test_a_song_is_added_once_however_often_it_is_sent(visit, party, house):
+    room = party(parties.rooftop, house, present=False, settings={"guestsMayAdd": True})
+    with wires.Wire(house) as wire:
+        page = visit(wire, room.path, person=room.guests["Ines"])
+        page.watch.expect(browsers.LOST)
+        steps.pane(page, "pool").get_by_role("button", name="Add a song").click()
+        top(page).get_by_label("Title").fill("One more")
+        wire.fall_silent()
+        page.keyboard.press("Enter")
+        steps.draw_again(page)
+        expect(top(page).get_by_role("button", name="Add", exact=True)).to_be_disabled()
+        page.keyboard.press("Enter")
+        wire.cut()
+        expect(top(page).get_by_label("Title")).to_have_value("")
+        steps.expect_equal_to_server(page, room.mina, room.id)
+        assert [one["title"] for one in room.state()["pool"]].count("One more") == 1

@@ -47,6 +47,21 @@ def test_a_dj_sees_hostile_texts_as_text(visit, party, house, device):
         page.keyboard.press("Escape")
 
 
+def test_names_of_a_song_stay_apart(visit, party, house):
+    title, artist, album = "\u202eeltit", "\u2067שיר", "B-\u2069side"
+    room = party(parties.empty, house, name="Room of a song")
+    room.add([parties.track(title, artist, 200_000, album)])
+    room.play(title)
+    page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)
+    names = page.locator("[data-pane=pool] li.row .artist")
+    expect(names.locator("bdi")).to_have_text([artist, album])
+    # Where only characters can do it, a text ends what it begins.
+    assert page.title() == f"\u2068{title}\u2069 · \u2068Room of a song\u2069"
+    home = visit(house, "/", person=room.mina)
+    card = home.get_by_role("region", name="Your rooms").get_by_role("link", name="Room of a song")
+    expect(card.locator(".playing bdi")).to_have_text([title, artist])
+
+
 def test_trusted_types_are_on(visit, house):
     """The page's policy refuses markup from strings, whoever tries."""
     page = visit(house, "/")

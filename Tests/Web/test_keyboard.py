@@ -137,6 +137,22 @@ def test_keys_have_a_list_and_can_be_turned_off(visit, party, house):
     backline.eventually(lambda: room.state()["playback"]["status"] == "paused", "the song is paused")
 
 
+def test_keys_that_seek_make_one_seek_whatever_is_drawn_meanwhile(visit, party, house):
+    room = party(parties.long_song, house)
+    room.tell("Mina", "pause")
+    before = room.state()["playback"]["positionMs"]
+    page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)
+    steps.on_air(page, "Ten minutes")
+    page.get_by_role("slider", name="Position in the song").focus()
+    for _ in range(3):
+        page.keyboard.press("PageUp")
+        steps.draw_again(page)
+    backline.eventually(lambda: room.state()["playback"]["positionMs"] == before + 90_000, "the seek has come")
+    # Then the slider follows the song again.
+    room.tell("Mina", "seek", positionMs=300_000)
+    expect(page.get_by_role("slider", name="Position in the song")).to_have_attribute("aria-valuetext", "5:00 of 10:00")
+
+
 def test_tabs_move_with_arrow_keys(visit, party, house):
     room = party(parties.rooftop, house)
     page = visit(house, room.path, person=room.admit(room.line.session("Ana")))

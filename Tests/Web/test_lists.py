@@ -190,6 +190,7 @@ def test_slow_mode_is_learned_from_a_refusal(visit, party, house):
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog").get_by_text(re.compile(r"^You can add again in [12]:\d\d\.$"))).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
     expect(page.get_by_text(re.compile(r"^You can add again in [12]:\d\d\.$"))).to_be_visible()
     expect(steps.pane(page, "pool").get_by_role("button", name="Add a song")).to_be_disabled()
 

@@ -1,6 +1,8 @@
 """Pages of several people in one room."""
 
+import json
 import re
+import time
 
 from playwright.sync_api import expect
 
@@ -59,6 +61,86 @@ def test_guests_skip_by_votes(visit, party, house):
     other.get_by_role("button", name=re.compile("1 of 2")).click()
     steps.on_air(one, "Salt Horizon")
     steps.on_air(other, "Salt Horizon")
+
+
+def test_a_vote_to_skip_ends_with_the_membership(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = guest(visit, room, "Ana")
+    skip = page.get_by_role("button", name=re.compile("^Vote to skip"))
+    skip.click()
+    expect(skip).to_have_attribute("aria-pressed", "true")
+    expect(skip).to_have_accessible_name(re.compile(": 1 of"))
+    ana = next(one["member"] for one in room.state()["members"] if one["name"] == "Ana")
+    room.tell("Mina", "kick", member=ana)
+    steps.join(page, "Ana")
+    expect(skip).to_have_accessible_name(re.compile(": 0 of"))
+    expect(skip).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_waveform_that_could_not_be_loaded_comes_later(visit, party, house):
+    room = party(parties.long_song, house)
+    page = visit(house, person=room.mina)
+    page.watch.expect("status of 503")
+    asked = []
+
+    def refuse_once(route):
+        asked.append(route.request.url)
+        if len(asked) > 1:
+            return route.continue_()
+        route.fulfill(status=503, content_type="application/problem+json",
+                      body=json.dumps({"status": 503, "code": "unavailable", "retryAfterMs": 3000}))
+
+    page.route("**/waveforms/*", refuse_once)
+    page.goto(room.path)
+    steps.on_air(page, "Ten minutes")
+    backline.eventually(lambda: page.evaluate("0") == 0 and asked, "the waveform is asked for")
+    began = time.monotonic()
+    # What is drawn meanwhile does not ask.
+    for _ in range(5):
+        steps.draw_again(page)
+    backline.eventually(lambda: page.evaluate("0") == 0 and len(asked) == 2, "it is asked for again")
+    assert time.monotonic() - began > 2
+
+
+def test_rooms_nearby_can_be_started_again_after_signing_out(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = visit(house, "/nearby", person=room.mina, permissions=["geolocation"],
+                 geolocation={"latitude": parties.PORTO["lat"], "longitude": parties.PORTO["lon"]})
+    use = page.get_by_role("button", name="Use where I am")
+    use.wait_for()
+    steps.end_nearby_once(page)
+    use.click()
+    expect(page.get_by_text("You have been signed out.")).to_be_visible()
+    page.get_by_role("button", name="Start again").click()
+    use.click()
+    page.locator(".nearby-list").get_by_text("Rooftop at Ribeira").first.wait_for()
+    expect(page.get_by_role("button", name="Start again")).to_be_hidden()
+
+
+def test_the_start_page_tells_why_rooms_are_not_listed_and_keeps_those_shown(visit, party, house):
+    room = party(parties.empty, house, name="Kitchen with a listing")
+    page = visit(house, person=room.mina)
+    page.watch.expect("status of (429|503)")
+
+    def refuse(pattern, code, status):
+        page.route(pattern, lambda route: route.fulfill(
+            status=status, content_type="application/problem+json",
+            body=json.dumps({"status": status, "code": code, "retryAfterMs": 65_000})))
+
+    refuse(re.compile(r"/v1/rooms\?"), "rate_limited", 429)
+    page.goto("/")
+    expect(page.get_by_text("That was a little fast. Try again in 1:05.")).to_be_visible()
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+    own = page.get_by_role("region", name="Your rooms").get_by_role("link")
+    expect(own).to_have_count(1)
+    # The rooms of one's own alone are refused.
+    refuse("**/v1/session/rooms", "unavailable", 503)
+    with page.expect_response("**/v1/session/rooms"), page.expect_response(re.compile(r"/v1/rooms\?")):
+        page.clock.fast_forward(60_000)
+        steps.seen_again(page)
+    browsers.settle(page)
+    expect(own).to_have_count(1)
 
 
 def test_somebody_who_is_removed_is_told(visit, party, house):

@@ -35,7 +35,6 @@ export const de = {
     again: 'Noch einmal',
     listeners: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${plural(n, 'hört zu', 'hören zu')}`,
     quiet: 'Gerade läuft nichts',
-    playing: (/** @type {string} */ title, /** @type {string} */ artist) => (artist ? `${title} · ${artist}` : title),
     dj: (/** @type {string} */ name) => `mit ${name}`,
     roles: { owner: 'Deiner', dj: 'DJ', guest: 'Gast' },
     unlisted: 'Nicht gelistet',

@@ -30,7 +30,6 @@ export const more = {
     again: 'Try again',
     listeners: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${plural(n, 'listener', 'listeners')}`,
     quiet: 'Nothing is playing',
-    playing: (/** @type {string} */ title, /** @type {string} */ artist) => (artist ? `${title} · ${artist}` : title),
     dj: (/** @type {string} */ name) => `with ${name}`,
     roles: { owner: 'Yours', dj: 'DJ', guest: 'Guest' },
     unlisted: 'Unlisted',

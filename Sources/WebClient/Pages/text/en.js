@@ -16,6 +16,22 @@ const rules = new Intl.PluralRules('en');
  */
 const plural = (n, one, other) => (rules.select(n) === 'one' ? one : other);
 
+/**
+ * A name or a title for a sentence, kept from changing the direction of the words beside it. What it begins ends with
+ * it: an end without a beginning is left out, and missing ends are added, which end overrides as well.
+ *
+ * @param {string} words
+ */
+export function isolated(words) {
+  let open = 0;
+  const inside = words.replace(/[\u2066-\u2069]/g, (mark) => {
+    if (mark === '\u2069' && open === 0) return '';
+    open += mark === '\u2069' ? -1 : 1;
+    return mark;
+  });
+  return `\u2068${inside}${'\u2069'.repeat(open + 1)}`;
+}
+
 export const t = {
   join: {
     here: (/** @type {string} */ room, /** @type {number} */ n) => `${room} · ${n} here`,

@@ -4,7 +4,7 @@ import { PART } from '../room/room.js';
 import { t } from '../text/en-more.js';
 import { addTracks, adding, watchWait } from './adding.js';
 import { choice } from './controls.js';
-import { dialog, sentenceOf } from './dialog.js';
+import { dialog, isolated, sentenceOf } from './dialog.js';
 import { duration, h, number, stylesheet, text } from './dom.js';
 import { allRight, textField } from './inputs.js';
 import { LONGEST_DURATION, LONGEST_TEXT, durationOf, hasControl, sameSong, scalars } from './song-list.js';
@@ -105,6 +105,8 @@ function form(app, begin, isDJ, say) {
   const node = h('form.add-one#add-one', { novalidate: true }, title.node, artist.node, h('div.add-pair', null, album.node, length.node),
     isDJ ? null : h('label.add-ask', null, ask, h('span', null, t.add.ask)), note);
 
+  let isBusy = false;
+
   /** The song as typed; null where a field says what is wrong. */
   const read = () => {
     const durationMs = durationOf(length.input.value);
@@ -128,31 +130,34 @@ function form(app, begin, isDJ, say) {
     const wants = !isDJ && ask.checked;
     const here = songsHere(app).get(sameSong(track));
     if (here && !wants) return title.say(t.add.here);
-    go.disabled = true;
+    isBusy = true;
+    allow();
     try {
       const [added] = here ? [here.track] : await addTracks(app, [track]);
       if (wants && !app.store.room?.you?.votes.has(added)) await app.store.send({ type: 'vote', track: added });
-      say((wants ? t.add.addedAsked : t.add.added)(`\u2068${track.title}\u2069`));
+      say((wants ? t.add.addedAsked : t.add.added)(isolated(track.title)));
       for (const { input } of [title, artist, album, length]) input.value = '';
       title.input.focus();
     } catch (refusal) {
       if (adding(app).may !== 'wait') say(whyNot(refusal));
     } finally {
+      isBusy = false;
       allow();
     }
   };
   const allow = () => {
     const { may, waitMs } = adding(app);
-    go.disabled = may !== 'yes';
-    note.hidden = may === 'yes';
-    text(note, may === 'wait' ? t.pool.wait(duration(waitMs + 999)) : may === 'locked' ? t.pool.locked : may === 'no' ? t.add.closed : '');
+    const isLive = app.store.link.state === 'live';
+    go.disabled = isBusy || may !== 'yes' || !isLive;
+    note.hidden = may === 'yes' && isLive;
+    text(note, !isLive ? t.link.reconnecting : may === 'wait' ? t.pool.wait(duration(waitMs + 999)) : may === 'locked' ? t.pool.locked : may === 'no' ? t.add.closed : '');
   };
   node.addEventListener('submit', (/** @type {Event} */ event) => {
     event.preventDefault();
     submit();
   });
   const stopWaiting = watchWait(app, allow);
-  const stop = app.store.watch(PART.room | PART.you, allow);
+  const stop = app.store.watch(PART.room | PART.you | PART.link, allow);
   return {
     node, go, first: title.input,
     destroy() {

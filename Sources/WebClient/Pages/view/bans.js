@@ -65,17 +65,20 @@ export function banList(app, opened) {
   const note = h('p.empty-note', { role: 'status' });
   const earlier = h('button.pill', { type: 'button', hidden: true, onclick: () => read() }, t.people.earlierBans);
   const node = h('div', null, list, note, earlier);
-  /** @type {Map<number, Ban>} */
-  let bans = new Map();
-  /** @type {Map<number, string | null>} */
-  let seen = new Map();
-  let next = 1;
-  let reading = false;
+  /** A log that nothing has been read of, from its newest event on. */
+  const unread = () => ({
+    bans: /** @type {Map<number, Ban>} */ (new Map()),
+    seen: /** @type {Map<number, string | null>} */ (new Map()),
+    next: (app.store.room?.seq ?? 0) + 1,
+    reading: false,
+  });
+  /** What is shown. What is read of an earlier one is dropped. */
+  let log = unread();
 
   const show = () => {
     const now = app.store.clock.now();
     const room = app.store.room;
-    const holding = [...bans.values()].filter((ban) => ban.until === undefined || ban.until > now);
+    const holding = [...log.bans.values()].filter((ban) => ban.until === undefined || ban.until > now);
     list.replaceChildren(...holding.map((ban) => {
       const name = ban.name === '' || ban.name === '-' ? t.people.unnamed(String(ban.member)) : ban.name;
       const by = ban.by === undefined ? undefined : room?.members.get(ban.by)?.name;
@@ -91,39 +94,39 @@ export function banList(app, opened) {
           'aria-label': t.people.undoNamed(name),
           onclick: async () => {
             if (await unban(app, { member: ban.member, name }, opened())) {
-              bans.delete(ban.member);
+              log.bans.delete(ban.member);
               show();
             }
           },
         }, t.people.undo) : null);
     }));
-    earlier.hidden = next <= 1;
-    text(note, holding.length > 0 ? '' : next > 1 ? t.people.noBansLately : t.people.noBans);
+    earlier.hidden = log.next <= 1;
+    text(note, holding.length > 0 ? '' : log.next > 1 ? t.people.noBansLately : t.people.noBans);
   };
 
   async function read() {
-    if (reading) return;
-    reading = true;
+    const mine = log;
+    if (mine.reading) return;
+    mine.reading = true;
     earlier.disabled = true;
     if (list.childElementCount === 0) text(note, t.people.readingBans);
     try {
-      next = await readBans(app, next, bans, seen);
-      show();
+      mine.next = await readBans(app, mine.next, mine.bans, mine.seen);
+      if (mine === log) show();
     } catch (error) {
+      if (mine !== log) return;
       text(note, sentenceOf(error));
       earlier.hidden = false;
     } finally {
-      reading = false;
-      earlier.disabled = false;
+      mine.reading = false;
+      if (mine === log) earlier.disabled = false;
     }
   }
 
   return {
     node,
     load: () => {
-      bans = new Map();
-      seen = new Map();
-      next = (app.store.room?.seq ?? 0) + 1;
+      log = unread();
       read();
     },
   };

@@ -99,17 +99,7 @@ export function dialog({ title, body, foot, wide = false, className = '', onClos
   return handle;
 }
 
-/** Closes every dialog, the one on top first: for a page that leaves the room. */
-export function closeDialogs() {
-  for (const one of [...open].reverse()) one.close();
-}
-
-/**
- * A name or a title for a sentence, kept from changing the direction of the words beside it.
- *
- * @param {string} words
- */
-export const isolated = (words) => `\u2068${words}\u2069`;
+export { isolated } from '../text/en.js';
 
 /**
  * Asks before something that cannot be taken back.

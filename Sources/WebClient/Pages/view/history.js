@@ -135,7 +135,7 @@ export function open(app) {
   list.addEventListener('click', (/** @type {Event} */ event) => {
     const button = event.target instanceof Element ? event.target.closest('button') : null;
     const track = app.store.room?.tracks.get(Number(button?.dataset.track));
-    if (!button || !track) return;
+    if (!button || !track || button.getAttribute('aria-disabled') === 'true') return;
     app.store.toggleVote(track).catch((error) => shown.notice(sentenceOf(error)));
   });
   render();
@@ -207,6 +207,7 @@ function fill(app, row, song, day, titles) {
   again.dataset.track = String(track.track);
   again.setAttribute('aria-pressed', String(mine));
   again.setAttribute('aria-busy', String(pending));
+  again.setAttribute('aria-disabled', String(app.store.link.state !== 'live'));
   again.setAttribute('aria-label', t.history.againNamed(title));
   text(/** @type {Element} */ (again.lastElementChild), mine ? t.history.asked : t.history.again);
 }

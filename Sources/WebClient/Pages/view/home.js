@@ -2,6 +2,7 @@
 
 import { codeOf } from '../room/code.js';
 import { t } from '../text/en-more.js';
+import { sentenceOf } from './dialog.js';
 import { h, keyed, number, stylesheet, svg, text } from './dom.js';
 import { sleeve, sleeveHues } from './sleeve.js';
 
@@ -132,7 +133,7 @@ export function homeScreen(app) {
         app.startAgain();
         return;
       }
-      text(told, why === 'insecure' ? t.refusals.insecure : t.home.offline);
+      text(told, why === undefined || why === 'offline' ? t.home.offline : sentenceOf(refusal));
       again.hidden = false;
       more.hidden = true;
     }
@@ -198,17 +199,17 @@ export function homeScreen(app) {
 }
 
 /**
- * The rooms in which this session is a member; none where the server does not tell.
+ * The rooms in which this session is a member; null where the server does not tell.
  *
  * @param {App} app
- * @returns {Promise<Summary[]>}
+ * @returns {Promise<Summary[] | null>}
  */
 async function ownRooms(app) {
   try {
     return (await app.http.request('GET', '/v1/session/rooms')).rooms;
   } catch (refusal) {
     if (/** @type {{ code?: string }} */ (refusal).code === 'offline') throw refusal;
-    return [];
+    return null;
   }
 }
 
@@ -253,9 +254,9 @@ function fillCard(card, room) {
   if (face.dataset.shows !== shows) {
     face.dataset.shows = shows;
     face.replaceChildren(playing ? sleeve(playing) : h('span.sleeve.bare', null, svg('bars')));
+    part('playing').replaceChildren(...(playing?.artist ? [h('bdi', playing.title), ' · ', h('bdi', playing.artist)] : [playing?.title ?? t.home.quiet]));
   }
   text(part('name'), room.name);
-  text(part('playing'), playing ? t.home.playing(playing.title, playing.artist ?? '') : t.home.quiet);
   part('playing').classList.toggle('quiet', !playing);
   text(part('online'), t.home.listeners(room.listeners, number(room.listeners)));
   part('online').classList.toggle('nobody', room.listeners === 0);

@@ -101,7 +101,8 @@ export function fillRow(app, row, shown, withAlbum = false) {
     parts.sleeve.style.cssText = face.style.cssText;
     parts.track = track;
     text(parts.title, track.title);
-    text(parts.artist, withAlbum && track.artist && track.album ? `${track.artist} — ${track.album}` : track.artist ?? '');
+    if (withAlbum && track.artist && track.album) parts.artist.replaceChildren(h('bdi', track.artist), ' — ', h('bdi', track.album));
+    else text(parts.artist, track.artist ?? '');
     for (const button of parts.named) {
       button.setAttribute('aria-label', button.dataset.do === 'enqueue' ? t.lists.enqueueNamed(track.title) : t.lists.moreNamed(track.title));
     }

@@ -61,8 +61,9 @@ export function nearbyScreen(app) {
   const found = h('p.nearby-found', { role: 'status' });
   const start = h('button.pill.primary', { type: 'button', onclick: () => app.open('start-room') }, t.nearby.start);
   const nobody = h('div.nearby-nobody', { hidden: true }, h('p', null, t.nearby.nobody), start);
+  const anew = h('div.buttons.centred', { hidden: true }, h('button.pill.primary', { type: 'button', onclick: () => app.startAgain() }, t.link.startAgain));
   const results = h('section.nearby-results', { hidden: true }, shown.node,
-    h('div.nearby-side', null, chooser.node, found, list, nobody));
+    h('div.nearby-side', null, chooser.node, found, anew, list, nobody));
 
   node.append(
     h('div.nearby-tint', { 'aria-hidden': 'true' }),
@@ -120,6 +121,7 @@ export function nearbyScreen(app) {
     if (!place || gone) return;
     answered = false;
     rooms = [];
+    state = { state: 'connecting' };
     stop = app.nearby({ ...place, radiusMeters: radius }, (now, how) => {
       rooms = now ?? [];
       state = how;
@@ -136,7 +138,8 @@ export function nearbyScreen(app) {
         : !answered ? t.nearby.searching
           : rooms.length === 0 ? '' : t.nearby.found(rooms.length);
     text(found, words);
-    nobody.hidden = !answered || rooms.length > 0;
+    anew.hidden = state.state !== 'refused' || state.code !== 'unauthorized';
+    nobody.hidden = !answered || rooms.length > 0 || !anew.hidden;
     keyed(list, rooms, (room) => room.id, makeRow, fillRow);
     shown.show(place, radius, rooms);
   }
@@ -176,8 +179,9 @@ function fillRow(row, room) {
   if (face.dataset.of !== looks) {
     face.dataset.of = looks;
     face.replaceChildren(song ? sleeve(song) : svg('music'));
+    if (song) names.lastElementChild.replaceChildren(...(song.artist ? [h('bdi', song.title), ' — ', h('bdi', song.artist)] : [song.title]));
   }
-  text(names.lastElementChild, song ? (song.artist ? `${song.title} — ${song.artist}` : song.title) : room.djName ? t.nearby.with(isolated(room.djName)) : t.nearby.silent);
+  if (!song) text(names.lastElementChild, room.djName ? t.nearby.with(isolated(room.djName)) : t.nearby.silent);
   text(end.firstElementChild, distance(room.distanceMeters));
   text(end.lastElementChild, room.listeners > 0 ? t.nearby.here(room.listeners) : '');
 }

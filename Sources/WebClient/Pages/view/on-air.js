@@ -1,7 +1,7 @@
 /** The deck's face: the song on air, who plays it or why, its waveform, its times; and the tint of the page. */
 
 import { PART, positionAt } from '../room/room.js';
-import { t } from '../text/en.js';
+import { isolated, t } from '../text/en.js';
 import { announce, duration, h, number, stylesheet, svg, text } from './dom.js';
 import { sleeve, sleeveHues } from './sleeve.js';
 import './waveform.js';
@@ -13,6 +13,8 @@ import './waveform.js';
 const COLUMNS = 1024;
 /** The next song's waveform is fetched when the song on air has this long to go. */
 const AHEAD_MS = 30_000;
+/** A waveform that could not be loaded is asked for again after this time, where the server names none. */
+const AGAIN_MS = 10_000;
 /** Waveforms that are kept. */
 const KEPT = 8;
 /** The hues of a page without a song. */
@@ -22,7 +24,7 @@ const REST = [322, 276];
 const waveforms = new Map();
 
 /**
- * The waveform of a name, null where the server has none.
+ * The waveform of a name, null where the server has none. One that could not be loaded is asked for again after a wait.
  *
  * @param {App} app
  * @param {string} room  its id
@@ -38,11 +40,14 @@ function waveformOf(app, room, name) {
       return { peaks: bytes.subarray(0, COLUMNS), rms: bytes.subarray(COLUMNS) };
     });
     waveforms.set(path, /** @type {Promise<Waveform>} */ (waveform));
-    /** @type {Promise<Waveform>} */ (waveform).catch(() => waveforms.delete(path));
+    /** @type {Promise<Waveform>} */ (waveform).catch((error) => { setTimeout(() => waveforms.delete(path), waitOf(error)); });
     for (const old of [...waveforms.keys()].slice(0, -KEPT)) waveforms.delete(old);
   }
   return /** @type {Promise<Waveform>} */ (waveform);
 }
+
+/** @param {any} error  a Refusal */
+const waitOf = (error) => error?.retryAfterMs || AGAIN_MS;
 
 /**
  * Tints the page with two hues: one layer of light fades over the other, and what is coloured changes at once.
@@ -87,6 +92,7 @@ export function onAir(app) {
     wave, times, actions);
 
   let timer = 0;
+  let againTimer = 0;
   /** The entry that is shown, by room: a song that begins anew is another entry. */
   let shown = '';
   let first = true;
@@ -152,10 +158,11 @@ export function onAir(app) {
     credit.replaceChildren(...(names.length > 1 ? [names[0], ' — ', names[1]] : names));
     who.replaceChildren();
     credited = '';
+    wave.letGo();
     if (!first) announce(!track ? t.announce.nothing : asked.has(track.track) ? t.announce.yours(title) : t.announce.song(title, track.artist ?? ''));
     first = false;
     if (track) asked.delete(track.track);
-    document.title = track ? `${title} · ${room.name}` : `${room.name} · Backline`;
+    document.title = track ? `${isolated(title)} · ${isolated(room.name)}` : `${room.name} · Backline`;
   };
 
   /** What the line below the artist says now. */
@@ -207,7 +214,7 @@ export function onAir(app) {
     if (why?.rule === 'votes') return t.onAir.mostVotes(number(why.votes));
     if (why?.rule === 'fair') {
       const member = why.member === null ? undefined : room.members.get(why.member);
-      return member ? t.onAir.turn(`\u2068${member.name}\u2069`, number(why.round)) : t.onAir.turnOfSomebody(number(why.round));
+      return member ? t.onAir.turn(isolated(member.name), number(why.round)) : t.onAir.turnOfSomebody(number(why.round));
     }
     return why?.rule === 'repeatAfterPlays' ? t.onAir.passedOver : t.onAir.whyUnknown;
   };
@@ -219,7 +226,6 @@ export function onAir(app) {
   const shape = (room, track) => {
     const durationMs = track?.durationMs ?? 0;
     const playing = room.playback.status === 'playing';
-    const of = shown;
     const draw = (/** @type {Waveform} */ waveform) => wave.show({ peaks: waveform?.peaks ?? null, rms: waveform?.rms ?? null, durationMs }, position, playing);
     const name = track?.waveform ?? '';
     if (name === drawn.name) return draw(drawn.waveform);
@@ -227,11 +233,17 @@ export function onAir(app) {
     draw(null);
     if (!name) return;
     waveformOf(app, room.id, name).then((waveform) => {
-      if (destroyed || drawn.name !== name || shown !== of) return;
+      if (destroyed || drawn.name !== name) return;
       drawn.waveform = waveform;
       const now = app.store.room;
       if (now) shape(now, now.onAir);
-    }, () => { if (drawn.name === name) drawn.name = '-'; });
+    }, (error) => {
+      clearTimeout(againTimer);
+      againTimer = window.setTimeout(() => {
+        if (drawn.name === name) drawn.name = '-';
+        if (!destroyed && app.store.link.state === 'live') show();
+      }, waitOf(error));
+    });
   };
 
   /**
@@ -306,7 +318,7 @@ export function onAir(app) {
 
   wave.addEventListener('seek', (event) => {
     const positionMs = /** @type {CustomEvent<number>} */ (event).detail;
-    app.store.send({ type: 'seek', positionMs }).catch(app.refused).finally(() => show());
+    app.store.send({ type: 'seek', positionMs }).catch(app.refused).finally(() => wave.letGo(positionMs));
   });
   const seen = () => { if (!document.hidden) show(); };
   document.addEventListener('visibilitychange', seen);
@@ -325,6 +337,7 @@ export function onAir(app) {
       stop();
       stopVotes();
       clearTimeout(timer);
+      clearTimeout(againTimer);
       document.removeEventListener('visibilitychange', seen);
       reactions?.destroy?.();
       transport?.destroy?.();

@@ -88,9 +88,11 @@ export function poolPane(app) {
   /** The button and the sentence by which the viewer may add tracks, or not. */
   const allow = () => {
     const { may, waitMs } = adding(app);
+    const isLive = app.store.link.state === 'live';
     const isDJ = app.store.room?.isDJ ?? false;
     add.hidden = may === 'no' || may === 'locked';
-    add.disabled = may === 'wait';
+    add.disabled = may === 'wait' || !isLive;
+    addHere.disabled = !isLive;
     add.classList.toggle('primary', isDJ);
     text(add, isDJ ? t.pool.addMusic : t.pool.add);
     note.hidden = may !== 'wait' && may !== 'locked';
@@ -148,7 +150,7 @@ export function poolPane(app) {
   const stop = app.store.watch(PART.pool | PART.votes | PART.you | PART.pending | PART.link | PART.room, (/** @type {number} */ changed) => {
     if (changed & PART.pool || searched !== app.store.room) find(true);
     show();
-    if (changed & (PART.you | PART.room)) allow();
+    if (changed & (PART.you | PART.room | PART.link)) allow();
   });
   return {
     node,

@@ -1,6 +1,6 @@
 // The commands with which a DJ changes the queue, each with its way back, and the menu of a row.
 
-import { t } from '../text/en.js';
+import { isolated, t } from '../text/en.js';
 import { h, stylesheet, svg } from './dom.js';
 import { fillRow, trackRow } from './lists.js';
 
@@ -22,8 +22,7 @@ const QUOTED = 48;
  * @param {Track} track
  */
 export function quoted(track) {
-  const title = track.title.length > QUOTED ? `${track.title.slice(0, QUOTED - 1).trimEnd()}…` : track.title;
-  return `\u2068${title}\u2069`;
+  return isolated(track.title.length > QUOTED ? `${track.title.slice(0, QUOTED - 1).trimEnd()}…` : track.title);
 }
 
 /**

@@ -14,8 +14,14 @@ const PER_SECOND = 5;
 /** Where motion is reduced, a number beside the button stays this long after the last reaction. */
 const TALLY_MS = 8000;
 
-/** The entry that this page has voted to skip, by room. The server tells only how many have. */
+/** The entry that this page has voted to skip, by room and membership. The server tells only how many have. */
 let voted = '';
+
+/**
+ * @param {import('../room/room.js').Room} room
+ * @param {number} entry
+ */
+const voteFor = (room, entry) => `${room.id} ${room.you?.member} ${entry}`;
 
 /**
  * @param {App} app
@@ -55,7 +61,7 @@ export function reactions(app) {
     const { room } = app.store;
     if (!room || room.playback.status === 'stopped' || skip.getAttribute('aria-disabled') === 'true') return;
     const { entry } = room.playback;
-    const key = `${room.id} ${entry}`;
+    const key = voteFor(room, entry);
     voted = key;
     show();
     app.store.send({ type: 'voteSkip', entry }).catch((/** @type {any} */ error) => {
@@ -74,7 +80,7 @@ export function reactions(app) {
     skip.hidden = playback.status === 'stopped' || room.isDJ || !room.you;
     if (playback.status === 'stopped') return;
     const needed = Math.max(1, Math.ceil(room.settings.skipRatio * room.online));
-    const mine = voted === `${room.id} ${playback.entry}`;
+    const mine = voted === voteFor(room, playback.entry);
     const votes = Math.max(playback.skipVotes, mine ? 1 : 0);
     text(count, needed === 1 ? t.onAir.skip : (mine ? t.onAir.skipMine : t.onAir.skipOf)(number(votes), number(needed)));
     skip.setAttribute('aria-label', t.onAir.skipLabel(number(votes), number(needed)));

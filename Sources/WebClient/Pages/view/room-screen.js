@@ -194,6 +194,7 @@ export function roomScreen(app, reference) {
     if (shown.you && !was) import('./link.js').catch(() => {});
     was = shown.you?.member ?? was;
     if (outside && !sheet) {
+      if (was) closeDialogs();
       sheet = joinSheet(app, (covered) => { room.inert = covered; }, removed ? t.join.removed : '');
       node.append(sheet.node);
     } else if (!outside && sheet) {
@@ -212,6 +213,7 @@ export function roomScreen(app, reference) {
       if (end) end.destroy();
       Promise.all([app.load(() => import('./link.js')), stylesheet('later')]).then(([loaded]) => {
         if (!loaded || destroyed || app.store.link.state !== 'ended') return;
+        closeDialogs();
         end?.destroy();
         end = loaded.ended(app);
         clear();
@@ -265,4 +267,13 @@ export function roomScreen(app, reference) {
       end?.destroy();
     },
   };
+}
+
+/** Closes every dialog, the one on top first; also one that waits for its style sheet. */
+function closeDialogs() {
+  for (const open of [...document.querySelectorAll('dialog')].reverse()) {
+    open.close();
+    // The browser tells it later; until then the dialog would hold the page and the focus.
+    open.dispatchEvent(new Event('close'));
+  }
 }

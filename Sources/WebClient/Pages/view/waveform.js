@@ -32,7 +32,7 @@ export class WaveForm extends HTMLElement {
   #timer = 0;
   #keyTimer = 0;
   /**
-   * Where keys have moved to, before the seek is sent.
+   * Where pointer or keys have moved to, until `letGo`.
    *
    * @type {number | null}
    */
@@ -62,6 +62,7 @@ export class WaveForm extends HTMLElement {
     document.removeEventListener('visibilitychange', this.#seen);
     clearTimeout(this.#timer);
     clearTimeout(this.#keyTimer);
+    this.#target = null;
   }
 
   /**
@@ -75,8 +76,20 @@ export class WaveForm extends HTMLElement {
     this.#shape = shape;
     this.#position = position;
     this.#playing = playing;
-    this.#target = null;
     this.#draw();
+    this.#describe();
+  }
+
+  /**
+   * Lets go of where pointer or keys have moved to, and shows where the song is: for another song, and after a seek.
+   *
+   * @param {number | null} [ms]  only where this is what they have moved to last
+   */
+  letGo(ms = this.#target) {
+    if (this.#target !== ms) return;
+    clearTimeout(this.#keyTimer);
+    this.#target = null;
+    this.#step();
     this.#describe();
   }
 
@@ -92,7 +105,10 @@ export class WaveForm extends HTMLElement {
       if (value) this.setAttribute(name, of);
       else this.removeAttribute(name);
     }
-    if (!value) for (const name of ['aria-valuemax', 'aria-valuenow', 'aria-valuetext']) this.removeAttribute(name);
+    if (!value) {
+      for (const name of ['aria-valuemax', 'aria-valuenow', 'aria-valuetext']) this.removeAttribute(name);
+      this.letGo();
+    }
     this.#describe();
   }
 
