@@ -28,7 +28,7 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 
-LOST = (r"WebSocket connection to '.*' failed|net::ERR_(CONNECTION_|EMPTY_RESPONSE|NETWORK_CHANGED)"
+LOST = (r"WebSocket connection to '.*' failed|net::ERR_(CONNECTION_|EMPTY_RESPONSE|NETWORK_CHANGED|SOCKET_NOT_CONNECTED)"
         "|An unknown error occurred when fetching the script")
 """What the browser itself writes to the console while no server answers."""
 

@@ -16,11 +16,18 @@ import steps
 import wires
 
 SCENES = []
+#: Those of SCENES whose layout is the same on a laptop but for its width, such as dialogs.
+NARROW = set()
 
 
 def scene(function):
     SCENES.append(function)
     return function
+
+
+def narrow_scene(function):
+    NARROW.add(function)
+    return scene(function)
 
 
 class Stage:
@@ -189,7 +196,7 @@ def a_guest(stage):
     yield "guest-voted-to-skip", page
 
 
-@scene
+@narrow_scene
 def a_guest_on_a_small_phone(stage):
     if not stage.on_phone:
         return
@@ -215,7 +222,7 @@ def between_phone_and_laptop(stage):
     yield "dj-wide", page
 
 
-@scene
+@narrow_scene
 def reactions(stage):
     party = stage.party()
     page = stage.guest(party)
@@ -283,7 +290,7 @@ def odd_states_of_what_is_on_air(stage):
     yield "no-artist-no-length", page
 
 
-@scene
+@narrow_scene
 def why_a_song_is_on_air(stage):
     for mode, shown in ("votes", "Most votes"), ("fair", "turn"):
         party = stage.party(parties.empty, name="The room decides", settings={"queueMode": mode})
@@ -302,7 +309,7 @@ def why_a_song_is_on_air(stage):
 # Adding songs.
 
 
-@scene
+@narrow_scene
 def adding(stage):
     party = stage.party(settings={"guestsMayAdd": True, "slowModeMs": 130_000})
     page = stage.guest(party)
@@ -374,7 +381,7 @@ def the_dj(stage):
     yield "dj-remove-track", page
 
 
-@scene
+@narrow_scene
 def refusals(stage):
     party = stage.party(settings={"repeatAfterPlays": 5})
     page = stage.dj(party)
@@ -387,7 +394,7 @@ def refusals(stage):
 # Dialogs.
 
 
-@scene
+@narrow_scene
 def the_menu(stage):
     party = stage.party()
     page = stage.guest(party)
@@ -419,7 +426,7 @@ def the_menu(stage):
         yield "keys", mina
 
 
-@scene
+@narrow_scene
 def people(stage):
     party = stage.party()
     page = stage.guest(party)
@@ -444,7 +451,7 @@ def people(stage):
     yield "people-bans", mina
 
 
-@scene
+@narrow_scene
 def very_many_people(stage):
     party = stage.party(parties.large, tracks=58, members=2_000)
     page = stage.dj(party)
@@ -456,7 +463,7 @@ def very_many_people(stage):
     yield "people-2000-found", page
 
 
-@scene
+@narrow_scene
 def room_settings(stage):
     party = stage.party()
     page = stage.dj(party, permissions=["geolocation"], geolocation={"latitude": 41.15, "longitude": -8.61})
@@ -473,7 +480,7 @@ def room_settings(stage):
     del body
 
 
-@scene
+@narrow_scene
 def sharing(stage):
     party = stage.party()
     page = stage.guest(party)
@@ -490,7 +497,7 @@ def sharing(stage):
     yield "share-unlisted", page
 
 
-@scene
+@narrow_scene
 def history(stage):
     party = stage.party()
     page = stage.guest(party)
@@ -553,7 +560,7 @@ def nearby(stage):
 LOST = browsers.LOST
 
 
-@scene
+@narrow_scene
 def a_lost_link(stage):
     wire = stage.wire()
     party = stage.party()
@@ -571,7 +578,7 @@ def a_lost_link(stage):
         yield name, one
 
 
-@scene
+@narrow_scene
 def ends_of_a_link(stage):
     party = stage.party()
     page = stage.guest(party, "Ana")
@@ -593,7 +600,7 @@ def ends_of_a_link(stage):
     yield "no-room", page
 
 
-@scene
+@narrow_scene
 def removed_from_a_room(stage):
     party = stage.party()
     page = stage.guest(party, "Ana")

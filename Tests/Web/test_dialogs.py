@@ -12,6 +12,11 @@ import steps
 import wires
 
 
+@pytest.fixture
+def chromium(chromium_shell):
+    return chromium_shell
+
+
 def top(page):
     """The dialog that is open, the one on top where there are two."""
     expect(page.locator("dialog[open]").first).to_be_visible()
@@ -182,21 +187,6 @@ def test_earlier_songs_come_from_the_events(visit, party, house):
     again.click()
     expect(songs.get_by_role("button", pressed=True).last).to_have_attribute("aria-label", f"Ask for {title} again")
     until(room, lambda state: room.ids[title] in state["requests"], True)
-
-
-def test_the_wall_shows_what_is_on_air_and_leaves_by_escape(visit, party, house):
-    room = party(parties.rooftop, house, present=False)
-    page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)
-    page.get_by_role("button", name=re.compile(f"^Code {room.code}")).click()
-    top(page).get_by_role("button", name=re.compile("big screen")).click()
-    wall = page.locator("dialog.wall")
-    expect(wall.locator(".wall-title")).to_have_text("Maré Alta")
-    expect(wall.get_by_role("img", name=re.compile(room.code))).to_be_visible()
-    room.tell("Mina", "skip")
-    expect(wall.locator(".wall-title")).to_have_text("Salt Horizon")
-    page.keyboard.press("Escape")
-    expect(wall).to_have_count(0)
-    assert page.evaluate("document.fullscreenElement === null")
 
 
 def test_leaving_and_signing_out(visit, party, house):

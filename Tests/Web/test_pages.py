@@ -4,6 +4,7 @@ import json
 import re
 import time
 
+import pytest
 from playwright.sync_api import expect
 
 import backline
@@ -13,6 +14,11 @@ import steps
 import wires
 
 LOST = browsers.LOST
+
+
+@pytest.fixture
+def chromium(chromium_shell):
+    return chromium_shell
 
 
 def guest(visit, party, name, server=None, **options):

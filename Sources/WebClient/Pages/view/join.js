@@ -9,6 +9,8 @@ import { announce, floor, h, stylesheet, text } from './dom.js';
 /** A session that nobody has named has this name. */
 const UNNAMED = 'Guest';
 const NAME_LENGTH = 40;
+/** The name that somebody has joined with on this page: their session has it soon. */
+let used = '';
 
 /**
  * The sheet. "Look around first" puts a bar in its place, from which it comes back.
@@ -19,7 +21,8 @@ const NAME_LENGTH = 40;
  * @returns {{ node: HTMLElement, destroy(): void }}
  */
 export function joinSheet(app, onCover, reason = '') {
-  const known = app.store.session?.name === UNNAMED ? '' : app.store.session?.name ?? '';
+  const named = app.store.session?.name ?? UNNAMED;
+  const known = named === UNNAMED ? used : named;
   const title = h('h2#join-title', { tabindex: '-1' });
   const wrong = h('p.wrong#join-wrong', { role: 'alert', hidden: true });
   const field = /** @type {HTMLInputElement} */ (h('input.field#join-name', {
@@ -78,6 +81,7 @@ export function joinSheet(app, onCover, reason = '') {
     show();
     try {
       await app.store.send({ type: 'join', name });
+      used = name;
       const room = app.store.room?.name ?? '';
       announce(t.announce.joined(room));
       if (name !== app.store.session?.name) {
