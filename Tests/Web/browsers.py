@@ -68,7 +68,7 @@ class Watch:
             f"console {message.type}: {message.text} ({message.location.get('url')})"))
         context.on("weberror", lambda error: self._add(f"error: {error.error}"))
         context.on("request", self._requested)
-        context.on("requestfailed", lambda request: self._add(f"failed: {request.url}: {request.failure}"))
+        context.on("requestfailed", self._failed)
         context.on("page", lambda page: page.on("websocket", self._opened))
         context.on("serviceworker", self._worker)
 
@@ -87,6 +87,11 @@ class Watch:
     def _worker(self, worker):
         with contextlib.suppress(Exception):
             worker.on("console", lambda message: self._add(f"worker's console {message.type}: {message.text}"))
+
+    def _failed(self, request):
+        # Going elsewhere ends what a page is asking for.
+        if request.failure != "net::ERR_ABORTED":
+            self._add(f"failed: {request.url}: {request.failure}")
 
     def _requested(self, request):
         self.requests.append(request)

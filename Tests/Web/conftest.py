@@ -17,11 +17,6 @@ import serving  # noqa: E402
 import trust  # noqa: E402
 
 
-def pytest_configure(config):
-    config.addinivalue_line(
-        "markers", "alone: a test that counts what a page does, which Scripts/test runs with no other beside it")
-
-
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory):
     return trust.Authority(tmp_path_factory.mktemp("authority"))

@@ -1,8 +1,8 @@
 """Budgets that count something. Those of time, processor and memory are in Benchmarks/page.py."""
 
 import re
+import time
 
-import pytest
 from playwright.sync_api import expect
 
 import browsers
@@ -62,23 +62,19 @@ def while_playing(pages, seconds=4):
     sessions = [page.context.new_cdp_session(page) for page in pages]
     for session in sessions:
         session.send("Performance.enable")
-    clock = pages[0].locator(".deck .elapsed")
-    start = elapsed(pages[0]) + 1
-    expect(clock).to_contain_text(text_of(start))
+    start = elapsed(pages[0])
+    # What joining moves has arrived.
+    pages[0].wait_for_timeout(1_000)
     before = [metrics(session) for session in sessions]
-    expect(clock).to_contain_text(text_of(start + seconds))
+    pages[0].wait_for_timeout(seconds * 1_000)
     after = [metrics(session) for session in sessions]
+    assert elapsed(pages[0]) >= start + seconds, "the song plays"
     return [
         {name: (late[name] - early[name]) / (late["Timestamp"] - early["Timestamp"])
          for name in ("LayoutCount", "RecalcStyleCount", "ScriptDuration")}
         for early, late in zip(before, after, strict=True)]
 
 
-def text_of(seconds):
-    return f"{seconds // 60}:{seconds % 60:02}"
-
-
-@pytest.mark.alone
 def test_a_page_that_nobody_touches_does_little(visit, party, house):
     pages = [first_visit(visit, party, house, device)[0] for device in browsers.DEVICES]
     for page in pages:
@@ -90,7 +86,6 @@ def test_a_page_that_nobody_touches_does_little(visit, party, house):
         assert rates["ScriptDuration"] * 1000 <= SCRIPT_MS * SLACK, rates
 
 
-@pytest.mark.alone
 def test_a_waveform_is_drawn_once_for_each_pixel(visit, party, house):
     """A song of 600 s on 680 pixels: a frame for each pixel, and no raster."""
     seconds = 5
@@ -100,12 +95,14 @@ def test_a_waveform_is_drawn_once_for_each_pixel(visit, party, house):
     steps.waveform_of_680_pixels(page)
     page.wait_for_load_state("networkidle")
     browsers.settle(page)
-    clock, start = page.locator(".deck .elapsed"), elapsed(page) + 2
-    expect(clock).to_contain_text(text_of(start))
+    page.wait_for_timeout(1_000)
+    began, start = time.monotonic(), elapsed(page)
     with browsers.counting_frames(page) as counts:
-        expect(clock).to_contain_text(text_of(start + seconds))
+        page.wait_for_timeout(seconds * 1_000)
+    took = time.monotonic() - began
+    assert elapsed(page) >= start + seconds - 1, "the song plays"
     # One frame more at the edge of the time.
-    assert counts["draws"] <= DRAWS * seconds + 1, counts
+    assert counts["draws"] <= DRAWS * took + 1, counts
     assert counts["raster"] <= 2, counts
 
 
