@@ -190,6 +190,9 @@ def a_guest(stage):
     page.get_by_text("No song matches.").wait_for()
     yield "guest-no-match", page
     steps.find(page, "")
+    # What moves below the deck has arrived.
+    steps.pane(page, "pool").locator("li.row").first.wait_for()
+    browsers.settle(page)
     page.get_by_role("button", name=re.compile("^Vote to skip|^Skip")).click()
     page.get_by_role("button", name=re.compile("1 of")).wait_for()
     steps.pane(page, "requests")
