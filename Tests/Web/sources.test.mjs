@@ -13,7 +13,8 @@ const ARROWS = {
   store: ['store', 'room'],
   wire: ['wire', 'store', 'room'],
   view: ['view', 'store', 'room', 'text'],
-  'main.js': ['wire', 'store', 'room', 'view', 'text'],
+  deck: ['deck', 'store', 'wire', 'room', 'text'],
+  'main.js': ['wire', 'store', 'room', 'view', 'deck', 'text'],
   'service-worker.js': [],
 };
 

@@ -71,6 +71,8 @@ export class Room {
     this.online = 0;
     /** @type {Set<number>|null} */
     this.present = null;
+    /** Whether queue, playback and history are those of a deck that went on off line: no event can follow. */
+    this.isAhead = snapshot.isAhead ?? false;
     /** @type {{member?: number, here?: boolean}} */
     this.deck = {};
     this.#live(snapshot);
