@@ -30,6 +30,37 @@ declare global {
     register(url: TrustedScriptURL, options?: RegistrationOptions): Promise<ServiceWorkerRegistration>;
   }
 
+  // WebCodecs, as far as sound is decoded.
+  interface AudioDecoderConfig {
+    codec: string;
+    sampleRate: number;
+    numberOfChannels: number;
+    description?: Uint8Array;
+  }
+
+  interface AudioData {
+    readonly numberOfFrames: number;
+    readonly numberOfChannels: number;
+    readonly sampleRate: number;
+    copyTo(destination: Float32Array, options: { planeIndex: number; format: 'f32-planar' }): void;
+    close(): void;
+  }
+
+  class EncodedAudioChunk {
+    constructor(init: { type: 'key'; timestamp: number; duration?: number; data: Uint8Array });
+  }
+
+  class AudioDecoder extends EventTarget {
+    static isConfigSupported(config: AudioDecoderConfig): Promise<{ supported?: boolean }>;
+    constructor(init: { output: (data: AudioData) => void; error: (error: DOMException) => void });
+    readonly state: 'unconfigured' | 'configured' | 'closed';
+    readonly decodeQueueSize: number;
+    configure(config: AudioDecoderConfig): void;
+    decode(chunk: EncodedAudioChunk): void;
+    flush(): Promise<void>;
+    close(): void;
+  }
+
   /** What the service worker uses of its global scope. */
   interface WorkerScope {
     readonly location: Location;
