@@ -20,7 +20,37 @@ declare global {
     createScriptURL(input: string): TrustedScriptURL;
   }
 
+  interface FileSystemHandle {
+    /** Chromium only. */
+    queryPermission?(options: { mode: 'read' }): Promise<PermissionState>;
+    requestPermission(options: { mode: 'read' }): Promise<PermissionState>;
+  }
+
+  interface FileSystemFileHandle {
+    createWritable(): Promise<WritableStream<Uint8Array>>;
+  }
+
+  interface FileSystemDirectoryHandle {
+    values(): AsyncIterableIterator<FileSystemFileHandle | FileSystemDirectoryHandle>;
+  }
+
+  interface DataTransferItem {
+    /** Chromium only. */
+    getAsFileSystemHandle?(): Promise<FileSystemFileHandle | FileSystemDirectoryHandle | null>;
+  }
+
+  interface HTMLInputElement {
+    oncancel: ((event: Event) => void) | null;
+  }
+
   interface Window {
+    /** Chromium only. */
+    showOpenFilePicker?(options: {
+      id: string;
+      multiple: boolean;
+      types: { accept: Record<string, string[]> }[];
+    }): Promise<FileSystemFileHandle[]>;
+    showDirectoryPicker?(options: { id: string; mode: 'read' }): Promise<FileSystemDirectoryHandle>;
     readonly trustedTypes?: {
       createPolicy(name: string, rules: { createScriptURL?: (input: string) => string }): TrustedTypePolicy;
     };
