@@ -183,7 +183,20 @@ const app = {
   store: new Store(),
   /** @type {InstanceType<typeof RoomLink> | null} */
   link: null,
-  http,
+  http: {
+    ...http,
+    /** Ends the session, and forgets what the deck keeps in this browser. */
+    async endSession() {
+      await http.endSession();
+      try {
+        localStorage.removeItem('backline.deck');
+        if ((await indexedDB.databases?.())?.some(({ name }) => name === 'backline-library') === false) return;
+        await (await import('./deck/library.js')).forgetLibrary();
+      } catch {
+        // A browser that keeps nothing.
+      }
+    },
+  },
   preferences,
   load,
   /** Whether the browser refused the service worker: it does not trust the certificate. */

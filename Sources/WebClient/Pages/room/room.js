@@ -101,6 +101,7 @@ export class Room {
    */
   apply(event) {
     if (event.seq <= this.seq) return 0;
+    if (this.isAhead) throw new Gap('the room here has gone ahead');
     if (event.seq > this.seq + 1) throw new Gap(`event ${event.seq} after ${this.seq}`);
     this.seq = event.seq;
     return this.#fold(event);
@@ -125,6 +126,7 @@ export class Room {
    */
   resumed(message) {
     if (message.epoch !== this.epoch) throw new Gap('resumed in another epoch');
+    if (this.isAhead) throw new Gap('the room here has gone ahead');
     if (message.seq < this.seq) throw new Gap(`resumed at ${message.seq}, before ${this.seq}`);
     this.keyed = message.keyed ?? this.keyed;
     this.#live(message);

@@ -122,7 +122,8 @@ export class Store {
   }
 
   /**
-   * Calls back at each 'event', 'snapshot', 'reaction' or 'signal'.
+   * Calls back at each 'event', 'snapshot', 'reaction' or 'signal', and, with nothing, at each 'change' of the link and
+   * after each message of it: at once, also where the page is hidden.
    *
    * @param {string} type
    * @param {(value: any) => void} callback
@@ -412,6 +413,7 @@ export class Store {
   #setLink(link) {
     this.link = link;
     this.touch(PART.link);
+    this.#emit('change', undefined);
   }
 
   /**
@@ -420,6 +422,12 @@ export class Store {
    * @param {ServerMessage} message
    */
   receive(message) {
+    this.#take(message);
+    this.#emit('change', undefined);
+  }
+
+  /** @param {ServerMessage} message */
+  #take(message) {
     const { room } = this;
     switch (message.type) {
       case 'welcome':
@@ -502,7 +510,7 @@ export class Store {
   #subscribe(resumes) {
     if (!this.room || !this.#port) return;
     this.#subscribing = ++this.#lastId;
-    const position = resumes ? this.position : undefined;
+    const position = resumes ? this.position ?? undefined : undefined;
     this.#port.send({ type: 'subscribe', id: this.#subscribing, room: this.room.id, position });
   }
 
