@@ -178,6 +178,7 @@ export const de = {
     lost: 'Die Verbindung ist weg.',
     back: 'Wieder verbunden.',
     joined: (/** @type {string} */ room) => `Du bist jetzt in ${room}.`,
+    missing: (/** @type {string} */ title) => `„${title}“ wurde übersprungen: Die Datei ist nicht auf dem Abspielgerät.`,
   },
 
   lists: {
@@ -576,15 +577,12 @@ export const de = {
     cancel: 'Abbrechen',
     stay: 'Deine Dateien bleiben auf diesem Gerät. Gesendet werden nur Titel, Interpreten und Längen.',
     deleted: 'Dieser Browser darf sie löschen, wenn du sieben Tage nicht hier warst.',
-    opening: 'Öffnet deine Sammlung…',
     read: (/** @type {string} */ n, /** @type {string} */ of) => `${n} von ${of} gelesen`,
-    looksFor: (/** @type {string} */ n) => `Sucht Dateien… ${n}`,
     added: (/** @type {string} */ n) => `${n} hinzugefügt`,
     isHere: (/** @type {string} */ n) => `${n} schon da`,
     skipped: (/** @type {string} */ n) => `${n} ausgelassen`,
     cancelled: 'Abgebrochen. Nichts wurde hinzugefügt.',
     nothing: 'Da sind keine Dateien.',
-    show: 'Zeigen',
     why: {
       format: 'kein Format, das hier gespielt werden kann',
       empty: 'leer',
