@@ -132,7 +132,8 @@ export async function ogg(window, from) {
   if (rate === 0 || channels === 0) throw new Refused('format');
   // Comments, and of Vorbis the code books.
   await next();
-  const description = isOpus ? head.slice() : laced(head, NO_COMMENTS, (await next()).data);
+  // Some decoders drop what comes before the music, others do not: told of none, none does.
+  const description = isOpus ? head.slice().fill(0, 10, 12) : laced(head, NO_COMMENTS, (await next()).data);
   const length = end && Math.max(0, end - start);
   return {
     config: { codec: isOpus ? 'opus' : 'vorbis', sampleRate: rate, numberOfChannels: channels, description },
