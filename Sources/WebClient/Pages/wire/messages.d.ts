@@ -154,7 +154,9 @@ export type RoomEvent =
   | E<'entryEnqueued', { entry: number; track: number; index: number; by?: number; why?: Why }>
   | E<'entryRemoved', { entry: number; by?: number; why?: Why }>
   | E<'entryMoved', { entry: number; index: number; by?: number }>
-  | E<'playbackStarted', { entry: number; track: number; positionMs: number; atMs: number; by?: number }>
+  | E<'playbackStarted', {
+    entry: number; track: number; positionMs: number; atMs: number; by?: number; startedAt?: number; playedMs?: number;
+  }>
   | Jump
   | E<'playbackStopped', { by?: number }>
   | E<'skipVoteCast', { entry: number; by: number; skipVotes: number }>
