@@ -136,7 +136,8 @@ async function decode(config, packets, meter) {
         channels = numberOfChannels;
         if (planes.length !== channels || planes[0].length < numberOfFrames) planes = Array.from({ length: channels }, () => new Float32Array(numberOfFrames));
         const taken = planes.map((plane) => plane.subarray(0, numberOfFrames));
-        taken.forEach((plane, planeIndex) => data.copyTo(plane, { planeIndex, format: 'f32-planar' }));
+        // Firefox has empty ones, and copies nothing of them.
+        if (numberOfFrames > 0) taken.forEach((plane, planeIndex) => data.copyTo(plane, { planeIndex, format: 'f32-planar' }));
         data.close();
         meter.add(taken, sampleRate);
       },

@@ -25,7 +25,7 @@ export class Claim {
 
   /**
    * @param {import('../store/store.js').Store} store
-   * @param {{won(): void, lost(member: number|null): void, otherTab(): void}} report
+   * @param {{look(): void, lost(member: number|null): void, otherTab(): void}} report  `look`: it is time to `check` again
    */
   constructor(store, report) {
     this.store = store;
@@ -142,7 +142,7 @@ export class Claim {
   /** @param {number} ms */
   #later(ms) {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => { if (this.#wants) this.report.won(); }, ms + 20);
+    this.#timer = setTimeout(() => { if (this.#wants) this.report.look(); }, ms + 20);
   }
 
   /**

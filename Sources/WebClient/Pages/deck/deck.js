@@ -327,6 +327,17 @@ export class Deck {
   }
 
   /**
+   * Skips a song whose file is missing now.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  giveUp(now) {
+    if (this.skipAtMs !== null) this.skipAtMs = now;
+    return this.tick(now);
+  }
+
+  /**
    * What is heard: the position of the sound.
    *
    * @param {number} positionMs

@@ -1,60 +1,64 @@
-// This device as the room's deck: it connects the machine of deck.js with the room, the sound, the files and the browser.
+// This device as the room's deck, as the views see it: whether it plays, what it wants from the person, and its library.
 
 import { Analysis } from './analysis.js';
 import { Claim } from './claim.js';
-import { Deck } from './deck.js';
+import { Conductor } from './conductor.js';
 import { Library } from './library.js';
+import { forgetDeck, savedDeck } from './saved-deck.js';
 import { Sound } from './sound.js';
 import { System } from './system.js';
 import { Waveforms } from './waveforms.js';
 import { PART } from '../room/room.js';
-import { Refusal } from '../store/store.js';
 
 /**
- * @typedef {import('./deck.js').Song} Song
- * @typedef {import('./deck.js').Step} Step
  * @typedef {import('../wire/messages').Command} Command
  * @typedef {import('../wire/messages').Track} Track
  */
 
-/** Where a deck that plays is kept for a reload. */
-const KEY = 'backline.deck';
-/** A page that is loaded again within this time goes on where it was. */
-const RETURN_MS = 30 * 60_000;
-/** The sound is looked at this often, more often after a start. */
-const LOOK_MS = 5000;
-const LOOK_FIRST_MS = 500;
-/** A room that has stopped and has requests is started after this time. */
-const START_MS = 1000;
-
-/** Commands that are for the link as it is, and not for a later one. */
-const ONCE = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish', 'syncDeck']);
+/** A claim that the server has not confirmed by then is given up. */
+const CLAIM_MS = 15_000;
 
 export class Device {
   /** @type {'off'|'starting'|'on'|'lost'} */
   phase = 'off';
   /**
-   * The member whose device took over.
+   * The member whose device took over; null where the right to play was lost.
    *
    * @type {number|null}
    */
   lostTo = null;
-  /** @type {null|'gesture'|'permission'} */
+  /**
+   * The browser wants a tap before it plays on (`gesture`), or before files are read again.
+   *
+   * @type {null|'gesture'|'permission'}
+   */
   wants = null;
+  /** The system has paused the sound. */
   pausedBySystem = false;
+  /** Another tab of this browser plays the room. */
   otherTab = false;
   /** @type {Library|null} */
   library = null;
   /** @type {Analysis|null} */
   analysis = null;
   /**
-   * The embedded picture of the song that plays.
+   * The embedded picture of the song that plays: it is shown here only.
    *
    * @type {Blob|null}
    */
   picture = null;
-  /** @type {Deck} */
-  #deck;
+  /**
+   * Files that were found for tracks: `sourceId` by track.
+   *
+   * @type {Record<string, string>}
+   */
+  found = {};
+  /**
+   * While this device plays, or wants to.
+   *
+   * @type {Conductor|null}
+   */
+  #run = null;
   /** @type {Sound} */
   #sound;
   /** @type {Claim} */
@@ -63,23 +67,8 @@ export class Device {
   #system;
   /** @type {Waveforms|null} */
   #waveforms = null;
-  /**
-   * Files that were found for tracks, by track.
-   *
-   * @type {Record<string, string>}
-   */
-  #found = {};
-  #startTimer = 0;
-  /**
-   * What the machine was told of the room last.
-   *
-   * @type {unknown[]}
-   */
-  #seen = [];
-  /** @type {Song|null} */
-  #shown = null;
   /** @type {any} */
-  #timer;
+  #claimTimer;
   /** @type {(() => void)[]} */
   #stops = [];
   #isClosed = false;
@@ -87,9 +76,14 @@ export class Device {
   /** @param {any} app */
   constructor(app) {
     this.app = app;
+    /** @type {import('../store/store.js').Store} */
     this.store = app.store;
+    const refused = (/** @type {'gesture'|'permission'} */ wants) => {
+      this.wants = wants;
+      this.act({ type: 'pause' }).catch(() => {});
+    };
     this.#sound = new Sound(this, {
-      ended: () => this.#do((now) => this.#deck.ended(now)),
+      ended: () => this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.ended(now)),
       paused: () => {
         this.pausedBySystem = true;
         this.act({ type: 'pause' }).catch(() => {});
@@ -98,20 +92,14 @@ export class Device {
         this.pausedBySystem = false;
         this.wants = null;
         this.#system.playing(this);
-        this.#look(LOOK_FIRST_MS);
+        this.#run?.look(true);
       },
-      stalled: () => this.#deck.stalled(),
-      refused: (wants) => {
-        this.wants = wants;
-        this.act({ type: 'pause' }).catch(() => {});
-      },
-      failed: () => this.#do((now) => this.#deck.gone(now)),
+      stalled: () => this.#run?.deck.stalled(),
+      refused,
+      failed: () => this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.gone(now)),
     });
-    this.#deck = this.#machine(null);
     this.#claim = new Claim(this.store, {
-      won: () => this.#changed(),
-      lost: (member) => this.#lose(member),
-      otherTab: () => this.#tabElsewhere(),
+      look: () => this.#changed(), lost: (member) => this.#lose(member), otherTab: () => this.#tabElsewhere(),
     });
     this.#system = new System({
       pause: () => this.act({ type: 'pause' }), play: () => this.act({ type: 'resume' }), next: () => this.act({ type: 'skip' }),
@@ -119,24 +107,14 @@ export class Device {
     });
     this.#stops.push(this.store.on('change', () => this.#changed()));
     const leave = () => {
-      if (this.phase !== 'on') return;
-      this.#report();
-      this.#save();
+      this.#run?.report();
+      if (this.phase === 'on') this.#run?.save();
     };
     addEventListener('pagehide', leave);
     document.addEventListener('visibilitychange', leave);
     this.#stops.push(() => removeEventListener('pagehide', leave), () => document.removeEventListener('visibilitychange', leave));
-    /** Resolves once the library is open. */
+    /** Resolves once the library is open, and the deck goes on where the page was left. */
     this.ready = this.#open();
-  }
-
-  /** @param {import('./deck.js').Saved|null} saved */
-  #machine(saved) {
-    return new Deck({
-      isHere: (track) => Boolean(this.songOf(track)),
-      errorMs: () => Math.min(this.store.clock.errorMs, 1000),
-      isBusy: () => ['enqueue', 'dequeue', 'move'].some((type) => this.store.isPending(type)),
-    }, saved);
   }
 
   async #open() {
@@ -144,30 +122,31 @@ export class Device {
     if (this.#isClosed) return;
     this.library = library;
     library.onChange = () => {
-      this.#do((now) => this.#deck.found(now));
-      this.#touch();
+      this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.found(now));
+      this.#waveforms?.changed();
+      this.touch();
     };
-    this.analysis = new Analysis({ library, scriptURL: this.app.scriptURL, done: (song) => this.#analysed(song) });
-    this.#waveforms = new Waveforms(this.store, this.analysis, (track) => this.songOf(track));
-    await this.#return();
-    this.#touch();
-  }
-
-  /** Goes on where the page was left. */
-  async #return() {
-    const saved = read();
+    this.analysis = new Analysis({
+      library, scriptURL: this.app.scriptURL,
+      done: (song) => {
+        if (this.#run) this.#sound.level(this.#run.deck);
+        this.#waveforms?.analysed(song);
+        this.touch();
+      },
+    });
+    this.#waveforms = new Waveforms(this.store, this.analysis, library, (track) => this.songOf(track));
     const { room } = this.store;
-    if (!saved || !room || saved.room !== room.id || Math.abs(Date.now() - saved.at) > RETURN_MS) return;
-    if (this.store.clock.errorMs === Infinity) this.store.clock.offset = saved.offset + Date.now() - this.store.monotonic();
-    this.#found = saved.found ?? {};
-    if (!(await this.#claim.tab(room.id, false))) return this.#tabElsewhere();
-    this.#deck = this.#machine(saved.deck);
-    this.#begin();
-    this.#claim.goOn();
-    // The room that is shown may be a saved one: then the deck leads.
-    this.#deck.room(room, this.now());
-    this.#do((now) => this.#deck.resume(now));
-    this.#changed();
+    const saved = room && savedDeck(room.id);
+    if (room && saved) {
+      if (this.store.clock.errorMs === Infinity) this.store.clock.offset = saved.offset + Date.now() - this.store.monotonic();
+      this.found = saved.found ?? {};
+      if (await this.#claim.tab(room.id, false)) {
+        this.#claim.goOn();
+        this.#begin(saved.deck);
+        this.#on();
+      } else this.#tabElsewhere();
+    }
+    this.touch();
   }
 
   // -- What the views see
@@ -177,8 +156,9 @@ export class Device {
     return Math.round(this.store.clock.now());
   }
 
+  /** Whether the deck has gone its own way off line, and the room has not been told. */
   get leading() {
-    return this.phase === 'on' && this.#deck.leading;
+    return this.phase === 'on' && Boolean(this.#run?.deck.leading);
   }
 
   /** Whether the deck can carry out commands. */
@@ -186,16 +166,16 @@ export class Device {
     return this.phase === 'on';
   }
 
-  /** The song whose turn it is, and whose file is not here; `skipAtMs`: when it is skipped by itself. */
+  /** The song whose turn it is, and whose file is not here; `skipAtMs`: the server's time at which it is skipped. */
   get missing() {
-    const { song, skipAtMs } = this.#deck;
+    const { song, skipAtMs } = this.#run?.deck ?? { song: null, skipAtMs: null };
     const track = song && skipAtMs !== null ? this.#track(song.track) : undefined;
     return song && track && skipAtMs !== null ? { track, entry: song.entry, skipAtMs } : null;
   }
 
   /** The song that probably comes next, and whether its file is here. */
   get next() {
-    const { next } = this.#deck;
+    const next = this.#run?.deck.next;
     const track = next === undefined ? undefined : this.#track(next);
     return track ? { track, isHere: Boolean(this.songOf(track.track)) } : null;
   }
@@ -226,7 +206,7 @@ export class Device {
 
   set fadeMs(fadeMs) {
     this.#choose({ fadeMs });
-    this.#look();
+    this.#run?.look();
   }
 
   /** Whether all songs are played as loud. */
@@ -236,7 +216,7 @@ export class Device {
 
   set levelled(levelled) {
     this.#choose({ levelled });
-    this.#sound.level(this.#deck);
+    if (this.#run) this.#sound.level(this.#run.deck);
   }
 
   get #chosen() {
@@ -246,7 +226,7 @@ export class Device {
   /** @param {object} choice */
   #choose(choice) {
     this.app.preferences.set('deck', { ...this.#chosen, ...choice });
-    this.#touch();
+    this.touch();
   }
 
   /**
@@ -257,7 +237,7 @@ export class Device {
    */
   songOf(track) {
     const known = this.#track(track);
-    return known && (this.library?.songs.get(this.#found[track]) ?? this.library?.find(known));
+    return known && (this.library?.songs.get(this.found[track]) ?? this.library?.find(known));
   }
 
   /**
@@ -267,6 +247,13 @@ export class Device {
   #track(track) {
     return this.store.room?.tracks.get(track);
   }
+
+  /** Notes that something here has changed. */
+  touch() {
+    this.store.touch(PART.deck);
+  }
+
+  // -- What a person does
 
   /**
    * Plays the room's music on this device. It must be called in a tap.
@@ -279,67 +266,44 @@ export class Device {
     if (!room || this.phase === 'on' || this.phase === 'starting') return;
     this.phase = 'starting';
     this.lostTo = null;
-    this.#touch();
+    this.otherTab = false;
+    this.touch();
     await this.ready;
-    if (!(await this.#claim.tab(room.id, takeOver))) return this.#tabElsewhere();
-    this.#deck = this.#machine(null);
-    this.#begin();
+    if (this.phase !== 'starting') return;
+    if (!(await this.#claim.tab(room.id, takeOver))) {
+      this.#tabElsewhere();
+      return;
+    }
     this.#claim.take();
+    this.#begin(null);
+    this.#claimTimer = setTimeout(() => {
+      if (this.phase === 'starting') this.stop();
+    }, CLAIM_MS);
     this.#changed();
   }
 
-  #begin() {
-    this.phase = 'on';
-    this.otherTab = false;
-    this.app.playing = this;
+  /** @param {import('./deck.js').Saved|null} saved */
+  #begin(saved) {
+    this.#run = new Conductor(this, this.#sound, saved);
     this.#sound.volume = this.volume;
+    this.app.playing = this;
+  }
+
+  #on() {
+    clearTimeout(this.#claimTimer);
+    this.phase = 'on';
     this.#system.on();
-    this.#save();
-    this.#touch();
+    this.#run?.save();
+    this.touch();
+    this.#changed();
   }
 
-  /** Ends playing here. The room's music stops where it is. */
+  /** Ends playing here; the room's music stops where it is. */
   async stop() {
-    if (this.phase !== 'on') return this.dismiss();
-    if (this.#deck.live && this.#deck.song?.playing) await this.act({ type: 'pause' }).catch(() => {});
-    this.#end('off');
+    if (this.#run?.deck.live && this.#run.deck.song?.playing) await this.act({ type: 'pause' }).catch(() => {});
+    if (!this.#run) return this.dismiss();
     this.#claim.release();
-  }
-
-  /** @param {'off'|'lost'} phase */
-  #end(phase) {
-    this.phase = phase;
-    clearTimeout(this.#timer);
-    this.#sound.stop();
-    this.#system.off();
-    this.#deck = this.#machine(null);
-    this.#shown = null;
-    this.picture = this.wants = null;
-    this.pausedBySystem = false;
-    if (this.app.playing === this) this.app.playing = null;
-    forget();
-    this.#touch();
-  }
-
-  /** @param {number|null} member */
-  #lose(member) {
-    if (this.phase !== 'on') return;
-    this.lostTo = member;
-    this.#claim.release(false);
-    this.#end('lost');
-  }
-
-  #tabElsewhere() {
-    this.#end('lost');
-    this.otherTab = true;
-    this.#touch();
-  }
-
-  /** Hides that another device plays. */
-  dismiss() {
-    this.phase = 'off';
-    this.otherTab = false;
-    this.#touch();
+    this.#end('off');
   }
 
   /** Goes on after the browser wanted a tap: to be called in it. */
@@ -357,32 +321,24 @@ export class Device {
    * @param {Track} track
    */
   async find(track) {
-    const items = await this.library?.pick('files') ?? [];
-    const { songs = [] } = items.length > 0 ? await this.library?.add(items) ?? {} : {};
-    if (songs.length > 0 && !this.library?.find(track)) this.#found[track.track] = songs[0].sourceId;
-    this.#do((now) => this.#deck.found(now));
+    const { library } = this;
+    if (!library) return;
+    const { songs } = await library.add(await library.pick('files'));
+    if (songs.length > 0 && !library.find(track)) this.found[track.track] = songs[0].sourceId;
+    this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.found(now));
   }
 
   /** Skips the song that is missing. */
   skipMissing() {
-    return this.#do((now) => {
-      if (this.#deck.skipAtMs !== null) this.#deck.skipAtMs = now;
-      return this.#deck.tick(now);
-    });
+    this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.giveUp(now));
   }
 
-  /** Frees everything: the page leaves the room. */
-  close() {
-    this.#isClosed = true;
-    if (this.phase === 'on') this.#end('off');
-    this.#claim.release();
-    this.#sound.close();
-    this.analysis?.close();
-    this.#waveforms?.close();
-    for (const stop of this.#stops) stop();
+  /** Hides that another device or tab plays. */
+  dismiss() {
+    this.phase = 'off';
+    this.otherTab = false;
+    this.touch();
   }
-
-  // -- Commands and steps
 
   /**
    * Carries out a DJ's command for queue and playback, here at once.
@@ -390,207 +346,90 @@ export class Device {
    * @param {Command} command
    * @returns {Promise<any>} as `store.send`; off line it resolves at once
    */
-  async act(command) {
-    if (this.phase !== 'on' || (this.store.link.state === 'live' && !this.#deck.live && !this.#deck.leading)) return this.store.send(command);
+  act(command) {
+    if (this.phase !== 'on' || !this.#run) return this.store.send(command);
     if (command.type === 'resume') this.pausedBySystem = false;
-    this.#report();
-    const answer = this.#do((now) => this.#deck.act(command, now), command);
-    return answer ?? { entry: Math.min(...this.#deck.queue.map(({ entry }) => entry)) };
+    return this.#run.act(command);
   }
 
-  /**
-   * Lets the machine take its steps.
-   *
-   * @param {(now: number) => Step[]} take
-   * @param {Command} [command]
-   * @returns {Promise<any>|undefined} the answer to the command, where it was sent
-   */
-  #do(take, command) {
-    if (this.phase !== 'on') return undefined;
-    let answer;
-    for (const step of take(this.now())) {
-      if (step.do !== 'send') this.#sound.step(step, this.#deck);
-      else if (step.command === command) answer = this.#send(step.command);
-      else this.#send(step.command).catch(() => {});
-    }
-    this.#after();
-    return answer;
+  /** Frees everything: the page leaves the room. */
+  close() {
+    this.#isClosed = true;
+    this.#claim.release();
+    this.#claim.stop();
+    if (this.#run) this.#end('off');
+    this.#sound.close();
+    this.analysis?.close();
+    this.#waveforms?.close();
+    for (const stop of this.#stops) stop();
   }
 
-  /** @param {Command} command */
-  async #send(command) {
-    const answered = (/** @type {string|null} */ code) => this.#do((now) => this.#deck.answered(command, code, now));
-    try {
-      const result = await this.store.send(command, { once: ONCE.has(command.type) });
-      answered(null);
-      return result;
-    } catch (error) {
-      const { code, retryAfterMs = 0 } = error instanceof Refusal ? error : new Refusal('internal');
-      if (retryAfterMs > 0) setTimeout(() => answered(code), retryAfterMs);
-      else answered(code);
-      throw error;
-    }
-  }
-
-  /** Shows, keeps and prepares what has changed. */
-  #after() {
-    if (this.phase !== 'on') return;
-    const { song } = this.#deck;
-    if (song?.entry !== this.#shown?.entry || song?.track !== this.#shown?.track) this.#picture(song);
-    this.#shown = song && { ...song };
-    if (this.#deck.leading && this.store.link.state !== 'live') this.#show();
-    this.#save();
-    this.#sound.prepare(this.#deck);
-    this.#look();
-    this.#touch();
-  }
-
-  /** @param {Song|null} song */
-  #picture(song) {
-    this.picture = null;
-    const file = song && this.songOf(song.track);
-    if (!file) return;
-    this.library?.picture(file).then((picture) => {
-      if (this.#deck.song?.track !== song.track) return;
-      this.picture = picture;
-      this.#system.describe(this.#track(song.track), picture);
-      this.#touch();
-    }, () => {});
-  }
-
-  /** Shows in the room what is played here. */
-  #show() {
-    const { room } = this.store;
-    if (!room) return;
-    const { song, queue, played } = this.#deck;
-    const heard = played.map(({ song: one, endedAtMs, playedMs, reason }) => {
-      const track = room.tracks.get(one.track);
-      return { entry: one.entry, track: one.track, title: track?.title ?? '', artist: track?.artist, startedAt: one.startedAtMs, endedAt: endedAtMs, reason, playedMs };
-    });
-    const told = room.history.filter(({ entry }) => !heard.some((one) => one.entry === entry));
-    this.store.goAhead({
-      queue: queue.map((item) => ({ ...item })),
-      history: [...heard.reverse(), ...told].slice(0, 50),
-      playback: song ? {
-        status: song.playing ? 'playing' : 'paused', entry: song.entry, track: song.track, startedBy: room.you?.member,
-        startedAt: song.startedAtMs, startedSeq: room.seq, positionMs: song.positionMs, atMs: song.atMs, skipVotes: 0,
-      } : { status: 'stopped' },
-    });
-  }
-
-  #save() {
-    try {
-      const { room } = this.store;
-      if (!room) return;
-      localStorage.setItem(KEY, JSON.stringify({
-        room: room.id, at: Date.now(), offset: this.store.clock.now() - Date.now(), found: this.#found, deck: this.#deck.toSaved(),
-      }));
-    } catch {
-      // A browser that keeps nothing: a reload ends the deck.
-    }
-  }
-
-  #touch() {
-    this.store.touch(PART.deck);
-  }
-
-  // -- The room
+  // -- What happens to it
 
   #changed() {
     const { room, link } = this.store;
-    if (this.phase !== 'on') return;
+    if (room) this.#waveforms?.changed();
+    if (!this.#run) return;
+    const isLive = link.state === 'live';
     if (!room || room.closedAt !== undefined) {
       this.#claim.release();
-      return this.#end('off');
+      this.#end('off');
+    } else if (isLive && !room.isDJ) {
+      this.#lose(null);
+    } else {
+      const isOurs = this.#claim.check(isLive);
+      if (isOurs && this.phase === 'starting') this.#on();
+      else this.#run?.changed(isOurs);
     }
-    const isLive = link.state === 'live';
-    if (isLive && !room.isDJ) {
-      this.#claim.release();
-      return this.#lose(null);
-    }
-    const isOurs = this.#claim.check(isLive);
-    if (this.phase !== 'on') return;
-    const seen = [room, room.playback, room.queue, room.requests[0], room.settings, link.state, isOurs];
-    const isSame = !this.#deck.leading && seen.every((one, place) => one === this.#seen[place]);
-    this.#seen = seen;
-    this.#waveforms?.changed();
-    if (isSame) return;
-    if (isOurs || this.#deck.live) {
-      this.#report();
-      this.#do((now) => (isOurs === this.#deck.live ? this.#deck.room(room, now) : this.#deck.link(isOurs, room, now)));
-    }
-    if (this.#deck.leading && !isLive && !room.isAhead) this.#show();
-    this.#start();
-  }
-
-  /** Starts the music where the room orders by itself, has stopped, and somebody has asked for a song that is here. */
-  #start() {
-    const { room } = this.store;
-    const { next } = this.#deck;
-    const isIdle = room.playback.status === 'stopped' && this.#deck.live && !this.#deck.leading && room.settings.queueMode !== 'dj';
-    if (!isIdle || next === undefined || !this.songOf(next) || this.#startTimer > 0) return;
-    this.#startTimer = setTimeout(async () => {
-      try {
-        const head = room.queue[0]?.entry;
-        const entry = head ?? (await this.store.send({ type: 'enqueue', track: next, at: 0 }, { once: true })).entry;
-        await this.act({ type: 'play', entry });
-      } catch {
-        // The next change tries again.
-      } finally {
-        this.#startTimer = 0;
-      }
-    }, START_MS);
-  }
-
-  // -- The sound
-
-  /** Tells the machine what is heard. */
-  #report() {
-    const positionMs = this.#sound.positionOf(this.#deck.song);
-    if (positionMs === null) return;
-    for (const step of this.#deck.report(positionMs, this.now())) if (step.do === 'send') this.#send(step.command).catch(() => {});
   }
 
   /**
-   * Looks at the sound from time to time, and when a song is to fade or something is due.
-   *
-   * @param {number} [soonest]
+   * @param {'off'|'lost'} phase
+   * @param {boolean} [forgets]  what is kept for a reload
    */
-  #look(soonest = LOOK_MS) {
-    clearTimeout(this.#timer);
-    if (this.phase !== 'on') return;
-    const { song, dueAtMs, next } = this.#deck;
-    if (!song?.playing && dueAtMs === Infinity) return;
-    const recent = song && this.now() - song.startedAtMs < 4000 ? LOOK_FIRST_MS : LOOK_MS;
-    const fadesIn = next === undefined ? Infinity : this.#sound.fadesIn(song);
-    this.#timer = setTimeout(() => {
-      this.#report();
-      const isOver = this.#deck.next !== undefined && this.#sound.fadesIn(this.#deck.song) <= 20;
-      this.#do((now) => (isOver ? this.#deck.ended(now) : this.#deck.tick(now)));
-    }, Math.max(10, Math.min(soonest, recent, fadesIn, dueAtMs - this.now())));
+  #end(phase, forgets = true) {
+    clearTimeout(this.#claimTimer);
+    this.#run?.close();
+    this.#run = null;
+    this.#sound.stop();
+    this.#system.off();
+    this.phase = phase;
+    this.picture = this.wants = null;
+    this.pausedBySystem = false;
+    if (this.app.playing === this) this.app.playing = null;
+    if (forgets) forgetDeck();
+    this.touch();
   }
 
-  /** @param {import('./library.js').Song} song */
-  #analysed(song) {
-    this.#sound.level(this.#deck);
-    this.#waveforms?.analysed(song);
-    this.#touch();
+  /** @param {number|null} member */
+  #lose(member) {
+    this.lostTo = member;
+    this.#claim.release(member === null);
+    if (this.#run) this.#end('lost');
   }
-}
 
-/** The deck that was kept, or null. */
-function read() {
-  try {
-    return JSON.parse(localStorage.getItem(KEY) ?? 'null');
-  } catch {
-    return null;
+  /** Another tab plays the room, and keeps its deck. */
+  #tabElsewhere() {
+    if (this.#run) this.#end('lost', false);
+    this.phase = 'lost';
+    this.otherTab = true;
+    this.touch();
   }
-}
 
-function forget() {
-  try {
-    localStorage.removeItem(KEY);
-  } catch {
-    // A browser that keeps nothing.
+  /**
+   * Shows the embedded picture of a song.
+   *
+   * @param {number|undefined} track
+   */
+  showPicture(track) {
+    this.picture = null;
+    const file = track === undefined ? undefined : this.songOf(track);
+    if (!file || track === undefined) return;
+    this.library?.picture(file).then((picture) => {
+      if (this.#run?.deck.song?.track !== track) return;
+      this.picture = picture;
+      this.#system.describe(this.#track(track), picture);
+      this.touch();
+    }, () => {});
   }
 }

@@ -1,12 +1,16 @@
 // A song of the library: what is known of one file.
 
 import { sourceOf } from './source.js';
+import { LONGEST_DURATION } from './tags/found.js';
 import { readTags } from './tags/read.js';
 
 /** Bytes of a file's beginning and of its end that go into its `sourceId`. */
 const EDGE = 65_536;
 /** The largest file that is taken, in bytes. */
 const LARGEST_FILE = 4 * 2 ** 30;
+
+/** How long the browser is asked for a duration that no header tells, in ms. */
+const LONGEST_LOOK_MS = 5000;
 
 const TYPES = { mp3: 'audio/mpeg', mp4: 'audio/mp4', flac: 'audio/flac', vorbis: 'audio/ogg', opus: 'audio/ogg', wav: 'audio/wav' };
 
@@ -63,12 +67,33 @@ export async function readSong(open, name, known) {
     const song = { sourceId, name, size: file.size, format, ...tags, addedAt, kept };
     if (lufs !== undefined) song.lufs = lufs;
     if (waveform) song.waveform = waveform;
+    if (!song.durationMs && !durationMs) song.durationMs = await heardMs(file);
     // What was heard is nearer than what a file says of itself.
     if (durationMs && (waveform || !song.durationMs)) song.durationMs = durationMs;
     return song;
   } catch {
     return 'unreadable';
   }
+}
+
+/**
+ * What the browser takes for the duration of a file, in ms; undefined where it does not know.
+ *
+ * @param {File} file
+ * @returns {Promise<number | undefined>}
+ */
+async function heardMs(file) {
+  const audio = new Audio(), url = URL.createObjectURL(file);
+  await new Promise((resolve) => {
+    audio.onloadedmetadata = audio.onerror = resolve;
+    setTimeout(resolve, LONGEST_LOOK_MS);
+    audio.preload = 'metadata';
+    audio.src = url;
+  });
+  const ms = Math.round(audio.duration * 1000);
+  audio.removeAttribute('src');
+  URL.revokeObjectURL(url);
+  return ms >= 1 && ms <= LONGEST_DURATION ? ms : undefined;
 }
 
 /**

@@ -1,9 +1,11 @@
-// Which songs are looked at first, and what is sent of them: the waveform that everybody sees.
+// Which songs are looked at first and kept, and what is sent of them: the waveform that everybody sees.
 
 /** Changes of the room are looked at together. */
 const PAUSE_MS = 1000;
 /** A waveform that was refused is tried again after this time, where the server names none. */
 const AGAIN_MS = 60_000;
+/** So many requests are kept beside the queue. */
+const KEPT = 10;
 
 export class Waveforms {
   /** @type {any} */
@@ -19,11 +21,13 @@ export class Waveforms {
   /**
    * @param {import('../store/store.js').Store} store
    * @param {import('./analysis.js').Analysis} analysis
+   * @param {import('./library.js').Library} library
    * @param {(track: number) => import('./library.js').Song|undefined} songOf
    */
-  constructor(store, analysis, songOf) {
+  constructor(store, analysis, library, songOf) {
     this.store = store;
     this.analysis = analysis;
+    this.library = library;
     this.songOf = songOf;
   }
 
@@ -49,7 +53,9 @@ export class Waveforms {
   #look() {
     const { room } = this.store;
     if (!room) return;
-    const tracks = [room.onAir?.track ?? 0, ...room.queue.map(({ track }) => track), ...room.requests.map(({ track }) => track), ...room.pool.map(({ track }) => track)];
+    const soon = [room.onAir?.track ?? 0, ...room.queue.map(({ track }) => track), ...room.requests.slice(0, KEPT).map(({ track }) => track)];
+    this.#keep(soon);
+    const tracks = [...soon, ...room.requests.map(({ track }) => track), ...room.pool.map(({ track }) => track)];
     const wanted = new Set();
     for (const track of tracks) {
       const song = this.songOf(track);
@@ -57,6 +63,17 @@ export class Waveforms {
     }
     this.analysis.want([...wanted]);
     this.#send();
+  }
+
+  /**
+   * Copies files that a reload would lose.
+   *
+   * @param {number[]} tracks
+   */
+  #keep(tracks) {
+    const songs = tracks.map(this.songOf).filter((song) => song !== undefined);
+    const queued = songs.map((song) => /** @type {any} */ (song).sourceId);
+    for (const song of songs) if (song?.kept === 'memory') this.library.keep(song.sourceId, queued).catch(() => {});
   }
 
   /** Sends the waveforms that the room lacks, one after the other. */

@@ -5,7 +5,7 @@ import { sourceOfBytes } from '../source.js';
 /** The longest text, in Unicode scalars. */
 const LONGEST_TEXT = 300;
 /** The longest duration in ms: a week. */
-const LONGEST_DURATION = 604_800_000;
+export const LONGEST_DURATION = 604_800_000;
 /** The largest picture that is shown, in bytes. */
 export const LARGEST_PICTURE = 8 << 20;
 /** The most bytes of a text that are looked at. */
