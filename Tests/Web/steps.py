@@ -133,9 +133,13 @@ def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=Non
                 songs: new Map(), state: {count: 500, permission: 'granted', persisted: false, bytes: 0},
                 find: track => away.includes(track.title) ? undefined : {sourceId: track.sourceId, kept: 'handle'},
                 toTrack: song => ({source: 'local', ...song}), pick: async () => [1], fromDrop: () => [1], renew: async () => true,
-                async add(items, {progress}) {
+                async add(items, {signal, progress}) {
                     progress({done: 128, total: 500, name: ''});
-                    await new Promise(done => { globalThis.finishReading = done; });
+                    await new Promise(done => {
+                        globalThis.finishReading = done;
+                        signal.onabort = done;
+                    });
+                    if (signal.aborted) return {songs: [song(0)], skipped: [], cancelled: true};
                     const skipped = Array.from({length: 14}, (_, i) => ({name: [`cover-${i}.jpg`, 'Interlude 4 (unfinished take, do not use).wav',
                         'تسجيل.mp3'][i % 3], why: ['format', 'empty', 'unreadable'][i % 3]}));
                     library.songs.set('a', {kept: 'opfs'});
@@ -153,6 +157,21 @@ def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=Non
             app.device = async () => app.playing;
             app.store.touch(0xfff);
         }""", json.dumps({"away": list(away), "waiting": waiting, "missing": missing, "skipInMs": skipInMs, "next": next, "fields": fields}))
+
+
+def tell_event(page, event):
+    """Has a page get an event about the song on air, as the next one of its room."""
+    page.evaluate("""event => import(document.querySelector('script[type=module]').src).then(({app}) => {
+        const {room, clock} = app.store, seq = room.seq + 1, at = Math.round(clock.now());
+        const {entry, track, startedAt} = room.playback;
+        app.store.receive({type: 'delta', room: room.id, from: seq, seq, events: [{seq, at, entry, track, startedAt, ...event}]});
+    })""", event)
+
+
+def expect_titles(party, titles):
+    """Waits until these are a room's tracks."""
+    backline.eventually(
+        lambda: sorted(one["title"] for one in party.state()["pool"]) == sorted(titles), "the room has the tracks", 10)
 
 
 def finish_reading(page):

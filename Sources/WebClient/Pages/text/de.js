@@ -451,6 +451,7 @@ export const de = {
     ended: 'bis zum Ende',
     skipped: (/** @type {string} */ time) => `weiter bei ${time}`,
     replaced: (/** @type {string} */ time) => `ersetzt bei ${time}`,
+    missing: 'übersprungen, die Datei fehlte',
     again: 'Nochmal wünschen',
     againNamed: (/** @type {string} */ title) => `${title} noch einmal wünschen`,
     asked: 'Gewünscht',

@@ -44,12 +44,10 @@ let turn = Promise.resolve();
  *
  * @param {App} app
  * @param {Library} library
- * @param {any[] | Promise<any[]>} chosen
+ * @param {any[]} items
  */
-async function run(app, library, chosen) {
+async function run(app, library, items) {
   const { store } = app;
-  const items = await chosen;
-  if (items.length === 0) return;
   cancelling = new AbortController();
   const { signal } = cancelling;
   /** @type {Job} */
@@ -124,7 +122,14 @@ export function filesForm(app, close, items) {
     return library;
   });
   /** @param {any[] | Promise<any[]>} chosen */
-  const take = (chosen) => { turn = turn.then(() => opening).then((opened) => (opened ? run(app, opened, chosen) : undefined)).catch(app.refused); };
+  const take = async (chosen) => {
+    try {
+      const [opened, some] = await Promise.all([opening, chosen]);
+      if (opened && some.length > 0) turn = turn.then(() => run(app, opened, some));
+    } catch (error) {
+      app.refused(error);
+    }
+  };
   /** @param {'files' | 'folder'} kind */
   const pick = (kind) => { if (library) take(library.pick(kind)); };
 

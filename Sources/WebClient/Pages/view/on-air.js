@@ -22,6 +22,9 @@ const KEPT = 8;
 /** The hues of a page without a song. */
 const REST = [322, 276];
 
+/** Entries that were skipped for want of their file, as far as this page has heard of them, by room: `ID 7`. */
+export const missed = new Set();
+
 /** @type {Map<string, Promise<Waveform>>} */
 const waveforms = new Map();
 
@@ -328,8 +331,10 @@ export function onAir(app) {
     const you = app.store.room?.you;
     if (you && event.by === you.member && event.type === 'voteCast') asked.add(event.track);
     if (you && event.by === you.member && event.type === 'voteWithdrawn') asked.delete(event.track);
-    const gone = event.missing && app.store.clock.now() - event.at < LATELY_MS && app.store.room?.tracks.get(event.track);
-    if (gone) app.toast(t.announce.missing(isolated(gone.title)));
+    if (!event.missing) return;
+    missed.add(`${app.store.room?.id} ${event.entry}`);
+    const track = app.store.room?.tracks.get(event.track);
+    if (track && app.store.clock.now() - event.at < LATELY_MS) app.toast(t.announce.missing(isolated(track.title)));
   });
   const stop = app.store.watch(PART.room | PART.playback | PART.pool | PART.members | PART.you | PART.deck | PART.link, show);
   show();

@@ -33,10 +33,11 @@ const GRACE_MS = 15_000;
 export function playHere(app) {
   const line = h('div.device-line');
   const note = h('div.device-note', { hidden: true });
-  const node = h('div.device', { role: 'group', 'aria-label': t.deck.section, hidden: true }, line, note);
-  const fade = h('button.pill', { type: 'button', 'aria-haspopup': 'dialog', onclick: () => app.open('deck-panel') });
+  const node = h('div.device', { role: 'group', 'aria-label': t.deck.section, tabindex: -1, hidden: true }, line, note);
+  const fade = h('span');
+  const opener = h('button.pill', { type: 'button', 'aria-haspopup': 'dialog', onclick: () => app.open('deck-panel') }, fade, svg('settings'));
   const volume = volumeSlider(app);
-  const tools = h('div.device-tools', { hidden: true }, fade, volume);
+  const tools = h('div.device-tools', { hidden: true }, opener, volume);
   Promise.all([stylesheet('deck'), stylesheet('dialogs')]).then(() => { node.hidden = false; });
 
   /** @type {Device | null} */
@@ -144,11 +145,12 @@ export function playHere(app) {
    */
   const show = (place, key, make) => {
     if (place.dataset.key === key) return false;
-    const focused = place.contains(document.activeElement);
+    const { activeElement } = document;
+    const focused = place.contains(activeElement) || activeElement === node;
     place.dataset.key = key;
     place.hidden = key === '';
     place.replaceChildren(...key === '' ? [] : make());
-    if (focused) /** @type {HTMLElement | null} */ (node.querySelector('button'))?.focus();
+    if (focused) (node.querySelector('button') ?? node).focus();
     return true;
   };
 
