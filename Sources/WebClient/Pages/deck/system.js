@@ -1,6 +1,6 @@
 // The deck and the system around the page: the lock screen's controls, and a screen that stays on.
 
-/** Half of the controls' positions are told by the element itself. */
+/** The controls of the lock screen. The browser takes the position from the element itself. */
 export class System {
   /** @type {WakeLockSentinel|null} */
   #lock = null;
