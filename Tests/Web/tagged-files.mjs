@@ -1,8 +1,10 @@
 // Music files with tags: made by ffmpeg, lame, flac, oggenc and opusenc once a run, and by hand where no program writes them.
+//   node Tests/Web/tagged-files.mjs FOLDER NAME…   writes some of those that programs make
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { joined } from './mutations.mjs';
 
 /** What programs write as tags. */
@@ -194,4 +196,9 @@ export function wave(before, samples, after = [], riff = 'RIFF') {
   const format = chunk('fmt ', joined(little(1, 2), little(1, 2), little(8000, 4), little(8000, 4), little(1, 2), little(8, 2)));
   const body = joined(latin('WAVE'), ...before, format, chunk('data', samples), ...after);
   return joined(latin(riff), little(body.length, 4), body);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [into, ...names] = process.argv.slice(2);
+  for (const name of names) writeFileSync(join(into, name), file(name));
 }
