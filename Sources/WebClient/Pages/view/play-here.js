@@ -192,9 +192,11 @@ export function playHere(app) {
     clearTimeout(timer);
     device = app.playing ?? device;
     const { member } = room.deck;
-    if (member !== undefined) last = { member, goneAt: -Infinity };
-    // A device that stops on purpose pauses first.
-    else if (last.goneAt === -Infinity && last.member !== undefined) last.goneAt = room.playback.status === 'playing' && link.state === 'live' ? performance.now() : 0;
+    if (member !== undefined) last = { member, goneAt: Infinity };
+    else if (last.goneAt === Infinity) {
+      // A device that stops on purpose pauses first.
+      last = room.playback.status === 'playing' && link.state === 'live' ? { ...last, goneAt: performance.now() } : { member, goneAt: -Infinity };
+    }
     const isOn = device?.phase === 'on';
     const need = device && needs(room, device);
     if (isOn) here();
