@@ -15,6 +15,7 @@
  *
  * @typedef {object} Library
  * @property {Map<string, Song>} songs
+ * @property {{ permission?: string }} [state]
  * @property {(song: any) => Promise<File>} file
  * @property {(sourceId: string, found: { lufs: number | null, waveform?: Uint8Array, durationMs?: number }) => unknown} remember
  */
@@ -51,6 +52,12 @@ export class Analysis {
    * @type {Map<string, number>}
    */
   #later = new Map();
+  /**
+   * Whether files could be read, when songs were wanted the last time.
+   *
+   * @type {string | undefined}
+   */
+  #permission;
   /** @type {Worker | null} */
   #worker = null;
   #isReady = false;
@@ -84,6 +91,9 @@ export class Analysis {
    * @param {string[]} sourceIds
    */
   want(sourceIds) {
+    const permission = this.#library.state?.permission;
+    if (permission !== this.#permission) this.#later.clear();
+    this.#permission = permission;
     this.#wanted = [...new Set(sourceIds)];
     void this.#run();
   }
@@ -118,9 +128,10 @@ export class Analysis {
       clearTimeout(this.#idle);
       this.#current = song;
       const result = await this.#look(song).catch(() => ({ failed: 'unreadable' }));
-      this.#later.delete(song.sourceId);
-      if ('failed' in result && PASSING.includes(result.failed)) this.#later.set(song.sourceId, performance.now());
-      else await this.#remember(song, result);
+      const why = 'failed' in result ? result.failed : '';
+      // Without a worker, no other song will do better.
+      for (const one of why === 'worker' ? this.#waiting() : [song]) this.#later.set(one.sourceId, performance.now());
+      if (!PASSING.includes(why)) await this.#remember(song, result);
       this.#current = null;
     }
     clearTimeout(this.#idle);
