@@ -144,6 +144,14 @@ export async function budget() {
   return Math.min(MOST_BYTES, quota / 2);
 }
 
+/** Removes the copies. One that is being written cannot be: who writes it does so afterwards. */
+async function dropFolder() {
+  const top = await navigator.storage.getDirectory();
+  const all = await top.getDirectoryHandle(NAME);
+  for await (const { name } of all.values()) await all.removeEntry(name).catch(() => {});
+  await top.removeEntry(NAME);
+}
+
 /** Removes all records and copies of this browser. Rejects nothing. */
 export async function forget() {
   await Promise.all([
@@ -155,7 +163,7 @@ export async function forget() {
         resolve(null);
       }
     }),
-    (async () => (await navigator.storage.getDirectory()).removeEntry(NAME, { recursive: true }))().catch(() => {}),
+    dropFolder().catch(() => {}),
   ]);
 }
 

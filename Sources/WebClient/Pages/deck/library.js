@@ -2,7 +2,8 @@
 
 import { sameSong } from '../room/same-song.js';
 import { dropped, picked, walk } from './items.js';
-import { Records, allowed, budget, dropFile, forget, handleAt, keepFile, keptFile } from './kept.js';
+import { Records, budget, dropFile, forget, keepFile } from './kept.js';
+import { FileProblem, Places } from './places.js';
 import { pictureOf, readSong, trackOf, typed } from './song.js';
 
 /** Songs that a library holds. */
@@ -16,20 +17,7 @@ const TELL_EVERY_MS = 250;
 /** @typedef {import('./items.js').Item} Item */
 /** @typedef {{ name: string, why: import('./song.js').Why | 'full' }} Skipped */
 
-/**
- * Where a song's file is: at a path of a handle, as a copy since `keptAt` (in ms), or in `file` until the page is left.
- *
- * @typedef {{ root?: string, path?: string[], keptAt?: number, file?: File }} Place
- */
-
-/** Says why a file cannot be opened: it needs the person's permission, is gone, or is another one now. */
-export class FileProblem extends Error {
-  /** @param {'permission' | 'gone' | 'changed'} why */
-  constructor(why) {
-    super(why);
-    this.why = why;
-  }
-}
+export { FileProblem };
 
 /** The DJ's files, as this browser keeps them. Made by `open`. */
 export class Library {
@@ -46,10 +34,6 @@ export class Library {
    */
   onChange = null;
 
-  /** @type {Map<string, Place>} */
-  #places = new Map();
-  /** @type {Map<string, import('./kept.js').Root>} */
-  #roots = new Map();
   /**
    * What was found out of files that are not here any more.
    *
@@ -63,19 +47,22 @@ export class Library {
    */
   #names = null;
   #records;
+  #places;
   /**
    * Copies are made one after another.
    *
    * @type {Promise<unknown>}
    */
   #keeping = Promise.resolve();
-  /** @type {'granted' | 'prompt' | 'denied'} */
-  #permission = 'granted';
   #persisted = false;
 
-  /** @param {Records} records */
-  constructor(records) {
+  /**
+   * @param {Records} records
+   * @param {Places} places
+   */
+  constructor(records, places) {
     this.#records = records;
+    this.#places = places;
   }
 
   /**
@@ -84,19 +71,18 @@ export class Library {
    * @returns {Promise<Library>} never rejects
    */
   static async open() {
-    const library = new Library(await Records.open());
-    const { songs, roots } = await library.#records.all();
-    library.#roots = roots;
+    const records = await Records.open(), { songs, roots } = await records.all();
+    const places = new Places(roots), library = new Library(records, places);
     for (const { root, path, keptAt, ...song } of songs) {
-      if (song.kept === 'opfs' || roots.has(root)) {
+      if (song.kept === 'opfs' || places.has(root)) {
         library.songs.set(song.sourceId, song);
-        library.#places.set(song.sourceId, { root, path, keptAt });
+        places.set(song.sourceId, { root, path, keptAt });
       } else {
-        library.#past.set(song.sourceId, song);
+        library.#past.set(song.sourceId, { ...song, kept: 'memory' });
       }
     }
     library.#persisted = await navigator.storage?.persisted?.().catch(() => false) ?? false;
-    for (const root of roots.values()) if (library.#permission === 'granted') library.#permission = await allowed(root, false);
+    await places.review(false);
     return library;
   }
 
@@ -106,7 +92,7 @@ export class Library {
    * @returns {{ count: number, permission: 'granted' | 'prompt' | 'denied', persisted: boolean, bytes: number }}
    */
   get state() {
-    return { count: this.songs.size, permission: this.#permission, persisted: this.#persisted, bytes: this.#copied() };
+    return { count: this.songs.size, permission: this.#places.permission, persisted: this.#persisted, bytes: this.#copied() };
   }
 
   /**
@@ -124,8 +110,6 @@ export class Library {
     const skipped = [];
     /** @type {Song[]} */
     const unwritten = [];
-    /** @type {Map<import('./kept.js').Root, string>} */
-    const roots = new Map();
     const count = { waiting: 0 };
     let done = 0, told = 0;
     for await (const { name, open, root, path } of walk(await items, count)) {
@@ -137,14 +121,12 @@ export class Library {
         skipped.push({ name, why: song });
         continue;
       }
-      /** @type {Place} */
-      const place = root ? { root: roots.get(root) ?? crypto.randomUUID(), path } : { ...this.#places.get(song.sourceId), file: await open() };
-      if (root && place.root) {
+      if (root) {
+        if (song.kept === 'opfs') await dropFile(song.sourceId);
         song.kept = 'handle';
-        roots.set(root, place.root);
-        this.#roots.set(place.root, root);
       }
-      this.#places.set(song.sourceId, place);
+      const other = this.#places.set(song.sourceId, root ? { root: await this.#places.rootOf(root), path } : { ...this.#places.get(song.sourceId), file: await open() });
+      if (other) await this.remove(other);
       this.songs.set(song.sourceId, song);
       this.#names?.set(sameSong(song), song.sourceId);
       added.set(song.sourceId, song);
@@ -200,31 +182,17 @@ export class Library {
    */
   async file(song) {
     try {
-      const file = await this.#open(song);
-      if (!file) throw new FileProblem('gone');
+      const file = await this.#places.open(song);
       if (file.size !== song.size) throw new FileProblem('changed');
       // The file may have gone since the browser looked.
       await file.slice(0, 1).arrayBuffer();
       return typed(file, song);
     } catch (error) {
+      if (error instanceof FileProblem && error.why === 'permission') this.onChange?.();
       if (error instanceof FileProblem) throw error;
       const { name } = /** @type {DOMException} */ (error);
       throw new FileProblem(/^(NotAllowed|Security)Error$/.test(name) ? 'permission' : name === 'NotReadableError' ? 'changed' : 'gone');
     }
-  }
-
-  /** @param {Song} song */
-  async #open(song) {
-    const { root, path, file } = this.#places.get(song.sourceId) ?? /** @type {Place} */ ({});
-    const handle = this.#roots.get(root ?? '');
-    if (!handle) return song.kept === 'opfs' ? keptFile(song.sourceId).catch((error) => file ?? Promise.reject(error)) : file;
-    const permission = await allowed(handle, false);
-    if (permission !== 'granted') {
-      this.#permission = permission;
-      this.onChange?.();
-      throw new FileProblem('permission');
-    }
-    return (await handleAt(handle, path ?? [])).getFile();
   }
 
   /**
@@ -233,10 +201,9 @@ export class Library {
    * @returns {Promise<boolean>} whether all may be opened
    */
   async renew() {
-    this.#permission = 'granted';
-    for (const root of this.#roots.values()) if (this.#permission === 'granted') this.#permission = await allowed(root, true);
+    await this.#places.review(true);
     this.onChange?.();
-    return this.#permission === 'granted';
+    return this.#places.permission === 'granted';
   }
 
   /**
@@ -259,14 +226,16 @@ export class Library {
    */
   async #keep(sourceId, queued) {
     const song = this.songs.get(sourceId), place = this.#places.get(sourceId);
-    if (!song || !place || song.kept === 'handle' || !this.#records.isOpen) return song?.kept === 'handle' && this.#records.isOpen;
+    if (!song || song.kept === 'handle' || !this.#records.isOpen) return song?.kept === 'handle' && this.#records.isOpen;
     if (song.kept === 'memory') {
       if (!place.file) return false;
       const most = await budget();
       const others = [...this.songs.values()].filter((one) => one.kept === 'opfs' && !queued.has(one.sourceId));
-      others.sort((a, b) => (this.#places.get(a.sourceId)?.keptAt ?? 0) - (this.#places.get(b.sourceId)?.keptAt ?? 0));
+      others.sort((a, b) => (this.#places.get(a.sourceId).keptAt ?? 0) - (this.#places.get(b.sourceId).keptAt ?? 0));
       while (others.length && this.#copied() + song.size > most) await this.#release(/** @type {Song} */ (others.shift()));
       if (this.#copied() + song.size > most || !await keepFile(sourceId, place.file)) return false;
+      // Everything was removed meanwhile.
+      if (!this.#records.isOpen) return dropFile(sourceId).then(() => false);
       song.kept = 'opfs';
     }
     place.keptAt = Date.now();
@@ -289,7 +258,7 @@ export class Library {
    */
   async #release(song) {
     song.kept = 'memory';
-    if (!this.#places.get(song.sourceId)?.file) {
+    if (!this.#places.get(song.sourceId).file) {
       this.songs.delete(song.sourceId);
       this.#past.set(song.sourceId, song);
       this.#names = null;
@@ -326,21 +295,18 @@ export class Library {
 
   /** @param {string} sourceId */
   async remove(sourceId) {
-    const song = this.songs.get(sourceId), { root, path } = this.#places.get(sourceId) ?? /** @type {Place} */ ({});
+    const song = this.songs.get(sourceId);
     this.songs.delete(sourceId);
-    this.#places.delete(sourceId);
     this.#past.delete(sourceId);
     this.#names = null;
-    const isOwn = root !== undefined && !path?.length;
-    if (isOwn) this.#roots.delete(root);
-    await this.#records.remove(sourceId, isOwn ? root : undefined);
+    await this.#records.remove(sourceId, this.#places.remove(sourceId));
     if (song?.kept === 'opfs') await dropFile(sourceId);
     this.onChange?.();
   }
 
   /** Forgets everything, as signing out does. From then on this library keeps nothing. */
   async clear() {
-    for (const map of [this.songs, this.#places, this.#past, this.#roots]) map.clear();
+    for (const map of [this.songs, this.#places, this.#past]) map.clear();
     this.#names = null;
     this.#records.close();
     await forget();
@@ -358,14 +324,7 @@ export class Library {
 
   /** @param {Song[]} songs */
   async #write(songs) {
-    /** @type {Map<string, import('./kept.js').Root>} */
-    const roots = new Map();
-    await this.#records.put(songs.map((song) => {
-      const { root, path, keptAt } = this.#places.get(song.sourceId) ?? {};
-      const handle = this.#roots.get(root ?? '');
-      if (root && handle) roots.set(root, handle);
-      return { ...song, root, path, keptAt };
-    }), roots);
+    await this.#records.put(...this.#places.records(songs));
   }
 
   /** Asks the browser to remove nothing by itself. Some ask the person: nobody waits for it. */
