@@ -16,6 +16,7 @@ export class Claim {
   #isOurs = false;
   /** The connection changed: who is the deck now is looked at anew. */
   #isBack = false;
+  #connection = 0;
   #askedAt = -Infinity;
   #answered = false;
   /** @type {(() => void)|null} */
@@ -87,6 +88,13 @@ export class Claim {
       if (!isLive) this.#claimedAt = this.#askedAt = -Infinity;
       this.#isOurs = false;
       return false;
+    }
+    if (this.store.connections !== this.#connection) {
+      // The one before had its own claim, which the server may still hold.
+      this.#connection = this.store.connections;
+      this.#isBack ||= this.#isOurs;
+      this.#isOurs = false;
+      this.#claimedAt = this.#askedAt = -Infinity;
     }
     const { member, here } = room.deck;
     if (here) {

@@ -69,6 +69,8 @@ export class Store {
   session = null;
   /** @type {Link} */
   link;
+  /** Connections that the room has been followed by so far: one may take another's place while the link stays live. */
+  connections = 0;
   #dirty = 0;
   #isScheduled = false;
   /** @type {Set<{mask: number, callback: (changed: number) => void}>} */
@@ -483,7 +485,10 @@ export class Store {
 
   /** @param {number|undefined} keyed */
   #live(keyed) {
-    if (!this.#follows) this.#keyedThen = keyed ?? undefined;
+    if (!this.#follows) {
+      this.#keyedThen = keyed ?? undefined;
+      this.connections += 1;
+    }
     this.#follows = this.#port !== null;
     if (this.link.state !== 'live') this.#setLink({ state: 'live', since: this.monotonic() });
     this.#settleAcked();
