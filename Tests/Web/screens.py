@@ -642,7 +642,7 @@ def note(page, text):
     return page.locator(".device-note", has_text=text)
 
 
-@scene
+@narrow_scene
 def which_device_plays(stage):
     party = stage.party()
     page = stage.dj(party)
@@ -681,7 +681,7 @@ def the_deck(stage):
 
 
 @narrow_scene
-def what_a_deck_needs(stage):
+def what_a_deck_needs_and_adding_files(stage):
     party = stage.party()
     page = stage.dj(party)
     steps.on_air(page, "Maré Alta")
@@ -702,12 +702,7 @@ def what_a_deck_needs(stage):
     page.get_by_role("button", name="Playing on this device").click()
     dialog(page).get_by_text("no page set its volume").wait_for()
     yield "deck-panel-fixed-volume", page
-
-
-@narrow_scene
-def adding_files(stage):
-    party = stage.party()
-    page = stage.dj(party)
+    close_dialog(page)
     steps.pretend_deck(page)
     steps.pane(page, "pool").get_by_role("button", name="Add music").click()
     files = dialog(page).get_by_role("button", name="Choose files")
@@ -736,7 +731,7 @@ def a_deck_off_line(stage):
     steps.pretend_deck(page, leading=True)
     yield "deck-off-line", page
     wire.come_up()
-    steps.draw_again(page)
+    steps.connect_now(page)
     bar.wait_for(state="detached", timeout=30_000)
     steps.pretend_deck(page)
     page.locator(".toast", has_text="The room knows what was played.").wait_for()

@@ -159,6 +159,11 @@ def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=Non
         }""", json.dumps({"away": list(away), "waiting": waiting, "missing": missing, "skipInMs": skipInMs, "next": next, "fields": fields}))
 
 
+def connect_now(page):
+    """Has a page that has no connection try to get one."""
+    page.evaluate("() => import(document.querySelector('script[type=module]').src).then(({app}) => app.link.retryNow())")
+
+
 def tell_event(page, event):
     """Has a page get an event about the song on air, as the next one of its room."""
     page.evaluate("""event => import(document.querySelector('script[type=module]').src).then(({app}) => {

@@ -555,7 +555,7 @@ export const de = {
     skip: 'Überspringen',
     seconds: (/** @type {number} */ s) => `${s} s`,
     away: 'Nicht auf diesem Gerät',
-    looking: (/** @type {number} */ n, /** @type {string} */ shown) => `Hört in ${shown} ${plural(n, 'Song', 'Songs')} hinein`,
+    looking: (/** @type {number} */ n, /** @type {string} */ shown) => `Hört ${shown} ${plural(n, 'Song', 'Songs')} durch`,
 
     volume: 'Lautstärke',
     percent: (/** @type {number} */ n) => `${n} %`,

@@ -23,6 +23,8 @@ import { marks } from './lists.js';
 
 /** After a deck has vanished others are asked to take over only after this time, in which it may come back. */
 const GRACE_MS = 15_000;
+/** The longest title that is told whole, in scalars. */
+const LONGEST_TITLE = 40;
 
 /**
  * The line, and for a laptop what stands beside the transport.
@@ -122,7 +124,7 @@ export function playHere(app) {
         buttons: [find(missing.track), { label: t.deck.skip, act: () => act((made) => made.skipMissing()), untilMs: missing.skipAtMs }],
       };
     }
-    if (next && !next.isHere) return { form: t.deck.missingNext, name: next.track.title, icon: 'search', buttons: [find(next.track)] };
+    if (next && !next.isHere) return { form: t.deck.missingNext, name: short(next.track.title), icon: 'search', buttons: [find(next.track)] };
     return null;
   };
 
@@ -254,6 +256,16 @@ export function playHere(app) {
       marks.of = null;
     },
   };
+}
+
+/**
+ * A title for a sentence beside buttons.
+ *
+ * @param {string} title
+ */
+function short(title) {
+  const scalars = [...title];
+  return scalars.length > LONGEST_TITLE ? `${scalars.slice(0, LONGEST_TITLE - 1).join('').trimEnd()}…` : title;
 }
 
 /**
