@@ -3,7 +3,7 @@
 // On line it follows the room: each action here is a command, and the room's events decide. Without the room it leads:
 // queue and playback go on here, and what was heard is kept until one `syncDeck` makes the room agree.
 
-import { isLogged, syncCommand } from './sync.js';
+import { isLogged, onAirAmong, syncCommand } from './sync.js';
 
 /**
  * @typedef {import('../wire/messages').Command} Command
@@ -14,12 +14,13 @@ import { isLogged, syncCommand } from './sync.js';
  * A song that is or was heard. An entry below 0 is one that the room has not been told. Times are the server's, in ms.
  *
  * @typedef {{entry: number, track: number, startedAtMs: number, positionMs: number, atMs: number, playing: boolean,
- *   playedMs: number}} Song  heard for `playedMs` until `atMs`
+ *   playedMs: number, isGone?: boolean}} Song  heard for `playedMs` until `atMs`; `isGone`: nothing comes out
  * @typedef {{entry: number, track: number, addedBy?: number}} Item
  * @typedef {{song: Song, endedAtMs: number, playedMs: number, reason: 'ended'|'skipped'}} Played
  * @typedef {{do: 'play', song: Song, fade: boolean} | {do: 'pause'|'resume'|'stop'} | {do: 'seek', positionMs: number}
  *   | {do: 'send', command: Command} | {do: 'missing', track: number}} Step
- * @typedef {{song: Song|null, queue: Item[], played: Played[], leading: boolean, known: number[]}} Saved
+ * @typedef {{song: Song|null, queue: Item[], played: Played[], leading: boolean, known: number[], isDry: boolean,
+ *   isUnsure: boolean, pending: Command[]}} Saved
  */
 
 /** The room has this long to say what follows a song; then the deck goes on by itself. */
@@ -38,9 +39,18 @@ const PLAYED = 2000;
 const LATE_MS = 500;
 /** Refused syncs before the room wins. */
 const TRIES = 4;
+/** A sync that the server cannot take now is sent again after this time. */
+const RETRY_MS = 2000;
 
-/** Commands that change the sound. */
+/** Commands that change the sound, and those that put another song on air. */
 const SOUND = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish']);
+const MOVES = new Set(['play', 'skip', 'finish']);
+/** Those that mean nothing to a song whose end has been asked for. */
+const ENDS = new Set(['seek', 'skip', 'finish']);
+/** Refusals that say nothing about the command: the deck goes on by itself. */
+const PASSING = new Set(['rate_limited', 'unavailable', 'internal']);
+/** What a command gets whose answer does not come: the link is lost, and says so itself. */
+const LOST = new Set(['offline', 'outcome_unknown']);
 
 export class Deck {
   /** @type {Song|null} */
@@ -74,20 +84,20 @@ export class Deck {
    * @type {Set<number>}
    */
   #spent = new Set();
-  /** @type {Command[]} commands without an answer */
+  /** @type {{command: Command, sentAt: number}[]} commands without an answer */
   #pending = [];
   /**
-   * The `finish` that was asked for.
+   * The song whose end was asked for.
    *
-   * @type {{entry: number, atMs: number}|null}
+   * @type {{entry: number, atMs: number, isOver: boolean}|null}  `isOver`: the sound has come to its end since
    */
   #asked = null;
   /**
    * The room's playback that the song was compared with.
    *
-   * @type {unknown}
+   * @type {string}
    */
-  #seen = null;
+  #seen = '';
   /**
    * When the song began to run, until it has been compared with the room.
    *
@@ -97,11 +107,17 @@ export class Deck {
   #lastOwn = 0;
   #lastMissing = 0;
   #changes = 0;
+  /** Nothing was left to play. */
+  #isDry = false;
+  /** A sync was sent, and its outcome is not known. */
+  #isUnsure = false;
   #tries = 0;
+  #retryAtMs = 0;
   /**
    * What a sync has told.
    *
-   * @type {{song: Song|null, told: number, changes: number, isWhole: boolean}|null}
+   * @type {{song: Song|null, told: number, changes: number, isWhole: boolean, seen: Map<number, Item>}|null}  `seen`:
+   *   entries that have waited since
    */
   #syncing = null;
 
@@ -117,14 +133,21 @@ export class Deck {
     if (!saved) return;
     Object.assign(this, { song: saved.song, queue: saved.queue, played: saved.played, leading: saved.leading });
     this.#known = new Set(saved.known);
-    this.#lastOwn = -Math.min(0, saved.song?.entry ?? 0, ...saved.queue.map(({ entry }) => entry), ...saved.played.map(({ song }) => song.entry));
+    this.#isDry = saved.isDry;
+    this.#isUnsure = saved.isUnsure;
+    this.#pending = saved.pending.map((command) => ({ command, sentAt: 0 }));
+    this.#lastOwn = Math.min(0, saved.song?.entry ?? 0, ...saved.queue.map(({ entry }) => entry), ...saved.played.map(({ song }) => song.entry));
     for (const { song } of saved.played) this.#spent.add(song.track);
+    if (saved.song) this.#spent.add(saved.song.track);
   }
 
   /** @returns {Saved} what a reload needs */
   toSaved() {
     const { song, queue, played, leading } = this;
-    return { song, queue, played, leading, known: [...this.#known] };
+    return {
+      song, queue, played, leading, known: [...this.#known], isDry: this.#isDry, isUnsure: this.#isUnsure,
+      pending: this.#pending.map(({ command }) => command),
+    };
   }
 
   /**
@@ -139,7 +162,7 @@ export class Deck {
   /** The track that probably comes next: what the room says decides. */
   get next() {
     const item = this.queue[0];
-    return item ? item.track : this.#request(() => true);
+    return item ? item.track : this.#request();
   }
 
   // -- From the room
@@ -157,18 +180,11 @@ export class Deck {
     this.live = live;
     if (live) return this.room(room, now);
     this.#syncing = null;
-    const lost = this.#pending;
+    const lost = this.#pending.map(({ command }) => command);
     this.#pending = [];
-    const steps = [];
-    if (wasLive && !this.leading) {
-      this.#know();
-      // What was asked for last, and perhaps was not done, is done here.
-      const last = lost.at(-1);
-      if (last?.type === 'finish') steps.push(...this.#alone({ type: last.missing ? 'skip' : 'finish' }, now));
-      else if (last?.type === 'skip' || last?.type === 'play') steps.push(...this.#alone(last, now));
-      else if (last) this.#changed();
-    }
-    return steps;
+    if (!wasLive || this.leading) return [];
+    this.#know();
+    return this.#redo(lost, now);
   }
 
   /**
@@ -181,6 +197,7 @@ export class Deck {
   room(room, now) {
     this.#room = room;
     if (!this.live) return [];
+    for (const one of this.#syncing ? room.queue : []) if (!this.#known.has(one.entry)) this.#syncing?.seen.set(one.entry, one);
     return this.leading ? this.#tell(now) : this.#follow(now);
   }
 
@@ -193,20 +210,33 @@ export class Deck {
    * @returns {Step[]}
    */
   answered(command, refusal, now) {
-    this.#pending = this.#pending.filter((one) => one !== command);
+    if (refusal && LOST.has(refusal)) return [];
+    const pending = this.#pending.find((one) => one.command === command);
+    this.#pending = this.#pending.filter((one) => one !== pending);
     if (!this.live) return [];
     if (command.type === 'syncDeck') return this.#synced(refusal, now);
     if (this.leading) return this.#tell(now);
-    return this.#follow(now);
+    if (refusal && pending) {
+      this.#seen = '';
+      if (PASSING.has(refusal)) {
+        this.#know();
+        return [...this.#redo([command], now), ...this.#tell(now)];
+      }
+      const isOver = MOVES.has(command.type) && this.#asked?.isOver;
+      if (MOVES.has(command.type)) this.#asked = null;
+      if (isOver) return this.ended(now);
+    }
+    return this.#follow(now, pending && !refusal ? now - pending.sentAt : 0);
   }
 
   /**
    * Plays what the room plays.
    *
    * @param {number} now
+   * @param {number} tookMs  the time that an own command took, by which the room's position may be late
    * @returns {Step[]}
    */
-  #follow(now) {
+  #follow(now, tookMs = 0) {
     const room = /** @type {Room} */ (this.#room);
     const { playback } = room;
     this.queue = room.queue.slice();
@@ -218,9 +248,10 @@ export class Deck {
       return [{ do: 'stop' }];
     }
     const told = { positionMs: playback.positionMs, atMs: playback.atMs, playing: playback.status === 'playing' };
+    const seen = JSON.stringify([playback.entry, told]);
     if (this.song?.entry !== playback.entry) {
       this.#clear();
-      this.#seen = playback;
+      this.#seen = seen;
       this.song = { entry: playback.entry, track: playback.track, startedAtMs: playback.startedAt, playedMs: 0, ...told };
       const isNew = told.playing && told.positionMs === 0 && now - told.atMs < 2000;
       // A song that has just begun is heard from its beginning.
@@ -228,8 +259,8 @@ export class Deck {
       else this.#at(0, now);
       return this.#begin(this.song, now);
     }
-    if (this.#seen === playback) return [];
-    this.#seen = playback;
+    if (this.#seen === seen) return [];
+    this.#seen = seen;
     const { song } = this, steps = /** @type {Step[]} */ ([]);
     const there = told.positionMs + (told.playing ? Math.max(0, now - told.atMs) : 0);
     if (song.playing !== told.playing) {
@@ -237,9 +268,28 @@ export class Deck {
       song.playing = told.playing;
       steps.push({ do: told.playing ? 'resume' : 'pause' });
     }
-    if (Math.abs(there - this.position(now)) > JUMP_MS) {
+    if (Math.abs(there - this.position(now)) > JUMP_MS + tookMs) {
       this.#at(there, now);
       steps.push({ do: 'seek', positionMs: there });
+    }
+    return steps;
+  }
+
+  /**
+   * Does here what was asked of the room, which perhaps has not done it.
+   *
+   * @param {Command[]} commands
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  #redo(commands, now) {
+    const steps = [];
+    let moves = false;
+    for (const command of commands) {
+      moves ||= MOVES.has(command.type);
+      // The sound has followed the others at once. A seek was for the song before.
+      if (moves && command.type !== 'seek') steps.push(...this.#alone(command, now));
+      else this.#changed();
     }
     return steps;
   }
@@ -251,8 +301,9 @@ export class Deck {
    */
   #begin(song, now, fade = true) {
     this.#runsSince = null;
-    if (this.isHere(song.track)) return [{ do: 'play', song, fade }];
-    return this.gone(now);
+    if (!this.isHere(song.track)) return this.gone(now);
+    song.isGone = undefined;
+    return [{ do: 'play', song, fade }];
   }
 
   #clear() {
@@ -281,9 +332,14 @@ export class Deck {
   act(command, now) {
     if (!this.live || this.leading) return [...this.#alone(command, now), ...this.#tell(now)];
     const { song } = this, steps = /** @type {Step[]} */ ([]);
-    if (command.type === 'finish' || command.type === 'skip') this.#asked = song && { entry: song.entry, atMs: now };
-    else steps.push(...this.#sound(command, now));
-    if (SOUND.has(command.type)) this.#pending.push(command);
+    // Its end has been asked for.
+    if (song && this.#asked?.entry === song.entry && ENDS.has(command.type)) return [];
+    if (MOVES.has(command.type)) {
+      if (command.type === 'finish') this.#at(this.position(now), now);
+      const isAsked = song && this.#asked?.entry === song.entry;
+      if (!isAsked) this.#asked = { entry: song?.entry ?? 0, atMs: now, isOver: command.type === 'finish' };
+    } else steps.push(...this.#sound(command, now));
+    if (SOUND.has(command.type)) this.#pending.push({ command, sentAt: now });
     return [...steps, { do: 'send', command }];
   }
 
@@ -295,7 +351,12 @@ export class Deck {
    */
   ended(now) {
     const { song } = this;
-    if (!song || this.#asked?.entry === song.entry) return [];
+    if (!song) return [];
+    if (this.#asked?.entry === song.entry) {
+      this.#at(this.position(now), now);
+      Object.assign(this.#asked, { isOver: true, atMs: now });
+      return [];
+    }
     return this.act({ type: 'finish', entry: song.entry }, now);
   }
 
@@ -308,6 +369,8 @@ export class Deck {
   gone(now) {
     const { song } = this;
     if (!song) return [];
+    this.#at(this.position(now), now);
+    song.isGone = true;
     const wait = this.#room?.settings.queueMode === 'dj' ? MISSING_DJ_MS : Math.max(0, this.#lastMissing + MISSING_MS - now);
     this.skipAtMs = now + wait;
     return [{ do: 'missing', track: song.track }, ...this.tick(now)];
@@ -323,7 +386,8 @@ export class Deck {
     const { song } = this;
     if (!song || this.skipAtMs === null || !this.isHere(song.track)) return [];
     this.skipAtMs = null;
-    return [{ do: 'play', song, fade: false }];
+    this.#at(0, now);
+    return this.#begin(song, now, false);
   }
 
   /**
@@ -359,8 +423,8 @@ export class Deck {
     const told = playback.positionMs + now - playback.atMs;
     if (Math.abs(told - positionMs) <= CORRECT_MS + this.errorMs()) return [];
     const length = this.#room?.tracks.get(song.track)?.durationMs ?? Infinity;
-    const command = { type: 'seek', positionMs: Math.round(Math.min(positionMs, length)) };
-    this.#pending.push(command);
+    const command = { type: 'seek', positionMs: Math.max(0, Math.round(Math.min(positionMs, length))) };
+    this.#pending.push({ command, sentAt: now });
     return [{ do: 'send', command }];
   }
 
@@ -377,9 +441,13 @@ export class Deck {
    */
   resume(now) {
     const { song } = this;
-    if (!song) return [];
-    song.atMs = now;
-    this.#changed();
+    if (song) song.atMs = now;
+    const lost = this.#pending.map(({ command }) => command);
+    this.#pending = [];
+    const steps = this.leading ? [] : this.#redo(lost, now);
+    if (!song) return steps;
+    if (this.song !== song) return steps;
+    if (song.playing) this.#changed();
     return this.#begin(song, now, false);
   }
 
@@ -397,17 +465,17 @@ export class Deck {
       if (this.live && !this.leading) return this.act({ type: 'finish', entry: song.entry, missing: true }, now);
       return [...this.#alone({ type: 'skip' }, now), ...this.#tell(now)];
     }
-    if (song && this.live && !this.leading && this.#asked?.entry === song.entry && now >= this.#asked.atMs + ANSWER_MS) {
-      this.#know();
-      return this.#alone({ type: 'finish' }, now);
-    }
-    return [];
+    if (now < this.dueAtMs) return [];
+    if (this.leading) return this.#tell(now);
+    this.#know();
+    return this.#redo(this.#pending.map(({ command }) => command), now);
   }
 
   /** The time at which `tick` is due, or Infinity. */
   get dueAtMs() {
-    const asked = this.live && !this.leading && this.#asked ? this.#asked.atMs + ANSWER_MS : Infinity;
-    return Math.min(asked, this.skipAtMs ?? Infinity);
+    const asked = !this.leading && this.#asked && this.#pending.length > 0 ? this.#asked.atMs + ANSWER_MS : Infinity;
+    const again = this.leading && this.#retryAtMs > 0 ? this.#retryAtMs : Infinity;
+    return Math.min(this.live ? asked : Infinity, this.live ? again : Infinity, this.skipAtMs ?? Infinity);
   }
 
   // -- Without the room
@@ -425,28 +493,28 @@ export class Deck {
    * @returns {Step[]}
    */
   #alone(command, now) {
-    this.#changed();
-    const place = this.queue.findIndex(({ entry }) => entry === command.entry);
-    const item = this.queue[place];
+    const item = this.queue.find(({ entry }) => entry === command.entry);
+    const rest = this.queue.filter((one) => one !== item);
     switch (command.type) {
-      case 'finish': return this.#advance('ended', now);
-      case 'skip': return this.#advance('skipped', now);
+      case 'finish': return this.song && command.entry === this.song.entry ? this.#advance(command.missing ? 'skipped' : 'ended', now) : [];
+      case 'skip': return this.song ? this.#advance('skipped', now) : [];
       case 'play':
-        if (item) this.queue = [item, ...this.queue.filter((one) => one !== item)];
-        return this.song && !item ? [] : this.#advance('skipped', now);
+        if (this.song && command.entry === this.song.entry) return this.#alone({ type: 'resume' }, now);
+        if (item) this.queue = [item, ...rest];
+        return item || (command.entry === undefined && rest.length > 0) ? this.#advance('skipped', now) : [];
       case 'enqueue':
-        this.queue = this.queue.slice();
-        this.queue.splice(/** @type {number} */ (command.at ?? this.queue.length), 0, { entry: --this.#lastOwn, track: /** @type {number} */ (command.track) });
+        this.#changed();
+        this.queue = rest;
+        rest.splice(/** @type {number} */ (command.at ?? rest.length), 0, { entry: --this.#lastOwn, track: /** @type {number} */ (command.track) });
         return [];
       case 'dequeue':
-        this.queue = this.queue.filter((one) => one !== item);
-        return [];
       case 'move':
         if (!item) return [];
-        this.queue = this.queue.filter((one) => one !== item);
-        this.queue.splice(/** @type {number} */ (command.to), 0, item);
+        this.#changed();
+        this.queue = rest;
+        if (command.type === 'move') rest.splice(/** @type {number} */ (command.to), 0, item);
         return [];
-      default: return this.#sound(command, now);
+      default: return this.#sound(command, now, true);
     }
   }
 
@@ -455,19 +523,19 @@ export class Deck {
    *
    * @param {Command} command
    * @param {number} now
+   * @param {boolean} [isAlone]
    * @returns {Step[]}
    */
-  #sound(command, now) {
+  #sound(command, now, isAlone = false) {
     const { song } = this;
-    if (!song) return [];
+    const plays = command.type === 'resume';
+    if (!song || (command.type !== 'seek' && (song.playing === plays || (!plays && command.type !== 'pause')))) return [];
+    if (isAlone) this.#changed();
     if (command.type === 'seek') {
       const positionMs = /** @type {number} */ (command.positionMs);
       this.#at(positionMs, now);
-      this.#asked = null;
       return [{ do: 'seek', positionMs }];
     }
-    const plays = command.type === 'resume';
-    if (!plays && command.type !== 'pause') return [];
     this.#at(this.position(now), now);
     song.playing = plays;
     if (plays) this.#runsSince = null;
@@ -482,38 +550,53 @@ export class Deck {
    * @returns {Step[]}
    */
   #advance(reason, now) {
-    const { song } = this;
-    const wasMissing = this.skipAtMs !== null;
-    if (song) {
-      this.#at(this.position(now), now);
-      this.#spent.add(song.track);
-      this.played.push({ song, endedAtMs: now, playedMs: Math.round(wasMissing ? 0 : song.playedMs), reason });
-      if (this.played.length > PLAYED) this.played.shift();
-    }
+    this.#changed();
+    // A song that came to its end while the room was asked, and of which nothing was heard since, ended then.
+    const isOver = this.#asked?.isOver && this.song?.entry === this.#asked.entry && this.song.atMs <= this.#asked.atMs;
+    if (this.song) this.#end(this.song, reason, isOver && this.#asked ? this.#asked.atMs : now);
     this.#clear();
     /** @type {Step[]} */
     const steps = [];
-    let item = this.queue.shift();
-    for (; item && !this.isHere(item.track); item = this.queue.shift()) steps.push({ do: 'missing', track: item.track });
-    const track = item ? item.track : this.#request(this.isHere);
-    if (track === undefined) return [...steps, { do: 'stop' }];
-    this.#spent.add(track);
-    this.song = { entry: item?.entry ?? --this.#lastOwn, track, startedAtMs: now, positionMs: 0, atMs: now, playing: true, playedMs: 0 };
-    return [...steps, { do: 'play', song: this.song, fade: true }];
+    for (;;) {
+      const item = this.queue.shift();
+      const track = item ? item.track : this.#request();
+      this.#isDry = track === undefined;
+      if (track === undefined) return [...steps, { do: 'stop' }];
+      const song = { entry: item?.entry ?? --this.#lastOwn, track, startedAtMs: now, positionMs: 0, atMs: now, playing: true, playedMs: 0 };
+      if (this.isHere(track)) {
+        this.#spent.add(track);
+        this.song = song;
+        return [...steps, { do: 'play', song, fade: true }];
+      }
+      steps.push({ do: 'missing', track });
+      this.#end(song, 'skipped', now);
+    }
   }
 
   /**
-   * The most wanted track, where the room would choose one by itself.
+   * @param {Song} song
+   * @param {'ended'|'skipped'} reason
+   * @param {number} now
+   */
+  #end(song, reason, now) {
+    if (song === this.song) this.#at(this.position(now), now);
+    this.#spent.add(song.track);
+    this.played.push({ song, endedAtMs: now, playedMs: Math.round(song.playedMs), reason });
+    if (this.played.length > PLAYED) this.played.shift();
+  }
+
+  /**
+   * The most wanted track that is here, where the room would choose one by itself.
    *
-   * @param {(track: number) => boolean} isFit
    * @returns {number|undefined}
    */
-  #request(isFit) {
+  #request() {
     const room = this.#room;
     if (!room || room.settings.queueMode === 'dj' || room.settings.queueLocked) return undefined;
     const rest = room.settings.repeatAfterPlays;
-    const recent = new Set(rest ? [...this.played.map(({ song }) => song.track).reverse(), ...room.history.map(({ track }) => track)].slice(0, rest) : []);
-    return room.requests.find(({ track }) => !this.#spent.has(track) && !recent.has(track) && isFit(track))?.track;
+    const told = room.history.filter(({ entry }) => !this.played.some(({ song }) => song.entry === entry));
+    const recent = new Set(rest ? [...this.played.map(({ song }) => song.track).reverse(), ...told.map(({ track }) => track)].slice(0, rest) : []);
+    return room.requests.find(({ track }) => !this.#spent.has(track) && !recent.has(track) && this.isHere(track))?.track;
   }
 
   /**
@@ -523,7 +606,7 @@ export class Deck {
   #at(positionMs, now) {
     const { song } = this;
     if (!song) return;
-    song.playedMs += running(song, now);
+    if (!song.isGone) song.playedMs += running(song, now);
     song.positionMs = positionMs;
     song.atMs = now;
   }
@@ -538,26 +621,75 @@ export class Deck {
    */
   #tell(now) {
     const room = this.#room;
-    if (!room || !this.live || !this.leading || this.#pending.length > 0 || this.#syncing || this.isBusy()) return [];
-    const { song } = this;
-    // Somebody has ended the song for the room: the room plays another one, and so does the deck.
-    if ((song && isLogged(song, room)) || this.#tries >= TRIES) return this.#giveIn(now);
-    const past = now - Math.min(this.errorMs(), LATE_MS);
-    const { command, told, isWhole } = syncCommand({ ...this, known: this.#known }, room, past, this.#tries > 1);
-    this.queue = this.queue.filter(({ entry, track }) => room.tracks.has(track) && (entry < 0 || room.queue.some((one) => one.entry === entry)));
-    this.#syncing = { song: isWhole ? song : this.played[told].song, told, changes: this.#changes, isWhole };
-    this.#pending.push(command);
-    return [{ do: 'send', command }];
+    const waits = this.#pending.length > 0 || this.#syncing || this.isBusy() || now < this.#retryAtMs;
+    if (!room || !this.live || !this.leading || waits) return [];
+    this.#retryAtMs = 0;
+    const { song } = this, steps = /** @type {Step[]} */ ([]);
+    const isOver = song ? isLogged(song, room) : this.played.every((one) => isLogged(one.song, room));
+    // Others have ended the song for the room: what the room plays is played here.
+    if (this.#tries >= TRIES || (isOver && room.playback.status !== 'stopped')) {
+      const removed = room.queue.filter(({ entry }) => this.#known.has(entry) && !this.queue.some((one) => one.entry === entry));
+      this.#merge(room, false);
+      return this.#giveIn(now, removed);
+    }
+    this.#merge(room, true);
+    if (song ? isOver || !room.tracks.has(song.track) : this.#isDry) steps.push(...this.#advance('skipped', now));
+    const past = Math.floor(now - Math.min(this.errorMs(), LATE_MS));
+    const { command, told, isWhole } = syncCommand(this, room, past, this.#tries > 1);
+    this.#syncing = { song: isWhole ? this.song : this.played[told].song, told, changes: this.#changes, isWhole, seen: new Map() };
+    this.#isUnsure = true;
+    this.#pending.push({ command, sentAt: now });
+    return [...steps, { do: 'send', command }];
   }
 
-  /** @param {number} now */
-  #giveIn(now) {
-    this.leading = false;
+  /**
+   * Takes what others have changed in the room's queue meanwhile: what they added comes last, what they removed goes.
+   *
+   * @param {Room} room
+   * @param {boolean} leads  what is on air there is not what is played here
+   */
+  #merge(room, leads) {
+    const onAir = room.playback.status === 'stopped' ? null : room.playback;
+    const heard = [...this.played.map((one) => one.song), ...(this.song ? [this.song] : [])];
+    const mine = new Set([...heard, ...this.queue].map(({ entry }) => entry));
+    const isNew = (/** @type {{entry: number}} */ one) => !this.#known.has(one.entry) && !mine.has(one.entry);
+    /** @type {Item|null} */
+    let unheard = null;
+    if (leads && onAir && !onAirAmong(heard, onAir) && (mine.has(onAir.entry) || isNew(onAir))) {
+      // Nobody has heard what the room put on air: it waits again.
+      unheard = { entry: --this.#lastOwn, track: onAir.track };
+    }
+    const there = new Map(room.queue.map((one) => [one.entry, one]));
+    for (const item of this.queue) {
+      // What a sync has added, of which no answer came.
+      const same = this.#isUnsure && item.entry < 0
+        && room.queue.find((one) => one.track === item.track && one.addedBy === room.you?.member && isNew(one));
+      if (same) mine.add(item.entry = same.entry);
+    }
+    this.queue = this.queue.filter(({ entry, track }) => room.tracks.has(track) && (entry < 0 || there.has(entry)));
+    if (unheard) this.queue.unshift(unheard);
+    for (const one of room.queue) if (isNew(one)) this.queue.push(one);
+    this.#know();
+  }
+
+  /**
+   * The room wins; what was added and removed here is added and removed there.
+   *
+   * @param {number} now
+   * @param {Item[]} removed
+   * @returns {Step[]}
+   */
+  #giveIn(now, removed = []) {
+    const added = this.queue.filter(({ entry }) => entry < 0);
+    this.leading = this.#isDry = this.#isUnsure = false;
     this.played = [];
     this.#spent.clear();
     this.#tries = 0;
-    this.#seen = null;
-    return this.#follow(now);
+    this.#seen = '';
+    const steps = this.#follow(now);
+    for (const { entry } of removed) steps.push({ do: 'send', command: { type: 'dequeue', entry } });
+    for (const { track } of added) steps.push({ do: 'send', command: { type: 'enqueue', track } });
+    return steps;
   }
 
   /**
@@ -570,23 +702,25 @@ export class Deck {
     this.#syncing = null;
     if (!syncing) return [];
     if (refusal) {
-      this.#tries++;
+      this.#isUnsure = false;
+      if (PASSING.has(refusal)) this.#retryAtMs = now + RETRY_MS;
+      else this.#tries++;
       return this.#tell(now);
     }
     this.#tries = 0;
-    const { playback, queue } = room;
-    if (syncing.song && playback.status !== 'stopped' && playback.track === syncing.song.track) syncing.song.entry = playback.entry;
+    const { playback } = room;
+    if (syncing.song && playback.status !== 'stopped' && onAirAmong([syncing.song], playback)) syncing.song.entry = playback.entry;
     this.played.splice(0, syncing.told);
-    for (const item of this.queue) {
-      const same = item.entry < 0 && queue.find(({ entry, track }) => track === item.track && !this.#known.has(entry) && !this.queue.some((one) => one.entry === entry));
-      if (same) item.entry = same.entry;
-    }
-    this.#know();
-    if (syncing.isWhole && syncing.changes === this.#changes) {
-      this.#seen = playback;
-      return this.#giveIn(now);
-    }
-    return this.#tell(now);
+    this.#merge(room, false);
+    this.#isUnsure = false;
+    // What others have added while it was on its way, and what it has removed, is added again.
+    const rest = new Set([...room.history, ...room.queue, ...(playback.status === 'stopped' ? [] : [playback])].map(({ entry }) => entry));
+    const late = [...syncing.seen.values()].filter(({ entry, addedBy }) => addedBy !== room.you?.member && !rest.has(entry))
+      .map(({ track }) => ({ entry: --this.#lastOwn, track }));
+    this.queue.push(...late);
+    if (!syncing.isWhole || syncing.changes !== this.#changes) return this.#tell(now);
+    this.queue = late;
+    return this.#giveIn(now);
   }
 }
 

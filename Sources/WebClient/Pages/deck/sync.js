@@ -23,72 +23,88 @@ const APART_MS = 1000;
  */
 export function isLogged(song, room) {
   return room.history.some(({ entry, track, startedAt }) => entry === song.entry
-    || (song.entry < 0 && track === song.track && Math.abs(startedAt - song.startedAtMs) < APART_MS));
+    || (track === song.track && Math.abs(startedAt - song.startedAtMs) < APART_MS));
+}
+
+/**
+ * Which of the songs that were heard is the one that the room has on air.
+ *
+ * @param {Song[]} songs
+ * @param {import('../wire/messages').OnAir} onAir
+ * @returns {Song|undefined}
+ */
+export function onAirAmong(songs, { entry, track, startedAt }) {
+  const known = songs.find((song) => song.entry === entry);
+  if (known) return known;
+  const apart = (/** @type {Song} */ song) => Math.abs(song.startedAtMs - startedAt);
+  return songs.filter((song) => song.track === track && apart(song) < (song.entry < 0 ? SAME_MS : APART_MS))
+    .sort((a, b) => apart(a) - apart(b))[0];
 }
 
 /**
  * `syncDeck` for a room as it is now.
  *
- * Entries that others added meanwhile stay, behind those of the deck; entries that they removed stay removed. A song
- * that the room put on air meanwhile, and that nobody heard, is logged as such and waits again.
- *
- * @param {{song: Song|null, queue: Item[], played: Played[], known: Set<number>}} deck  `known`: the entries that the
- *   room had when the deck heard it last
+ * @param {{song: Song|null, queue: Item[], played: Played[]}} deck  its queue has what others have added, and nothing
+ *   that they have removed
  * @param {Room} room
- * @param {number} now         the server's time in ms
+ * @param {number} past        a time that is past for the server, in ms
  * @param {boolean} [isPlain]  leaves out what was heard, where a room has refused it
  * @returns {{command: import('../wire/messages').Command, told: number, isWhole: boolean}}  `told`: so many of `played`
  *   are in it; not the whole where there are more than fit
  */
-export function syncCommand({ song, queue, played, known }, room, now, isPlain = false) {
-  const { playback } = room;
-  const onAir = playback.status === 'stopped' ? null : playback;
+export function syncCommand({ song, queue, played }, room, past, isPlain = false) {
+  const onAir = room.playback.status === 'stopped' ? null : room.playback;
   const isWhole = played.length <= PLAYED;
   const told = isWhole ? played.length : PLAYED - 1;
   // What is on air after this command: the song, or the next one of those that were heard.
   const current = isWhole ? song : played[told].song;
+  const later = isWhole ? [] : [...played.slice(told + 1).map((one) => one.song), ...(song ? [song] : [])];
   const there = new Set(room.queue.map(({ entry }) => entry));
   /** @param {Song|Item} one */
-  const named = ({ entry, track }) => (there.has(entry) || entry === onAir?.entry ? { entry } : { track });
+  const named = ({ entry, track }) => (there.has(entry) ? { entry } : { track });
 
   // What was heard, as far as the log can take it: in order, after the song on air began, and not what it has already.
-  let heard = played.slice(0, told).filter((one) => !isLogged(one.song, room) && room.tracks.has(one.song.track));
-  let floor = onAir ? onAir.startedAt : Math.max(room.createdAt, room.history[0]?.endedAt ?? 0);
-  const isOnAir = (/** @type {Song|null} */ one) => onAir !== null && one !== null
-    && (one.entry === onAir.entry || (one.entry < 0 && one.track === onAir.track && Math.abs(one.startedAtMs - onAir.startedAt) < SAME_MS));
-  const first = heard.findIndex((one) => isOnAir(one.song));
-  heard = first >= 0 ? heard.slice(first) : isOnAir(current) ? [] : heard.filter((one) => one.endedAtMs > floor);
-  const items = heard.map(({ song: one, endedAtMs, playedMs, reason }, place) => {
-    const startedAtMs = isOnAir(one) && place === 0 ? floor : Math.min(now, Math.max(one.startedAtMs, floor));
-    floor = Math.min(now, Math.max(endedAtMs, startedAtMs));
-    const item = place === 0 && first >= 0 ? { entry: onAir?.entry } : named(one);
-    return { ...item, startedAtMs, endedAtMs: floor, playedMs: Math.min(playedMs, floor - startedAtMs), reason };
+  const begin = onAir ? onAir.startedAt : Math.max(room.createdAt, room.history[0]?.endedAt ?? 0);
+  const isUntold = (/** @type {Played} */ one) => room.tracks.has(one.song.track) && !isLogged(one.song, room);
+  let heard = played.slice(0, told).filter(isUntold);
+  let first = onAir && onAirAmong([...heard.map((one) => one.song), ...(current ? [current] : [])], onAir);
+  const place = heard.findIndex((one) => one.song === first);
+  const before = heard.slice(0, place < 0 ? undefined : place);
+  // It was put on air before it was heard here, after other songs.
+  if (before.some((one) => one.endedAtMs > begin + APART_MS)) first = undefined;
+  if (first) heard = place < 0 ? [] : heard.slice(place);
+  else heard = heard.filter((one) => one.endedAtMs > begin);
+  if (isPlain) heard = [];
+  let free = begin;
+  /** @param {number} ms */
+  const inTime = (ms) => Math.max(free, Math.min(past, Math.round(ms)));
+  const items = heard.map(({ song: one, endedAtMs, playedMs, reason }) => {
+    const startedAtMs = one === first ? begin : inTime(one.startedAtMs);
+    free = Math.max(startedAtMs, inTime(endedAtMs));
+    const item = one === first ? { entry: onAir?.entry } : named(one);
+    return { ...item, startedAtMs, endedAtMs: free, playedMs: Math.min(playedMs, free - startedAtMs), reason };
   });
-  const waiting = queue.filter(({ entry, track }) => room.tracks.has(track) && (entry < 0 || there.has(entry))).map(named);
-  const mine = new Set(queue.map(({ entry }) => entry));
-  // Nobody has heard what the room put on air: it waits again.
-  if (onAir && first < 0 && !isOnAir(current)) {
-    items.unshift({ entry: onAir.entry, startedAtMs: onAir.startedAt, endedAtMs: onAir.startedAt, playedMs: 0, reason: 'skipped' });
-    if (!known.has(onAir.entry) || mine.has(onAir.entry)) waiting.unshift({ track: onAir.track });
-  }
-  const heardEntries = new Set([...played.map((one) => one.song.entry), song?.entry]);
-  for (const { entry } of room.queue) {
-    if (!known.has(entry) && !mine.has(entry) && !heardEntries.has(entry)) waiting.push({ entry });
+  if (onAir && !first && !isPlain) {
+    // Nobody has heard it.
+    items.unshift({ entry: onAir.entry, startedAtMs: begin, endedAtMs: begin, playedMs: 0, reason: 'skipped' });
   }
 
+  const waiting = [...later, ...queue].filter(({ track }) => room.tracks.has(track)).map(named);
   const command = { type: 'syncDeck', queue: waiting.slice(0, QUEUE), playback: /** @type {any} */ ({ status: 'stopped' }) };
-  if (!isPlain && items.length > 0) Object.assign(command, { played: items });
+  if (items.length > 0) Object.assign(command, { played: items });
   if (current && room.tracks.has(current.track)) {
-    const startedAtMs = isOnAir(current) && onAir ? onAir.startedAt : Math.min(now, Math.max(current.startedAtMs, floor));
+    const isOnAir = Boolean(first) && current === first && items.length === 0;
+    const startedAtMs = isOnAir ? begin : inTime(current.startedAtMs);
+    const atMs = Math.max(startedAtMs, Math.min(past, Math.round(current.atMs)));
+    const passed = current.playing ? atMs - current.atMs : 0;
     const length = room.tracks.get(current.track)?.durationMs ?? Infinity;
     command.playback = {
-      status: current.playing ? 'playing' : 'paused',
-      ...(isOnAir(current) && onAir ? { entry: onAir.entry } : named(current)),
-      positionMs: Math.round(Math.max(0, Math.min(current.positionMs, length))), atMs: Math.round(Math.min(current.atMs, now)),
+      status: current.playing ? 'playing' : 'paused', ...(isOnAir ? { entry: onAir?.entry } : named(current)),
+      positionMs: Math.round(Math.max(0, Math.min(current.positionMs + passed, length))), atMs,
     };
     if (!isPlain) {
-      command.playback.startedAtMs = Math.round(Math.min(startedAtMs, current.atMs));
-      command.playback.playedMs = Math.round(Math.max(0, Math.min(current.playedMs, current.atMs - startedAtMs)));
+      command.playback.startedAtMs = startedAtMs;
+      command.playback.playedMs = Math.round(Math.max(0, Math.min(current.playedMs + passed, atMs - startedAtMs)));
     }
   }
   return { command, told, isWhole };
