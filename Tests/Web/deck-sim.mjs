@@ -397,6 +397,11 @@ export class Device {
     return this.#outbox.length > 0;
   }
 
+  /** Whether the network is there. */
+  get isUp() {
+    return Boolean(this.#line?.isUp);
+  }
+
   get hasLine() {
     return this.#line !== null;
   }

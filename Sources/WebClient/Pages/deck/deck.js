@@ -79,7 +79,7 @@ export class Deck {
    */
   #known = new Set();
   /**
-   * Tracks that were taken from the requests here.
+   * Tracks whose votes are spent here.
    *
    * @type {Set<number>}
    */
@@ -89,7 +89,7 @@ export class Deck {
   /**
    * The song whose end was asked for.
    *
-   * @type {{entry: number, atMs: number, isOver: boolean}|null}  `isOver`: the sound has come to its end since
+   * @type {{entry: number, atMs: number, overAtMs: number|null}|null}  `overAtMs`: when the sound came to its end
    */
   #asked = null;
   /**
@@ -137,8 +137,8 @@ export class Deck {
     this.#isUnsure = saved.isUnsure;
     this.#pending = saved.pending.map((command) => ({ command, sentAt: 0 }));
     this.#lastOwn = Math.min(0, saved.song?.entry ?? 0, ...saved.queue.map(({ entry }) => entry), ...saved.played.map(({ song }) => song.entry));
-    for (const { song } of saved.played) this.#spent.add(song.track);
-    if (saved.song) this.#spent.add(saved.song.track);
+    for (const { song } of saved.played) this.#spend(song);
+    if (saved.song) this.#spend(saved.song);
   }
 
   /** @returns {Saved} what a reload needs */
@@ -222,7 +222,7 @@ export class Deck {
         this.#know();
         return [...this.#redo([command], now), ...this.#tell(now)];
       }
-      const isOver = MOVES.has(command.type) && this.#asked?.isOver;
+      const isOver = command.type !== 'finish' && this.#asked?.overAtMs;
       if (MOVES.has(command.type)) this.#asked = null;
       if (isOver) return this.ended(now);
     }
@@ -335,9 +335,9 @@ export class Deck {
     // Its end has been asked for.
     if (song && this.#asked?.entry === song.entry && ENDS.has(command.type)) return [];
     if (MOVES.has(command.type)) {
-      if (command.type === 'finish') this.#at(this.position(now), now);
       const isAsked = song && this.#asked?.entry === song.entry;
-      if (!isAsked) this.#asked = { entry: song?.entry ?? 0, atMs: now, isOver: command.type === 'finish' };
+      if (!isAsked) this.#asked = { entry: song?.entry ?? 0, atMs: now, overAtMs: null };
+      if (command.type === 'finish') this.#over(now);
     } else steps.push(...this.#sound(command, now));
     if (SOUND.has(command.type)) this.#pending.push({ command, sentAt: now });
     return [...steps, { do: 'send', command }];
@@ -353,11 +353,22 @@ export class Deck {
     const { song } = this;
     if (!song) return [];
     if (this.#asked?.entry === song.entry) {
-      this.#at(this.position(now), now);
-      Object.assign(this.#asked, { isOver: true, atMs: now });
+      this.#over(now);
       return [];
     }
     return this.act({ type: 'finish', entry: song.entry }, now);
+  }
+
+  /**
+   * The song whose end is asked for is not heard any more, or fades out.
+   *
+   * @param {number} now
+   */
+  #over(now) {
+    if (!this.song || !this.#asked) return;
+    this.#at(this.position(now), now);
+    this.song.isGone = true;
+    this.#asked.overAtMs = now;
   }
 
   /**
@@ -412,7 +423,9 @@ export class Deck {
     const { song } = this;
     if (!song || !song.playing || this.skipAtMs !== null) return [];
     const lag = Math.min(0, positionMs - this.position(now));
+    song.isGone = undefined;
     this.#at(positionMs, now);
+    if (this.#asked?.overAtMs) this.#over(now);
     // The time in which nothing came out was not heard.
     song.playedMs = Math.max(0, song.playedMs + lag);
     this.#runsSince ??= now;
@@ -551,9 +564,8 @@ export class Deck {
    */
   #advance(reason, now) {
     this.#changed();
-    // A song that came to its end while the room was asked, and of which nothing was heard since, ended then.
-    const isOver = this.#asked?.isOver && this.song?.entry === this.#asked.entry && this.song.atMs <= this.#asked.atMs;
-    if (this.song) this.#end(this.song, reason, isOver && this.#asked ? this.#asked.atMs : now);
+    // A song that came to its end while the room was asked ended then.
+    if (this.song) this.#end(this.song, reason, (this.#asked?.entry === this.song.entry && this.#asked.overAtMs) || now, now);
     this.#clear();
     /** @type {Step[]} */
     const steps = [];
@@ -564,25 +576,35 @@ export class Deck {
       if (track === undefined) return [...steps, { do: 'stop' }];
       const song = { entry: item?.entry ?? --this.#lastOwn, track, startedAtMs: now, positionMs: 0, atMs: now, playing: true, playedMs: 0 };
       if (this.isHere(track)) {
-        this.#spent.add(track);
+        this.#spend(song);
         this.song = song;
         return [...steps, { do: 'play', song, fade: true }];
       }
       steps.push({ do: 'missing', track });
-      this.#end(song, 'skipped', now);
+      this.#end(song, 'skipped', now, now);
     }
   }
 
   /**
    * @param {Song} song
    * @param {'ended'|'skipped'} reason
+   * @param {number} endedAtMs
    * @param {number} now
    */
-  #end(song, reason, now) {
+  #end(song, reason, endedAtMs, now) {
     if (song === this.song) this.#at(this.position(now), now);
-    this.#spent.add(song.track);
-    this.played.push({ song, endedAtMs: now, playedMs: Math.round(song.playedMs), reason });
+    this.#spend(song);
+    this.played.push({ song, endedAtMs, playedMs: Math.round(song.playedMs), reason });
     if (this.played.length > PLAYED) this.played.shift();
+  }
+
+  /**
+   * The votes of a song that the room has not been told of are spent, and still stand there.
+   *
+   * @param {Song} song
+   */
+  #spend(song) {
+    if (song.entry < 0) this.#spent.add(song.track);
   }
 
   /**
@@ -660,7 +682,7 @@ export class Deck {
       unheard = { entry: --this.#lastOwn, track: onAir.track };
     }
     const there = new Map(room.queue.map((one) => [one.entry, one]));
-    for (const item of this.queue) {
+    for (const item of [...this.queue, ...heard]) {
       // What a sync has added, of which no answer came.
       const same = this.#isUnsure && item.entry < 0
         && room.queue.find((one) => one.track === item.track && one.addedBy === room.you?.member && isNew(one));
