@@ -20,7 +20,13 @@ import { isLogged, onAirAmong, syncCommand } from './sync.js';
  * @typedef {{do: 'play', song: Song, fade: boolean} | {do: 'pause'|'resume'|'stop'} | {do: 'seek', positionMs: number}
  *   | {do: 'send', command: Command} | {do: 'missing', track: number}} Step
  * @typedef {{song: Song|null, queue: Item[], played: Played[], leading: boolean, known: number[], isDry: boolean,
- *   isUnsure: boolean, pending: Command[]}} Saved
+ *   isUnsure: boolean, pending: Sent[]}} Saved
+ */
+
+/**
+ * A command without an answer, and the newest entry that was known when it was sent.
+ *
+ * @typedef {{command: Command, sentAt: number, newest: number}} Sent
  */
 
 /** The room has this long to say what follows a song; then the deck goes on by itself. */
@@ -84,7 +90,7 @@ export class Deck {
    * @type {Set<number>}
    */
   #spent = new Set();
-  /** @type {{command: Command, sentAt: number}[]} commands without an answer */
+  /** @type {Sent[]} */
   #pending = [];
   /**
    * The song whose end was asked for.
@@ -109,7 +115,7 @@ export class Deck {
   #changes = 0;
   /** Nothing was left to play. */
   #isDry = false;
-  /** A sync was sent, and its outcome is not known. */
+  /** The room may have entries that were added here, by a sync or a command whose outcome is not known. */
   #isUnsure = false;
   #tries = 0;
   #retryAtMs = 0;
@@ -135,7 +141,7 @@ export class Deck {
     this.#known = new Set(saved.known);
     this.#isDry = saved.isDry;
     this.#isUnsure = saved.isUnsure;
-    this.#pending = saved.pending.map((command) => ({ command, sentAt: 0 }));
+    this.#pending = saved.pending;
     this.#lastOwn = Math.min(0, saved.song?.entry ?? 0, ...saved.queue.map(({ entry }) => entry), ...saved.played.map(({ song }) => song.entry));
     for (const { song } of saved.played) this.#spend(song);
     if (saved.song) this.#spend(saved.song);
@@ -145,8 +151,7 @@ export class Deck {
   toSaved() {
     const { song, queue, played, leading } = this;
     return {
-      song, queue, played, leading, known: [...this.#known], isDry: this.#isDry, isUnsure: this.#isUnsure,
-      pending: this.#pending.map(({ command }) => command),
+      song, queue, played, leading, known: [...this.#known], isDry: this.#isDry, isUnsure: this.#isUnsure, pending: this.#pending,
     };
   }
 
@@ -180,7 +185,7 @@ export class Deck {
     this.live = live;
     if (live) return this.room(room, now);
     this.#syncing = null;
-    const lost = this.#pending.map(({ command }) => command);
+    const lost = this.#pending;
     this.#pending = [];
     if (!wasLive || this.leading) return [];
     this.#know();
@@ -216,11 +221,11 @@ export class Deck {
     if (!this.live) return [];
     if (command.type === 'syncDeck') return this.#synced(refusal, now);
     if (this.leading) return this.#tell(now);
-    if (refusal && pending) {
+    if (refusal && pending && SOUND.has(command.type)) {
       this.#seen = '';
       if (PASSING.has(refusal)) {
         this.#know();
-        return [...this.#redo([command], now), ...this.#tell(now)];
+        return [...this.#redo([pending], now), ...this.#tell(now)];
       }
       const isOver = command.type !== 'finish' && this.#asked?.overAtMs;
       if (MOVES.has(command.type)) this.#asked = null;
@@ -241,7 +246,7 @@ export class Deck {
     const { playback } = room;
     this.queue = room.queue.slice();
     this.#know();
-    if (this.#pending.length > 0 && playback.status !== 'stopped' && playback.entry === this.song?.entry) return [];
+    if (this.#isAsking && playback.status !== 'stopped' && playback.entry === this.song?.entry) return [];
     if (playback.status === 'stopped') {
       if (!this.song) return [];
       this.#clear();
@@ -256,7 +261,7 @@ export class Deck {
       const isNew = told.playing && told.positionMs === 0 && now - told.atMs < 2000;
       // A song that has just begun is heard from its beginning.
       if (!isNew) this.#at(Math.max(0, this.position(now)), now);
-      else this.#at(0, now);
+      else Object.assign(this.song, { positionMs: 0, atMs: now });
       return this.#begin(this.song, now);
     }
     if (this.#seen === seen) return [];
@@ -278,20 +283,40 @@ export class Deck {
   /**
    * Does here what was asked of the room, which perhaps has not done it.
    *
-   * @param {Command[]} commands
+   * @param {Sent[]} commands
    * @param {number} now
    * @returns {Step[]}
    */
   #redo(commands, now) {
-    const steps = [];
+    const steps = [], room = this.#room;
     let moves = false;
-    for (const command of commands) {
-      moves ||= MOVES.has(command.type);
-      // The sound has followed the others at once. A seek was for the song before.
-      if (moves && command.type !== 'seek') steps.push(...this.#alone(command, now));
-      else this.#changed();
+    for (const { command, newest } of commands) {
+      const { type } = command, isSound = SOUND.has(type);
+      moves ||= MOVES.has(type);
+      this.#isUnsure ||= !isSound;
+      this.#changed();
+      // The sound has followed at once what comes before the first one that moves on; a seek was for the song before that.
+      if (isSound && (!moves || type === 'seek')) continue;
+      const isDone = type === 'enqueue' && room?.queue.some(({ entry, track, addedBy }) => entry > newest && track === command.track && addedBy === room.you?.member);
+      if (!isDone) steps.push(...this.#alone(command, now));
     }
     return steps;
+  }
+
+  /** Whether commands that change the sound are on their way. */
+  get #isAsking() {
+    return this.#pending.some(({ command }) => SOUND.has(command.type) || command.type === 'syncDeck');
+  }
+
+  /**
+   * @param {Command} command
+   * @param {number} now
+   * @returns {Step}
+   */
+  #send(command, now) {
+    const entries = [this.song?.entry ?? 0, ...this.queue.map(({ entry }) => entry)];
+    this.#pending.push({ command, sentAt: now, newest: Math.max(0, ...entries) });
+    return { do: 'send', command };
   }
 
   /**
@@ -339,8 +364,7 @@ export class Deck {
       if (!isAsked) this.#asked = { entry: song?.entry ?? 0, atMs: now, overAtMs: null };
       if (command.type === 'finish') this.#over(now);
     } else steps.push(...this.#sound(command, now));
-    if (SOUND.has(command.type)) this.#pending.push({ command, sentAt: now });
-    return [...steps, { do: 'send', command }];
+    return [...steps, this.#send(command, now)];
   }
 
   /**
@@ -429,16 +453,14 @@ export class Deck {
     // The time in which nothing came out was not heard.
     song.playedMs = Math.max(0, song.playedMs + lag);
     this.#runsSince ??= now;
-    if (now - this.#runsSince < STEADY_MS || !this.live || this.leading || this.#pending.length > 0) return [];
+    if (now - this.#runsSince < STEADY_MS || !this.live || this.leading || this.#isAsking) return [];
     this.#runsSince = Infinity;
     const playback = /** @type {Room} */ (this.#room).playback;
     if (playback.status !== 'playing' || playback.entry !== song.entry) return [];
     const told = playback.positionMs + now - playback.atMs;
     if (Math.abs(told - positionMs) <= CORRECT_MS + this.errorMs()) return [];
     const length = this.#room?.tracks.get(song.track)?.durationMs ?? Infinity;
-    const command = { type: 'seek', positionMs: Math.max(0, Math.round(Math.min(positionMs, length))) };
-    this.#pending.push({ command, sentAt: now });
-    return [{ do: 'send', command }];
+    return [this.#send({ type: 'seek', positionMs: Math.max(0, Math.round(Math.min(positionMs, length))) }, now)];
   }
 
   /** The sound stood still and begins again: its position is compared once more. */
@@ -455,11 +477,10 @@ export class Deck {
   resume(now) {
     const { song } = this;
     if (song) song.atMs = now;
-    const lost = this.#pending.map(({ command }) => command);
+    const lost = this.#pending;
     this.#pending = [];
     const steps = this.leading ? [] : this.#redo(lost, now);
-    if (!song) return steps;
-    if (this.song !== song) return steps;
+    if (!song || this.song !== song) return steps;
     if (song.playing) this.#changed();
     return this.#begin(song, now, false);
   }
@@ -481,12 +502,12 @@ export class Deck {
     if (now < this.dueAtMs) return [];
     if (this.leading) return this.#tell(now);
     this.#know();
-    return this.#redo(this.#pending.map(({ command }) => command), now);
+    return this.#redo(this.#pending, now);
   }
 
   /** The time at which `tick` is due, or Infinity. */
   get dueAtMs() {
-    const asked = !this.leading && this.#asked && this.#pending.length > 0 ? this.#asked.atMs + ANSWER_MS : Infinity;
+    const asked = !this.leading && this.#asked && this.#isAsking ? this.#asked.atMs + ANSWER_MS : Infinity;
     const again = this.leading && this.#retryAtMs > 0 ? this.#retryAtMs : Infinity;
     return Math.min(this.live ? asked : Infinity, this.live ? again : Infinity, this.skipAtMs ?? Infinity);
   }
@@ -643,7 +664,7 @@ export class Deck {
    */
   #tell(now) {
     const room = this.#room;
-    const waits = this.#pending.length > 0 || this.#syncing || this.isBusy() || now < this.#retryAtMs;
+    const waits = this.#isAsking || this.#syncing || this.isBusy() || now < this.#retryAtMs;
     if (!room || !this.live || !this.leading || waits) return [];
     this.#retryAtMs = 0;
     const { song } = this, steps = /** @type {Step[]} */ ([]);
@@ -660,8 +681,7 @@ export class Deck {
     const { command, told, isWhole } = syncCommand(this, room, past, this.#tries > 1);
     this.#syncing = { song: isWhole ? this.song : this.played[told].song, told, changes: this.#changes, isWhole, seen: new Map() };
     this.#isUnsure = true;
-    this.#pending.push({ command, sentAt: now });
-    return [...steps, { do: 'send', command }];
+    return [...steps, this.#send(command, now)];
   }
 
   /**
@@ -677,13 +697,14 @@ export class Deck {
     const isNew = (/** @type {{entry: number}} */ one) => !this.#known.has(one.entry) && !mine.has(one.entry);
     /** @type {Item|null} */
     let unheard = null;
-    if (leads && onAir && !onAirAmong(heard, onAir) && (mine.has(onAir.entry) || isNew(onAir))) {
+    const isAdded = onAir && this.#isUnsure && isNew(onAir) && this.queue.some(({ entry, track }) => entry < 0 && track === onAir.track);
+    if (leads && onAir && !isAdded && !onAirAmong(heard, onAir) && (mine.has(onAir.entry) || isNew(onAir))) {
       // Nobody has heard what the room put on air: it waits again.
       unheard = { entry: --this.#lastOwn, track: onAir.track };
     }
     const there = new Map(room.queue.map((one) => [one.entry, one]));
     for (const item of [...this.queue, ...heard]) {
-      // What a sync has added, of which no answer came.
+      // What was added here, and of which no answer came.
       const same = this.#isUnsure && item.entry < 0
         && room.queue.find((one) => one.track === item.track && one.addedBy === room.you?.member && isNew(one));
       if (same) mine.add(item.entry = same.entry);
@@ -709,8 +730,8 @@ export class Deck {
     this.#tries = 0;
     this.#seen = '';
     const steps = this.#follow(now);
-    for (const { entry } of removed) steps.push({ do: 'send', command: { type: 'dequeue', entry } });
-    for (const { track } of added) steps.push({ do: 'send', command: { type: 'enqueue', track } });
+    for (const { entry } of removed) steps.push(this.#send({ type: 'dequeue', entry }, now));
+    for (const { track } of added) steps.push(this.#send({ type: 'enqueue', track }, now));
     return steps;
   }
 
