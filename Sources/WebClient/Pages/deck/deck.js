@@ -671,7 +671,8 @@ export class Deck {
     const isOver = song ? isLogged(song, room) : this.played.every((one) => isLogged(one.song, room));
     // Others have ended the song for the room: what the room plays is played here.
     if (this.#tries >= TRIES || (isOver && room.playback.status !== 'stopped')) {
-      const removed = room.queue.filter(({ entry }) => this.#known.has(entry) && !this.queue.some((one) => one.entry === entry));
+      const kept = new Set([...this.queue, song].map((one) => one?.entry));
+      const removed = room.queue.filter(({ entry }) => this.#known.has(entry) && !kept.has(entry));
       this.#merge(room, false);
       return this.#giveIn(now, removed);
     }
