@@ -39,6 +39,8 @@ const JUMP_MS = 500;
 /** A song is corrected once, when it has run for so long, if the room's position differs by more than CORRECT_MS. */
 const STEADY_MS = 1000;
 const CORRECT_MS = 100;
+/** A song that began no longer ago is heard from its beginning. */
+const FRESH_MS = 2000;
 /** Songs that are remembered off line. */
 const PLAYED = 2000;
 /** Times are told as past by the clock's error, which is at most this. */
@@ -95,7 +97,7 @@ export class Deck {
   /**
    * The song whose end was asked for.
    *
-   * @type {{entry: number, atMs: number, overAtMs: number|null}|null}  `overAtMs`: when the sound came to its end
+   * @type {{entry: number, overAtMs: number|null}|null}  `overAtMs`: when the sound came to its end
    */
   #asked = null;
   /**
@@ -258,7 +260,7 @@ export class Deck {
       this.#clear();
       this.#seen = seen;
       this.song = { entry: playback.entry, track: playback.track, startedAtMs: playback.startedAt, playedMs: 0, ...told };
-      const isNew = told.playing && told.positionMs === 0 && now - told.atMs < 2000;
+      const isNew = told.playing && told.positionMs === 0 && now - told.atMs < FRESH_MS;
       // A song that has just begun is heard from its beginning.
       if (!isNew) this.#at(Math.max(0, this.position(now)), now);
       else Object.assign(this.song, { positionMs: 0, atMs: now });
@@ -361,7 +363,7 @@ export class Deck {
     if (song && this.#asked?.entry === song.entry && ENDS.has(command.type)) return [];
     if (MOVES.has(command.type)) {
       const isAsked = song && this.#asked?.entry === song.entry;
-      if (!isAsked) this.#asked = { entry: song?.entry ?? 0, atMs: now, overAtMs: null };
+      if (!isAsked) this.#asked = { entry: song?.entry ?? 0, overAtMs: null };
       if (command.type === 'finish') this.#over(now);
     } else steps.push(...this.#sound(command, now));
     return [...steps, this.#send(command, now)];
@@ -507,7 +509,8 @@ export class Deck {
 
   /** The time at which `tick` is due, or Infinity. */
   get dueAtMs() {
-    const asked = !this.leading && this.#asked && this.#isAsking ? this.#asked.atMs + ANSWER_MS : Infinity;
+    const first = this.leading ? undefined : this.#pending.find(({ command }) => MOVES.has(command.type));
+    const asked = first ? first.sentAt + ANSWER_MS : Infinity;
     const again = this.leading && this.#retryAtMs > 0 ? this.#retryAtMs : Infinity;
     return Math.min(this.live ? asked : Infinity, this.live ? again : Infinity, this.skipAtMs ?? Infinity);
   }
@@ -668,9 +671,11 @@ export class Deck {
     if (!room || !this.live || !this.leading || waits) return [];
     this.#retryAtMs = 0;
     const { song } = this, steps = /** @type {Step[]} */ ([]);
-    const isOver = song ? isLogged(song, room) : this.played.every((one) => isLogged(one.song, room));
+    const { playback } = room, isOnAir = playback.status !== 'stopped';
+    const isOver = song ? isLogged(song, room)
+      : this.played.every((one) => isLogged(one.song, room)) && (!this.#isDry || (isOnAir && now - playback.startedAt < FRESH_MS));
     // Others have ended the song for the room: what the room plays is played here.
-    if (this.#tries >= TRIES || (isOver && room.playback.status !== 'stopped')) {
+    if (this.#tries >= TRIES || (isOver && isOnAir)) {
       const kept = new Set([...this.queue, song].map((one) => one?.entry));
       const removed = room.queue.filter(({ entry }) => this.#known.has(entry) && !kept.has(entry));
       this.#merge(room, false);
