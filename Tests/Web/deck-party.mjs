@@ -6,6 +6,8 @@ import { randomly } from './samples.mjs';
 
 /** Heard and told times may differ by this, beside the clock's error and the network's delay. */
 const BOUND_MS = 500;
+/** A song that the room began by itself counts as the one that the deck began, if both began within this time. */
+const SAME_MS = 10_000;
 const TRACKS = 40;
 /** Tracks that the DJ here and others enqueue, each once, and tracks that are voted for. */
 const MINE = 14, OTHERS = 24;
@@ -51,9 +53,9 @@ export function evening(seed, { log = false } = {}) {
   for (let track = 1; track <= MINE; track++) free.mine.push(track);
   for (let track = MINE + 1; track <= OTHERS; track++) free.others.push(track);
   const enqueued = new Set(), dequeued = new Set(), removed = new Set(), unsure = new Set();
-  const away = [], raced = [];
-  let cuts = 0, touched = false, reloads = 0, ups = 0, acts = 0, syncs = 0, refusals = 0;
-  const told = new Map();
+  const outages = [], raced = [];
+  let touched = false, reloads = 0, ups = 0, acts = 0, syncs = 0, refusals = 0;
+  const told = new Set(), begun = new Set();
 
   device.onStep = (step) => {
     say('  step', step);
@@ -75,7 +77,10 @@ export function evening(seed, { log = false } = {}) {
     say('  server did', command.type, model.events.slice(before.seq).map(({ seq, at, ...event }) => event));
     if (command.type !== 'syncDeck') return;
     const events = model.events.slice(before.seq);
-    for (const event of events) if (event.type === 'entryFinished') told.set(event.entry, 'sync');
+    for (const { type, entry } of events) {
+      if (type === 'entryFinished') told.add(entry);
+      if (type === 'playbackStarted') begun.add(entry);
+    }
     for (const event of events) {
       if (event.type !== 'entryRemoved') continue;
       const was = before.queue.find(({ entry }) => entry === event.entry);
@@ -119,6 +124,7 @@ export function evening(seed, { log = false } = {}) {
     act({ type: 'enqueue', track, ...(chance(40) ? { at: random(device.deck.queue.length + 1) } : {}) });
   };
   device.onBack = () => say('back');
+  device.onLive = () => { for (const outage of outages) outage.to = Math.min(outage.to, clock.now); };
 
   // What may happen.
   const here = [
@@ -175,7 +181,11 @@ export function evening(seed, { log = false } = {}) {
     device.connect(chance(30) ? random(1500) : 0);
   };
   const network = [
-    () => { say('cut'); cuts++; device.cut(chance(50) ? 0 : random(4000)); },
+    () => {
+      say('cut');
+      outages.push({ from: clock.now - bound, to: Infinity, awayMs: 0 });
+      device.cut(chance(50) ? 0 : random(4000));
+    },
     connect, connect,
     () => {
       if (!chance(30) || device.isAway || !device.room) return;
@@ -183,7 +193,7 @@ export function evening(seed, { log = false } = {}) {
       if (device.isBusy) for (const track of enqueued) unsure.add(track);
       const awayMs = 200 + random(5000);
       say('reload');
-      away.push({ from: clock.now - 1000 - bound, to: clock.now + awayMs, awayMs });
+      outages.push({ from: clock.now - 1000 - bound, to: Infinity, awayMs });
       device.reload(awayMs);
     },
     () => {
@@ -285,14 +295,15 @@ export function evening(seed, { log = false } = {}) {
   if (log) shown();
   if (!touched) {
     // An answer that is lost is waited for: the room may have gone on a second before the deck.
-    const waits = cuts + reloads > 0 ? 1000 : 0;
+    const waits = outages.length > 0 ? 1000 : 0;
     // Short ones may be on one side only.
     const near = (line, one) => {
       if (line.track !== one.track) return false;
       const late = one.startedAt - line.startedAt;
-      // What the room began while the page was loaded again is heard when it is back.
-      const reload = Math.max(0, ...away.map(({ from, to, awayMs }) => (from <= line.startedAt && line.startedAt <= to ? awayMs : 0)));
-      if (late < -bound || late > bound + reload + waits) return false;
+      // What began just before the page was loaded again, or in the room alone, is heard when the deck is back.
+      const within = outages.filter(({ from, to }) => from <= line.startedAt && line.startedAt <= to);
+      const away = Math.max(0, ...within.map(({ awayMs }) => (begun.has(line.entry) ? awayMs : SAME_MS)));
+      if (late < -bound || late > bound + waits + away) return false;
       return line.ms === null || (line.ms - one.ms <= bound && one.ms - line.ms <= bound + waits);
     };
     let place = 0;

@@ -272,6 +272,7 @@ export class Device {
   #claimed(line) {
     if (line !== this.#line || this.#away) return;
     this.live = true;
+    this.onLive?.();
     this.#report();
     this.do((now) => this.deck.link(true, this.room, now));
   }
