@@ -53,7 +53,7 @@ export function evening(seed, { log = false } = {}) {
   for (let track = 1; track <= MINE; track++) free.mine.push(track);
   for (let track = MINE + 1; track <= OTHERS; track++) free.others.push(track);
   const enqueued = new Set(), dequeued = new Set(), removed = new Set(), unsure = new Set();
-  const outages = [], raced = [];
+  const outages = [], raced = [], gone = new Set();
   let touched = false, reloads = 0, ups = 0, acts = 0, syncs = 0, refusals = 0;
   const told = new Set(), begun = new Set();
 
@@ -132,12 +132,13 @@ export function evening(seed, { log = false } = {}) {
     () => act({ type: 'seek', positionMs: random(4000) }), enqueue, enqueue, enqueue,
     () => {
       const item = device.deck.queue[random(device.deck.queue.length)];
-      if (item) act({ type: 'play', entry: item.entry });
+      if (item) act({ type: 'play', entry: chance(20) && device.deck.song ? device.deck.song.entry : item.entry });
     },
     () => {
       const item = device.deck.queue[random(device.deck.queue.length)];
       if (!item || !chance(50)) return;
       dequeued.add(item.track);
+      gone.add(item.track);
       act({ type: 'dequeue', entry: item.entry });
     },
     () => {
@@ -279,6 +280,7 @@ export function evening(seed, { log = false } = {}) {
   for (const { track, one } of raced) if (!one.isAnswered) removed.add(track);
   for (const track of enqueued) {
     const waits = room.queue.filter((one) => one.track === track).length;
+    if (waits > 0 && gone.has(track) && !unsure.has(track)) wrong(`track ${track} was removed here and waits`);
     if (waits > 1) wrong(`track ${track} waits ${waits} times`);
     if (waits === 0 && !inLog.has(track) && !dequeued.has(track) && !removed.has(track) && !unsure.has(track)) wrong(`track ${track} is lost`);
   }

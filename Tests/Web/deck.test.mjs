@@ -15,6 +15,7 @@ class Bench {
   now = START;
   missing = new Set();
   isBusy = false;
+  errorMs = 0;
   /** What the machine has sent and nobody has carried out. */
   sent = [];
 
@@ -29,7 +30,7 @@ class Bench {
   }
 
   machine(saved) {
-    return new Deck({ isHere: (track) => !this.missing.has(track), isBusy: () => this.isBusy }, saved);
+    return new Deck({ isHere: (track) => !this.missing.has(track), isBusy: () => this.isBusy, errorMs: () => this.errorMs }, saved);
   }
 
   /** A command of a member, which the room carries out at once. */
@@ -243,6 +244,27 @@ test('a song that ends: finish, then the room says what comes next', () => {
   assert.deepEqual(bench.log, ['T1 at 0 for 60080 ended']);
 });
 
+test('a song that ends while the room is asked for something that changes nothing', () => {
+  for (const refused of [false, true]) {
+    const bench = new Bench();
+    bench.on();
+    bench.pass(59_000);
+    bench.act(refused ? { type: 'play', entry: 99 } : { type: 'play', entry: 1 });
+    bench.pass(500);
+    assert.deepEqual(bench.ended(), []);
+    assert.deepEqual(bench.answer(), ['finish']);
+    assert.deepEqual(bench.answer(), ['play T2']);
+  }
+  // The same without an answer.
+  const bench = new Bench();
+  bench.on();
+  bench.pass(59_000);
+  bench.act({ type: 'play', entry: 99 });
+  bench.pass(900);
+  assert.deepEqual(bench.ended(), []);
+  assert.deepEqual(bench.pass(100), ['play T2']);
+});
+
 test('no answer within a second: goes on by itself, and a late answer with the same song needs one sync', () => {
   const bench = new Bench();
   bench.on();
@@ -274,6 +296,15 @@ test('no answer within a second: a late answer with another song leaves what is 
   assert.equal(bench.onAir, 'T5 playing since 61200');
   assert.equal(bench.waiting, 'T4');
   assert.deepEqual(bench.log, ['T1 at 0 for 61200 ended', 'T4 at 61200 for 0 skipped']);
+});
+
+test('a seek in flight behind a skip is not done to the next song', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.pass(10_000);
+  bench.act({ type: 'play', entry: 2 });
+  bench.act({ type: 'seek', positionMs: 30_000 });
+  assert.deepEqual(bench.off(), ['play T2']);
 });
 
 for (const [isDone, what] of [[true, 'was carried out'], [false, 'was lost']]) {
@@ -380,6 +411,42 @@ test('the answer to a sync is lost: nothing is told or added twice', () => {
   assert.equal(bench.onAir, 'T6 playing since 30000');
   assert.equal(bench.waiting, 'T3 T5 T4');
   assert.deepEqual(bench.log, ['T1 at 0 for 10000 skipped', 'T2 at 10000 for 20000 skipped']);
+});
+
+test('the answer to a sync is lost that told of songs whose entries others had removed', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.off();
+  bench.by(2, { type: 'dequeue', entry: 2 });
+  bench.by(2, { type: 'dequeue', entry: 3 });
+  bench.pass(10_000);
+  bench.act({ type: 'skip' });
+  bench.pass(10_000);
+  bench.act({ type: 'skip' });
+  bench.pass(10_000);
+  bench.on();
+  bench.carry();
+  bench.off();
+  bench.act({ type: 'pause' });
+  bench.on();
+  bench.answer();
+  assert.equal(bench.onAir, 'T3 paused since 20000');
+  assert.deepEqual(bench.log, ['T1 at 0 for 10000 skipped', 'T2 at 10000 for 10000 skipped']);
+});
+
+test('times are told as past by the error of the clock, and the position is that of the told time', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.errorMs = 300;
+  bench.pass(10_000);
+  bench.off();
+  bench.act({ type: 'skip' });
+  bench.pass(5000);
+  bench.on();
+  const { atMs, positionMs, playedMs } = bench.sent[0].playback;
+  assert.deepEqual({ atMs, positionMs, playedMs }, { atMs: START + 14_700, positionMs: 4700, playedMs: 4700 });
+  bench.answer();
+  assert.equal(bench.position, 5000);
 });
 
 test('the page is loaded again off line: the music goes on, and the time away was not heard', () => {
@@ -594,6 +661,20 @@ test('others put a song on air that nobody has heard: what is heard here counts,
   assert.equal(bench.onAir, 'T2 playing since 10000');
   assert.equal(bench.waiting, 'T3');
   assert.deepEqual(bench.log, ['T1 at 0 for 10000 replaced', 'T3 at 10000 for 0 skipped']);
+});
+
+test('others put a song on air that was removed here: it does not come back', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.off();
+  bench.act({ type: 'dequeue', entry: 2 });
+  bench.act({ type: 'skip' });
+  bench.by(2, { type: 'skip' });
+  bench.pass(5000);
+  bench.on();
+  bench.answer();
+  assert.equal(bench.onAir, 'T3 playing since 0');
+  assert.equal(bench.waiting, '');
 });
 
 test('others remove the track that plays here: the next song follows', () => {
