@@ -691,9 +691,9 @@ export class Deck {
       : this.played.every((one) => isLogged(one.song, room)) && (!this.#isDry || (isOnAir && now - playback.startedAt < FRESH_MS));
     // Others have ended the song for the room: what the room plays is played here.
     if (this.#tries >= TRIES || (isOver && isOnAir)) {
-      const kept = new Set([...this.queue, song].map((one) => one?.entry));
-      const removed = room.queue.filter(({ entry }) => this.#known.has(entry) && !kept.has(entry));
       this.#merge(room, false);
+      const kept = new Set([...this.queue, song].map((one) => one?.entry));
+      const removed = room.queue.filter(({ entry }) => !kept.has(entry));
       return this.#giveIn(now, removed);
     }
     this.#merge(room, true);
