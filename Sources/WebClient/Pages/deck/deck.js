@@ -308,8 +308,8 @@ export class Deck {
       moves ||= MOVES.has(type);
       this.#isUnsure ||= !isSound;
       this.#changed();
-      // The sound has followed at once what comes before the first one that moves on; a seek was for the song before that.
-      if (isSound && (!moves || type === 'seek')) continue;
+      // The sound has followed at once what comes before the first one that moves on.
+      if (isSound && !moves) continue;
       const isDone = type === 'enqueue' && room?.queue.some(({ entry, track, addedBy }) => entry > newest && track === command.track && addedBy === room.you?.member);
       if (!isDone) steps.push(...this.#alone(command, now));
     }
