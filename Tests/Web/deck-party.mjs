@@ -311,7 +311,7 @@ export function evening(seed, { log = false } = {}) {
       const late = one.startedAt - line.startedAt;
       // What began just before the page was loaded again, or in the room alone, is heard when the deck is back.
       const within = outages.filter(({ from, to }) => from <= line.startedAt && line.startedAt <= to);
-      const away = Math.max(0, ...within.map(({ awayMs }) => (begun.has(line.entry) ? awayMs : SAME_MS)));
+      const away = begun.has(line.entry) ? within.reduce((sum, { awayMs }) => sum + awayMs, 0) : Math.max(0, ...within.map(() => SAME_MS));
       if (late < -bound || late > bound + waits + away) return false;
       return line.ms === null || (line.ms - one.ms <= bound && one.ms - line.ms <= bound + waits);
     };
