@@ -199,7 +199,8 @@ export function evening(seed, { log = false } = {}) {
       if (device.isBusy) for (const track of enqueued) unsure.add(track);
       const awayMs = 200 + random(5000);
       say('reload');
-      outages.push({ from: clock.now - 1000 - bound, to: Infinity, awayMs });
+      const open = outages.filter(({ to }) => to === Infinity).map(({ from }) => from);
+      outages.push({ from: Math.min(clock.now - 1000 - bound, ...open), to: Infinity, awayMs });
       device.reload(awayMs);
     },
     () => {

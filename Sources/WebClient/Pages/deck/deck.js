@@ -718,7 +718,8 @@ export class Deck {
     const isNew = (/** @type {{entry: number}} */ one) => !this.#known.has(one.entry) && !mine.has(one.entry);
     /** @type {Item|null} */
     let unheard = null;
-    const isAdded = onAir && this.#isUnsure && isNew(onAir) && this.queue.some(({ entry, track }) => entry < 0 && track === onAir.track);
+    const isAdded = onAir && this.#isUnsure && isNew(onAir)
+      && (this.queue.some(({ entry, track }) => entry < 0 && track === onAir.track) || this.#dropped.includes(onAir.track));
     if (leads && onAir && !isAdded && !onAirAmong(heard, onAir) && (mine.has(onAir.entry) || isNew(onAir))) {
       // Nobody has heard what the room put on air: it waits again.
       unheard = { entry: --this.#lastOwn, track: onAir.track };
