@@ -692,7 +692,7 @@ test('what others change in the queue meanwhile stays', () => {
   assert.equal(bench.model.room.requests.length, 1);
 });
 
-test('what others add while the sync is on its way is added again', () => {
+test('what others add while the sync is on its way stays', () => {
   const bench = new Bench();
   bench.on();
   bench.off();
@@ -700,8 +700,7 @@ test('what others add while the sync is on its way is added again', () => {
   bench.on();
   bench.by(2, { type: 'enqueue', track: 4 });
   bench.hear();
-  assert.deepEqual(bench.answer(), ['enqueue']);
-  bench.answer();
+  assert.deepEqual(bench.answer(), []);
   assert.equal(bench.waiting, 'T3 T4');
 });
 
