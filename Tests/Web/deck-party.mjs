@@ -194,6 +194,13 @@ export function evening(seed, { log = false } = {}) {
     },
     connect, connect,
     () => {
+      if (!chance(30)) return;
+      say('swap');
+      ups++;
+      outages.push({ from: clock.now - bound, to: Infinity, awayMs: 0 });
+      device.swap();
+    },
+    () => {
       if (!chance(30) || device.isAway || !device.room) return;
       reloads++;
       if (device.isBusy) for (const track of enqueued) unsure.add(track);
