@@ -96,7 +96,8 @@ export function evening(seed, { log = false } = {}) {
       const stands = dequeued.has(track) || device.sound.heard.some((one) => one.track === track) || events.some((one) => one.type === 'entryEnqueued' && one.track === track);
       if (!stands) wrong(`entry ${event.entry} of track ${track} is removed by syncDeck`);
     }
-    if (model.room.playback.status === 'stopped' && before.playback.status !== 'stopped') {
+    // Votes that come while it is on its way start nothing, as with a room that stops on line.
+    if (model.room.playback.status === 'stopped' && before.playback.status !== 'stopped' && one.seen === before.seq) {
       const choice = model.choice();
       // The votes for a song that was played off line may be those that chose it.
       const isFit = choice && !missing.has(choice.track) && !command.played?.some((item) => item.track === choice.track || device.sound.heard.some(({ track }) => track === choice.track));
