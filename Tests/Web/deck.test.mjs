@@ -396,6 +396,21 @@ for (const [isDone, what] of [[true, 'was carried out'], [false, 'was lost']]) {
   });
 }
 
+test('the link is lost with commands in flight that the sound has followed: none is repeated', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.pass(10_000);
+  bench.act({ type: 'seek', positionMs: 30_000 });
+  bench.pass(3000);
+  bench.act({ type: 'pause' });
+  bench.act({ type: 'resume' });
+  assert.deepEqual(bench.off(), []);
+  bench.pass(1000);
+  assert.deepEqual(bench.on(), ['syncDeck']);
+  bench.answer();
+  assert.equal(bench.position, 34_000);
+});
+
 test('a connection is replaced unseen: what was on its way is done here, and told a little later', () => {
   const bench = new Bench();
   bench.on();
