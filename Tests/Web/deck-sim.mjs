@@ -380,7 +380,6 @@ export class Device {
     for (const one of this.#outbox.slice()) {
       if (!one.ack || (!one.ack.code && this.room.seq < one.ack.seq)) continue;
       this.#outbox = this.#outbox.filter((other) => other !== one);
-      one.sent.isAnswered = true;
       const { command, ack: { code } } = one;
       this.clock.in(0, () => this.do((now) => this.deck.answered(command, code, now)));
     }
