@@ -337,7 +337,9 @@ export function evening(seed, { log = false } = {}) {
   for (const line of lines.filter(({ isTold, ms }) => isTold && ms > bound)) {
     const overlap = (one) => Math.min(line.endedAt, one.endedAt) - Math.max(line.startedAt, one.startedAt);
     const same = hearings.filter(({ track }) => track === line.track);
-    const one = same.filter((other) => !claimed.has(other)).sort((a, b) => overlap(b) - overlap(a))[0];
+    const free = same.filter((other) => !claimed.has(other));
+    const fits = free.filter(({ ms }) => ms >= line.ms - bound);
+    const one = fits.find((other) => overlap(other) > 0) ?? fits[0] ?? free.find((other) => overlap(other) > 0) ?? free[0];
     // A song that others put on air earlier was heard from there.
     const isJoined = one && one.startedAt > line.startedAt + bound;
     if (!one && same.length > 0) wrong(`track ${line.track} was heard ${same.length} times and told once more`);
