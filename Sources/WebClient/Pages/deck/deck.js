@@ -209,7 +209,7 @@ export class Deck {
     this.#syncing = null;
     this.#retryAtMs = now + RETRY_MS;
     if (this.leading) return [];
-    this.#know();
+    this.#take();
     return this.#redo(lost, now);
   }
 
@@ -244,7 +244,7 @@ export class Deck {
     if (refusal && pending && SOUND.has(command.type)) {
       this.#seen = '';
       if (PASSING.has(refusal)) {
-        this.#know();
+        this.#take();
         return [...this.#redo([pending], now), ...this.#tell(now)];
       }
     }
@@ -267,8 +267,7 @@ export class Deck {
   #follow(now, tookMs = 0) {
     const room = /** @type {Room} */ (this.#room);
     const { playback } = room;
-    this.queue = room.queue.slice();
-    this.#know();
+    this.#take();
     if (this.#isAsking && playback.status !== 'stopped' && playback.entry === this.song?.entry) return [];
     if (playback.status === 'stopped') {
       if (!this.song) return [];
@@ -362,6 +361,12 @@ export class Deck {
     this.#asked = null;
     this.#runsSince = null;
     this.skipAtMs = null;
+  }
+
+  /** Takes the room's queue, as long as the deck follows. */
+  #take() {
+    if (this.#room) this.queue = this.#room.queue.slice();
+    this.#know();
   }
 
   #know() {
@@ -527,7 +532,7 @@ export class Deck {
     }
     if (now < this.dueAtMs) return [];
     if (this.leading) return this.#tell(now);
-    this.#know();
+    this.#take();
     return this.#redo(this.#pending, now);
   }
 
