@@ -130,7 +130,7 @@ export class Deck {
   /**
    * What a sync has told.
    *
-   * @type {{song: Song|null, told: number, changes: number, isWhole: boolean}|null}
+   * @type {{song: Song|null, told: number, changes: number, isWhole: boolean, seq: number}|null}
    */
   #syncing = null;
 
@@ -716,7 +716,7 @@ export class Deck {
     if (song ? isOver || !room.tracks.has(song.track) : this.#isDry) steps.push(...this.#advance('skipped', now));
     const past = Math.floor(now - Math.min(this.errorMs(), LATE_MS));
     const { command, told, isWhole } = syncCommand(this, room, past, this.#tries > 1);
-    this.#syncing = { song: isWhole ? this.song : this.played[told].song, told, changes: this.#changes, isWhole };
+    this.#syncing = { song: isWhole ? this.song : this.played[told].song, told, changes: this.#changes, isWhole, seq: room.seq };
     this.#isUnsure = true;
     return [...steps, this.#send(command, now)];
   }
@@ -790,7 +790,8 @@ export class Deck {
     if (refusal) {
       this.#isUnsure = false;
       if (PASSING.has(refusal)) this.#retryAtMs = now + RETRY_MS;
-      else this.#tries++;
+      // Others may have removed meanwhile what it names.
+      else this.#tries += room.seq === syncing.seq ? 1 : 0.25;
       return this.#tell(now);
     }
     this.#tries = 0;
