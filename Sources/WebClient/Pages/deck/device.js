@@ -341,6 +341,7 @@ export class Device {
   dismiss() {
     this.phase = 'off';
     this.otherTab = false;
+    if (this.app.playing === this) this.app.playing = null;
     this.touch();
   }
 
@@ -362,6 +363,7 @@ export class Device {
     this.#claim.release();
     this.#claim.stop();
     if (this.#run) this.#end('off');
+    if (this.app.playing === this) this.app.playing = null;
     this.#sound.close();
     this.analysis?.close();
     this.#waveforms?.close();
@@ -425,6 +427,8 @@ export class Device {
     if (this.#run) this.#end('lost', false);
     this.phase = 'lost';
     this.otherTab = true;
+    // A page that has just been opened learns here that there is a device.
+    this.app.playing = this;
     this.touch();
   }
 
