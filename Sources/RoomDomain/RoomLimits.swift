@@ -8,6 +8,8 @@ package enum RoomLimits {
     package static let guestWaveformsPerHour = 2
     /// The times that the owner and DJs set a track's waveform in an hour.
     package static let waveformsPerHour = 10
+    /// Items of `played` in one `syncDeck`.
+    package static let played = 200
     /// Waiting entries.
     package static let queue = 500
     /// Present members.

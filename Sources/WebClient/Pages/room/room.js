@@ -276,8 +276,8 @@ export class Room {
       case 'playbackStarted':
         this.queue = this.queue.filter((entry) => entry.entry !== event.entry);
         this.playback = {
-          status: 'playing', entry: event.entry, track: event.track, startedAt: event.at, startedSeq: event.seq,
-          positionMs: event.positionMs, atMs: event.atMs, skipVotes: 0,
+          status: 'playing', entry: event.entry, track: event.track, startedAt: event.startedAt ?? event.at,
+          startedSeq: event.seq, positionMs: event.positionMs, atMs: event.atMs, skipVotes: 0,
         };
         if (event.by) this.playback.startedBy = event.by;
         return PART.queue | PART.playback;

@@ -117,6 +117,7 @@ export type TracksAdded = E<'tracksAdded', { tracks: (TrackInfo & { track: numbe
 export type Jump = E<'playbackPaused' | 'playbackResumed' | 'playbackSeeked', {
   positionMs: number;
   atMs: number;
+  playedMs?: number;
   by?: number;
 }>;
 export type EntryFinished = E<'entryFinished', {
@@ -126,6 +127,7 @@ export type EntryFinished = E<'entryFinished', {
   startedAt: number;
   playedMs: number;
   endedAt?: number;
+  missing?: true;
   by?: number;
 }>;
 
@@ -153,7 +155,9 @@ export type RoomEvent =
   | E<'entryEnqueued', { entry: number; track: number; index: number; by?: number; why?: Why }>
   | E<'entryRemoved', { entry: number; by?: number; why?: Why }>
   | E<'entryMoved', { entry: number; index: number; by?: number }>
-  | E<'playbackStarted', { entry: number; track: number; positionMs: number; atMs: number; by?: number }>
+  | E<'playbackStarted', {
+    entry: number; track: number; startedAt?: number; positionMs: number; atMs: number; playedMs?: number; by?: number;
+  }>
   | Jump
   | E<'playbackStopped', { by?: number }>
   | E<'skipVoteCast', { entry: number; by: number; skipVotes: number }>
