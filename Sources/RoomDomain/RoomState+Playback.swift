@@ -38,6 +38,7 @@ extension RoomState {
     }
 
     /// Takes the current entry off the air, and starts the next one or stops.
+    ///
     /// `isMissing` tells that the reason is a deck that cannot play the entry.
     func finish(
         _ reason: FinishReason, isMissing: Bool = false, by: MemberID?, at now: Timestamp
