@@ -46,6 +46,8 @@ sys.path[1:1] = [str(TREE / "Tests" / "Web"), str(TREE / "Tests" / "EndToEnd")]
 import playwright.sync_api  # noqa: E402
 
 import browsers  # noqa: E402
+import decks  # noqa: E402
+import music  # noqa: E402
 import parties  # noqa: E402
 import serving  # noqa: E402
 import steps  # noqa: E402
@@ -78,7 +80,7 @@ class Bench:
     """A browser, a server, and rooms at it."""
 
     def __init__(self, stack, folder, runs):
-        self.runs = runs
+        self.runs, self.folder = runs, folder
         self.authority = trust.Authority(folder)
         driver = stack.enter_context(playwright.sync_api.sync_playwright())
         self.chromium = stack.enter_context(contextlib.closing(browsers.Chromium(driver, self.authority.home())))
@@ -284,6 +286,46 @@ def votes(bench, count=40):
         return {"p95": sorted(times)[int(len(times) * 0.95)], "median": statistics.median(times)}
 
 
+def deck_playing(bench, seconds=20):
+    """Work a second of a page that plays a song of its own files, untouched."""
+    folder = bench.folder / "songs"
+    with bench.stack.enter_context(parties.empty(bench.server)) as party, bench.page(
+            party, person=party.mina, device=browsers.LAPTOP) as page:
+        decks.keep_files(page, decks.make_songs(folder, 1, 60, endings=["mp3"]))
+        [track] = decks.add_tracks(page)
+        page.get_by_role("button", name="Play on this device").click()
+        entry = party.tell("Mina", "enqueue", track=track)["entry"]
+        party.tell("Mina", "play", entry=entry)
+        steps.on_air(page, decks.title(0))
+        page.locator("link[rel=manifest]").wait_for(state="attached", timeout=30_000)
+        page.wait_for_load_state("networkidle")
+        page.cdp.send("Performance.enable")
+        before, used = metrics(page), bench.cpu_seconds()
+        time.sleep(seconds)
+        after, used = metrics(page), bench.cpu_seconds() - used
+        took = after["Timestamp"] - before["Timestamp"]
+        return {
+            "layouts": (after["LayoutCount"] - before["LayoutCount"]) / took,
+            "styles": (after["RecalcStyleCount"] - before["RecalcStyleCount"]) / took,
+            "script": (after["ScriptDuration"] - before["ScriptDuration"]) / took * 1000,
+            "cpu": used / took * 100,
+        }
+
+
+def looked_at(bench, seconds):
+    """A file of so many seconds in each format, or of an hour in one: the slowest, and what it costs the page."""
+    folder = bench.folder / "tones"
+    folder.mkdir(exist_ok=True)
+    names = music.FORMATS if seconds <= 600 else ["vbr.mp3"]
+    music.make_tones(folder, names)
+    figures = []
+    for name in names:
+        with bench.page(path="/") as page:
+            figures.append(music.measure(page, music.lengthen(folder / name, seconds)))
+    ms, longest, megabytes = (max(column) for column in zip(*figures))
+    return {"ms": ms, "longest": longest, "megabytes": megabytes}
+
+
 def code():
     """Lines and files of the page's own JavaScript."""
     files = list((TREE / "Sources" / "WebClient" / "Pages").rglob("*.js"))
@@ -299,6 +341,9 @@ PARTS = {
     "frames": frames,
     "large": ten_thousand,
     "votes": votes,
+    "deck": deck_playing,
+    "file": lambda bench: looked_at(bench, 240),
+    "hour": lambda bench: looked_at(bench, 3600),
 }
 
 #: Part, figure, what it is, limit, format.
@@ -322,6 +367,15 @@ ROWS = (
     ("large", "first key", "filter as you type, 4×: first key, ms", 60, "{:.0f}"),
     ("large", "later keys", "slowest later key, ms", 30, "{:.0f}"),
     ("votes", "p95", "a vote, from the tap to the count on another page: 95th percentile, ms", 50, "{:.0f}"),
+    ("deck", "layouts", "the deck plays, page untouched: layouts a second", 2, "{:.1f}"),
+    ("deck", "styles", "style updates a second", 8, "{:.1f}"),
+    ("deck", "script", "script, ms a second", 5, "{:.1f}"),
+    ("deck", "cpu", "renderer and GPU process, % of a core", None, "{:.1f}"),
+    ("file", "ms", "waveform and loudness of a file of 4 minutes, slowest of six formats: ms", 3000, "{:,.0f}"),
+    ("file", "longest", "longest task of the page meanwhile: ms", 50, "{:.0f}"),
+    ("hour", "ms", "the same for a file of 60 minutes: ms", None, "{:,.0f}"),
+    ("hour", "longest", "longest task of the page meanwhile: ms", 50, "{:.0f}"),
+    ("hour", "megabytes", "memory of the renderer, MB", 350, "{:.0f}"),
 )
 
 

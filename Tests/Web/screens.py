@@ -629,6 +629,115 @@ def a_closed_room(stage):
     yield "forgotten-people", page
 
 
+# The deck.
+
+
+def take_deck(party, on=True):
+    """Has another device of Mina's say that it is the deck, or not any more."""
+    party.sockets[0].send({"type": "deck", "room": party.id, "on": on})
+
+
+def note(page, text):
+    """What the deck needs, where it says so."""
+    return page.locator(".device-note", has_text=text)
+
+
+@narrow_scene
+def which_device_plays(stage):
+    party = stage.party()
+    page = stage.dj(party)
+    page.get_by_role("button", name="Play on this device").wait_for()
+    yield "play-here", page
+    rui = stage.page(party.path, person=party.guests["Rui"])
+    steps.on_air(rui, "Maré Alta")
+    take_deck(party)
+    page.get_by_text("Your other device is playing.").wait_for()
+    rui.get_by_text("Mina’s device is playing.").wait_for()
+    rui.get_by_role("button", name="Take over?").wait_for()
+    yield "play-here-take-over", rui
+    take_deck(party, on=False)
+    rui.get_by_text("Mina’s device has lost its connection.").wait_for()
+    yield "play-here-lost-connection", rui
+
+
+@scene
+def the_deck(stage):
+    party = stage.party()
+    page = stage.dj(party)
+    steps.on_air(page, "Maré Alta")
+    steps.pretend_deck(page, away=["Golden Machines", "Distant Avenue", "Bright Fever"], waiting=12)
+    page.get_by_text("Playing on this device").wait_for()
+    steps.pane(page, "queue")
+    yield "deck", page
+    steps.pretend_deck(page, missing="Maré Alta", skipInMs=12_000)
+    page.get_by_role("button", name="Find the file").wait_for()
+    yield "deck-missing", page
+    steps.pretend_deck(page, next="Salt Horizon")
+    note(page, "Next:").wait_for()
+    yield "deck-next-missing", page
+    steps.pretend_deck(page, phase="lost", lostTo=party.members["Ines"])
+    note(page, "Ines’s device plays now.").wait_for()
+    yield "deck-lost", page
+
+
+@narrow_scene
+def what_a_deck_needs_and_adding_files(stage):
+    party = stage.party()
+    page = stage.dj(party)
+    steps.on_air(page, "Maré Alta")
+    for name, fields, text in (
+            ("gesture", {"phase": "starting", "wants": "gesture"}, "The browser waits for a tap."),
+            ("permission", {"phase": "starting", "wants": "permission"}, "This browser asks again for your files."),
+            ("paused", {"pausedBySystem": True}, "Paused by this device"),
+            ("other-tab", {"phase": "off", "otherTab": True}, "in another tab of this browser")):
+        steps.pretend_deck(page, **fields)
+        note(page, text).wait_for()
+        yield f"deck-{name}", page
+    steps.pretend_deck(page, waiting=12)
+    page.get_by_role("button", name="Playing on this device").click()
+    dialog(page)
+    yield "deck-panel", page
+    close_dialog(page)
+    steps.pretend_deck(page, canSetVolume=False)
+    page.get_by_role("button", name="Playing on this device").click()
+    dialog(page).get_by_text("no page set its volume").wait_for()
+    yield "deck-panel-fixed-volume", page
+    close_dialog(page)
+    steps.pretend_deck(page)
+    steps.pane(page, "pool").get_by_role("button", name="Add music").click()
+    files = dialog(page).get_by_role("button", name="Choose files")
+    expect(files).to_be_enabled()
+    yield "add-files", page
+    files.click()
+    page.get_by_text("128 of 500 read").wait_for()
+    yield "add-files-reading", page
+    steps.finish_reading(page)
+    page.get_by_text("486 added").wait_for()
+    yield "added-files", page
+
+
+@narrow_scene
+def a_deck_off_line(stage):
+    wire = stage.wire()
+    party = stage.party()
+    page = stage.dj(party, server=wire)
+    page.watch.expect(LOST)
+    steps.on_air(page, "Maré Alta")
+    steps.pretend_deck(page)
+    page.wait_for_load_state("networkidle")
+    wire.go_down()
+    bar = page.locator(".link-bar", has_text="The music goes on here")
+    bar.wait_for()
+    steps.pretend_deck(page, leading=True)
+    yield "deck-off-line", page
+    wire.come_up()
+    steps.connect_now(page)
+    bar.wait_for(state="detached", timeout=30_000)
+    steps.pretend_deck(page)
+    page.locator(".toast", has_text="The room knows what was played.").wait_for()
+    yield "deck-back", page
+
+
 # Hard content.
 
 

@@ -13,7 +13,8 @@ const ARROWS = {
   store: ['store', 'room'],
   wire: ['wire', 'store', 'room'],
   view: ['view', 'store', 'room', 'text'],
-  'main.js': ['wire', 'store', 'room', 'view', 'text'],
+  deck: ['deck', 'store', 'wire', 'room', 'text'],
+  'main.js': ['wire', 'store', 'room', 'view', 'deck', 'text'],
   'service-worker.js': [],
 };
 
@@ -31,7 +32,7 @@ const FORBIDDEN = [
 const NAMES = new Set([
   'Enter', 'Escape', 'Tab', 'Home', 'End', 'Space', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown',
   'Delete', 'Backspace', 'Alt', 'Control', 'Shift', 'Meta', 'Gap', 'Refusal', 'SecurityError', 'AbortError',
-  'NotAllowedError', 'TimeoutError', 'Content-Type', 'Idempotency-Key', 'Guest',
+  'NotAllowedError', 'TimeoutError', 'Files', 'Content-Type', 'Idempotency-Key', 'Guest',
   // The same in every language: the product, the label of a key, what languages call themselves.
   'Backline', 'Esc', 'English', 'Deutsch',
 ]);

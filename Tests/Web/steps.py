@@ -117,6 +117,73 @@ def seen_again(page):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
+def pretend_deck(page, away=(), waiting=0, missing=None, skipInMs=None, next=None, **fields):
+    """Has a page look like one whose device is the deck, in a state that is hard to cause.
+
+    The library holds all songs but those of the titles `away`; `missing` and `next` are titles. Choosing files reads
+    128 of 500, and waits for `finish_reading`. Other fields are those of `Device` in deck/device.js.
+    """
+    page.evaluate(
+        """async wanted => {
+            const {app} = await import(document.querySelector('script[type=module]').src);
+            const {away, waiting, missing, skipInMs, next, fields} = JSON.parse(wanted);
+            const titled = title => app.store.room.pool.find(track => track.title === title);
+            const song = number => ({sourceId: `song-${number}`, title: `Song ${number}`, artist: 'Zonda', durationMs: 200000});
+            const library = {
+                songs: new Map(), state: {count: 500, permission: 'granted', persisted: false, bytes: 0},
+                find: track => away.includes(track.title) ? undefined : {sourceId: track.sourceId, kept: 'handle'},
+                toTrack: song => ({source: 'local', ...song}), pick: async () => [1], fromDrop: () => [1], renew: async () => true,
+                async add(items, {signal, progress}) {
+                    progress({done: 128, total: 500, name: ''});
+                    await new Promise(done => {
+                        globalThis.finishReading = done;
+                        signal.onabort = done;
+                    });
+                    if (signal.aborted) return {songs: [song(0)], skipped: [], cancelled: true};
+                    const skipped = Array.from({length: 14}, (_, i) => ({name: [`cover-${i}.jpg`, 'Interlude 4 (unfinished take, do not use).wav',
+                        'تسجيل.mp3'][i % 3], why: ['format', 'empty', 'unreadable'][i % 3]}));
+                    library.songs.set('a', {kept: 'opfs'});
+                    return {songs: Array.from({length: 486}, (_, i) => song(i)), skipped, cancelled: false};
+                },
+            };
+            app.playing = {
+                library, analysis: {state: {waiting}}, phase: 'on', wants: null, pausedBySystem: false, leading: false, otherTab: false,
+                picture: null, level: {gain: 1, lufs: null}, volume: 0.8, fadeMs: 4000, levelled: true, canSetVolume: true, lostTo: null,
+                missing: missing && {track: titled(missing), skipAtMs: app.store.clock.now() + skipInMs},
+                next: next && {track: titled(next), isHere: false}, mayAct: true,
+                act: command => app.store.send(command), ready: Promise.resolve(), goOn: async () => {}, start: async () => {}, stop: async () => {}, find: async () => {},
+                skipMissing() {}, dismiss() {}, close() {}, ...fields,
+            };
+            app.device = async () => app.playing;
+            app.store.touch(0xfff);
+        }""", json.dumps({"away": list(away), "waiting": waiting, "missing": missing, "skipInMs": skipInMs, "next": next, "fields": fields}))
+
+
+def connect_now(page):
+    """Has a page that has no connection try to get one."""
+    page.evaluate("() => import(document.querySelector('script[type=module]').src).then(({app}) => app.link.retryNow())")
+
+
+def tell_event(page, event):
+    """Has a page get an event about the song on air, as the next one of its room."""
+    page.evaluate("""event => import(document.querySelector('script[type=module]').src).then(({app}) => {
+        const {room, clock} = app.store, seq = room.seq + 1, at = Math.round(clock.now());
+        const {entry, track, startedAt} = room.playback;
+        app.store.receive({type: 'delta', room: room.id, from: seq, seq, events: [{seq, at, entry, track, startedAt, ...event}]});
+    })""", event)
+
+
+def expect_titles(party, titles):
+    """Waits until these are a room's tracks."""
+    backline.eventually(
+        lambda: sorted(one["title"] for one in party.state()["pool"]) == sorted(titles), "the room has the tracks", 10)
+
+
+def finish_reading(page):
+    """Has the files that a pretended deck reads be read."""
+    page.evaluate("finishReading()")
+
+
 def end_nearby_once(page):
     """Has the next link to the rooms nearby be one whose session is over."""
     page.evaluate("""() => import(document.querySelector('script[type=module]').src).then(({app}) => {

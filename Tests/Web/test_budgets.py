@@ -1,15 +1,19 @@
 """Budgets that count something. Those of time, processor and memory are in Benchmarks/page.py."""
 
+import pathlib
 import re
 import time
 
 from playwright.sync_api import expect
 
+import backline
 import browsers
+import decks
 import parties
 import steps
 
 REQUESTS, BYTES = 24, 60_000
+DECK_BYTES = 45_000
 LAYOUTS, STYLES, SCRIPT_MS = 2, 8, 5
 ROWS = 40
 DRAWS = 1.2
@@ -48,6 +52,23 @@ def test_the_weight_of_a_first_visit(visit, party, house):
     assert total <= BYTES, f"{total:.0f} bytes:\n{listing}"
 
 
+def test_the_weight_of_the_deck(visit, party, house):
+    """All files of the deck together, as they are sent. A guest's visit has none of them."""
+    page, requests = first_visit(visit, party, house)
+    assert not [url for url, _ in requests if "/deck/" in url]
+    base = next(url for url, _ in requests if url.endswith("/main.js")).removesuffix("main.js")
+    pages = pathlib.Path(__file__).parents[2] / "Sources/WebClient/Pages"
+    files = [file.relative_to(pages).as_posix() for file in sorted((pages / "deck").rglob("*.js"))]
+    sizes = page.evaluate(
+        """([base, files]) => Promise.all(files.map(file => fetch(base + file).then(answer => {
+            if (!answer.ok || answer.headers.get('content-encoding') !== 'gzip') throw new Error(file);
+            return Number(answer.headers.get('content-length'));
+        })))""", [base, files])
+    listing = "\n".join(f"{size:6} {file}" for file, size in zip(files, sizes, strict=True))
+    print(listing)
+    assert sum(sizes) <= DECK_BYTES, f"{sum(sizes)} bytes:\n{listing}"
+
+
 def metrics(session):
     return {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
 
@@ -84,6 +105,25 @@ def test_a_page_that_nobody_touches_does_little(visit, party, house):
         assert rates["LayoutCount"] <= LAYOUTS, rates
         assert rates["RecalcStyleCount"] <= STYLES, rates
         assert rates["ScriptDuration"] * 1000 <= SCRIPT_MS * SLACK, rates
+
+
+def test_a_deck_that_plays_does_little(visit, party, house, tmp_path):
+    room = party(parties.empty, house)
+    page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)
+    decks.keep_files(page, decks.make_songs(tmp_path, 1, 30, endings=["opus"]))
+    [track] = decks.add_tracks(page)
+    page.get_by_role("button", name="Play on this device").click()
+    entry = room.tell("Mina", "enqueue", track=track)["entry"]
+    room.tell("Mina", "play", entry=entry)
+    steps.on_air(page, decks.title(0))
+    # The waveform has arrived, and the start has been looked at.
+    backline.eventually(lambda: room.state()["pool"][0].get("waveform"), "the deck sends the waveform")
+    page.wait_for_timeout(4_000)
+    [rates] = while_playing([page])
+    print(rates)
+    assert rates["LayoutCount"] <= LAYOUTS, rates
+    assert rates["RecalcStyleCount"] <= STYLES, rates
+    assert rates["ScriptDuration"] * 1000 <= SCRIPT_MS * SLACK, rates
 
 
 def test_a_waveform_is_drawn_once_for_each_pixel(visit, party, house):

@@ -183,7 +183,20 @@ const app = {
   store: new Store(),
   /** @type {InstanceType<typeof RoomLink> | null} */
   link: null,
-  http,
+  http: {
+    ...http,
+    /** Ends the session, and forgets what the deck keeps in this browser. */
+    async endSession() {
+      await http.endSession();
+      try {
+        localStorage.removeItem('backline.deck');
+        if ((await indexedDB.databases?.())?.some(({ name }) => name === 'backline-library') === false) return;
+        await (await import('./deck/library.js')).forgetLibrary();
+      } catch {
+        // A browser that keeps nothing.
+      }
+    },
+  },
   preferences,
   load,
   /** Whether the browser refused the service worker: it does not trust the certificate. */
@@ -275,9 +288,43 @@ const app = {
     };
   },
 
+  // -- This device as the room's deck
+
+  /**
+   * The device while it is the room's deck, or wants to be: it is set by the device itself.
+   *
+   * @type {import('./deck/device.js').Device | null}
+   */
+  playing: null,
+
+  /**
+   * This device, for the room that is shown. It is loaded when somebody wants to play here.
+   *
+   * @returns {Promise<import('./deck/device.js').Device | null>} null where it cannot be loaded
+   */
+  device() {
+    device ??= load(() => import('./deck/device.js')).then((loaded) => loaded && new loaded.Device(app));
+    device.then((made) => { if (!made) device = null; });
+    return device;
+  },
+
+  /**
+   * Carries out a DJ's command for the queue or the playback: here at once where this device is the deck, also off line.
+   *
+   * @param {import('./wire/messages').Command} command
+   * @returns {Promise<any>} as `store.send`
+   */
+  act: (command) => (app.playing ? app.playing.act(command) : app.store.send(command)),
+
+  /** Whether such a command can be carried out. */
+  mayAct: () => app.store.link.state === 'live' || Boolean(app.playing?.mayAct),
+
   waitingTime,
   number,
 };
+
+/** @type {Promise<import('./deck/device.js').Device | null> | null} */
+let device = null;
 
 /**
  * @param {number} ms
@@ -324,6 +371,8 @@ async function show(anew = false) {
   if (room !== reference || (anew && room)) {
     app.link?.close();
     app.link = null;
+    device?.then((made) => made?.close());
+    device = null;
     app.store = new Store();
     reference = room;
     try {
@@ -333,10 +382,25 @@ async function show(anew = false) {
       app.store.disconnected({ code: 'not_found' });
     }
     app.link?.open();
+    resumeDeck(app.store);
   }
   document.title = t.header.untitled;
   put(make());
   if (anew) scrollTo(0, 0);
+}
+
+/**
+ * Goes on as the deck where this device was the deck of the room when the page was left.
+ *
+ * @param {InstanceType<typeof Store>} store
+ */
+function resumeDeck(store) {
+  const { room } = read('backline.deck', { room: '' });
+  if (!room) return;
+  const stop = store.on('snapshot', () => {
+    stop();
+    if (store.room?.id === room) app.device();
+  });
 }
 
 async function nearby() {

@@ -71,6 +71,8 @@ export class Room {
     this.online = 0;
     /** @type {Set<number>|null} */
     this.present = null;
+    /** Whether queue, playback and history are those of a deck that went on off line: no event can follow. */
+    this.isAhead = snapshot.isAhead ?? false;
     /** @type {{member?: number, here?: boolean}} */
     this.deck = {};
     this.#live(snapshot);
@@ -99,6 +101,7 @@ export class Room {
    */
   apply(event) {
     if (event.seq <= this.seq) return 0;
+    if (this.isAhead) throw new Gap('the room here has gone ahead');
     if (event.seq > this.seq + 1) throw new Gap(`event ${event.seq} after ${this.seq}`);
     this.seq = event.seq;
     return this.#fold(event);
@@ -123,6 +126,7 @@ export class Room {
    */
   resumed(message) {
     if (message.epoch !== this.epoch) throw new Gap('resumed in another epoch');
+    if (this.isAhead) throw new Gap('the room here has gone ahead');
     if (message.seq < this.seq) throw new Gap(`resumed at ${message.seq}, before ${this.seq}`);
     this.keyed = message.keyed ?? this.keyed;
     this.#live(message);

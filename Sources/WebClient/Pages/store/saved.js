@@ -57,7 +57,7 @@ async function run(mode, ask) {
 export async function saveRoom(room) {
   const { epoch, seq, keyed, you, online } = room;
   const kept = {
-    epoch, seq, keyed, state: room.toState(), you: you && { ...you, votes: [...you.votes] }, presence: { online },
+    epoch, seq, keyed, isAhead: room.isAhead, state: room.toState(), you: you && { ...you, votes: [...you.votes] }, presence: { online },
   };
   await run('readwrite', (rooms) => rooms.put(kept, 'last'));
 }

@@ -11,7 +11,7 @@ import { Gap, PART, Room, WHOLE } from '../room/room.js';
  * @typedef {{state: 'connecting'|'live'|'waiting'|'ended', since: number, retryAt?: number, code?: EndCode,
  *   retryAfterMs?: number}} Link
  * @typedef {{id: number, key: string, command: Command, madeAt: number, madeOn: number, promise: Promise<any>,
- *   resolve(result: any): void, reject(refusal: Refusal): void, port: Port|null, wasSent: boolean,
+ *   resolve(result: any): void, reject(refusal: Refusal): void, port: Port|null, wasSent: boolean, once: boolean,
  *   keyed?: number, epoch?: string, ack?: {seq: number, result: any}}} Entry  made at a monotonic time, on a date
  */
 
@@ -69,6 +69,8 @@ export class Store {
   session = null;
   /** @type {Link} */
   link;
+  /** Connections that the room has been followed by so far: one may take another's place while the link stays live. */
+  connections = 0;
   #dirty = 0;
   #isScheduled = false;
   /** @type {Set<{mask: number, callback: (changed: number) => void}>} */
@@ -101,9 +103,9 @@ export class Store {
     this.link = { state: 'connecting', since: now() };
   }
 
-  /** The position to resume from. */
+  /** The position to resume from; null where the room here is not that of the log: it begins with a snapshot. */
   get position() {
-    return this.room && { epoch: this.room.epoch, seq: this.room.seq };
+    return this.room && !this.room.isAhead ? { epoch: this.room.epoch, seq: this.room.seq } : null;
   }
 
   // Changes
@@ -122,7 +124,8 @@ export class Store {
   }
 
   /**
-   * Calls back at each 'event', 'snapshot', 'reaction' or 'signal'.
+   * Calls back at each 'event', 'snapshot', 'reaction' or 'signal', and, with nothing, at each 'change' of the link and
+   * after each message of it: at once, also where the page is hidden.
    *
    * @param {string} type
    * @param {(value: any) => void} callback
@@ -170,16 +173,16 @@ export class Store {
    * Sends a command, and again after a reconnect as long as it cannot be carried out twice.
    *
    * @param {Command} command
-   * @param {{key?: string}} options
+   * @param {{key?: string, once?: boolean}} options  `once`: only over the link as it is now, and not again after it
    * @returns {Promise<any>} its result, once the room here has its events; rejects with a Refusal
    */
-  send(command, { key = newKey() } = {}) {
+  send(command, { key = newKey(), once = false } = {}) {
     const same = this.#outbox.find((entry) => entry.key === key);
     if (same) return same.promise;
     if (this.link.state === 'ended') return Promise.reject(this.#endRefusal());
-    if (this.#outbox.length >= WAITING) return Promise.reject(new Refusal('offline'));
+    if (this.#outbox.length >= WAITING || (once && !this.#follows)) return Promise.reject(new Refusal('offline'));
     /** @type {any} */
-    const entry = { id: ++this.#lastId, key, command, madeAt: this.monotonic(), madeOn: Date.now(), port: null, wasSent: false };
+    const entry = { id: ++this.#lastId, key, command, madeAt: this.monotonic(), madeOn: Date.now(), port: null, wasSent: false, once };
     entry.promise = new Promise((resolve, reject) => Object.assign(entry, { resolve, reject }));
     this.#outbox.push(entry);
     this.touch(PART.pending | (isVote(entry) ? PART.votes : 0));
@@ -270,6 +273,13 @@ export class Store {
     }
   }
 
+  /** Gives up commands for a link that is gone. */
+  #giveUpOnce() {
+    for (const entry of [...this.#outbox]) {
+      if (entry.once && !entry.ack) this.#refuse(entry, new Refusal(entry.wasSent ? 'outcome_unknown' : 'offline'));
+    }
+  }
+
   /** @param {Entry} entry */
   #mayRepeat(entry) {
     if (HARMLESS.has(entry.command.type)) return true;
@@ -336,6 +346,7 @@ export class Store {
     this.#port = port;
     this.#follows = false;
     this.#subscribing = 0;
+    this.#giveUpOnce();
   }
 
   /**
@@ -348,6 +359,7 @@ export class Store {
     this.#follows = false;
     const since = this.link.state === 'live' ? this.monotonic() : this.link.since;
     this.#setLink({ state: code ? 'ended' : retryAt === undefined ? 'connecting' : 'waiting', since, retryAt, code, retryAfterMs });
+    this.#giveUpOnce();
     if (code) this.#end();
     else this.#expire();
   }
@@ -373,6 +385,17 @@ export class Store {
     this.#emit('snapshot', this.room);
   }
 
+  /**
+   * Shows what the deck here plays by itself, of which the room has not been told. A snapshot replaces it.
+   *
+   * @param {Pick<Room, 'playback'|'queue'|'history'>} deck
+   */
+  goAhead(deck) {
+    if (!this.room) return;
+    Object.assign(this.room, deck, { isAhead: true });
+    this.touch(PART.playback | PART.queue | PART.history);
+  }
+
   #end() {
     clearTimeout(this.#timer);
     this.room = null;
@@ -392,6 +415,7 @@ export class Store {
   #setLink(link) {
     this.link = link;
     this.touch(PART.link);
+    this.#emit('change', undefined);
   }
 
   /**
@@ -400,6 +424,12 @@ export class Store {
    * @param {ServerMessage} message
    */
   receive(message) {
+    this.#take(message);
+    this.#emit('change', undefined);
+  }
+
+  /** @param {ServerMessage} message */
+  #take(message) {
     const { room } = this;
     switch (message.type) {
       case 'welcome':
@@ -455,7 +485,10 @@ export class Store {
 
   /** @param {number|undefined} keyed */
   #live(keyed) {
-    if (!this.#follows) this.#keyedThen = keyed ?? undefined;
+    if (!this.#follows) {
+      this.#keyedThen = keyed ?? undefined;
+      this.connections += 1;
+    }
     this.#follows = this.#port !== null;
     if (this.link.state !== 'live') this.#setLink({ state: 'live', since: this.monotonic() });
     this.#settleAcked();
@@ -482,7 +515,7 @@ export class Store {
   #subscribe(resumes) {
     if (!this.room || !this.#port) return;
     this.#subscribing = ++this.#lastId;
-    const position = resumes ? this.position : undefined;
+    const position = resumes ? this.position ?? undefined : undefined;
     this.#port.send({ type: 'subscribe', id: this.#subscribing, room: this.room.id, position });
   }
 

@@ -147,6 +147,7 @@ export const t = {
     lost: 'The connection is lost.',
     back: 'Connected again.',
     joined: (/** @type {string} */ room) => `You have joined ${room}.`,
+    missing: (/** @type {string} */ title) => `“${title}” was skipped: its file is not on the deck.`,
   },
 
   lists: {

@@ -2,7 +2,7 @@
 
 import { t } from '../text/en-more.js';
 import { manualId, songsHere, whyNot } from './add.js';
-import { addTracks } from './adding.js';
+import { MOST_TRACKS, addAll } from './adding.js';
 import { duration, h, number, svg, text } from './dom.js';
 import { sleeve } from './sleeve.js';
 import { sameSong, songsOf } from './song-list.js';
@@ -10,18 +10,11 @@ import { sameSong, songsOf } from './song-list.js';
 /** @typedef {import('./dom.js').App} App */
 /** @typedef {import('./song-list.js').Song} Song */
 
-/** The most tracks of one command, and the most bytes of their JSON: below what a message may have. */
-const MOST_TRACKS = 500;
-const MOST_BYTES = 180_000;
-
 /** Songs and lines that the preview shows. */
 const SHOWN = 6;
 
 /** A pause in typing after which the list is read, in ms. */
 const PAUSE = 180;
-
-/** A refusal that says to wait for at most so long, in ms, is waited for. */
-const PATIENCE = 70_000;
 
 /**
  * The form for a list of songs.
@@ -78,13 +71,14 @@ export function listForm(app, close) {
     bar.max = all.length;
     let done = 0;
     try {
-      while (done < all.length && isOpen) {
+      const tracks = all.map((song) => ({ source: 'manual', sourceId: manualId(), ...song }));
+      // At least five commands for a long list, so that its progress can be seen.
+      await addAll(app, tracks, (added) => {
+        done = added;
         bar.value = done;
         text(told, t.add.progress(number(done), number(all.length)));
-        const piece = pieceOf(all, done);
-        await patiently(() => addTracks(app, piece));
-        done += piece.length;
-      }
+        return isOpen;
+      }, Math.min(MOST_TRACKS, Math.max(50, Math.ceil(all.length / 5))));
       if (!isOpen) return;
       area.value = '';
       close();
@@ -111,42 +105,4 @@ export function listForm(app, close) {
       clearTimeout(timer);
     },
   };
-}
-
-/**
- * The tracks of the next command: at least five commands for a long list, so that its progress can be seen.
- *
- * @param {Song[]} songs
- * @param {number} from
- */
-function pieceOf(songs, from) {
-  const most = Math.min(MOST_TRACKS, Math.max(50, Math.ceil(songs.length / 5)));
-  const tracks = [];
-  let bytes = 0;
-  for (const song of songs.slice(from, from + most)) {
-    const track = { source: 'manual', sourceId: manualId(), ...song };
-    bytes += new TextEncoder().encode(JSON.stringify(track)).length;
-    if (tracks.length > 0 && bytes > MOST_BYTES) break;
-    tracks.push(track);
-  }
-  return tracks;
-}
-
-/**
- * Does something again after the wait that its refusal asks for.
- *
- * @template T
- * @param {() => Promise<T>} act
- * @returns {Promise<T>}
- */
-async function patiently(act) {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await act();
-    } catch (refusal) {
-      const { code, retryAfterMs = 0 } = /** @type {{ code?: string, retryAfterMs?: number }} */ (refusal);
-      if (code !== 'rate_limited' || retryAfterMs > PATIENCE || tries >= 5) throw refusal;
-      await new Promise((resolve) => { setTimeout(resolve, retryAfterMs + 100); });
-    }
-  }
 }

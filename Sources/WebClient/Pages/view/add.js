@@ -1,4 +1,4 @@
-// "Add a song" and "Add music": one song by hand, and for DJs a list.
+// "Add a song" and "Add music": one song by hand, and for DJs files and a list.
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en-more.js';
@@ -48,41 +48,63 @@ export function whyNot(refusal) {
 }
 
 /**
+ * Takes files that are dropped while the dialog is open.
+ *
+ * @type {((items: any) => void) | null}
+ */
+let take = null;
+
+/**
  * Opens the dialog in which songs are added.
  *
  * @param {App} app
- * @param {{ title?: string }} [props] a title to begin with
+ * @param {{ title?: string, items?: any }} [props] a title to begin with; files and folders that were dropped on the page
  */
 export async function open(app, props = {}) {
+  if (props.items && take) return take(props.items);
   await stylesheet('add');
   const isDJ = app.store.room?.isDJ ?? false;
   /** @type {import('./dialog.js').Dialog} */
   let shown;
   const one = form(app, props.title ?? '', isDJ, (sentence) => shown.notice(sentence));
-  const forms = [one];
-  const body = h('div.add', null, one.node);
-  const foot = h('footer.dialog-foot', null, one.go);
+  /** @type {Record<string, Form>} */
+  const forms = { one };
+  const body = h('div.add');
   if (isDJ) {
-    const loaded = await app.load(() => import('./add-list.js'));
+    const loaded = await app.load(() => Promise.all([import('./add-files.js'), import('./add-list.js'), stylesheet('deck')]));
     if (!loaded) return;
-    const list = loaded.listForm(app, () => shown.close());
-    forms.push(list);
-    const which = choice([['one', t.add.one], ['many', t.add.many]], 'one', (value) => {
-      for (const each of forms) each.node.hidden = each.go.hidden = (each === list) !== (value === 'many');
+    const [{ filesForm, filesLabel }, { listForm }] = loaded;
+    const close = () => shown.close();
+    const files = filesForm(app, close, props.items);
+    Object.assign(forms, { files, many: listForm(app, close) });
+    const which = choice([['files', filesLabel()], ['one', t.add.one], ['many', t.add.many]], props.title ? 'one' : 'files', (value) => {
+      choose(value);
       shown.notice(null);
     });
-    list.node.hidden = list.go.hidden = true;
     which.node.setAttribute('aria-label', t.add.how);
-    body.prepend(which.node);
-    body.append(list.node);
-    foot.append(list.go);
+    body.append(which.node);
+    take = (items) => {
+      which.set('files');
+      choose('files');
+      files.take(items);
+    };
   }
+  const choose = (/** @type {string} */ name) => {
+    for (const [of, { node, go }] of Object.entries(forms)) node.hidden = go.hidden = of !== name;
+  };
+  const first = isDJ && !props.title ? 'files' : 'one';
+  choose(first);
+  body.append(...Object.values(forms).map(({ node }) => node));
   shown = dialog({
-    title: isDJ ? t.add.titleDJ : t.add.title, body, foot, wide: isDJ, className: 'add-dialog',
-    onClose: () => forms.forEach((each) => each.destroy()),
+    title: isDJ ? t.add.titleDJ : t.add.title, body, foot: h('footer.dialog-foot', null, Object.values(forms).map(({ go }) => go)),
+    wide: isDJ, className: 'add-dialog',
+    onClose: () => {
+      take = null;
+      for (const each of Object.values(forms)) each.destroy();
+    },
   });
   // Set in the document: a browser complains of an element that comes with it while another has the focus.
-  one.first.setAttribute('autofocus', '');
+  forms[first].first.setAttribute('autofocus', '');
 }
 
 /**

@@ -2,6 +2,14 @@
 
 /** @typedef {import('./dom.js').App} App */
 
+/** The most tracks of one command, and the most bytes of their JSON: below what a message may have. */
+export const MOST_TRACKS = 500;
+const MOST_BYTES = 180_000;
+
+/** A refusal that says to wait for at most so long, in ms, is waited for, so many times. */
+const PATIENCE = 70_000;
+const TRIES = 5;
+
 /** The longest wait that a server asks for, in ms. */
 const LONGEST = 3_600_000;
 
@@ -45,6 +53,39 @@ export async function addTracks(app, tracks) {
     const { code, retryAfterMs } = /** @type {{ code?: string, retryAfterMs?: number }} */ (refusal);
     if (room && !room.isDJ && room.settings.slowModeMs && code === 'rate_limited' && retryAfterMs) wait(room.id, retryAfterMs);
     throw refusal;
+  }
+}
+
+/**
+ * Adds any number of tracks, command by command, and waits where the server asks to.
+ *
+ * @param {App} app
+ * @param {import('../wire/messages').TrackInfo[]} tracks
+ * @param {(done: number) => boolean} step called before each command and at the end; false: no more of them
+ * @param {number} [most] tracks of one command
+ * @returns {Promise<void>} rejects with the refusal that ends it
+ */
+export async function addAll(app, tracks, step, most = MOST_TRACKS) {
+  let done = 0;
+  while (step(done) && done < tracks.length) {
+    const piece = [];
+    let bytes = 0;
+    for (const track of tracks.slice(done, done + most)) {
+      bytes += new TextEncoder().encode(JSON.stringify(track)).length;
+      if (piece.length > 0 && bytes > MOST_BYTES) break;
+      piece.push(track);
+    }
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await addTracks(app, piece);
+        break;
+      } catch (refusal) {
+        const { code, retryAfterMs = 0 } = /** @type {{ code?: string, retryAfterMs?: number }} */ (refusal);
+        if (code !== 'rate_limited' || retryAfterMs > PATIENCE || tries >= TRIES) throw refusal;
+        await new Promise((resolve) => { setTimeout(resolve, retryAfterMs + 100); });
+      }
+    }
+    done += piece.length;
   }
 }
 

@@ -18,6 +18,10 @@
  * @property {(error: any) => void} refused
  * @property {(name: string, props?: any) => Promise<any>} open
  * @property {(circle: any, onChange: (rooms: any[], state: any) => void) => (() => void)} nearby
+ * @property {import('../deck/device.js').Device | null} playing
+ * @property {() => Promise<import('../deck/device.js').Device | null>} device
+ * @property {(command: import('../wire/messages').Command) => Promise<any>} act
+ * @property {() => boolean} mayAct
  * @property {(ms: number) => string} waitingTime
  * @property {(n: number) => string} number
  */

@@ -4,6 +4,7 @@ import { PART } from '../room/room.js';
 import { t } from '../text/en-more.js';
 import { dialog, follow, sentenceOf } from './dialog.js';
 import { currentLocale, duration, h, keyed, svg, text } from './dom.js';
+import { missed } from './on-air.js';
 import { sleeve } from './sleeve.js';
 
 /**
@@ -50,6 +51,7 @@ async function readEarlier(app, place, isShown) {
         entry: event.entry, track: event.track, title: '', startedAt: event.startedAt,
         endedAt: event.endedAt ?? event.at, reason: event.reason, playedMs: event.playedMs,
       });
+      if (event.missing) missed.add(`${room.id} ${event.entry}`);
     }
     place.next = first + 1;
   }
@@ -194,7 +196,7 @@ function fill(app, row, song, day, titles) {
   text(names.children[0], title);
   text(names.children[1], named?.artist ?? '');
   const clock = new Intl.DateTimeFormat(currentLocale(), { timeStyle: 'short' });
-  const reason = song.reason === 'ended' ? t.history.ended : song.reason === 'skipped' ? t.history.skipped(duration(song.playedMs)) : t.history.replaced(duration(song.playedMs));
+  const reason = missed.has(`${room.id} ${song.entry}`) ? t.history.missing : song.reason === 'ended' ? t.history.ended : song.reason === 'skipped' ? t.history.skipped(duration(song.playedMs)) : t.history.replaced(duration(song.playedMs));
   text(names.children[2], `${clock.format(song.startedAt)} · ${reason}`);
   const waits = track !== undefined && room.queue.some((entry) => entry.track === track.track);
   const onAir = track !== undefined && room.playback.status !== 'stopped' && room.playback.track === track.track;

@@ -31,5 +31,7 @@ export const MORE = /** @type {Record<string, string>} */ ({
   clock: 'M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17zM12 7.5v5l3 2',
   lock: 'M6 11h12v9H6zM8.5 11V7.5a3.5 3.5 0 0 1 7 0V11',
   expand: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
+  speaker: 'M4 9.5v5h3.5L12 19V5L7.5 9.5zM15.5 9a4 4 0 0 1 0 6M18 6.3a8 8 0 0 1 0 11.4',
+  folder: 'M3.5 6h6l2 2.5h9V19h-17z',
   edit: 'M4.5 19.5l1-4.5L16 4.5l3.5 3.5L9 18.5z',
 });

@@ -33,6 +33,8 @@ export function linkBar(app) {
       told = false;
       return;
     }
+    // The deck here goes on without a link.
+    const alone = app.playing?.phase === 'on' ? /** @type {any} */ (t).deck?.leading : undefined;
     const lasts = performance.now() - link.since;
     if (lasts < TELL_MS) {
       timer = window.setTimeout(show, TELL_MS - lasts + 5);
@@ -41,16 +43,16 @@ export function linkBar(app) {
     const detailed = lasts >= DETAIL_MS;
     const wait = link.retryAt === undefined ? 0 : link.retryAt - performance.now();
     const seconds = Math.ceil(wait / 1000);
-    text(sentence, !detailed ? t.link.reconnecting : seconds > 0 ? t.link.lost(seconds) : t.link.lostNow);
+    text(sentence, alone ?? (!detailed ? t.link.reconnecting : seconds > 0 ? t.link.lost(seconds) : t.link.lostNow));
     now.hidden = !detailed;
     if (!bar.isConnected) floor().append(bar);
-    if (!told) announce(t.announce.lost);
+    if (!told) announce(alone ?? t.announce.lost);
     told = true;
     const next = detailed ? (seconds > 0 ? wait - (seconds - 1) * 1000 : 1000) : DETAIL_MS - lasts;
     timer = window.setTimeout(show, Math.max(50, next + 5));
   };
 
-  const stop = app.store.watch(PART.link, show);
+  const stop = app.store.watch(PART.link | PART.deck, show);
   show();
   return {
     destroy() {

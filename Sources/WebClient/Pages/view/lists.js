@@ -34,10 +34,18 @@ import './windowed-list.js';
  * @property {HTMLElement | null} vote
  * @property {HTMLElement | null} votes
  * @property {HTMLElement[]} named buttons whose names have the title
+ * @property {HTMLElement} [mark] what is said of its track
  */
 
 /** @type {WeakMap<HTMLElement, Parts>} */
 const partsOf = new WeakMap();
+
+/**
+ * What the deck here says of a track; empty: nothing.
+ *
+ * @type {{ of: ((track: Track) => string) | null }}
+ */
+export const marks = { of: null };
 
 let panes = 0;
 
@@ -107,6 +115,10 @@ export function fillRow(app, row, shown, withAlbum = false) {
       button.setAttribute('aria-label', button.dataset.do === 'enqueue' ? t.lists.enqueueNamed(track.title) : t.lists.moreNamed(track.title));
     }
   }
+  const mark = marks.of?.(track) ?? '';
+  row.classList.toggle('away', mark !== '');
+  if (mark && !parts.mark) parts.title.after(parts.mark = h('span.unseen'));
+  if (parts.mark) text(parts.mark, mark);
   if (parts.rank) text(parts.rank, String(shown.rank ?? ''));
   if (parts.when) text(parts.when, shown.when ?? '');
   if (parts.by) text(parts.by, shown.by ?? '');
@@ -226,7 +238,7 @@ export function requestsPane(app) {
     edit(edits(room));
   };
   show();
-  const stop = app.store.watch(PART.votes | PART.pool | PART.you | PART.pending | PART.link | PART.room, show);
+  const stop = app.store.watch(PART.votes | PART.pool | PART.you | PART.pending | PART.link | PART.room | PART.deck, show);
   return {
     node,
     destroy() {
@@ -322,7 +334,7 @@ export function queuePane(app) {
   document.addEventListener('visibilitychange', onVisible);
   handleTaps(app, list, (entry) => ({ track: /** @type {Track} */ (app.store.room?.tracks.get(entry.track)), entry }));
   show();
-  const stop = app.store.watch(PART.queue | PART.playback | PART.pool | PART.members | PART.you | PART.room | PART.link, show);
+  const stop = app.store.watch(PART.queue | PART.playback | PART.pool | PART.members | PART.you | PART.room | PART.link | PART.deck, show);
   return {
     node,
     destroy() {

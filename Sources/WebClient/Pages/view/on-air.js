@@ -15,10 +15,15 @@ const COLUMNS = 1024;
 const AHEAD_MS = 30_000;
 /** A waveform that could not be loaded is asked for again after this time, where the server names none. */
 const AGAIN_MS = 10_000;
+/** A song whose file was missing is told for so long. */
+const LATELY_MS = 60_000;
 /** Waveforms that are kept. */
 const KEPT = 8;
 /** The hues of a page without a song. */
 const REST = [322, 276];
+
+/** Entries that were skipped for want of their file, as far as this page has heard of them, by room: `ID 7`. */
+export const missed = new Set();
 
 /** @type {Map<string, Promise<Waveform>>} */
 const waveforms = new Map();
@@ -128,10 +133,10 @@ export function onAir(app) {
     node.classList.toggle('member', room.you !== null && room.closedAt === undefined);
     wave.hidden = times.hidden = playback.status === 'stopped';
     wave.classList.toggle('calm', !track?.waveform);
-    state.hidden = playback.status === 'stopped' || room.deck.member !== undefined || room.closedAt !== undefined;
+    state.hidden = playback.status === 'stopped' || room.deck.member !== undefined || Boolean(app.playing) || room.closedAt !== undefined;
     if (playback.status !== 'stopped') credits(room, playback);
     wave.seekable = room.isDJ && playback.status !== 'stopped' && Boolean(track?.durationMs) && room.closedAt === undefined;
-    if (wave.seekable) wave.setAttribute('aria-disabled', String(app.store.link.state !== 'live'));
+    if (wave.seekable) wave.setAttribute('aria-disabled', String(!app.mayAct()));
     shape(room, track);
     tick();
     parts(room);
@@ -318,7 +323,7 @@ export function onAir(app) {
 
   wave.addEventListener('seek', (event) => {
     const positionMs = /** @type {CustomEvent<number>} */ (event).detail;
-    app.store.send({ type: 'seek', positionMs }).catch(app.refused).finally(() => wave.letGo(positionMs));
+    app.act({ type: 'seek', positionMs }).catch(app.refused).finally(() => wave.letGo(positionMs));
   });
   const seen = () => { if (!document.hidden) show(); };
   document.addEventListener('visibilitychange', seen);
@@ -326,6 +331,10 @@ export function onAir(app) {
     const you = app.store.room?.you;
     if (you && event.by === you.member && event.type === 'voteCast') asked.add(event.track);
     if (you && event.by === you.member && event.type === 'voteWithdrawn') asked.delete(event.track);
+    if (!event.missing) return;
+    missed.add(`${app.store.room?.id} ${event.entry}`);
+    const track = app.store.room?.tracks.get(event.track);
+    if (track && app.store.clock.now() - event.at < LATELY_MS) app.toast(t.announce.missing(isolated(track.title)));
   });
   const stop = app.store.watch(PART.room | PART.playback | PART.pool | PART.members | PART.you | PART.deck | PART.link, show);
   show();

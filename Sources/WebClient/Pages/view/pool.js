@@ -147,7 +147,7 @@ export function poolPane(app) {
   show();
   prepare(0);
   const stopWaiting = watchWait(app, allow);
-  const stop = app.store.watch(PART.pool | PART.votes | PART.you | PART.pending | PART.link | PART.room, (/** @type {number} */ changed) => {
+  const stop = app.store.watch(PART.pool | PART.votes | PART.you | PART.pending | PART.link | PART.room | PART.deck, (/** @type {number} */ changed) => {
     if (changed & PART.pool || searched !== app.store.room) find(true);
     show();
     if (changed & (PART.you | PART.room | PART.link)) allow();

@@ -51,9 +51,9 @@ export async function enqueue(app, track, at) {
   if (store.isPending('enqueue', 'track', track.track)) return;
   const place = at === undefined || at >= (store.room?.queue.length ?? 0) ? {} : { at };
   try {
-    const { entry } = await store.send({ type: 'enqueue', track: track.track, ...place });
+    const { entry } = await app.act({ type: 'enqueue', track: track.track, ...place });
     app.toast(t.lists.queued(quoted(track)), {
-      label: t.lists.undo, seconds: UNDO_SECONDS, action: () => { store.send({ type: 'dequeue', entry }).catch(app.refused); },
+      label: t.lists.undo, seconds: UNDO_SECONDS, action: () => { app.act({ type: 'dequeue', entry }).catch(app.refused); },
     });
   } catch (refusal) {
     refusedWith(app, { conflict: t.lists.repeated })(refusal);
@@ -70,7 +70,7 @@ export async function enqueue(app, track, at) {
 export async function dequeue(app, entry, track) {
   const place = placeOf(app, entry);
   try {
-    await app.store.send({ type: 'dequeue', entry: entry.entry });
+    await app.act({ type: 'dequeue', entry: entry.entry });
     app.toast(t.lists.unqueued(quoted(track)), {
       label: t.lists.undo, seconds: UNDO_SECONDS, action: () => { restore(app, track, place); },
     });
@@ -86,7 +86,7 @@ export async function dequeue(app, entry, track) {
  */
 async function restore(app, track, place) {
   const at = Math.min(place, app.store.room?.queue.length ?? 0);
-  await app.store.send({ type: 'enqueue', track: track.track, at }).catch(app.refused);
+  await app.act({ type: 'enqueue', track: track.track, at }).catch(app.refused);
 }
 
 /**
@@ -102,7 +102,7 @@ export async function move(app, entry, track, to) {
   const last = (app.store.room?.queue.length ?? 0) - 1;
   if (from < 0 || to === from || to < 0 || to > last) return false;
   try {
-    await app.store.send({ type: 'move', entry: entry.entry, to });
+    await app.act({ type: 'move', entry: entry.entry, to });
     app.toast(t.lists.movedTo(quoted(track), to + 1), {
       label: t.lists.undo, seconds: UNDO_SECONDS, action: () => { moveBack(app, entry, from); },
     });
@@ -120,7 +120,7 @@ export async function move(app, entry, track, to) {
  */
 function moveBack(app, entry, place) {
   const to = Math.min(place, (app.store.room?.queue.length ?? 1) - 1);
-  app.store.send({ type: 'move', entry: entry.entry, to }).catch(app.refused);
+  app.act({ type: 'move', entry: entry.entry, to }).catch(app.refused);
 }
 
 /**
@@ -164,7 +164,7 @@ export async function openMenu(app, button, track, entry) {
   const last = (store.room?.queue.length ?? 0) - 1;
   /** @type {[icon: string, label: string, act: () => unknown, marks?: { off?: boolean, danger?: boolean }][]} */
   const items = entry ? [
-    ['play', t.lists.playNow, () => store.send({ type: 'play', entry: entry.entry }).catch(app.refused)],
+    ['play', t.lists.playNow, () => app.act({ type: 'play', entry: entry.entry }).catch(app.refused)],
     ['top', t.lists.toTop, () => move(app, entry, track, 0), { off: place <= 0 }],
     ['arrowUp', t.lists.moveUp, () => move(app, entry, track, placeOf(app, entry) - 1), { off: place <= 0 }],
     ['arrowDown', t.lists.moveDown, () => move(app, entry, track, placeOf(app, entry) + 1), { off: place >= last }],

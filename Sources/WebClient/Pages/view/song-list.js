@@ -1,6 +1,8 @@
 // Songs as people write them: by hand, or a list with one song a line. Pure.
 
-import { searchable } from '../room/search.js';
+import { sameSong } from '../room/same-song.js';
+
+export { sameSong };
 
 /** The longest title, artist or album, in Unicode scalars. */
 export const LONGEST_TEXT = 300;
@@ -49,15 +51,6 @@ export function durationOf(text) {
   const [, hours, minutes, seconds] = parts;
   if (hours !== undefined && Number(minutes) > 59) return null;
   return ((Number(hours ?? 0) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
-}
-
-/**
- * What makes two songs the same for people: title and artist, without case and accents.
- *
- * @param {Song} song
- */
-export function sameSong(song) {
-  return `${searchable(song.title).trim()}\n${searchable(song.artist ?? '').trim()}`;
 }
 
 /**

@@ -1,9 +1,10 @@
-// The transport of a DJ: play, pause, skip. Seeking is by the waveform.
+// The transport of a DJ: play, pause, skip, and which device plays. Seeking is by the waveform.
 
 import { PART } from '../room/room.js';
 import { t } from '../text/en-more.js';
 import { isolated } from './dialog.js';
 import { h, stylesheet, svg, text } from './dom.js';
+import { playHere } from './play-here.js';
 
 /**
  * @typedef {import('./dom.js').App} App
@@ -43,15 +44,15 @@ const isBusy = ({ store }) => ['play', 'pause', 'resume', 'skip', 'enqueue'].som
  */
 export async function togglePlay(app) {
   const { room } = app.store;
-  if (!room || !room.isDJ || app.store.link.state !== 'live' || isBusy(app)) return;
+  if (!room || !room.isDJ || !app.mayAct() || isBusy(app)) return;
   const { does, track } = nextStep(room);
   try {
-    if (does === 'pause') await app.store.send({ type: 'pause' });
-    else if (does === 'resume') await app.store.send({ type: 'resume' });
-    else if (does === 'head') await app.store.send({ type: 'play' });
+    if (does === 'pause') await app.act({ type: 'pause' });
+    else if (does === 'resume') await app.act({ type: 'resume' });
+    else if (does === 'head') await app.act({ type: 'play' });
     else if (does === 'request' && track) {
-      const { entry } = await app.store.send({ type: 'enqueue', track: track.track, at: 0 });
-      await app.store.send({ type: 'play', entry });
+      const { entry } = await app.act({ type: 'enqueue', track: track.track, at: 0 });
+      await app.act({ type: 'play', entry });
     }
   } catch (error) {
     app.refused(error);
@@ -65,9 +66,9 @@ export async function togglePlay(app) {
  */
 export async function skip(app) {
   const { room } = app.store;
-  if (!room || !room.isDJ || app.store.link.state !== 'live' || room.playback.status === 'stopped' || isBusy(app)) return;
+  if (!room || !room.isDJ || !app.mayAct() || room.playback.status === 'stopped' || isBusy(app)) return;
   try {
-    await app.store.send({ type: 'skip' });
+    await app.act({ type: 'skip' });
   } catch (error) {
     app.refused(error);
   }
@@ -83,11 +84,13 @@ export function transport(app) {
   const play = h('button.transport-play', { type: 'button', onclick: () => togglePlay(app) });
   const next = h('button.round.transport-skip', { type: 'button', 'aria-label': t.dj.skip, title: t.dj.skip, onclick: () => skip(app) }, svg('next'));
   const hint = h('p.transport-hint', { dir: 'auto' });
-  const node = h('div.transport', { role: 'group', 'aria-label': t.dj.transport, hidden: true }, hint, h('div.transport-buttons', null, play, next));
+  const deck = playHere(app);
+  const node = h('div.transport', { role: 'group', 'aria-label': t.dj.transport, hidden: true },
+    h('div.transport-row', null, hint, deck.tools, h('div.transport-buttons', null, play, next)), deck.node);
   stylesheet('dj').then(() => { node.hidden = false; });
   let picture = '';
   const render = () => {
-    const { room, link } = app.store;
+    const { room } = app.store;
     if (!room) return;
     const { does, track } = nextStep(room);
     const isPlaying = does === 'pause';
@@ -99,7 +102,7 @@ export function transport(app) {
     const name = { pause: t.dj.pause, resume: t.dj.resume, head: t.dj.play, request: t.dj.play, nothing: t.dj.play }[does];
     play.setAttribute('aria-label', name);
     play.title = name;
-    const isLive = link.state === 'live' && room.closedAt === undefined;
+    const isLive = app.mayAct() && room.closedAt === undefined;
     const busy = isBusy(app);
     play.setAttribute('aria-busy', String(busy));
     play.setAttribute('aria-disabled', String(!isLive || does === 'nothing'));
@@ -113,6 +116,12 @@ export function transport(app) {
     hint.hidden = sentence === '';
   };
   render();
-  const stop = app.store.watch(PART.playback | PART.queue | PART.votes | PART.pool | PART.room | PART.you | PART.link | PART.pending, render);
-  return { node, destroy: stop };
+  const stop = app.store.watch(PART.playback | PART.queue | PART.votes | PART.pool | PART.room | PART.you | PART.link | PART.pending | PART.deck, render);
+  return {
+    node,
+    destroy() {
+      stop();
+      deck.destroy();
+    },
+  };
 }

@@ -89,7 +89,8 @@ export type Beside = {
   here?: boolean;
 };
 
-export type RoomSnapshot = Beside & { epoch: string; seq: number; time?: number; state: State };
+/** `isAhead`: of a room that was saved here while the deck went its own way. */
+export type RoomSnapshot = Beside & { epoch: string; seq: number; time?: number; state: State; isAhead?: boolean };
 export type Snapshot = RoomSnapshot & {
   type: 'snapshot';
   re?: number;

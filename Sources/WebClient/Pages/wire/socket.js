@@ -112,9 +112,9 @@ export class RoomLink {
       this.store.session = session;
       this.store.touch(PART.you);
     }
-    const { room } = this.store;
+    const { room, position } = this.store;
     const path = `/v1/rooms/${encodeURIComponent(room?.id ?? this.reference)}/socket`;
-    return room ? `${path}?epoch=${encodeURIComponent(room.epoch)}&seq=${room.seq}` : path;
+    return position ? `${path}?epoch=${encodeURIComponent(position.epoch)}&seq=${position.seq}` : path;
   }
 
   /** @param {ServerMessage} message */

@@ -1,0 +1,207 @@
+// Between the machine and the world: the room's changes and the sound go in, commands and sound come out.
+
+import { Deck } from './deck.js';
+import { saveDeck, shownBy } from './saved-deck.js';
+import { Refusal } from '../store/store.js';
+
+/**
+ * @typedef {import('./deck.js').Song} Song
+ * @typedef {import('./deck.js').Step} Step
+ * @typedef {import('../wire/messages').Command} Command
+ */
+
+/** The sound is looked at this often, more often after a start. */
+const LOOK_MS = 5000;
+const LOOK_FIRST_MS = 500;
+const FIRST_MS = 4000;
+/** A room that has stopped and has requests is started after this time. */
+const START_MS = 1000;
+
+/** Commands that are for the link as it is, and not for a later one. */
+const ONCE = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish', 'syncDeck']);
+
+/** Runs the deck of one room, from when this device becomes the deck until it is not any more. */
+export class Conductor {
+  #isClosed = false;
+  /** @type {any} */
+  #timer;
+  /** @type {any} */
+  #startTimer;
+  /**
+   * What the machine was told of the room last.
+   *
+   * @type {unknown[]}
+   */
+  #seen = [];
+  /** The song whose picture is shown. */
+  #pictured = 0;
+
+  /**
+   * @param {import('./device.js').Device} device
+   * @param {import('./sound.js').Sound} sound
+   * @param {import('./deck.js').Saved|null} saved  the deck as the page was left
+   */
+  constructor(device, sound, saved) {
+    this.device = device;
+    this.sound = sound;
+    this.store = device.store;
+    this.deck = new Deck({
+      isHere: (track) => Boolean(device.songOf(track)),
+      errorMs: () => Math.min(this.store.clock.errorMs, 1000),
+      isBusy: () => ['enqueue', 'dequeue', 'move'].some((type) => this.store.isPending(type)),
+    }, saved);
+    if (!saved || !this.store.room) return;
+    this.deck.room(this.store.room, device.now());
+    this.do((now) => this.deck.resume(now));
+  }
+
+  /** Ends it. */
+  close() {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#startTimer);
+  }
+
+  /**
+   * Carries out a DJ's command for queue and playback, here at once.
+   *
+   * @param {Command} command
+   * @returns {Promise<any>} as `store.send`; off line it resolves at once
+   */
+  async act(command) {
+    if (this.store.link.state === 'live' && !this.deck.live && !this.deck.leading) return this.store.send(command);
+    this.report();
+    const answer = this.do((now) => this.deck.act(command, now), command);
+    return answer ?? { entry: Math.min(...this.deck.queue.map(({ entry }) => entry)) };
+  }
+
+  /**
+   * Lets the machine take its steps.
+   *
+   * @param {(now: number) => Step[]} take
+   * @param {Command} [command]
+   * @returns {Promise<any>|undefined} the answer to the command, where it was sent
+   */
+  do(take, command) {
+    if (this.#isClosed) return undefined;
+    let answer;
+    for (const step of take(this.device.now())) {
+      if (step.do !== 'send') this.sound.step(step, this.deck);
+      else if (step.command === command) answer = this.#send(step.command);
+      else this.#send(step.command).catch(() => {});
+    }
+    this.#after();
+    return answer;
+  }
+
+  /** @param {Command} command */
+  async #send(command) {
+    const answered = (/** @type {string|null} */ code) => this.do((now) => this.deck.answered(command, code, now));
+    try {
+      const result = await this.store.send(command, { once: ONCE.has(command.type) });
+      answered(null);
+      return result;
+    } catch (error) {
+      const { code, retryAfterMs = 0 } = error instanceof Refusal ? error : new Refusal('internal');
+      if (retryAfterMs > 0) setTimeout(() => answered(code), retryAfterMs);
+      else answered(code);
+      throw error;
+    }
+  }
+
+  /** Shows, keeps and prepares what has changed. */
+  #after() {
+    const { song } = this.deck;
+    if (song?.track !== this.#pictured) this.device.showPicture(song?.track);
+    this.#pictured = song?.track ?? 0;
+    this.#show();
+    this.save();
+    this.sound.prepare(this.deck);
+    this.look();
+    this.device.touch();
+  }
+
+  /** Shows in the room what is played here without it. */
+  #show() {
+    const { room, link } = this.store;
+    if (room && this.deck.leading && link.state !== 'live') this.store.goAhead(shownBy(this.deck, room));
+  }
+
+  /** Keeps the deck for a reload. */
+  save() {
+    const { room } = this.store;
+    if (!room) return;
+    const offset = this.store.clock.now() - Date.now();
+    saveDeck({ room: room.id, at: Date.now(), offset, found: this.device.found, deck: this.deck.toSaved() });
+  }
+
+  /**
+   * The room, or the link to it, may have changed.
+   *
+   * @param {boolean} isOurs  whether this device is the deck, for the room
+   */
+  changed(isOurs) {
+    const { room, link } = this.store;
+    if (!room) return;
+    const seen = [room, room.playback, room.queue, room.requests[0], room.settings, link.state, isOurs];
+    const isSame = !this.deck.leading && seen.every((one, place) => one === this.#seen[place]);
+    this.#seen = seen;
+    if (isSame) return;
+    if (isOurs || this.deck.live) {
+      this.report();
+      this.do((now) => (isOurs === this.deck.live ? this.deck.room(room, now) : this.deck.link(isOurs, room, now)));
+    }
+    if (!room.isAhead) this.#show();
+    this.#start();
+  }
+
+  /** Starts the music where the room orders by itself, has stopped, and somebody has asked for a song that is here. */
+  #start() {
+    const { room } = this.store;
+    const { next } = this.deck;
+    const isIdle = room?.playback.status === 'stopped' && this.deck.live && !this.deck.leading && room.settings.queueMode !== 'dj';
+    if (!isIdle || next === undefined || !this.device.songOf(next) || this.#startTimer) return;
+    this.#startTimer = setTimeout(async () => {
+      try {
+        const head = this.store.room?.queue[0]?.entry;
+        if (this.#isClosed || this.store.room?.playback.status !== 'stopped') return;
+        const entry = head ?? (await this.store.send({ type: 'enqueue', track: next, at: 0 }, { once: true })).entry;
+        await this.act({ type: 'play', entry });
+      } catch {
+        // The next change tries again.
+      } finally {
+        this.#startTimer = undefined;
+      }
+    }, START_MS);
+  }
+
+  /** Tells the machine what is heard. */
+  report() {
+    const positionMs = this.sound.positionOf(this.deck.song);
+    if (positionMs === null || this.#isClosed) return;
+    for (const step of this.deck.report(positionMs, this.device.now())) {
+      if (step.do === 'send') this.#send(step.command).catch(() => {});
+    }
+  }
+
+  /**
+   * Looks at the sound from time to time, and when a song is to fade or something is due.
+   *
+   * @param {boolean} [soon]  the sound has just begun
+   */
+  look(soon = false) {
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    const { song, dueAtMs, next } = this.deck;
+    const now = this.device.now();
+    if (!song?.playing && dueAtMs === Infinity) return;
+    const isFirst = soon || (song && now - song.startedAtMs < FIRST_MS);
+    const fadesIn = next === undefined ? Infinity : this.sound.fadesIn(song);
+    this.#timer = setTimeout(() => {
+      this.report();
+      const isOver = this.deck.next !== undefined && this.sound.fadesIn(this.deck.song) <= 20;
+      this.do((at) => (isOver ? this.deck.ended(at) : this.deck.tick(at)));
+    }, Math.max(10, Math.min(isFirst ? LOOK_FIRST_MS : LOOK_MS, fadesIn, dueAtMs - now)));
+  }
+}
+

@@ -1,0 +1,782 @@
+// The deck's mind: what this device plays, on line and off line. Pure: it has no clock, no sound and no network.
+//
+// On line it follows the room: each action here is a command, and the room's events decide. Without the room it leads:
+// queue and playback go on here, and what was heard is kept until one `syncDeck` makes the room agree.
+
+import { isLogged, onAirAmong, syncCommand } from './sync.js';
+
+/**
+ * @typedef {import('../wire/messages').Command} Command
+ * @typedef {import('../room/room.js').Room} Room
+ */
+
+/**
+ * A song that is or was heard. An entry below 0 is one that the room has not been told. Times are the server's, in ms.
+ *
+ * @typedef {{entry: number, track: number, startedAtMs: number, positionMs: number, atMs: number, playing: boolean,
+ *   playedMs: number, isGone?: boolean}} Song  heard for `playedMs` until `atMs`; `isGone`: nothing comes out
+ * @typedef {{entry: number, track: number, addedBy?: number}} Item
+ * @typedef {{song: Song, endedAtMs: number, playedMs: number, reason: 'ended'|'skipped'}} Played
+ * @typedef {{do: 'play', song: Song, fade: boolean} | {do: 'pause'|'resume'|'stop'} | {do: 'seek', positionMs: number}
+ *   | {do: 'send', command: Command} | {do: 'missing', track: number}} Step
+ * @typedef {{song: Song|null, queue: Item[], played: Played[], leading: boolean, known: number[], isDry: boolean,
+ *   isUnsure: boolean, pending: Sent[]}} Saved
+ */
+
+/**
+ * A command without an answer, and the newest entry that was known when it was sent.
+ *
+ * @typedef {{command: Command, sentAt: number, newest: number}} Sent
+ */
+
+/** The room has this long to say what follows a song; then the deck goes on by itself. */
+const ANSWER_MS = 1000;
+/** A song whose file is missing waits this long for somebody where DJs choose; the second one in turn where the room does. */
+const MISSING_DJ_MS = 20_000;
+const MISSING_MS = 1000;
+/** A position that the room tells anew is taken over if it differs by more. */
+const JUMP_MS = 500;
+/** A song is corrected once, when it has run for so long, if the room's position differs by more than CORRECT_MS. */
+const STEADY_MS = 1000;
+const CORRECT_MS = 100;
+/** A song that began no longer ago is heard from its beginning. */
+const FRESH_MS = 2000;
+/** Songs that are remembered off line. */
+const PLAYED = 2000;
+/** Times are told as past by the clock's error, which is at most this. */
+const LATE_MS = 500;
+/** Refused syncs before the room wins. */
+const TRIES = 4;
+/** A sync that the server cannot take now is sent again after this time. */
+const RETRY_MS = 2000;
+
+/** Commands that change the sound, and those that put another song on air. */
+const SOUND = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish']);
+const MOVES = new Set(['play', 'skip', 'finish']);
+/** Those that mean nothing to a song whose end has been asked for. */
+const ENDS = new Set(['seek', 'skip', 'finish']);
+/** Refusals that say nothing about the command: the deck goes on by itself. */
+const PASSING = new Set(['rate_limited', 'unavailable', 'internal']);
+/** What a command gets whose answer does not come: the link is lost, and says so itself. */
+const LOST = new Set(['offline', 'outcome_unknown']);
+
+export class Deck {
+  /** @type {Song|null} */
+  song = null;
+  /** @type {Item[]} */
+  queue = [];
+  /** @type {Played[]} what was heard and is not in the log, oldest first */
+  played = [];
+  /** Whether the deck has gone its own way, and the room has not been told. */
+  leading = false;
+  /** Whether the room hears this deck: the link is live, and nobody else is the deck. */
+  live = false;
+  /**
+   * When a song whose file is missing is skipped.
+   *
+   * @type {number|null}
+   */
+  skipAtMs = null;
+
+  /** @type {Room|null} */
+  #room = null;
+  /**
+   * Entries that the room had when it was heard last.
+   *
+   * @type {Set<number>}
+   */
+  #known = new Set();
+  /**
+   * Tracks whose votes are spent here.
+   *
+   * @type {Set<number>}
+   */
+  #spent = new Set();
+  /** @type {Sent[]} */
+  #pending = [];
+  /**
+   * The song whose end was asked for.
+   *
+   * @type {{entry: number, overAtMs: number|null}|null}  `overAtMs`: when the sound came to its end
+   */
+  #asked = null;
+  /**
+   * The room's playback that the song was compared with.
+   *
+   * @type {string}
+   */
+  #seen = '';
+  /**
+   * When the song began to run, until it has been compared with the room.
+   *
+   * @type {number|null}
+   */
+  #runsSince = null;
+  #lastOwn = 0;
+  #lastMissing = 0;
+  #changes = 0;
+  /** Nothing was left to play. */
+  #isDry = false;
+  /** The room may have entries that were added here, by a sync or a command whose outcome is not known. */
+  #isUnsure = false;
+  #tries = 0;
+  #retryAtMs = 0;
+  /**
+   * What a sync has told.
+   *
+   * @type {{song: Song|null, told: number, changes: number, isWhole: boolean, seen: Map<number, Item>}|null}  `seen`:
+   *   entries that have waited since
+   */
+  #syncing = null;
+
+  /**
+   * @param {{isHere: (track: number) => boolean, errorMs?: () => number, isBusy?: () => boolean}} ports  whether a
+   *   track's file is here; the clock's largest error; whether commands for the queue are on their way
+   * @param {Saved|null} [saved]
+   */
+  constructor({ isHere, errorMs = () => 0, isBusy = () => false }, saved = null) {
+    this.isHere = isHere;
+    this.errorMs = errorMs;
+    this.isBusy = isBusy;
+    if (!saved) return;
+    Object.assign(this, { song: saved.song, queue: saved.queue, played: saved.played, leading: saved.leading });
+    this.#known = new Set(saved.known);
+    this.#isDry = saved.isDry;
+    this.#isUnsure = saved.isUnsure;
+    this.#pending = saved.pending;
+    this.#lastOwn = Math.min(0, saved.song?.entry ?? 0, ...saved.queue.map(({ entry }) => entry), ...saved.played.map(({ song }) => song.entry));
+    for (const { song } of saved.played) this.#spend(song);
+    if (saved.song) this.#spend(saved.song);
+  }
+
+  /** @returns {Saved} what a reload needs */
+  toSaved() {
+    const { song, queue, played, leading } = this;
+    return {
+      song, queue, played, leading, known: [...this.#known], isDry: this.#isDry, isUnsure: this.#isUnsure, pending: this.#pending,
+    };
+  }
+
+  /**
+   * The song's position, in ms.
+   *
+   * @param {number} now
+   */
+  position(now) {
+    return this.song ? this.song.positionMs + running(this.song, now) : 0;
+  }
+
+  /** The track that probably comes next: what the room says decides. */
+  get next() {
+    const item = this.queue[0];
+    return item ? item.track : this.#request();
+  }
+
+  // -- From the room
+
+  /**
+   * The room is heard and hears the deck, or not any more.
+   *
+   * @param {boolean} live
+   * @param {Room} room
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  link(live, room, now) {
+    const wasLive = this.live;
+    this.live = live;
+    if (live) return this.room(room, now);
+    this.#syncing = null;
+    const lost = this.#pending;
+    this.#pending = [];
+    if (!wasLive || this.leading) return [];
+    this.#know();
+    return this.#redo(lost, now);
+  }
+
+  /**
+   * The room has changed.
+   *
+   * @param {Room} room
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  room(room, now) {
+    this.#room = room;
+    if (!this.live) return [];
+    for (const one of this.#syncing ? room.queue : []) if (!this.#known.has(one.entry)) this.#syncing?.seen.set(one.entry, one);
+    return this.leading ? this.#tell(now) : this.#follow(now);
+  }
+
+  /**
+   * A command of a step was answered, or refused with a code.
+   *
+   * @param {Command} command
+   * @param {string|null} refusal
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  answered(command, refusal, now) {
+    if (refusal && LOST.has(refusal)) return [];
+    const pending = this.#pending.find((one) => one.command === command);
+    this.#pending = this.#pending.filter((one) => one !== pending);
+    if (!this.live) return [];
+    if (command.type === 'syncDeck') return this.#synced(refusal, now);
+    if (this.leading) return this.#tell(now);
+    if (refusal && pending && SOUND.has(command.type)) {
+      this.#seen = '';
+      if (PASSING.has(refusal)) {
+        this.#know();
+        return [...this.#redo([pending], now), ...this.#tell(now)];
+      }
+      const isOver = command.type !== 'finish' && this.#asked?.overAtMs;
+      if (MOVES.has(command.type)) this.#asked = null;
+      if (isOver) return this.ended(now);
+    }
+    return this.#follow(now, pending && !refusal ? now - pending.sentAt : 0);
+  }
+
+  /**
+   * Plays what the room plays.
+   *
+   * @param {number} now
+   * @param {number} tookMs  the time that an own command took, by which the room's position may be late
+   * @returns {Step[]}
+   */
+  #follow(now, tookMs = 0) {
+    const room = /** @type {Room} */ (this.#room);
+    const { playback } = room;
+    this.queue = room.queue.slice();
+    this.#know();
+    if (this.#isAsking && playback.status !== 'stopped' && playback.entry === this.song?.entry) return [];
+    if (playback.status === 'stopped') {
+      if (!this.song) return [];
+      this.#clear();
+      return [{ do: 'stop' }];
+    }
+    const told = { positionMs: playback.positionMs, atMs: playback.atMs, playing: playback.status === 'playing' };
+    const seen = JSON.stringify([playback.entry, told]);
+    if (this.song?.entry !== playback.entry) {
+      this.#clear();
+      this.#seen = seen;
+      this.song = { entry: playback.entry, track: playback.track, startedAtMs: playback.startedAt, playedMs: 0, ...told };
+      const isNew = told.playing && told.positionMs === 0 && now - told.atMs < FRESH_MS;
+      // A song that has just begun is heard from its beginning.
+      if (!isNew) this.#at(Math.max(0, this.position(now)), now);
+      else Object.assign(this.song, { positionMs: 0, atMs: now });
+      return this.#begin(this.song, now);
+    }
+    if (this.#seen === seen) return [];
+    this.#seen = seen;
+    const { song } = this, steps = /** @type {Step[]} */ ([]);
+    const there = told.positionMs + (told.playing ? Math.max(0, now - told.atMs) : 0);
+    if (song.playing !== told.playing) {
+      this.#at(this.position(now), now);
+      song.playing = told.playing;
+      steps.push({ do: told.playing ? 'resume' : 'pause' });
+    }
+    if (Math.abs(there - this.position(now)) > JUMP_MS + tookMs) {
+      this.#at(there, now);
+      steps.push({ do: 'seek', positionMs: there });
+    }
+    return steps;
+  }
+
+  /**
+   * Does here what was asked of the room, which perhaps has not done it.
+   *
+   * @param {Sent[]} commands
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  #redo(commands, now) {
+    const steps = [], room = this.#room;
+    let moves = false;
+    for (const { command, newest } of commands) {
+      const { type } = command, isSound = SOUND.has(type);
+      moves ||= MOVES.has(type);
+      this.#isUnsure ||= !isSound;
+      this.#changed();
+      // The sound has followed at once what comes before the first one that moves on; a seek was for the song before that.
+      if (isSound && (!moves || type === 'seek')) continue;
+      const isDone = type === 'enqueue' && room?.queue.some(({ entry, track, addedBy }) => entry > newest && track === command.track && addedBy === room.you?.member);
+      if (!isDone) steps.push(...this.#alone(command, now));
+    }
+    return steps;
+  }
+
+  /** Whether commands that change the sound are on their way. */
+  get #isAsking() {
+    return this.#pending.some(({ command }) => SOUND.has(command.type) || command.type === 'syncDeck');
+  }
+
+  /**
+   * @param {Command} command
+   * @param {number} now
+   * @returns {Step}
+   */
+  #send(command, now) {
+    const entries = [this.song?.entry ?? 0, ...this.queue.map(({ entry }) => entry)];
+    this.#pending.push({ command, sentAt: now, newest: Math.max(0, ...entries) });
+    return { do: 'send', command };
+  }
+
+  /**
+   * @param {Song} song
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  #begin(song, now, fade = true) {
+    this.#runsSince = null;
+    if (!this.isHere(song.track)) return this.gone(now);
+    song.isGone = undefined;
+    return [{ do: 'play', song, fade }];
+  }
+
+  #clear() {
+    this.song = null;
+    this.#asked = null;
+    this.#runsSince = null;
+    this.skipAtMs = null;
+  }
+
+  #know() {
+    const room = this.#room;
+    if (!room) return;
+    this.#known = new Set(room.queue.map(({ entry }) => entry));
+    if (room.playback.status !== 'stopped') this.#known.add(room.playback.entry);
+  }
+
+  // -- From this device
+
+  /**
+   * Carries out a DJ's command.
+   *
+   * @param {Command} command
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  act(command, now) {
+    if (!this.live || this.leading) return [...this.#alone(command, now), ...this.#tell(now)];
+    const { song } = this, steps = /** @type {Step[]} */ ([]);
+    // Its end has been asked for.
+    if (song && this.#asked?.entry === song.entry && ENDS.has(command.type)) return [];
+    if (MOVES.has(command.type)) {
+      const isAsked = song && this.#asked?.entry === song.entry;
+      if (!isAsked) this.#asked = { entry: song?.entry ?? 0, overAtMs: null };
+      if (command.type === 'finish') this.#over(now);
+    } else steps.push(...this.#sound(command, now));
+    return [...steps, this.#send(command, now)];
+  }
+
+  /**
+   * The song has come to its end, or to the moment at which the next one fades in.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  ended(now) {
+    const { song } = this;
+    if (!song) return [];
+    if (this.#asked?.entry === song.entry) {
+      this.#over(now);
+      return [];
+    }
+    return this.act({ type: 'finish', entry: song.entry }, now);
+  }
+
+  /**
+   * The song whose end is asked for is not heard any more, or fades out.
+   *
+   * @param {number} now
+   */
+  #over(now) {
+    if (!this.song || !this.#asked) return;
+    this.#at(this.position(now), now);
+    this.song.isGone = true;
+    this.#asked.overAtMs = now;
+  }
+
+  /**
+   * The file of the song is not here, or cannot be played.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  gone(now) {
+    const { song } = this;
+    if (!song) return [];
+    this.#at(this.position(now), now);
+    song.isGone = true;
+    const wait = this.#room?.settings.queueMode === 'dj' ? MISSING_DJ_MS : Math.max(0, this.#lastMissing + MISSING_MS - now);
+    this.skipAtMs = now + wait;
+    return [{ do: 'missing', track: song.track }, ...this.tick(now)];
+  }
+
+  /**
+   * The file of the song is here now.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  found(now) {
+    const { song } = this;
+    if (!song || this.skipAtMs === null || !this.isHere(song.track)) return [];
+    this.skipAtMs = null;
+    this.#at(0, now);
+    return this.#begin(song, now, false);
+  }
+
+  /**
+   * Skips a song whose file is missing now.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  giveUp(now) {
+    if (this.skipAtMs !== null) this.skipAtMs = now;
+    return this.tick(now);
+  }
+
+  /**
+   * What is heard: the position of the sound.
+   *
+   * @param {number} positionMs
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  report(positionMs, now) {
+    const { song } = this;
+    if (!song || !song.playing || this.skipAtMs !== null) return [];
+    const lag = Math.min(0, positionMs - this.position(now));
+    song.isGone = undefined;
+    this.#at(positionMs, now);
+    if (this.#asked?.overAtMs) this.#over(now);
+    // The time in which nothing came out was not heard.
+    song.playedMs = Math.max(0, song.playedMs + lag);
+    this.#runsSince ??= now;
+    if (now - this.#runsSince < STEADY_MS || !this.live || this.leading || this.#isAsking) return [];
+    this.#runsSince = Infinity;
+    const playback = /** @type {Room} */ (this.#room).playback;
+    if (playback.status !== 'playing' || playback.entry !== song.entry) return [];
+    const told = playback.positionMs + now - playback.atMs;
+    if (Math.abs(told - positionMs) <= CORRECT_MS + this.errorMs()) return [];
+    const length = this.#room?.tracks.get(song.track)?.durationMs ?? Infinity;
+    return [this.#send({ type: 'seek', positionMs: Math.max(0, Math.round(Math.min(positionMs, length))) }, now)];
+  }
+
+  /** The sound stood still and begins again: its position is compared once more. */
+  stalled() {
+    this.#runsSince = null;
+  }
+
+  /**
+   * The page was away: the song goes on where it was left.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  resume(now) {
+    const { song } = this;
+    if (song) song.atMs = now;
+    const lost = this.#pending;
+    this.#pending = [];
+    const steps = this.leading ? [] : this.#redo(lost, now);
+    if (!song || this.song !== song) return steps;
+    if (song.playing) this.#changed();
+    return this.#begin(song, now, false);
+  }
+
+  /**
+   * Something that waits for a time may be due.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  tick(now) {
+    const { song } = this;
+    if (song && this.skipAtMs !== null && now >= this.skipAtMs) {
+      this.skipAtMs = null;
+      this.#lastMissing = now;
+      if (this.live && !this.leading) return this.act({ type: 'finish', entry: song.entry, missing: true }, now);
+      return [...this.#alone({ type: 'skip' }, now), ...this.#tell(now)];
+    }
+    if (now < this.dueAtMs) return [];
+    if (this.leading) return this.#tell(now);
+    this.#know();
+    return this.#redo(this.#pending, now);
+  }
+
+  /** The time at which `tick` is due, or Infinity. */
+  get dueAtMs() {
+    const first = this.leading ? undefined : this.#pending.find(({ command }) => MOVES.has(command.type));
+    const asked = first ? first.sentAt + ANSWER_MS : Infinity;
+    const again = this.leading && this.#retryAtMs > 0 ? this.#retryAtMs : Infinity;
+    return Math.min(this.live ? asked : Infinity, this.live ? again : Infinity, this.skipAtMs ?? Infinity);
+  }
+
+  // -- Without the room
+
+  #changed() {
+    this.leading = true;
+    this.#changes++;
+  }
+
+  /**
+   * Changes queue and playback here.
+   *
+   * @param {Command} command
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  #alone(command, now) {
+    const item = this.queue.find(({ entry }) => entry === command.entry);
+    const rest = this.queue.filter((one) => one !== item);
+    switch (command.type) {
+      case 'finish': return this.song && command.entry === this.song.entry ? this.#advance(command.missing ? 'skipped' : 'ended', now) : [];
+      case 'skip': return this.song ? this.#advance('skipped', now) : [];
+      case 'play':
+        if (this.song && command.entry === this.song.entry) return this.#alone({ type: 'resume' }, now);
+        if (item) this.queue = [item, ...rest];
+        return item || (command.entry === undefined && rest.length > 0) ? this.#advance('skipped', now) : [];
+      case 'enqueue':
+        this.#changed();
+        this.queue = rest;
+        rest.splice(/** @type {number} */ (command.at ?? rest.length), 0, { entry: --this.#lastOwn, track: /** @type {number} */ (command.track) });
+        return [];
+      case 'dequeue':
+      case 'move':
+        if (!item) return [];
+        this.#changed();
+        this.queue = rest;
+        if (command.type === 'move') rest.splice(/** @type {number} */ (command.to), 0, item);
+        return [];
+      default: return this.#sound(command, now, true);
+    }
+  }
+
+  /**
+   * Pauses, resumes, seeks.
+   *
+   * @param {Command} command
+   * @param {number} now
+   * @param {boolean} [isAlone]
+   * @returns {Step[]}
+   */
+  #sound(command, now, isAlone = false) {
+    const { song } = this;
+    const plays = command.type === 'resume';
+    if (!song || (command.type !== 'seek' && (song.playing === plays || (!plays && command.type !== 'pause')))) return [];
+    if (isAlone) this.#changed();
+    if (command.type === 'seek') {
+      const positionMs = /** @type {number} */ (command.positionMs);
+      this.#at(positionMs, now);
+      return [{ do: 'seek', positionMs }];
+    }
+    this.#at(this.position(now), now);
+    song.playing = plays;
+    if (plays) this.#runsSince = null;
+    return [{ do: plays ? 'resume' : 'pause' }];
+  }
+
+  /**
+   * Ends the song and plays the next one, as the room would.
+   *
+   * @param {'ended'|'skipped'} reason
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  #advance(reason, now) {
+    this.#changed();
+    // A song that came to its end while the room was asked ended then.
+    if (this.song) this.#end(this.song, reason, (this.#asked?.entry === this.song.entry && this.#asked.overAtMs) || now, now);
+    this.#clear();
+    /** @type {Step[]} */
+    const steps = [];
+    for (;;) {
+      const item = this.queue.shift();
+      const track = item ? item.track : this.#request();
+      this.#isDry = track === undefined;
+      if (track === undefined) return [...steps, { do: 'stop' }];
+      const song = { entry: item?.entry ?? --this.#lastOwn, track, startedAtMs: now, positionMs: 0, atMs: now, playing: true, playedMs: 0 };
+      if (this.isHere(track)) {
+        this.#spend(song);
+        this.song = song;
+        return [...steps, { do: 'play', song, fade: true }];
+      }
+      steps.push({ do: 'missing', track });
+      this.#end(song, 'skipped', now, now);
+    }
+  }
+
+  /**
+   * @param {Song} song
+   * @param {'ended'|'skipped'} reason
+   * @param {number} endedAtMs
+   * @param {number} now
+   */
+  #end(song, reason, endedAtMs, now) {
+    if (song === this.song) this.#at(this.position(now), now);
+    this.#spend(song);
+    this.played.push({ song, endedAtMs, playedMs: Math.round(song.playedMs), reason });
+    if (this.played.length > PLAYED) this.played.shift();
+  }
+
+  /**
+   * The votes of a song that the room has not been told of are spent, and still stand there.
+   *
+   * @param {Song} song
+   */
+  #spend(song) {
+    if (song.entry < 0) this.#spent.add(song.track);
+  }
+
+  /**
+   * The most wanted track that is here, where the room would choose one by itself.
+   *
+   * @returns {number|undefined}
+   */
+  #request() {
+    const room = this.#room;
+    if (!room || room.settings.queueMode === 'dj' || room.settings.queueLocked) return undefined;
+    const rest = room.settings.repeatAfterPlays;
+    const told = room.history.filter(({ entry }) => !this.played.some(({ song }) => song.entry === entry));
+    const recent = new Set(rest ? [...this.played.map(({ song }) => song.track).reverse(), ...told.map(({ track }) => track)].slice(0, rest) : []);
+    return room.requests.find(({ track }) => !this.#spent.has(track) && !recent.has(track) && this.isHere(track))?.track;
+  }
+
+  /**
+   * @param {number} positionMs
+   * @param {number} now
+   */
+  #at(positionMs, now) {
+    const { song } = this;
+    if (!song) return;
+    if (!song.isGone) song.playedMs += running(song, now);
+    song.positionMs = positionMs;
+    song.atMs = now;
+  }
+
+  // -- Back on line
+
+  /**
+   * Tells the room what was heard, once nothing else is on its way.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  #tell(now) {
+    const room = this.#room;
+    const waits = this.#isAsking || this.#syncing || this.isBusy() || now < this.#retryAtMs;
+    if (!room || !this.live || !this.leading || waits) return [];
+    this.#retryAtMs = 0;
+    const { song } = this, steps = /** @type {Step[]} */ ([]);
+    const { playback } = room, isOnAir = playback.status !== 'stopped';
+    const isOver = song ? isLogged(song, room)
+      : this.played.every((one) => isLogged(one.song, room)) && (!this.#isDry || (isOnAir && now - playback.startedAt < FRESH_MS));
+    // Others have ended the song for the room: what the room plays is played here.
+    if (this.#tries >= TRIES || (isOver && isOnAir)) {
+      const kept = new Set([...this.queue, song].map((one) => one?.entry));
+      const removed = room.queue.filter(({ entry }) => this.#known.has(entry) && !kept.has(entry));
+      this.#merge(room, false);
+      return this.#giveIn(now, removed);
+    }
+    this.#merge(room, true);
+    if (song ? isOver || !room.tracks.has(song.track) : this.#isDry) steps.push(...this.#advance('skipped', now));
+    const past = Math.floor(now - Math.min(this.errorMs(), LATE_MS));
+    const { command, told, isWhole } = syncCommand(this, room, past, this.#tries > 1);
+    this.#syncing = { song: isWhole ? this.song : this.played[told].song, told, changes: this.#changes, isWhole, seen: new Map() };
+    this.#isUnsure = true;
+    return [...steps, this.#send(command, now)];
+  }
+
+  /**
+   * Takes what others have changed in the room's queue meanwhile: what they added comes last, what they removed goes.
+   *
+   * @param {Room} room
+   * @param {boolean} leads  what is on air there is not what is played here
+   */
+  #merge(room, leads) {
+    const onAir = room.playback.status === 'stopped' ? null : room.playback;
+    const heard = [...this.played.map((one) => one.song), ...(this.song ? [this.song] : [])];
+    const mine = new Set([...heard, ...this.queue].map(({ entry }) => entry));
+    const isNew = (/** @type {{entry: number}} */ one) => !this.#known.has(one.entry) && !mine.has(one.entry);
+    /** @type {Item|null} */
+    let unheard = null;
+    const isAdded = onAir && this.#isUnsure && isNew(onAir) && this.queue.some(({ entry, track }) => entry < 0 && track === onAir.track);
+    if (leads && onAir && !isAdded && !onAirAmong(heard, onAir) && (mine.has(onAir.entry) || isNew(onAir))) {
+      // Nobody has heard what the room put on air: it waits again.
+      unheard = { entry: --this.#lastOwn, track: onAir.track };
+    }
+    const there = new Map(room.queue.map((one) => [one.entry, one]));
+    for (const item of [...this.queue, ...heard]) {
+      // What was added here, and of which no answer came.
+      const same = this.#isUnsure && item.entry < 0
+        && room.queue.find((one) => one.track === item.track && one.addedBy === room.you?.member && isNew(one));
+      if (same) mine.add(item.entry = same.entry);
+    }
+    this.queue = this.queue.filter(({ entry, track }) => room.tracks.has(track) && (entry < 0 || there.has(entry)));
+    if (unheard) this.queue.unshift(unheard);
+    for (const one of room.queue) if (isNew(one)) this.queue.push(one);
+    this.#know();
+  }
+
+  /**
+   * The room wins; what was added and removed here is added and removed there.
+   *
+   * @param {number} now
+   * @param {Item[]} removed
+   * @returns {Step[]}
+   */
+  #giveIn(now, removed = []) {
+    const added = this.queue.filter(({ entry }) => entry < 0);
+    this.leading = this.#isDry = this.#isUnsure = false;
+    this.played = [];
+    this.#spent.clear();
+    this.#tries = 0;
+    this.#seen = '';
+    const steps = this.#follow(now);
+    for (const { entry } of removed) steps.push(this.#send({ type: 'dequeue', entry }, now));
+    for (const { track } of added) steps.push(this.#send({ type: 'enqueue', track }, now));
+    return steps;
+  }
+
+  /**
+   * @param {string|null} refusal
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  #synced(refusal, now) {
+    const syncing = this.#syncing, room = /** @type {Room} */ (this.#room);
+    this.#syncing = null;
+    if (!syncing) return [];
+    if (refusal) {
+      this.#isUnsure = false;
+      if (PASSING.has(refusal)) this.#retryAtMs = now + RETRY_MS;
+      else this.#tries++;
+      return this.#tell(now);
+    }
+    this.#tries = 0;
+    const { playback } = room;
+    if (syncing.song && playback.status !== 'stopped' && onAirAmong([syncing.song], playback)) syncing.song.entry = playback.entry;
+    this.played.splice(0, syncing.told);
+    this.#merge(room, false);
+    this.#isUnsure = false;
+    // What others have added while it was on its way, and what it has removed, is added again.
+    const rest = new Set([...room.history, ...room.queue, ...(playback.status === 'stopped' ? [] : [playback])].map(({ entry }) => entry));
+    const late = [...syncing.seen.values()].filter(({ entry, addedBy }) => addedBy !== room.you?.member && !rest.has(entry))
+      .map(({ track }) => ({ entry: --this.#lastOwn, track }));
+    this.queue.push(...late);
+    if (!syncing.isWhole || syncing.changes !== this.#changes) return this.#tell(now);
+    this.queue = late;
+    return this.#giveIn(now);
+  }
+}
+
+/**
+ * The time that a song has run since its position was taken, in ms.
+ *
+ * @param {Song} song
+ * @param {number} now
+ */
+const running = (song, now) => (song.playing ? Math.max(0, now - song.atMs) : 0);

@@ -1,0 +1,340 @@
+// The DJ's own files in this browser. Nothing of them leaves it but what `toTrack` says.
+
+import { sameSong } from '../room/same-song.js';
+import { dropped, picked, walk } from './items.js';
+import { Records, budget, dropFile, forget, keepFile } from './kept.js';
+import { FileProblem, Places } from './places.js';
+import { pictureOf, readSong, trackOf, typed } from './song.js';
+
+/** Songs that a library holds. */
+const MOST_SONGS = 20_000;
+/** Songs that are written at once. */
+const BATCH = 32;
+/** While files are added, views hear of it once in this time, in ms. */
+const TELL_EVERY_MS = 250;
+
+/** @typedef {import('./song.js').Song} Song */
+/** @typedef {import('./items.js').Item} Item */
+/** @typedef {{ name: string, why: import('./song.js').Why | 'full' }} Skipped */
+
+export { FileProblem };
+
+/** The DJ's files, as this browser keeps them. Made by `open`. */
+export class Library {
+  /**
+   * By `sourceId`.
+   *
+   * @type {Map<string, Song>}
+   */
+  songs = new Map();
+  /**
+   * Called when songs or state have changed.
+   *
+   * @type {(() => void) | null}
+   */
+  onChange = null;
+
+  /**
+   * What was found out of files that are not here any more.
+   *
+   * @type {Map<string, Song>}
+   */
+  #past = new Map();
+  /**
+   * `sourceId` by title and artist; null: to be made anew.
+   *
+   * @type {Map<string, string> | null}
+   */
+  #names = null;
+  #records;
+  #places;
+  /**
+   * Copies are made one after another.
+   *
+   * @type {Promise<unknown>}
+   */
+  #keeping = Promise.resolve();
+  #persisted = false;
+
+  /**
+   * @param {Records} records
+   * @param {Places} places
+   */
+  constructor(records, places) {
+    this.#records = records;
+    this.#places = places;
+  }
+
+  /**
+   * The library of this browser, with what earlier visits kept. Works in memory where the browser keeps nothing.
+   *
+   * @returns {Promise<Library>} never rejects
+   */
+  static async open() {
+    const records = await Records.open(), { songs, roots } = await records.all();
+    const places = new Places(roots), library = new Library(records, places);
+    for (const { root, path, keptAt, ...song } of songs) {
+      if (song.kept === 'opfs' || places.has(root)) {
+        library.songs.set(song.sourceId, song);
+        places.set(song.sourceId, { root, path, keptAt });
+      } else {
+        library.#past.set(song.sourceId, { ...song, kept: 'memory' });
+      }
+    }
+    library.#persisted = await navigator.storage?.persisted?.().catch(() => false) ?? false;
+    await places.review(false);
+    return library;
+  }
+
+  /**
+   * How many songs there are, whether their files may be opened, whether the browser may remove them, bytes of copies.
+   *
+   * @returns {{ count: number, permission: 'granted' | 'prompt' | 'denied', persisted: boolean, bytes: number }}
+   */
+  get state() {
+    return { count: this.songs.size, permission: this.#places.permission, persisted: this.#persisted, bytes: this.#copied() };
+  }
+
+  /**
+   * Adds files and what is in folders. A file that is here already is found at its new place from now on.
+   *
+   * @param {Item[] | Promise<Item[]>} items
+   * @param {{ signal?: AbortSignal, progress?: (now: { done: number, total: number, name: string }) => void }} options
+   *   `total` grows while folders are walked
+   * @returns {Promise<{ songs: Song[], skipped: Skipped[], cancelled: boolean }>} what was added before it was cancelled stays
+   */
+  async add(items, { signal, progress } = {}) {
+    /** @type {Map<string, Song>} */
+    const added = new Map();
+    /** @type {Skipped[]} */
+    const skipped = [];
+    /** @type {Song[]} */
+    const unwritten = [];
+    const count = { waiting: 0 };
+    let done = 0, told = 0;
+    for await (const { name, open, root, path } of walk(await items, count)) {
+      if (signal?.aborted) break;
+      progress?.({ done, total: done + count.waiting + 1, name });
+      const song = this.songs.size < MOST_SONGS ? await readSong(open, name, (id) => this.songs.get(id) ?? this.#past.get(id)) : 'full';
+      done += 1;
+      if (typeof song === 'string') {
+        skipped.push({ name, why: song });
+        continue;
+      }
+      if (root) {
+        if (song.kept === 'opfs') await dropFile(song.sourceId);
+        song.kept = 'handle';
+      }
+      const other = this.#places.set(song.sourceId, root ? { root: await this.#places.rootOf(root), path } : { ...this.#places.get(song.sourceId), file: await open() });
+      if (other) await this.remove(other);
+      this.songs.set(song.sourceId, song);
+      this.#names?.set(sameSong(song), song.sourceId);
+      added.set(song.sourceId, song);
+      if (unwritten.push(song) >= BATCH) await this.#write(unwritten.splice(0));
+      if (performance.now() > told + TELL_EVERY_MS) {
+        told = performance.now();
+        this.onChange?.();
+      }
+    }
+    await this.#write(unwritten);
+    progress?.({ done, total: done + (signal?.aborted ? count.waiting : 0), name: '' });
+    if (added.size && !this.#persisted) this.#persist();
+    this.onChange?.();
+    return { songs: [...added.values()], skipped, cancelled: signal?.aborted ?? false };
+  }
+
+  /**
+   * What was dropped. To be called inside the event.
+   *
+   * @param {DataTransfer} dataTransfer
+   * @returns {Promise<Item[]>}
+   */
+  fromDrop(dataTransfer) {
+    return dropped(dataTransfer);
+  }
+
+  /**
+   * Asks for files or a folder. To be called inside a gesture.
+   *
+   * @param {'files' | 'folder'} kind
+   * @returns {Promise<Item[]>} none where nothing was picked
+   */
+  pick(kind) {
+    return picked(kind);
+  }
+
+  /**
+   * The song that is a room's track: the same file, else one of the same title and artist.
+   *
+   * @param {{ source: string, sourceId: string, title: string, artist?: string }} track
+   * @returns {Song | undefined}
+   */
+  find(track) {
+    this.#names ??= new Map([...this.songs.values()].map((song) => [sameSong(song), song.sourceId]));
+    return (track.source === 'local' ? this.songs.get(track.sourceId) : undefined) ?? this.songs.get(this.#names.get(sameSong(track)) ?? '');
+  }
+
+  /**
+   * Opens the file of a song.
+   *
+   * @param {Song} song
+   * @returns {Promise<File>} with the song's name and type; rejects with a `FileProblem`
+   */
+  async file(song) {
+    try {
+      const file = await this.#places.open(song);
+      if (file.size !== song.size) throw new FileProblem('changed');
+      // The file may have gone since the browser looked.
+      await file.slice(0, 1).arrayBuffer();
+      return typed(file, song);
+    } catch (error) {
+      if (error instanceof FileProblem && error.why === 'permission') this.onChange?.();
+      if (error instanceof FileProblem) throw error;
+      const { name } = /** @type {DOMException} */ (error);
+      throw new FileProblem(/^(NotAllowed|Security)Error$/.test(name) ? 'permission' : name === 'NotReadableError' ? 'changed' : 'gone');
+    }
+  }
+
+  /**
+   * Asks for the permission of all files and folders again. To be called inside a gesture.
+   *
+   * @returns {Promise<boolean>} whether all may be opened
+   */
+  async renew() {
+    await this.#places.review(true);
+    this.onChange?.();
+    return this.#places.permission === 'granted';
+  }
+
+  /**
+   * Copies a file that has no handle, so that it is here after a reload. The oldest copies give way; nothing happens where
+   * the file has a handle, or where the browser keeps nothing.
+   *
+   * @param {string} sourceId
+   * @param {Iterable<string>} [queued]  songs whose copies stay
+   * @returns {Promise<boolean>} whether the file is found after a reload
+   */
+  keep(sourceId, queued = []) {
+    const kept = this.#keeping.then(() => this.#keep(sourceId, new Set([...queued, sourceId])));
+    this.#keeping = kept;
+    return kept;
+  }
+
+  /**
+   * @param {string} sourceId
+   * @param {Set<string>} queued
+   */
+  async #keep(sourceId, queued) {
+    const song = this.songs.get(sourceId), place = this.#places.get(sourceId);
+    if (!song || song.kept === 'handle' || !this.#records.isOpen) return song?.kept === 'handle' && this.#records.isOpen;
+    if (song.kept === 'memory') {
+      if (!place.file) return false;
+      const most = await budget();
+      const others = [...this.songs.values()].filter((one) => one.kept === 'opfs' && !queued.has(one.sourceId));
+      others.sort((a, b) => (this.#places.get(a.sourceId).keptAt ?? 0) - (this.#places.get(b.sourceId).keptAt ?? 0));
+      while (others.length && this.#copied() + song.size > most) await this.#release(/** @type {Song} */ (others.shift()));
+      if (this.#copied() + song.size > most || !await keepFile(sourceId, place.file)) return false;
+      // Everything was removed meanwhile.
+      if (!this.#records.isOpen) return dropFile(sourceId).then(() => false);
+      song.kept = 'opfs';
+    }
+    place.keptAt = Date.now();
+    await this.#write([song]);
+    this.onChange?.();
+    return true;
+  }
+
+  /** @returns {number} bytes of copies */
+  #copied() {
+    let bytes = 0;
+    for (const song of this.songs.values()) if (song.kept === 'opfs') bytes += song.size;
+    return bytes;
+  }
+
+  /**
+   * Removes a copy. What is known of the song stays, for when its file comes again.
+   *
+   * @param {Song} song
+   */
+  async #release(song) {
+    song.kept = 'memory';
+    if (!this.#places.get(song.sourceId).file) {
+      this.songs.delete(song.sourceId);
+      this.#past.set(song.sourceId, song);
+      this.#names = null;
+    }
+    await this.#write([song]);
+    await dropFile(song.sourceId);
+  }
+
+  /**
+   * Notes what was found out of a file.
+   *
+   * @param {string} sourceId
+   * @param {{ lufs: number | null, waveform?: Uint8Array, durationMs?: number }} found
+   */
+  async remember(sourceId, { lufs, waveform, durationMs }) {
+    const song = this.songs.get(sourceId);
+    if (!song) return;
+    song.lufs = lufs;
+    if (waveform) song.waveform = waveform;
+    if (durationMs) song.durationMs = durationMs;
+    await this.#write([song]);
+    this.onChange?.();
+  }
+
+  /**
+   * The picture in a song's file: shown on this device only.
+   *
+   * @param {Song} song
+   * @returns {Promise<Blob | null>} of an image type, at most 8 MiB
+   */
+  async picture(song) {
+    return this.file(song).then(pictureOf).catch(() => null);
+  }
+
+  /** @param {string} sourceId */
+  async remove(sourceId) {
+    const song = this.songs.get(sourceId);
+    this.songs.delete(sourceId);
+    this.#past.delete(sourceId);
+    this.#names = null;
+    await this.#records.remove(sourceId, this.#places.remove(sourceId));
+    if (song?.kept === 'opfs') await dropFile(sourceId);
+    this.onChange?.();
+  }
+
+  /** Forgets everything, as signing out does. From then on this library keeps nothing. */
+  async clear() {
+    for (const map of [this.songs, this.#places, this.#past]) map.clear();
+    this.#names = null;
+    this.#records.close();
+    await forget();
+    this.onChange?.();
+  }
+
+  /**
+   * The song as a room gets it.
+   *
+   * @param {Song} song
+   */
+  toTrack(song) {
+    return trackOf(song);
+  }
+
+  /** @param {Song[]} songs */
+  async #write(songs) {
+    await this.#records.put(...this.#places.records(songs));
+  }
+
+  /** Asks the browser to remove nothing by itself. Some ask the person: nobody waits for it. */
+  async #persist() {
+    this.#persisted = await navigator.storage?.persist?.().catch(() => false) ?? false;
+    this.onChange?.();
+  }
+}
+
+/** Removes everything that is kept, without opening it: signing out. */
+export async function forgetLibrary() {
+  await forget();
+}

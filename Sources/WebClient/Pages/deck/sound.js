@@ -1,0 +1,181 @@
+// The machine's steps as sound: files, levels, fades, and the song that is opened beforehand.
+
+import { Player } from './player.js';
+
+/**
+ * @typedef {import('./deck.js').Deck} Deck
+ * @typedef {import('./deck.js').Song} Song
+ * @typedef {import('./player.js').Report} Report
+ */
+
+/** Songs are played as loud as this; quieter ones stay as they are: nothing can clip. */
+const TARGET_LUFS = -23;
+/** A song whose loudness is not known yet is taken for one of this. */
+const USUAL_LUFS = -14;
+/** ReplayGain's reference. */
+const REPLAY_GAIN_LUFS = -18;
+
+export class Sound {
+  /** @type {Player} */
+  #player;
+  #asks = 0;
+
+  /**
+   * @param {import('./device.js').Device} device
+   * @param {Report & {refused(wants: 'gesture'|'permission'): void}} report  `refused`: the browser wants a tap
+   */
+  constructor(device, report) {
+    this.device = device;
+    this.report = report;
+    this.#player = new Player(report);
+    this.canSetVolume = this.#player.canSetVolume;
+  }
+
+  get heard() {
+    return { positionMs: this.#player.positionMs, isHeard: this.#player.isHeard };
+  }
+
+  /** 0 … 1 */
+  set volume(/** @type {number} */ volume) {
+    this.#player.volume = volume;
+  }
+
+  /** Makes the elements playable later: to be called in a tap. */
+  unlock() {
+    this.#player.unlock(silence());
+  }
+
+  stop() {
+    this.#asks++;
+    this.#player.stop();
+  }
+
+  close() {
+    this.#asks++;
+    this.#player.close();
+  }
+
+  /**
+   * The position of a song in ms, where it is heard.
+   *
+   * @param {Song|null} song
+   */
+  positionOf(song) {
+    return song && this.#player.isHeard && this.#player.key === String(song.track) ? this.#player.positionMs : null;
+  }
+
+  /**
+   * The time until a song is to fade into the next one, in ms.
+   *
+   * @param {Song|null} song
+   */
+  fadesIn(song) {
+    const fadeMs = Math.min(this.device.fadeMs, this.#player.durationMs / 2);
+    const positionMs = this.positionOf(song);
+    return positionMs === null || fadeMs <= 0 ? Infinity : this.#player.durationMs - positionMs - fadeMs;
+  }
+
+  /**
+   * @param {Exclude<import('./deck.js').Step, {do: 'send'}>} step
+   * @param {Deck} deck
+   */
+  step(step, deck) {
+    if (step.do === 'play') this.#play(step.song, step.fade, deck);
+    else if (step.do === 'resume') this.#resume(deck);
+    else if (step.do === 'seek') this.#player.seek(step.positionMs);
+    else if (step.do === 'pause') this.#player.pause();
+    else this.stop();
+  }
+
+  /**
+   * @param {Song} song
+   * @param {boolean} fade
+   * @param {Deck} deck
+   */
+  async #play(song, fade, deck) {
+    const asks = ++this.#asks;
+    const key = String(song.track);
+    const file = this.device.songOf(song.track);
+    try {
+      if (!file || !this.device.library) throw new Error('gone');
+      const blob = this.#player.isOpen(key) ? null : await this.device.library.file(file);
+      if (asks !== this.#asks) return;
+      await this.#player.play(key, blob, {
+        // A song that begins is heard from its beginning, however long its file took to open.
+        positionMs: song.positionMs === 0 ? 0 : deck.position(this.device.now()),
+        level: this.#levelOf(file), fadeMs: fade ? this.device.fadeMs : 0, plays: song.playing,
+      });
+    } catch (error) {
+      if (asks === this.#asks) this.#failed(error);
+    }
+  }
+
+  /** @param {Deck} deck */
+  async #resume(deck) {
+    const { song } = deck;
+    if (song && this.#player.key !== String(song.track)) return this.#play(song, false, deck);
+    const asks = this.#asks;
+    await this.#player.resume().catch((error) => { if (asks === this.#asks) this.#failed(error); });
+  }
+
+  /** @param {any} error */
+  #failed(error) {
+    // A newer step has taken the place of this one.
+    if (error?.name === 'AbortError') return;
+    const wants = error?.name === 'NotAllowedError' ? 'gesture' : error?.why === 'permission' ? 'permission' : null;
+    if (wants) this.report.refused(wants);
+    else this.report.failed(error);
+  }
+
+  /**
+   * Opens the song that is probably next.
+   *
+   * @param {Deck} deck
+   */
+  prepare(deck) {
+    const { next } = deck;
+    const file = next === undefined ? undefined : this.device.songOf(next);
+    const key = String(next);
+    if (!file || this.#player.isOpen(key) || this.#player.key === key) return;
+    this.device.library?.file(file).then((blob) => { if (deck.next === next) this.#player.prepare(key, blob); }, () => {});
+  }
+
+  /**
+   * Sets the levels of the song that is heard and of the next one.
+   *
+   * @param {Deck} deck
+   */
+  level(deck) {
+    for (const track of [deck.song?.track, deck.next]) {
+      const file = track === undefined ? undefined : this.device.songOf(track);
+      if (file) this.#player.setLevel(String(track), this.#levelOf(file));
+    }
+  }
+
+  /** @param {import('./library.js').Song} file */
+  #levelOf(file) {
+    if (!this.device.levelled) return 1;
+    const lufs = file.lufs ?? (file.gainDb === undefined ? USUAL_LUFS : REPLAY_GAIN_LUFS - file.gainDb);
+    return Math.min(1, 10 ** ((TARGET_LUFS - lufs) / 20));
+  }
+}
+
+/** A tenth of a second without sound, as a WAV file. */
+function silence() {
+  const samples = 800;
+  const view = new DataView(new ArrayBuffer(44 + samples));
+  const words = [0x52494646, 0, 0x57415645, 0x666d7420];
+  words.forEach((word, at) => view.setUint32(4 * at, word));
+  view.setUint32(4, 36 + samples, true);
+  view.setUint32(16, 16, true);
+  view.setUint16(20, 1, true);
+  view.setUint16(22, 1, true);
+  view.setUint32(24, 8000, true);
+  view.setUint32(28, 8000, true);
+  view.setUint16(32, 1, true);
+  view.setUint16(34, 8, true);
+  view.setUint32(36, 0x64617461);
+  view.setUint32(40, samples, true);
+  new Uint8Array(view.buffer, 44).fill(128);
+  return new Blob([view], { type: 'audio/wav' });
+}
