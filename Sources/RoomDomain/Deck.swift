@@ -52,12 +52,18 @@ package struct Deck: Sendable, Equatable {
     /// The waiting items, in play order.
     package var queue: [Item]
     package var playback: Playback
+    /// The greatest number of an entry that the device knows; entries with greater ones stay. Nil: it knows them all.
+    package var known: EntryID?
 
-    package init(played: [Played] = [], queue: [Item], playback: Playback) {
+    package init(played: [Played] = [], queue: [Item], playback: Playback, known: EntryID? = nil) {
         self.played = played
         self.queue = queue
         self.playback = playback
+        self.known = known
     }
+
+    /// Whether the device did not know of an entry when it was sent.
+    func isUnknown(_ entry: EntryID) -> Bool { known.map { entry.rawValue > $0.rawValue } ?? false }
 
     /// All items that the deck names.
     var items: [Item] {

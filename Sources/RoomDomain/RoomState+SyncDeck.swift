@@ -64,7 +64,8 @@ private struct DeckSync {
     init(room: RoomState, _ deck: Deck, by: MemberID?, now: Timestamp) {
         var (resolved, kept) = (deck, Set<EntryID>())
         for case .entry(let entry) in deck.items { kept.insert(entry) }
-        var spare = Dictionary(grouping: room.queue.reversed().filter { !kept.contains($0.id) }, by: \.track)
+        var spare = Dictionary(
+            grouping: room.queue.reversed().filter { !kept.contains($0.id) && !deck.isUnknown($0.id) }, by: \.track)
         func resolve(_ item: inout Deck.Item) {
             guard case .track(let track) = item, let entry = spare[track]?.popLast() else { return }
             kept.insert(entry.id)
@@ -208,15 +209,23 @@ private struct DeckSync {
 
     // MARK: Queue
 
-    /// Removes the entries that the deck does not have, then moves each item to its index, from first to last.
+    /// Removes the entries that the deck knows and does not have, then moves each item to its index, from first to last.
+    /// Entries that the deck does not know stay behind them, as far as the queue holds them.
     mutating func arrange() {
         let wanted = Set(deck.queue)
-        for entry in room.queue where !wanted.contains(.entry(entry.id)) {
+        let before = Set(room.queue.map(\.id))
+        for entry in room.queue where !wanted.contains(.entry(entry.id)) && !deck.isUnknown(entry.id) {
             add(.entryRemoved(entry: entry.id, by: by))
         }
         for (index, item) in deck.queue.enumerated() {
             switch item {
-            case .track(let track): enqueue(track, at: index)
+            case .track(let track):
+                if room.queue.count == RoomLimits.queue,
+                    let last = room.queue.last(where: { before.contains($0.id) && !kept.contains($0.id) })
+                {
+                    add(.entryRemoved(entry: last.id, by: by))
+                }
+                enqueue(track, at: index)
             case .entry(let entry):
                 if room.queue[index].id != entry { add(.entryMoved(entry: entry, index: index, by: by)) }
             }

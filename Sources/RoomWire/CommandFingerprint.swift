@@ -128,6 +128,7 @@ extension Fingerprint {
             self.combine(later: startedAt.map { String($0.milliseconds) }, "startedAtMs")
             self.combine(later: playedMs.map { String($0) }, "playedMs")
         }
+        self.combine(later: deck.known.map { String($0.rawValue) }, "known")
         // A deck that was not offline keeps the hash from before the field existed.
         guard !deck.played.isEmpty else { return }
         self.combine("played")

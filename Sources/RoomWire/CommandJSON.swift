@@ -118,6 +118,9 @@ package enum CommandJSON {
 
     private static func deck(_ fields: JSONFields) throws(FieldViolation) -> Deck {
         let played = try Self.played(fields)
+        let known = try fields.integerIfPresent("known")
+        guard known.map({ $0 >= 0 }) ?? true else { throw fields.violation("known", "the number of an entry, or 0") }
+        let newest = known.map { EntryID(rawValue: Int($0)) }
         let array = try fields.array("queue")
         var queue: [Deck.Item] = []
         queue.reserveCapacity(array.count)
@@ -128,7 +131,7 @@ package enum CommandJSON {
         let playback = try JSONFields(value, at: "command.playback")
         let isPaused: Bool
         switch playback["status"]?.string {
-        case "stopped": return Deck(played: played, queue: queue, playback: .stopped)
+        case "stopped": return Deck(played: played, queue: queue, playback: .stopped, known: newest)
         case "playing": isPaused = false
         case "paused": isPaused = true
         default: throw playback.violation("status", "stopped, playing or paused")
@@ -138,7 +141,8 @@ package enum CommandJSON {
             playback: .onAir(
                 try Self.item(playback), isPaused: isPaused, positionMs: try playback.integer("positionMs"),
                 at: try playback.instant("atMs"), startedAt: try playback.instantIfPresent("startedAtMs"),
-                playedMs: try playback.integerIfPresent("playedMs")))
+                playedMs: try playback.integerIfPresent("playedMs")),
+            known: newest)
     }
 
     private static func played(_ fields: JSONFields) throws(FieldViolation) -> [Deck.Played] {
@@ -301,6 +305,7 @@ extension JSONWriter {
             self.member("playedMs", playedMs)
         }
         self.endObject()
+        if let known = deck.known { self.member("known", id: known) }
     }
 
     /// Writes what was played, or nothing if nothing was.

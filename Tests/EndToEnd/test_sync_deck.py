@@ -235,6 +235,19 @@ def test_a_song_that_the_deck_does_not_have_is_skipped_by_one_device(shared):
     check_log(party.ana, party.room)
 
 
+def test_what_others_add_while_it_is_sent_stays(shared):
+    party = Party(shared)
+    state = {"queue": [{"entry": party.waiting[2]}], "playback": party.playing(0, 0, entry=party.on_air)}
+    new = party.ana.command(party.room, "enqueue", track=party.tracks[5], at=0)["result"]["entry"]
+    party.ana.command(party.room, "syncDeck", **state, known=party.waiting[2])
+    assert [entry["entry"] for entry in party.state["queue"]] == [party.waiting[2], new]
+    party.ana.command(party.room, "syncDeck", **state)
+    assert [entry["entry"] for entry in party.state["queue"]] == [party.waiting[2]]
+    for wrong in (-1, "1", 1.5):
+        party.ana.post_command(party.room, "syncDeck", **state, known=wrong).expect_problem(400, "bad_request")
+    check_log(party.ana, party.room)
+
+
 def test_two_servers_take_it_once(servers, cluster, tmp_path):
     store = ["--store", "postgres", "--database-url", cluster.database()]
     nodes = [servers(store=[*store, "--data", str(tmp_path / name)]).start() for name in ("one", "two")]

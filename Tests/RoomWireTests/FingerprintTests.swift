@@ -95,6 +95,7 @@ import Testing
         let playbacks = [onAir(nil, nil), onAir(1, nil), onAir(2, nil), onAir(nil, 1), onAir(nil, 2), onAir(1, 1)]
         return heard.map { Deck(played: $0, queue: [], playback: .stopped) }
             + playbacks.map { Deck(queue: [], playback: $0) }
+            + [0, 1].map { Deck(queue: [], playback: .stopped, known: Sample.entry($0)) }
     }
 
     @Test func `how a command was written makes no difference`() throws {

@@ -68,7 +68,8 @@ extension RandomValues {
                 ? .stopped
                 : .onAir(
                     item(), isPaused: bool(), positionMs: integer(), at: instant(), startedAt: maybe { $0.instant() },
-                    playedMs: maybe { $0.integer() }))
+                    playedMs: maybe { $0.integer() }),
+            known: maybe { $0.id() })
     }
 
     private mutating func item() -> Deck.Item { bool() ? .track(id()) : .entry(id()) }

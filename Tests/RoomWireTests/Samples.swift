@@ -348,7 +348,8 @@ enum Sample {
                     queue: [.entry(entry(10))],
                     playback: .onAir(
                         .entry(entry(9)), isPaused: false, positionMs: 61_000, at: time(8), startedAt: time(4),
-                        playedMs: 4_000)))
+                        playedMs: 4_000),
+                    known: entry(11)))
         ),
     ]
 

@@ -90,7 +90,9 @@ export function syncCommand({ song, queue, played }, room, past, isPlain = false
   }
 
   const waiting = [...later, ...queue].filter(({ track }) => room.tracks.has(track)).map(named);
-  const command = { type: 'syncDeck', queue: waiting.slice(0, QUEUE), playback: /** @type {any} */ ({ status: 'stopped' }) };
+  // What others add until the command arrives stays.
+  const known = Math.max(0, onAir?.entry ?? 0, ...there);
+  const command = { type: 'syncDeck', queue: waiting.slice(0, QUEUE), playback: /** @type {any} */ ({ status: 'stopped' }), known };
   if (items.length > 0) Object.assign(command, { played: items });
   if (current && room.tracks.has(current.track)) {
     const isOnAir = Boolean(first) && current === first && items.length === 0;
