@@ -45,21 +45,24 @@ export function evening(seed, { log = false } = {}) {
   if (chance(25)) for (let i = 0; i < 4; i++) everMissing.add(1 + random(TRACKS));
   for (const track of everMissing) missing.add(track);
   const delay = () => (chance(isSlow ? 10 : 0) ? random(maxDelay) : random(Math.min(maxDelay, 150)));
-  const device = new Device({ clock, model, random, lengths, offset, errorMs, missing, delay });
+  const fadeMs = chance(30) ? 300 + random(3000) : 0;
+  const device = new Device({ clock, model, random, lengths, offset, errorMs, missing, delay, fadeMs });
   const bound = BOUND_MS + errorMs + 2 * maxDelay + (isSlow ? 1000 : 0);
-  say({ seed, touch, queueMode, isSlow, maxDelay, errorMs, offset, settings, missing: [...missing] });
+  say({ seed, touch, queueMode, isSlow, maxDelay, errorMs, offset, fadeMs, settings, missing: [...missing] });
 
   const free = { mine: [], others: [] };
   for (let track = 1; track <= MINE; track++) free.mine.push(track);
   for (let track = MINE + 1; track <= OTHERS; track++) free.others.push(track);
   const enqueued = new Set(), dequeued = new Set(), removed = new Set(), unsure = new Set();
-  const outages = [], raced = [];
-  let touched = false, reloads = 0, ups = 0, acts = 0, syncs = 0, refusals = 0;
+  const outages = [], raced = [], gone = new Set();
+  let isActing = false, seeks = 0, starts = 0, touched = false, reloads = 0, ups = 0, acts = 0, syncs = 0, refusals = 0;
   const told = new Set(), begun = new Set();
 
   device.onStep = (step) => {
     say('  step', step);
     // Its turn has come.
+    if (step.do === 'send' && step.command.type === 'seek' && !isActing) seeks++;
+    if (step.do === 'play' || step.do === 'resume') starts++;
     if (step.do === 'missing' || step.do === 'play') dequeued.add(step.track ?? step.song.track);
   };
   device.onRefused = (command, error, one) => {
@@ -115,7 +118,9 @@ export function evening(seed, { log = false } = {}) {
     say('act', command);
     acts++;
     if (device.isBusy || device.isAway) unsure.add(command.track);
+    isActing = true;
     device.act(command);
+    isActing = false;
   };
   const enqueue = () => {
     const track = free.mine.pop();
@@ -132,12 +137,13 @@ export function evening(seed, { log = false } = {}) {
     () => act({ type: 'seek', positionMs: random(4000) }), enqueue, enqueue, enqueue,
     () => {
       const item = device.deck.queue[random(device.deck.queue.length)];
-      if (item) act({ type: 'play', entry: item.entry });
+      if (item) act({ type: 'play', entry: chance(20) && device.deck.song ? device.deck.song.entry : item.entry });
     },
     () => {
       const item = device.deck.queue[random(device.deck.queue.length)];
       if (!item || !chance(50)) return;
       dequeued.add(item.track);
+      gone.add(item.track);
       act({ type: 'dequeue', entry: item.entry });
     },
     () => {
@@ -271,6 +277,8 @@ export function evening(seed, { log = false } = {}) {
   syncs = device.sends.filter(({ command }) => command.type === 'syncDeck').length;
   if (syncs > 3 * (ups + reloads + refusals) + acts + 2 && !isSlow) wrong(`${syncs} syncs for ${ups} links, ${reloads} reloads and ${acts} acts`);
 
+  if (seeks > starts) wrong(`${seeks} corrections of ${starts} starts`);
+
   // Nothing waits twice, nothing that waited is lost.
   const hearings = device.sound.settle();
   const played = model.events.filter(({ type }) => type === 'entryFinished' || type === 'playbackStarted').map(({ track }) => track);
@@ -279,6 +287,7 @@ export function evening(seed, { log = false } = {}) {
   for (const { track, one } of raced) if (!one.isAnswered) removed.add(track);
   for (const track of enqueued) {
     const waits = room.queue.filter((one) => one.track === track).length;
+    if (waits > 0 && gone.has(track) && !unsure.has(track)) wrong(`track ${track} was removed here and waits`);
     if (waits > 1) wrong(`track ${track} waits ${waits} times`);
     if (waits === 0 && !inLog.has(track) && !dequeued.has(track) && !removed.has(track) && !unsure.has(track)) wrong(`track ${track} is lost`);
   }
@@ -319,7 +328,7 @@ export function evening(seed, { log = false } = {}) {
       place = found + 1;
     }
     rest.push(...hearings.slice(place));
-    for (const { track, startedAt, ms } of rest) if (ms > bound + waits && !everMissing.has(track)) wrong(`track ${track} was heard at ${startedAt - start} for ${ms}, which is not in the log`);
+    for (const { track, startedAt, ms } of rest) if (ms > bound + waits && !everMissing.has(track) && !removed.has(track)) wrong(`track ${track} was heard at ${startedAt - start} for ${ms}, which is not in the log`);
   }
   // One hearing is told once.
   const claimed = new Map();

@@ -107,8 +107,15 @@ export class Sound {
     this.#from = positionMs;
     this.#since = this.clock.now;
     this.#line(song);
-    this.#end = this.clock.in(Math.max(0, this.length(song.track) - positionMs), () => {
+    const left = Math.max(0, this.length(song.track) - positionMs);
+    const over = () => {
       this.#halt();
+      this.device.ended();
+    };
+    // The end is told when the fade begins; the song is heard until the next one is there.
+    const { fadeMs } = this.device;
+    this.#end = left <= fadeMs ? this.clock.in(left, over) : this.clock.in(left - fadeMs, fadeMs === 0 ? over : () => {
+      this.#end = this.clock.in(fadeMs, over);
       this.device.ended();
     });
   }
@@ -155,10 +162,10 @@ export class Device {
 
   /**
    * @param {{clock: Clock, model: RoomModel, random: (n: number) => number, lengths: Map<number, number>, offset?: number,
-   *   errorMs?: number, missing?: Set<number>, delay?: () => number, member?: number}} options
+   *   errorMs?: number, missing?: Set<number>, delay?: () => number, member?: number, fadeMs?: number}} options
    */
-  constructor({ clock, model, random = () => 0, lengths, offset = 0, errorMs = 0, missing = new Set(), delay = () => 20, member = 1 }) {
-    Object.assign(this, { clock, model, random, offset, errorMs, missing, delay, member });
+  constructor({ clock, model, random = () => 0, lengths, offset = 0, errorMs = 0, missing = new Set(), delay = () => 20, member = 1, fadeMs = 0 }) {
+    Object.assign(this, { clock, model, random, offset, errorMs, missing, delay, member, fadeMs });
     this.sound = new Sound(this, clock, (track) => lengths.get(track) ?? 20_000);
     this.deck = this.#machine(null);
   }

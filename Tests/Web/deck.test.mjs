@@ -15,6 +15,7 @@ class Bench {
   now = START;
   missing = new Set();
   isBusy = false;
+  errorMs = 0;
   /** What the machine has sent and nobody has carried out. */
   sent = [];
 
@@ -29,7 +30,7 @@ class Bench {
   }
 
   machine(saved) {
-    return new Deck({ isHere: (track) => !this.missing.has(track), isBusy: () => this.isBusy }, saved);
+    return new Deck({ isHere: (track) => !this.missing.has(track), isBusy: () => this.isBusy, errorMs: () => this.errorMs }, saved);
   }
 
   /** A command of a member, which the room carries out at once. */
@@ -243,6 +244,27 @@ test('a song that ends: finish, then the room says what comes next', () => {
   assert.deepEqual(bench.log, ['T1 at 0 for 60080 ended']);
 });
 
+test('a song that ends while the room is asked for something that changes nothing', () => {
+  for (const refused of [false, true]) {
+    const bench = new Bench();
+    bench.on();
+    bench.pass(59_000);
+    bench.act(refused ? { type: 'play', entry: 99 } : { type: 'play', entry: 1 });
+    bench.pass(500);
+    assert.deepEqual(bench.ended(), []);
+    assert.deepEqual(bench.answer(), ['finish']);
+    assert.deepEqual(bench.answer(), ['play T2']);
+  }
+  // The same without an answer.
+  const bench = new Bench();
+  bench.on();
+  bench.pass(59_000);
+  bench.act({ type: 'play', entry: 99 });
+  bench.pass(900);
+  assert.deepEqual(bench.ended(), []);
+  assert.deepEqual(bench.pass(100), ['play T2']);
+});
+
 test('no answer within a second: goes on by itself, and a late answer with the same song needs one sync', () => {
   const bench = new Bench();
   bench.on();
@@ -274,6 +296,43 @@ test('no answer within a second: a late answer with another song leaves what is 
   assert.equal(bench.onAir, 'T5 playing since 61200');
   assert.equal(bench.waiting, 'T4');
   assert.deepEqual(bench.log, ['T1 at 0 for 61200 ended', 'T4 at 61200 for 0 skipped']);
+});
+
+test('a seek in a song whose end is asked for is none in the next song', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.pass(10_000);
+  bench.act({ type: 'play', entry: 2 });
+  assert.deepEqual(bench.act({ type: 'seek', positionMs: 30_000 }), []);
+  assert.deepEqual(bench.off(), ['play T2']);
+});
+
+test('no answer while a song fades out: it is told once, and as long as it was heard', () => {
+  const bench = new Bench({ queue: [], settings: { queueMode: 'fair' } });
+  for (const [member, track] of [[3, 4], [2, 5], [3, 5]]) bench.by(member, { type: 'vote', track });
+  bench.on();
+  bench.pass(57_000);
+  bench.ended();
+  bench.carry();
+  assert.deepEqual(bench.pass(1000), ['play T5']);
+  bench.pass(3000);
+  bench.off();
+  bench.on();
+  bench.answer();
+  assert.equal(bench.onAir, 'T5 playing since 58000');
+  assert.equal(bench.waiting, 'T4');
+  assert.deepEqual(bench.log, ['T1 at 0 for 57000 ended', 'T4 at 57000 for 0 skipped']);
+});
+
+test('a room that begins a song late, after the deck ran out of songs, is followed', () => {
+  const bench = new Bench({ queue: [], settings: { queueMode: 'votes' } });
+  bench.on();
+  bench.pass(60_000);
+  bench.ended();
+  assert.deepEqual(bench.pass(1000, false), ['stop']);
+  bench.by(3, { type: 'vote', track: 4 });
+  assert.deepEqual(bench.answer(), ['play T4']);
+  assert.deepEqual(bench.sent, []);
 });
 
 for (const [isDone, what] of [[true, 'was carried out'], [false, 'was lost']]) {
@@ -380,6 +439,71 @@ test('the answer to a sync is lost: nothing is told or added twice', () => {
   assert.equal(bench.onAir, 'T6 playing since 30000');
   assert.equal(bench.waiting, 'T3 T5 T4');
   assert.deepEqual(bench.log, ['T1 at 0 for 10000 skipped', 'T2 at 10000 for 20000 skipped']);
+});
+
+test('the answer to a sync is lost that told of songs whose entries others had removed', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.off();
+  bench.by(2, { type: 'dequeue', entry: 2 });
+  bench.by(2, { type: 'dequeue', entry: 3 });
+  bench.pass(10_000);
+  bench.act({ type: 'skip' });
+  bench.pass(10_000);
+  bench.act({ type: 'skip' });
+  bench.pass(10_000);
+  bench.on();
+  bench.carry();
+  bench.off();
+  bench.act({ type: 'pause' });
+  bench.on();
+  bench.answer();
+  assert.equal(bench.onAir, 'T3 paused since 20000');
+  assert.deepEqual(bench.log, ['T1 at 0 for 10000 skipped', 'T2 at 10000 for 10000 skipped']);
+});
+
+test('the answer to a sync is lost, and others end the song that it told of', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.off();
+  bench.by(2, { type: 'dequeue', entry: 2 });
+  bench.act({ type: 'skip' });
+  bench.pass(5000);
+  bench.on();
+  bench.carry();
+  bench.off();
+  bench.by(2, { type: 'skip' });
+  bench.pass(5000);
+  assert.deepEqual(bench.on(), ['play T3 at 5000']);
+  assert.deepEqual(bench.log, ['T1 at 0 for 0 skipped', 'T2 at 0 for 5000 skipped']);
+});
+
+test('a song that is added and removed here while the room is told of it does not come back', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.off();
+  bench.act({ type: 'enqueue', track: 5 });
+  const { entry } = bench.deck.queue.at(-1);
+  bench.on();
+  bench.act({ type: 'dequeue', entry });
+  assert.deepEqual(bench.answer(), ['syncDeck']);
+  bench.answer();
+  assert.equal(bench.waiting, 'T2 T3');
+});
+
+test('times are told as past by the error of the clock, and the position is that of the told time', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.errorMs = 300;
+  bench.pass(10_000);
+  bench.off();
+  bench.act({ type: 'skip' });
+  bench.pass(5000);
+  bench.on();
+  const { atMs, positionMs, playedMs } = bench.sent[0].playback;
+  assert.deepEqual({ atMs, positionMs, playedMs }, { atMs: START + 14_700, positionMs: 4700, playedMs: 4700 });
+  bench.answer();
+  assert.equal(bench.position, 5000);
 });
 
 test('the page is loaded again off line: the music goes on, and the time away was not heard', () => {
@@ -529,6 +653,24 @@ test('more songs off line than one sync takes are told in order', () => {
   bench.model.check();
 });
 
+test('entries that wait in the room keep their numbers in a sync of several parts', () => {
+  const queue = Array.from({ length: 300 }, (_, i) => 1 + (i % 5));
+  const bench = new Bench({ queue });
+  bench.on();
+  bench.off();
+  for (let i = 0; i < 250; i++) {
+    bench.pass(60_000);
+    bench.ended();
+  }
+  bench.on();
+  while (bench.sent.length > 0) bench.answer();
+  const started = bench.model.events.filter(({ type }) => type === 'playbackStarted').map(({ entry }) => entry);
+  assert.deepEqual(started.slice(0, 2), [1, 2]);
+  assert.deepEqual([...new Set(started)], Array.from({ length: 251 }, (_, i) => 1 + i));
+  assert.equal(bench.model.room.queue.length, 50);
+  assert.equal(bench.model.events.some(({ type }) => type === 'entryRemoved'), false);
+});
+
 test('what others change in the queue meanwhile stays', () => {
   const bench = new Bench({ queue: [2, 3, 4], tracks: 9 });
   bench.on();
@@ -594,6 +736,38 @@ test('others put a song on air that nobody has heard: what is heard here counts,
   assert.equal(bench.onAir, 'T2 playing since 10000');
   assert.equal(bench.waiting, 'T3');
   assert.deepEqual(bench.log, ['T1 at 0 for 10000 replaced', 'T3 at 10000 for 0 skipped']);
+});
+
+test('others put a song on air before it is heard here, after another one', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.off();
+  bench.pass(10_000);
+  bench.by(2, { type: 'play', entry: 3 });
+  bench.pass(2000);
+  bench.act({ type: 'skip' });
+  bench.pass(8000);
+  bench.act({ type: 'skip' });
+  bench.pass(4000);
+  bench.on();
+  bench.answer();
+  assert.equal(bench.onAir, 'T3 playing since 20000');
+  assert.equal(bench.waiting, '');
+  assert.deepEqual(bench.log, ['T1 at 0 for 10000 replaced', 'T3 at 10000 for 0 skipped', 'T2 at 12000 for 8000 skipped']);
+});
+
+test('others put a song on air that was removed here: it does not come back', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.off();
+  bench.act({ type: 'dequeue', entry: 2 });
+  bench.act({ type: 'skip' });
+  bench.by(2, { type: 'skip' });
+  bench.pass(5000);
+  bench.on();
+  bench.answer();
+  assert.equal(bench.onAir, 'T3 playing since 0');
+  assert.equal(bench.waiting, '');
 });
 
 test('others remove the track that plays here: the next song follows', () => {

@@ -20,7 +20,7 @@ import { isLogged, onAirAmong, syncCommand } from './sync.js';
  * @typedef {{do: 'play', song: Song, fade: boolean} | {do: 'pause'|'resume'|'stop'} | {do: 'seek', positionMs: number}
  *   | {do: 'send', command: Command} | {do: 'missing', track: number}} Step
  * @typedef {{song: Song|null, queue: Item[], played: Played[], leading: boolean, known: number[], isDry: boolean,
- *   isUnsure: boolean, pending: Sent[]}} Saved
+ *   isUnsure: boolean, dropped: number[], pending: Sent[]}} Saved
  */
 
 /**
@@ -87,6 +87,12 @@ export class Deck {
    */
   #known = new Set();
   /**
+   * Tracks that were added and removed here; the room may have them from a sync or a command that was on its way.
+   *
+   * @type {number[]}
+   */
+  #dropped = [];
+  /**
    * Tracks whose votes are spent here.
    *
    * @type {Set<number>}
@@ -143,6 +149,7 @@ export class Deck {
     this.#known = new Set(saved.known);
     this.#isDry = saved.isDry;
     this.#isUnsure = saved.isUnsure;
+    this.#dropped = saved.dropped;
     this.#pending = saved.pending;
     this.#lastOwn = Math.min(0, saved.song?.entry ?? 0, ...saved.queue.map(({ entry }) => entry), ...saved.played.map(({ song }) => song.entry));
     for (const { song } of saved.played) this.#spend(song);
@@ -153,7 +160,8 @@ export class Deck {
   toSaved() {
     const { song, queue, played, leading } = this;
     return {
-      song, queue, played, leading, known: [...this.#known], isDry: this.#isDry, isUnsure: this.#isUnsure, pending: this.#pending,
+      song, queue, played, leading, known: [...this.#known], isDry: this.#isDry, isUnsure: this.#isUnsure, dropped: this.#dropped,
+      pending: this.#pending,
     };
   }
 
@@ -229,11 +237,14 @@ export class Deck {
         this.#know();
         return [...this.#redo([pending], now), ...this.#tell(now)];
       }
-      const isOver = command.type !== 'finish' && this.#asked?.overAtMs;
-      if (MOVES.has(command.type)) this.#asked = null;
-      if (isOver) return this.ended(now);
     }
-    return this.#follow(now, pending && !refusal ? now - pending.sentAt : 0);
+    const { song } = this;
+    const steps = this.#follow(now, pending && !refusal ? now - pending.sentAt : 0);
+    if (!MOVES.has(command.type) || this.song !== song) return steps;
+    // The room has not moved on: the song's end is to be asked for anew, where it has come since.
+    const isOver = command.type !== 'finish' && this.#asked?.overAtMs;
+    this.#asked = null;
+    return isOver ? [...steps, ...this.ended(now)] : steps;
   }
 
   /**
@@ -297,11 +308,14 @@ export class Deck {
       moves ||= MOVES.has(type);
       this.#isUnsure ||= !isSound;
       this.#changed();
-      // The sound has followed at once what comes before the first one that moves on; a seek was for the song before that.
-      if (isSound && (!moves || type === 'seek')) continue;
+      // The sound has followed at once what comes before the first one that moves on.
+      if (isSound && !moves) continue;
       const isDone = type === 'enqueue' && room?.queue.some(({ entry, track, addedBy }) => entry > newest && track === command.track && addedBy === room.you?.member);
       if (!isDone) steps.push(...this.#alone(command, now));
     }
+    // A song that has come to its end while the room was asked for something else.
+    if (this.#asked?.overAtMs) steps.push(...this.#advance('ended', now));
+    this.#asked = null;
     return steps;
   }
 
@@ -547,6 +561,7 @@ export class Deck {
       case 'dequeue':
       case 'move':
         if (!item) return [];
+        if (command.type === 'dequeue' && item.entry < 0) this.#dropped.push(item.track);
         this.#changed();
         this.queue = rest;
         if (command.type === 'move') rest.splice(/** @type {number} */ (command.to), 0, item);
@@ -676,9 +691,9 @@ export class Deck {
       : this.played.every((one) => isLogged(one.song, room)) && (!this.#isDry || (isOnAir && now - playback.startedAt < FRESH_MS));
     // Others have ended the song for the room: what the room plays is played here.
     if (this.#tries >= TRIES || (isOver && isOnAir)) {
-      const kept = new Set([...this.queue, song].map((one) => one?.entry));
-      const removed = room.queue.filter(({ entry }) => this.#known.has(entry) && !kept.has(entry));
       this.#merge(room, false);
+      const kept = new Set([...this.queue, song].map((one) => one?.entry));
+      const removed = room.queue.filter(({ entry }) => !kept.has(entry));
       return this.#giveIn(now, removed);
     }
     this.#merge(room, true);
@@ -717,7 +732,11 @@ export class Deck {
     }
     this.queue = this.queue.filter(({ entry, track }) => room.tracks.has(track) && (entry < 0 || there.has(entry)));
     if (unheard) this.queue.unshift(unheard);
-    for (const one of room.queue) if (isNew(one)) this.queue.push(one);
+    for (const one of room.queue.filter(isNew)) {
+      const dropped = this.#isUnsure && one.addedBy === room.you?.member ? this.#dropped.indexOf(one.track) : -1;
+      if (dropped < 0) this.queue.push(one);
+      else this.#dropped.splice(dropped, 1);
+    }
     this.#know();
   }
 
@@ -732,6 +751,7 @@ export class Deck {
     const added = this.queue.filter(({ entry }) => entry < 0);
     this.leading = this.#isDry = this.#isUnsure = false;
     this.played = [];
+    this.#dropped = [];
     this.#spent.clear();
     this.#tries = 0;
     this.#seen = '';
