@@ -52,7 +52,9 @@ package struct Deck: Sendable, Equatable {
     /// The waiting items, in play order.
     package var queue: [Item]
     package var playback: Playback
-    /// The greatest number of an entry that the device knows; entries with greater ones stay. Nil: it knows them all.
+    /// The greatest number of an entry that the device knows; nil: it knows them all.
+    ///
+    /// Waiting entries with greater numbers stay.
     package var known: EntryID?
 
     package init(played: [Played] = [], queue: [Item], playback: Playback, known: EntryID? = nil) {

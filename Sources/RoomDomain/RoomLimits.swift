@@ -1,5 +1,7 @@
 /// Upper bounds and ranges of a room's contents, as the protocol states them.
 package enum RoomLimits {
+    /// The largest number that a room gives out, which every JSON number can hold: 2^53 − 1.
+    package static let largestNumber = 9_007_199_254_740_991
     /// Tracks in a pool.
     package static let tracks = 10_000
     /// Tracks in one `addTracks` or `removeTracks`.

@@ -56,12 +56,9 @@ extension RoomState {
         }
     }
 
-    /// The largest number that a room gives out, which every JSON number can hold: 2^53 − 1.
-    private static let largestNumber = 9_007_199_254_740_991
-
     /// Whether `number` can be given out next; if so, `next` moves past it.
     private static func give(_ number: Int, _ next: inout Int) -> Bool {
-        guard number >= next, number <= largestNumber else { return false }
+        guard number >= next, number <= RoomLimits.largestNumber else { return false }
         next = number + 1
         return true
     }

@@ -210,6 +210,7 @@ private struct DeckSync {
     // MARK: Queue
 
     /// Removes the entries that the deck knows and does not have, then moves each item to its index, from first to last.
+    ///
     /// Entries that the deck does not know stay behind them, as far as the queue holds them.
     mutating func arrange() {
         let wanted = Set(deck.queue)

@@ -300,7 +300,7 @@ export class RoomModel {
     return onAir !== null && (item.entry === undefined ? item.track === onAir.track : item.entry === onAir.entry);
   }
 
-  #syncDeck(by, { queue, playback, played = [] }) {
+  #syncDeck(by, { queue, playback, played = [], known = Infinity }) {
     const onAir = this.#onAir, before = this.seq, deck = playback.status === 'stopped' ? null : { ...playback };
     if (queue.length > QUEUE) throw new Refused('limit_reached', 'queue');
     if (played.length > PLAYED) throw new Refused('limit_reached', 'played');
@@ -326,7 +326,7 @@ export class RoomModel {
     // A track stands for a waiting entry of it that nothing else names.
     const kept = new Set(named);
     const stands = (item) => {
-      const entry = item.entry ?? this.room.queue.find((one) => one.track === item.track && !kept.has(one.entry))?.entry;
+      const entry = item.entry ?? this.room.queue.find((one) => one.track === item.track && one.entry <= known && !kept.has(one.entry))?.entry;
       if (entry !== undefined) kept.add(entry);
       return { ...item, entry, track: item.track };
     };
@@ -345,7 +345,7 @@ export class RoomModel {
     });
     this.#play(by, current, keeps, before);
     const order = new Set(waiting.map(({ entry }) => entry));
-    for (const { entry } of this.room.queue.slice()) if (!order.has(entry)) this.#add('entryRemoved', { entry, by });
+    for (const { entry } of this.room.queue.slice()) if (!order.has(entry) && entry <= known) this.#add('entryRemoved', { entry, by });
     waiting.forEach(({ entry, track }, index) => {
       if (entry === undefined) this.#enqueue(track, index, by);
       else if (this.room.queue[index].entry !== entry) this.#add('entryMoved', { entry, index, by });

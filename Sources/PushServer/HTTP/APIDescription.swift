@@ -636,13 +636,13 @@ enum APIDescription {
         "SyncDeckCommand":{"type":"object","required":["type","queue","playback"],"properties":{"type":{"const":"syn\#
         cDeck"},"played":{"type":"array","maxItems":200,"items":{"$ref":"#/components/schemas/PlayedItem"}},"queue":\#
         {"type":"array","maxItems":500,"items":{"$ref":"#/components/schemas/DeckItem"}},"known":{"type":"integer","\#
-        minimum":0,"description":"The greatest number of an entry that the device knows. Waiting entries with \#
-        greater ones stay."},"playback":{"oneOf":[{"$ref":"#/components/schemas/Silence"},{"type":"object","required\#
-        ":["status","positionMs","atMs"],"properties":{"status":{"enum":["playing","paused"]},"track":{"$ref":"#/com\#
-        ponents/schemas/Number"},"entry":{"$ref":"#/components/schemas/Number"},"positionMs":{"type":"integer","mini\#
-        mum":0,"maximum":604800000},"atMs":{"$ref":"#/components/schemas/Time"},"startedAtMs":{"$ref":"#/components/\#
-        schemas/Time"},"playedMs":{"$ref":"#/components/schemas/Milliseconds"}},"oneOf":[{"required":["track"]},{"re\#
-        quired":["entry"]}]}]}}},
+        minimum":0,"maximum":9007199254740991,"description":"The greatest number of an entry that the device knows. \#
+        Waiting entries with greater ones stay."},"playback":{"oneOf":[{"$ref":"#/components/schemas/Silence"},{"typ\#
+        e":"object","required":["status","positionMs","atMs"],"properties":{"status":{"enum":["playing","paused"]},"\#
+        track":{"$ref":"#/components/schemas/Number"},"entry":{"$ref":"#/components/schemas/Number"},"positionMs":{"\#
+        type":"integer","minimum":0,"maximum":604800000},"atMs":{"$ref":"#/components/schemas/Time"},"startedAtMs":{\#
+        "$ref":"#/components/schemas/Time"},"playedMs":{"$ref":"#/components/schemas/Milliseconds"}},"oneOf":[{"requ\#
+        ired":["track"]},{"required":["entry"]}]}]}}},
         "PlayedItem":{"description":"A song that the device has played and ended.","type":"object","required":["star\#
         tedAtMs","playedMs","reason"],"properties":{"track":{"$ref":"#/components/schemas/Number"},"entry":{"$ref":"\#
         #/components/schemas/Number"},"startedAtMs":{"$ref":"#/components/schemas/Time"},"playedMs":{"$ref":"#/compo\#
