@@ -199,7 +199,8 @@ export function evening(seed, { log = false } = {}) {
       if (device.isBusy) for (const track of enqueued) unsure.add(track);
       const awayMs = 200 + random(5000);
       say('reload');
-      outages.push({ from: clock.now - 1000 - bound, to: Infinity, awayMs });
+      const open = outages.filter(({ to }) => to === Infinity).map(({ from }) => from);
+      outages.push({ from: Math.min(clock.now - 1000 - bound, ...open), to: Infinity, awayMs });
       device.reload(awayMs);
     },
     () => {
@@ -311,7 +312,7 @@ export function evening(seed, { log = false } = {}) {
       const late = one.startedAt - line.startedAt;
       // What began just before the page was loaded again, or in the room alone, is heard when the deck is back.
       const within = outages.filter(({ from, to }) => from <= line.startedAt && line.startedAt <= to);
-      const away = Math.max(0, ...within.map(({ awayMs }) => (begun.has(line.entry) ? awayMs : SAME_MS)));
+      const away = begun.has(line.entry) ? within.reduce((sum, { awayMs }) => sum + awayMs, 0) : Math.max(0, ...within.map(() => SAME_MS));
       if (late < -bound || late > bound + waits + away) return false;
       return line.ms === null || (line.ms - one.ms <= bound && one.ms - line.ms <= bound + waits);
     };

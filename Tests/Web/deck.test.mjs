@@ -7,7 +7,8 @@ import { evening } from './deck-party.mjs';
 import { RoomModel } from './room-model.mjs';
 import { seeded } from './samples.mjs';
 
-const EVENINGS = 2000;
+/** Evenings of one run; one that fails is run again with its number as BACKLINE_SEED. */
+const EVENINGS = Number(process.env.BACKLINE_EVENINGS) || 2000;
 const START = 1_700_000_000_000;
 
 /** A room with a deck; the test carries commands and events over by hand. */
@@ -691,7 +692,7 @@ test('what others change in the queue meanwhile stays', () => {
   assert.equal(bench.model.room.requests.length, 1);
 });
 
-test('what others add while the sync is on its way is added again', () => {
+test('what others add while the sync is on its way stays', () => {
   const bench = new Bench();
   bench.on();
   bench.off();
@@ -699,8 +700,7 @@ test('what others add while the sync is on its way is added again', () => {
   bench.on();
   bench.by(2, { type: 'enqueue', track: 4 });
   bench.hear();
-  assert.deepEqual(bench.answer(), ['enqueue']);
-  bench.answer();
+  assert.deepEqual(bench.answer(), []);
   assert.equal(bench.waiting, 'T3 T4');
 });
 

@@ -176,6 +176,16 @@ export class RoomModel {
     return last === undefined || this.#plays - last >= this.room.settings.repeatAfterPlays;
   }
 
+  /** Refuses an entry with too few other plays between it and another play of its track. */
+  #requireNoRepeat(track, index) {
+    const { queue, settings: { repeatAfterPlays: least } } = this.room;
+    if (least === 0) return;
+    const last = this.#lastPlay.get(track);
+    const before = queue.slice(0, index).findLastIndex((one) => one.track === track), after = queue.slice(index).findIndex((one) => one.track === track);
+    const since = before >= 0 ? index - before - 1 : last === undefined ? Infinity : this.#plays - last + index;
+    if (since < least || (after >= 0 && after < least)) throw new Refused('conflict', 'repeatAfterPlays');
+  }
+
   /** The track that the room would choose by itself. */
   choice() {
     const { settings, requests } = this.room;
@@ -253,6 +263,7 @@ export class RoomModel {
         if (index < 0 || index > room.queue.length) throw bad('at');
         if (room.queue.length >= QUEUE) throw new Refused('limit_reached', 'queue');
         this.#existing(command.track);
+        this.#requireNoRepeat(command.track, index);
         return { entry: this.#enqueue(command.track, index, by) };
       }
       case 'dequeue':

@@ -47,7 +47,7 @@ const PLAYED = 2000;
 const LATE_MS = 500;
 /** Refused syncs before the room wins. */
 const TRIES = 4;
-/** A sync that the server cannot take now is sent again after this time. */
+/** A sync that the server cannot take now, or whose answer is lost, is sent again after this time. */
 const RETRY_MS = 2000;
 
 /** Commands that change the sound, and those that put another song on air. */
@@ -57,7 +57,7 @@ const MOVES = new Set(['play', 'skip', 'finish']);
 const ENDS = new Set(['seek', 'skip', 'finish']);
 /** Refusals that say nothing about the command: the deck goes on by itself. */
 const PASSING = new Set(['rate_limited', 'unavailable', 'internal']);
-/** What a command gets whose answer does not come: the link is lost, and says so itself. */
+/** What a command gets whose answer does not come. */
 const LOST = new Set(['offline', 'outcome_unknown']);
 
 export class Deck {
@@ -130,8 +130,7 @@ export class Deck {
   /**
    * What a sync has told.
    *
-   * @type {{song: Song|null, told: number, changes: number, isWhole: boolean, seen: Map<number, Item>}|null}  `seen`:
-   *   entries that have waited since
+   * @type {{song: Song|null, told: number, changes: number, isWhole: boolean}|null}
    */
   #syncing = null;
 
@@ -177,7 +176,7 @@ export class Deck {
   /** The track that probably comes next: what the room says decides. */
   get next() {
     const item = this.queue[0];
-    return item ? item.track : this.#request();
+    return item ? item.track : this.#request(() => true);
   }
 
   // -- From the room
@@ -193,11 +192,23 @@ export class Deck {
   link(live, room, now) {
     const wasLive = this.live;
     this.live = live;
+    this.#retryAtMs = 0;
     if (live) return this.room(room, now);
-    this.#syncing = null;
+    return wasLive ? this.#lost(now) : [];
+  }
+
+  /**
+   * No answer comes to what is on its way: it is done here, and the room is told later.
+   *
+   * @param {number} now
+   * @returns {Step[]}
+   */
+  #lost(now) {
     const lost = this.#pending;
     this.#pending = [];
-    if (!wasLive || this.leading) return [];
+    this.#syncing = null;
+    this.#retryAtMs = now + RETRY_MS;
+    if (this.leading) return [];
     this.#know();
     return this.#redo(lost, now);
   }
@@ -212,7 +223,6 @@ export class Deck {
   room(room, now) {
     this.#room = room;
     if (!this.live) return [];
-    for (const one of this.#syncing ? room.queue : []) if (!this.#known.has(one.entry)) this.#syncing?.seen.set(one.entry, one);
     return this.leading ? this.#tell(now) : this.#follow(now);
   }
 
@@ -225,7 +235,7 @@ export class Deck {
    * @returns {Step[]}
    */
   answered(command, refusal, now) {
-    if (refusal && LOST.has(refusal)) return [];
+    if (refusal && LOST.has(refusal)) return this.live && this.#pending.some((one) => one.command === command) ? this.#lost(now) : [];
     const pending = this.#pending.find((one) => one.command === command);
     this.#pending = this.#pending.filter((one) => one !== pending);
     if (!this.live) return [];
@@ -610,7 +620,7 @@ export class Deck {
     const steps = [];
     for (;;) {
       const item = this.queue.shift();
-      const track = item ? item.track : this.#request();
+      const track = item ? item.track : this.#request(this.isHere);
       this.#isDry = track === undefined;
       if (track === undefined) return [...steps, { do: 'stop' }];
       const song = { entry: item?.entry ?? --this.#lastOwn, track, startedAtMs: now, positionMs: 0, atMs: now, playing: true, playedMs: 0 };
@@ -647,17 +657,18 @@ export class Deck {
   }
 
   /**
-   * The most wanted track that is here, where the room would choose one by itself.
+   * The most wanted track, where the room would choose one by itself.
    *
+   * @param {(track: number) => boolean} isFit
    * @returns {number|undefined}
    */
-  #request() {
+  #request(isFit) {
     const room = this.#room;
     if (!room || room.settings.queueMode === 'dj' || room.settings.queueLocked) return undefined;
     const rest = room.settings.repeatAfterPlays;
     const told = room.history.filter(({ entry }) => !this.played.some(({ song }) => song.entry === entry));
     const recent = new Set(rest ? [...this.played.map(({ song }) => song.track).reverse(), ...told.map(({ track }) => track)].slice(0, rest) : []);
-    return room.requests.find(({ track }) => !this.#spent.has(track) && !recent.has(track) && this.isHere(track))?.track;
+    return room.requests.find(({ track }) => !this.#spent.has(track) && !recent.has(track) && isFit(track))?.track;
   }
 
   /**
@@ -700,7 +711,7 @@ export class Deck {
     if (song ? isOver || !room.tracks.has(song.track) : this.#isDry) steps.push(...this.#advance('skipped', now));
     const past = Math.floor(now - Math.min(this.errorMs(), LATE_MS));
     const { command, told, isWhole } = syncCommand(this, room, past, this.#tries > 1);
-    this.#syncing = { song: isWhole ? this.song : this.played[told].song, told, changes: this.#changes, isWhole, seen: new Map() };
+    this.#syncing = { song: isWhole ? this.song : this.played[told].song, told, changes: this.#changes, isWhole };
     this.#isUnsure = true;
     return [...steps, this.#send(command, now)];
   }
@@ -718,7 +729,8 @@ export class Deck {
     const isNew = (/** @type {{entry: number}} */ one) => !this.#known.has(one.entry) && !mine.has(one.entry);
     /** @type {Item|null} */
     let unheard = null;
-    const isAdded = onAir && this.#isUnsure && isNew(onAir) && this.queue.some(({ entry, track }) => entry < 0 && track === onAir.track);
+    const isAdded = onAir && this.#isUnsure && isNew(onAir)
+      && (this.queue.some(({ entry, track }) => entry < 0 && track === onAir.track) || this.#dropped.includes(onAir.track));
     if (leads && onAir && !isAdded && !onAirAmong(heard, onAir) && (mine.has(onAir.entry) || isNew(onAir))) {
       // Nobody has heard what the room put on air: it waits again.
       unheard = { entry: --this.#lastOwn, track: onAir.track };
@@ -782,13 +794,8 @@ export class Deck {
     this.played.splice(0, syncing.told);
     this.#merge(room, false);
     this.#isUnsure = false;
-    // What others have added while it was on its way, and what it has removed, is added again.
-    const rest = new Set([...room.history, ...room.queue, ...(playback.status === 'stopped' ? [] : [playback])].map(({ entry }) => entry));
-    const late = [...syncing.seen.values()].filter(({ entry, addedBy }) => addedBy !== room.you?.member && !rest.has(entry))
-      .map(({ track }) => ({ entry: --this.#lastOwn, track }));
-    this.queue.push(...late);
     if (!syncing.isWhole || syncing.changes !== this.#changes) return this.#tell(now);
-    this.queue = late;
+    this.queue = [];
     return this.#giveIn(now);
   }
 }
