@@ -54,7 +54,7 @@ export function evening(seed, { log = false } = {}) {
   for (let track = 1; track <= MINE; track++) free.mine.push(track);
   for (let track = MINE + 1; track <= OTHERS; track++) free.others.push(track);
   const enqueued = new Set(), dequeued = new Set(), removed = new Set(), unsure = new Set();
-  const outages = [], raced = [], gone = new Set();
+  const outages = [], gone = new Set();
   let isActing = false, seeks = 0, starts = 0, touched = false, reloads = 0, ups = 0, acts = 0, syncs = 0, refusals = 0;
   const told = new Set(), begun = new Set();
 
@@ -87,16 +87,12 @@ export function evening(seed, { log = false } = {}) {
     for (const event of events) {
       if (event.type !== 'entryRemoved') continue;
       const was = before.queue.find(({ entry }) => entry === event.entry);
-      // What others have added while it was on its way is added again, or found lost at the end.
       const track = was?.track ?? event.track;
-      if (model.events.some(({ seq, type, entry }) => seq > one.seen && type === 'entryEnqueued' && entry === event.entry)) {
-        raced.push({ track, one });
-        continue;
-      }
       const stands = dequeued.has(track) || device.sound.heard.some((one) => one.track === track) || events.some((one) => one.type === 'entryEnqueued' && one.track === track);
       if (!stands) wrong(`entry ${event.entry} of track ${track} is removed by syncDeck`);
     }
-    if (model.room.playback.status === 'stopped' && before.playback.status !== 'stopped') {
+    // Votes that come while it is on its way start nothing, as with a room that stops on line.
+    if (model.room.playback.status === 'stopped' && before.playback.status !== 'stopped' && one.seen === before.seq) {
       const choice = model.choice();
       // The votes for a song that was played off line may be those that chose it.
       const isFit = choice && !missing.has(choice.track) && !command.played?.some((item) => item.track === choice.track || device.sound.heard.some(({ track }) => track === choice.track));
@@ -194,6 +190,13 @@ export function evening(seed, { log = false } = {}) {
     },
     connect, connect,
     () => {
+      if (!chance(30)) return;
+      say('swap');
+      ups++;
+      outages.push({ from: clock.now - bound, to: Infinity, awayMs: 0 });
+      device.swap();
+    },
+    () => {
       if (!chance(30) || device.isAway || !device.room) return;
       reloads++;
       if (device.isBusy) for (const track of enqueued) unsure.add(track);
@@ -284,8 +287,6 @@ export function evening(seed, { log = false } = {}) {
   const hearings = device.sound.settle();
   const played = model.events.filter(({ type }) => type === 'entryFinished' || type === 'playbackStarted').map(({ track }) => track);
   const inLog = new Set([...played, ...hearings.map(({ track }) => track)]);
-  // What others add while a sync is on its way whose answer is lost: nobody can know of it.
-  for (const { track, one } of raced) if (!one.isAnswered) removed.add(track);
   for (const track of enqueued) {
     const waits = room.queue.filter((one) => one.track === track).length;
     if (waits > 0 && gone.has(track) && !unsure.has(track)) wrong(`track ${track} was removed here and waits`);

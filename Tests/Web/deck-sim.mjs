@@ -325,6 +325,18 @@ export class Device {
     if (!isFirst) refuse();
   }
 
+  /** A new connection takes the place of a silent one: what was on its way is lost, and the deck stays the deck. */
+  swap() {
+    const line = this.#line;
+    if (!line?.isLive || !this.live) return;
+    line.isUp = false;
+    this.#line = null;
+    const lost = this.#outbox.filter(({ once }) => once);
+    this.#outbox = this.#outbox.filter(({ once }) => !once);
+    this.connect();
+    for (const { command } of lost) this.do((now) => this.deck.answered(command, 'outcome_unknown', now));
+  }
+
   send(command) {
     if (ONCE.has(command.type) && !this.#line?.isLive) {
       this.clock.in(0, () => this.do((now) => this.deck.answered(command, 'offline', now)));
@@ -368,7 +380,6 @@ export class Device {
     for (const one of this.#outbox.slice()) {
       if (!one.ack || (!one.ack.code && this.room.seq < one.ack.seq)) continue;
       this.#outbox = this.#outbox.filter((other) => other !== one);
-      one.sent.isAnswered = true;
       const { command, ack: { code } } = one;
       this.clock.in(0, () => this.do((now) => this.deck.answered(command, code, now)));
     }

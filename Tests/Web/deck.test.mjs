@@ -396,6 +396,40 @@ for (const [isDone, what] of [[true, 'was carried out'], [false, 'was lost']]) {
   });
 }
 
+test('the link is lost with commands in flight that the sound has followed: none is repeated', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.pass(10_000);
+  bench.act({ type: 'seek', positionMs: 30_000 });
+  bench.pass(3000);
+  bench.act({ type: 'pause' });
+  bench.act({ type: 'resume' });
+  assert.deepEqual(bench.off(), []);
+  bench.pass(1000);
+  assert.deepEqual(bench.on(), ['syncDeck']);
+  bench.answer();
+  assert.equal(bench.position, 34_000);
+});
+
+test('a connection is replaced unseen: what was on its way is done here, and told a little later', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.pass(10_000);
+  bench.act({ type: 'skip' });
+  bench.act({ type: 'pause' });
+  const lose = () => bench.words(bench.deck.answered(bench.sent.shift(), 'outcome_unknown', bench.now));
+  assert.deepEqual(lose(), ['play T2', 'pause']);
+  assert.deepEqual(lose(), []);
+  assert.deepEqual(bench.hear(), []);
+  assert.deepEqual(bench.pass(2000), ['syncDeck']);
+  // A sync that is lost in this way is made again.
+  assert.deepEqual(lose(), []);
+  assert.deepEqual(bench.pass(2000), ['syncDeck']);
+  bench.answer();
+  assert.equal(bench.onAir, 'T2 paused since 10000');
+  assert.deepEqual(bench.log, ['T1 at 0 for 10000 skipped']);
+});
+
 test('off line across the end of two songs: one sync tells all of it', () => {
   const bench = new Bench();
   bench.on();

@@ -1,5 +1,6 @@
 // Music files with tags: made by ffmpeg, lame, flac, oggenc and opusenc once a run, and by hand where no program writes them.
 //   node Tests/Web/tagged-files.mjs FOLDER NAME…   writes some of those that programs make
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -196,6 +197,44 @@ export function wave(before, samples, after = [], riff = 'RIFF') {
   const format = chunk('fmt ', joined(little(1, 2), little(1, 2), little(8000, 4), little(8000, 4), little(1, 2), little(8, 2)));
   const body = joined(latin('WAVE'), ...before, format, chunk('data', samples), ...after);
   return joined(latin(riff), little(body.length, 4), body);
+}
+
+/**
+ * Fails for tags that no page may get, of a file of `size` bytes.
+ *
+ * @param {any} tags
+ * @param {number} size
+ */
+export function checkTags(tags, size) {
+  const told = JSON.stringify(tags, (key, value) => (value instanceof Uint8Array ? value.length : value));
+  for (const text of [tags.title, tags.artist ?? '-', tags.album ?? '-']) {
+    assert.ok(text.trim() === text && text !== '', told);
+    assert.doesNotMatch(text, /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u, told);
+    assert.ok([...text].length <= 300, told);
+  }
+  assert.ok([null, 'mp3', 'mp4', 'flac', 'vorbis', 'opus', 'wav'].includes(tags.format), told);
+  const { durationMs = 1, gainDb = 0, picture } = tags;
+  assert.ok(Number.isInteger(durationMs) && durationMs >= 1 && durationMs <= 604_800_000, told);
+  assert.ok(Number.isFinite(gainDb) && Math.abs(gainDb) < 100, told);
+  if (!picture) return;
+  assert.match(picture.type, /^image\/(jpeg|png|gif|webp)$/);
+  const length = picture.bytes?.length ?? picture.length;
+  assert.ok(length > 0 && length <= 8 << 20, told);
+  if (!picture.bytes) assert.ok(Number.isInteger(picture.offset) && picture.offset >= 0 && picture.offset + length <= size, told);
+}
+
+/** Files with tags that no program writes, for changes at random. */
+export function odd() {
+  const mp3 = file('cbr.mp3'), jpeg = file('cover.jpg'), image = id3Picture(4, jpeg);
+  return [
+    { name: 'unsynchronised', bytes: joined(tag(3, [frame(3, 'APIC', id3Picture(3, jpeg)), frame(3, 'TIT2', id3Text(1, SONG.title))], { all: true }), mp3) },
+    { name: 'frames of 2.4', bytes: joined(tag(4, [frame(4, 'APIC', joined(synchsafe(image.length), unsynchronised(image)), { flags: 3 }), frame(4, 'TXXX', id3Text(3, 'replaygain_track_gain\0-1 dB')), frame(4, 'TLEN', id3Text(0, '1000'))]), mp3), headers: 400 },
+    { name: 'frames of 2.2', bytes: joined(tag(2, [frame(2, 'TT2', id3Text(1, SONG.title)), frame(2, 'PIC', id3Picture(2, jpeg, { encoding: 1, description: 'x' })), frame(2, 'TP1', id3Text(0, 'A'))]), mp3), headers: 300 },
+    { name: 'list of iTunes', bytes: joined(box('ftyp', [latin('M4A ')]), moov([box('\xa9nam', [data(1, utf8('x'))]), box('covr', [data(13, jpeg)])], { version: 1 })), headers: 600 },
+    { name: 'chunks of WAV', bytes: wave([chunk('LIST', joined(latin('INFO'), chunk('INAM', latin('x\0'))))], new Uint8Array(999), [chunk('id3 ', tag(3, [frame(3, 'TIT2', id3Text(1, SONG.title))]))], 'RF64'), headers: 1200 },
+    { name: 'pages of Ogg', bytes: joined(page(7, 0, 0, [joined(latin('OpusHead'), [1, 2], little(312, 2), little(48_000, 4), [0, 0, 0])], { flags: 2 }),
+      page(7, 1, 0, [comments('OpusTags', ['TITLE=x', 'R128_TRACK_GAIN=1', `METADATA_BLOCK_PICTURE=${'AAAA'.repeat(99)}`])]), page(7, 2, 96_000, [new Uint8Array(600)], { flags: 4 })) },
+  ];
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { readTags } from '../../Sources/WebClient/Pages/deck/tags/read.js';
 import { beginnings, countedSource, inTime, joined, mutate, seedOfRun } from './mutations.mjs';
 import {
-  LATIN, LENGTH, MADE, SONG, big, box, chunk, comments, data, file, frame, id3Picture, id3Text, latin, little, moov, page, synchsafe, tag, unsynchronised, utf8, wave,
+  LATIN, LENGTH, MADE, SONG, big, box, checkTags, chunk, comments, data, file, frame, id3Picture, id3Text, latin, little, moov, odd, page, synchsafe, tag, unsynchronised, utf8, wave,
 } from './tagged-files.mjs';
 
 /** How long the random changes go on, and the bytes that may be read of a file without its picture. */
@@ -24,25 +24,6 @@ async function expect(bytes, { format, durationMs, within = 1, ...texts }) {
   assert.deepEqual({ title, artist, album }, { title: 'file', artist: undefined, album: undefined, ...texts });
   if (durationMs !== undefined) assert.ok(Math.abs((tags.durationMs ?? 0) - durationMs) <= within, `${tags.durationMs} ms is not ${durationMs} ± ${within}`);
   return tags;
-}
-
-/** Fails for tags that no page may get. */
-function check(tags, size) {
-  const told = JSON.stringify(tags, (key, value) => (value instanceof Uint8Array ? value.length : value));
-  for (const text of [tags.title, tags.artist ?? '-', tags.album ?? '-']) {
-    assert.ok(text.trim() === text && text !== '', told);
-    assert.doesNotMatch(text, /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u, told);
-    assert.ok([...text].length <= 300, told);
-  }
-  assert.ok([null, 'mp3', 'mp4', 'flac', 'vorbis', 'opus', 'wav'].includes(tags.format), told);
-  const { durationMs = 1, gainDb = 0, picture } = tags;
-  assert.ok(Number.isInteger(durationMs) && durationMs >= 1 && durationMs <= 604_800_000, told);
-  assert.ok(Number.isFinite(gainDb) && Math.abs(gainDb) < 100, told);
-  if (!picture) return;
-  assert.match(picture.type, /^image\/(jpeg|png|gif|webp)$/);
-  const length = picture.bytes?.length ?? picture.length;
-  assert.ok(length > 0 && length <= 8 << 20, told);
-  if (!picture.bytes) assert.ok(Number.isInteger(picture.offset) && picture.offset >= 0 && picture.offset + length <= size, told);
 }
 
 const mp3 = file('cbr.mp3');
@@ -340,27 +321,21 @@ test('of a file of 50 MB only a little is read', async () => {
 test('files that are cut at every byte are read without a fault', async () => {
   for (const name of MADE) {
     const bytes = file(name);
-    for (const part of beginnings(bytes)) check(await tagsOf(part), part.length);
+    for (const part of beginnings(bytes)) checkTags(await tagsOf(part), part.length);
   }
 });
 
 test('files that are changed at random are read without a fault', { timeout: 600_000 }, async (t) => {
   const seed = seedOfRun();
   t.diagnostic(`BACKLINE_SEED=${seed}`);
-  const files = MADE.map((name) => ({ name, bytes: file(name).subarray(0, 300_000) }));
-  const image = id3Picture(4, jpeg);
-  files.push(
-    { name: 'unsynchronised', bytes: joined(tag(3, [frame(3, 'APIC', id3Picture(3, jpeg)), frame(3, 'TIT2', id3Text(1, SONG.title))], { all: true }), mp3) },
-    { name: 'frames of 2.4', bytes: joined(tag(4, [frame(4, 'APIC', joined(synchsafe(image.length), unsynchronised(image)), { flags: 3 }), frame(4, 'TXXX', id3Text(3, 'replaygain_track_gain\0-1 dB')), frame(4, 'TLEN', id3Text(0, '1000'))]), mp3), headers: 400 },
-    { name: 'list of iTunes', bytes: joined(box('ftyp', [latin('M4A ')]), moov([box('\xa9nam', [data(1, utf8('x'))]), box('covr', [data(13, jpeg)])], { version: 1 })), headers: 600 },
-  );
-  await mutate(files, { seed, rounds: ROUNDS }, async (bytes, name) => check(await readTags(countedSource(bytes, name)), bytes.length));
+  const files = [...MADE.map((name) => ({ name, bytes: file(name).subarray(0, 300_000) })), ...odd()];
+  await mutate(files, { seed, rounds: ROUNDS }, async (bytes, name) => checkTags(await readTags(countedSource(bytes, name)), bytes.length));
 });
 
 test('what cannot be read is told', async () => {
   const gone = { size: 1000, name: 'x', read: async () => { throw new DOMException('gone', 'NotFoundError'); } };
   await assert.rejects(readTags(gone), { name: 'NotFoundError' });
   // A file that has become shorter.
-  check(await readTags({ size: 1e6, name: 'x', read: async () => mp3.subarray(0, 5) }), 1e6);
+  checkTags(await readTags({ size: 1e6, name: 'x', read: async () => mp3.subarray(0, 5) }), 1e6);
   assert.equal((await tagsOf(new Uint8Array())).format, null);
 });

@@ -204,3 +204,11 @@ def test_guests_hear_of_a_song_that_was_skipped_for_want_of_its_file(visit, part
     page.locator(".toast", has_text="“\u2068Maré Alta\u2069” was skipped: its file is not on the deck.").wait_for()
     steps.open_menu(page, "History")
     page.get_by_role("dialog").get_by_text("skipped, its file was not on the deck").wait_for()
+
+
+def test_the_deck_speaks_another_language_at_once(visit, party, house):
+    room = party(parties.rooftop, house)
+    page = visit(house, room.path, room.mina, language="de-DE")
+    page.get_by_role("button", name="Auf diesem Gerät spielen").wait_for()
+    page.evaluate("import(document.querySelector('script[type=module]').src).then(({app}) => app.preferences.set('language', 'en'))")
+    page.get_by_role("button", name="Play on this device").wait_for()

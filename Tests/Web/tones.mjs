@@ -1,6 +1,6 @@
 // Files of music for tests, made by ffmpeg, lame, flac, oggenc and opusenc, and what is to be found in them.
 //   node Tests/Web/tones.mjs FOLDER NAME…   makes some of them, and writes FOLDER/NAME.json: waveform, lufs, seconds
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,10 @@ const RECIPES = {
   'f32.wav': (to) => ffmpeg('-i', tone('music.wav'), '-c:a', 'pcm_f32le', to),
   'f64.wav': (to) => ffmpeg('-i', tone('music.wav'), '-c:a', 'pcm_f64le', to),
   'rf64.wav': (to) => ffmpeg('-i', tone('music.wav'), '-rf64', 'always', to),
+  'tiny.wav': (to) => ffmpeg('-i', tone('music.wav'), '-af', 'atrim=end_sample=700', to),
+  'tiny.mp3': (to) => run('lame', ['--quiet', '-b', '128', tone('tiny.wav'), to]),
+  'tiny.opus': (to) => run('opusenc', ['--quiet', tone('tiny.wav'), to]),
+  'mulaw.wav': (to) => ffmpeg('-i', tone('music.wav'), '-c:a', 'pcm_mulaw', to),
   'adpcm.wav': (to) => ffmpeg('-i', tone('music.wav'), '-c:a', 'adpcm_ima_wav', to),
   'vbr.mp3': (to) => run('lame', ['--quiet', '-V2', tone('music.wav'), to]),
   'cbr.mp3': (to) => run('lame', ['--quiet', '-b', '128', '--tt', 'A title', '--ta', 'An artist', '--add-id3v2', tone('music.wav'), to]),
@@ -102,17 +106,19 @@ export function made(name, ...options) {
 }
 
 /**
- * What ffmpeg decodes of a file, without what an MP4's edit list cuts off at its end, which ffmpeg leaves there.
+ * What ffmpeg decodes and measures of a file, without what an MP4's edit list cuts off at its end, which ffmpeg leaves there.
  *
  * @param {string} path
- * @returns {{ rate: number, channels: Float32Array[] }}
+ * @returns {{ rate: number, channels: Float32Array[], lufs: number }} -70 LUFS and below is silence
  */
 export function decoded(path) {
-  const [rate, count, seconds] = String(run('ffprobe', ['-v', 'error', '-select_streams', 'a:0', '-show_entries', 'stream=sample_rate,channels:format=duration', '-of', 'default=nk=1:nw=1', path])).trim().split('\n').map(Number);
-  const raw = run('ffmpeg', ['-nostdin', '-v', 'error', '-i', path, '-map', 'a:0', '-f', 'f32le', '-']);
-  const all = new Float32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.length));
-  const length = /\.(m4a|mov)$/.test(path) ? Math.min(all.length / count, Math.round(seconds * rate)) : all.length / count;
-  return { rate, channels: Array.from({ length: count }, (_, c) => new Float32Array(length).map((_, i) => all[i * count + c])) };
+  const { stdout, stderr } = spawnSync('ffmpeg', ['-nostdin', '-nostats', '-i', path, '-map', 'a:0', '-af', 'ebur128', '-f', 'f32le', '-'], { maxBuffer: 1 << 30, timeout: 60_000 });
+  const said = String(stderr), all = new Float32Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + stdout.length));
+  const [, hours, minutes, seconds] = /Duration: (\d+):(\d+):([\d.]+)/.exec(said), [, rate, layout] = /Audio: pcm_f32le.*?, (\d+) Hz, ([\w.]+)/.exec(said);
+  const count = { mono: 1, stereo: 2, '5.1': 6 }[layout], length = all.length / count;
+  const most = /\.(m4a|mov)$/.test(path) ? Math.round((3600 * hours + 60 * minutes + Number(seconds)) * rate) : length;
+  const channels = Array.from({ length: count }, (_, c) => new Float32Array(Math.min(length, most)).map((_, i) => all[i * count + c]));
+  return { rate: Number(rate), channels, lufs: Number(/Integrated loudness:\s+I:\s+(-?[\d.]+) LUFS/.exec(said.split('Summary:').pop())[1]) };
 }
 
 /**
@@ -134,17 +140,6 @@ export function columns(channels) {
   return result;
 }
 
-/**
- * The integrated loudness that ffmpeg measures.
- *
- * @param {string} path
- * @returns {number} LUFS; -70 and below is silence
- */
-export function measured(path) {
-  const said = execFileSync('sh', ['-c', 'ffmpeg -nostdin -nostats -i "$1" -map a:0 -af ebur128 -f null - 2>&1', 'sh', path], { maxBuffer: 1 << 28 });
-  return Number(/Integrated loudness:\s+I:\s+(-?[\d.]+|-inf) LUFS/.exec(String(said).split('Summary:').pop())[1].replace('-inf', '-Infinity'));
-}
-
 /** How much two waveforms differ at most. */
 export const difference = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0);
 
@@ -152,8 +147,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [, , into, ...names] = process.argv;
   mkdirSync(into, { recursive: true });
   for (const name of names) {
-    const path = tone(name), { rate, channels } = decoded(path);
+    const path = tone(name), { rate, channels, lufs } = decoded(path);
     writeFileSync(join(into, name), readFileSync(path));
-    writeFileSync(join(into, `${name}.json`), JSON.stringify({ waveform: [...columns(channels)], lufs: measured(path), seconds: channels[0].length / rate }));
+    writeFileSync(join(into, `${name}.json`), JSON.stringify({ waveform: [...columns(channels)], lufs, seconds: channels[0].length / rate }));
   }
 }

@@ -108,8 +108,8 @@ async function applyLanguage() {
     if (loaded) copy(loaded.de, t);
   } else if (document.documentElement.lang === 'de') {
     copy(english, t);
-    const loaded = await load(() => import('./text/en-more.js'));
-    if (loaded) copy(loaded.more, t);
+    const loaded = await load(() => import('./text/en-deck.js'));
+    if (loaded) copy({ ...loaded.more, ...loaded.deck }, t);
   }
   document.documentElement.lang = language;
   const region = navigator.languages.find((tag) => tag.startsWith(language));

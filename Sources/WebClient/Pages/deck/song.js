@@ -56,11 +56,12 @@ export async function readSong(open, name, known) {
     if (!file.size) return 'empty';
     if (file.size > LARGEST_FILE) return 'large';
     const head = await source.read(0, EDGE), tail = await source.read(file.size - EDGE, EDGE);
-    const { format, picture, ...tags } = await readTags({
+    const { format, codec = 'mp4a', picture, ...tags } = await readTags({
       ...source,
       read: async (offset, length) => offset + length <= head.length ? head.subarray(offset, offset + length) : source.read(offset, length),
     }, { picture: false });
-    if (!format) return 'format';
+    // Some sound in MP4 is protected, or of a kind that not every browser plays.
+    if (!format || (codec !== 'mp4a' && !new Audio().canPlayType(`audio/mp4; codecs="${codec.toLowerCase()}"`))) return 'format';
     const sourceId = await idOf(file.size, head, tail);
     const { lufs, waveform, durationMs, addedAt = Date.now(), kept = 'memory' } = known(sourceId) ?? {};
     /** @type {Song} */

@@ -76,5 +76,6 @@ export const deck = {
   },
 };
 
+export { more } from './en-more.js';
 export const t = /** @type {typeof other & typeof deck} */ (other);
 /** @type {any} */ (t).deck ??= { ...deck.deck, why: { ...deck.deck.why } };

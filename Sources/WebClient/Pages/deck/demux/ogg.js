@@ -15,12 +15,12 @@ const OPUS_RATE = 48_000;
 const NO_COMMENTS = new Uint8Array([3, 0x76, 0x6f, 0x72, 0x62, 0x69, 0x73, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
 
 /**
- * A page's end of its packets in samples, -1 where none ends in it.
+ * A page's end of its packets in samples, -1 where none ends in it, or where nothing lasts so long.
  *
  * @param {Uint8Array} page
  * @param {number} at
  */
-const granule = (page, at) => (page[at + 13] === 0xff ? -1 : little(page, at + 6, 8));
+const granule = (page, at) => (page[at + 13] || page[at + 12] ? -1 : little(page, at + 6, 6));
 
 /**
  * The pages of a file, in order. What is no page is passed over.

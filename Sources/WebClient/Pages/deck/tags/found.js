@@ -63,6 +63,8 @@ export class Found {
   durationMs;
   /** @type {number | undefined} */
   gainDb;
+  /** Of MP4: the name of the first sample description, such as `mp4a`. */
+  codec = '';
   /** @type {Picture | undefined} */
   picture;
   #isFront = false;
@@ -119,7 +121,7 @@ export class Found {
   /** The fields as they are in `Tags`: those that are there. */
   fields() {
     const { title, artist, band, album } = this.#texts;
-    /** @type {{ title?: string, artist?: string, album?: string, durationMs?: number, gainDb?: number, picture?: Picture }} */
+    /** @type {{ title?: string, artist?: string, album?: string, durationMs?: number, gainDb?: number, codec?: string, picture?: Picture }} */
     const fields = {};
     const artists = clean((artist.length ? artist : band).join(', '));
     if (title.length) fields.title = title[0];
@@ -127,6 +129,7 @@ export class Found {
     if (album.length) fields.album = album[0];
     if (this.durationMs !== undefined) fields.durationMs = this.durationMs;
     if (this.gainDb !== undefined) fields.gainDb = this.gainDb;
+    if (this.codec) fields.codec = this.codec;
     if (this.picture) fields.picture = this.picture;
     return fields;
   }

@@ -11,12 +11,13 @@ const DEEPEST = 6;
 /** @type {Record<string, import('./found.js').Field>} */
 const FIELDS = { '\xa9nam': 'title', '\xa9ART': 'artist', aART: 'band', '\xa9alb': 'album' };
 /** Boxes that hold the boxes that matter. `trak` is handled by itself. */
-const HOLDERS = new Set(['moov', 'mdia', 'udta', 'meta', 'ilst']);
+const HOLDERS = new Set(['moov', 'mdia', 'minf', 'stbl', 'udta', 'meta', 'ilst']);
 
 /**
- * What is known of the file or the track that is read: its duration, that of its first track of sound, boxes left.
+ * What is known of the file or the track that is read: its codec, its duration, that of its first track of sound, boxes
+ * that may still be looked at.
  *
- * @typedef {{ isAudio: boolean, ms: number, sound: number, left: number }} Trak
+ * @typedef {{ isAudio: boolean, codec: string, ms: number, sound: number, left: number }} Trak
  */
 
 /**
@@ -28,7 +29,7 @@ const HOLDERS = new Set(['moov', 'mdia', 'udta', 'meta', 'ilst']);
  * @returns {Promise<boolean>} whether there is a track of sound
  */
 export async function mp4(reader, offset, found) {
-  const film = { isAudio: false, ms: 0, sound: 0, left: MOST_BOXES };
+  const film = { isAudio: false, codec: '', ms: 0, sound: 0, left: MOST_BOXES };
   await boxes(reader, offset, reader.size, 0, film, found);
   // The track has what an encoder put in front, which the file's own duration leaves out.
   found.duration(Math.min(film.ms || Infinity, film.sound || Infinity));
@@ -51,16 +52,19 @@ async function boxes(reader, at, end, depth, trak, found) {
     const { name, start, length } = box;
     at = start + length;
     if (name === 'trak') {
-      const own = { isAudio: false, ms: 0, sound: 0, left: trak.left };
+      const own = { isAudio: false, codec: '', ms: 0, sound: 0, left: trak.left };
       await boxes(reader, start, at, depth + 1, own, found);
       trak.left = own.left;
-      if (own.isAudio && !trak.isAudio) trak.sound = own.ms;
+      if (own.isAudio && !trak.isAudio) [trak.sound, found.codec] = [own.ms, own.codec];
       trak.isAudio ||= own.isAudio;
     } else if (name === 'mvhd' || name === 'mdhd') {
       trak.ms = await durationOf(reader, start, length);
     } else if (name === 'hdlr') {
       const handler = await reader.at(start + 8, 4);
       if (handler && length >= 12 && latin(handler, 0, 4) === 'soun') trak.isAudio = true;
+    } else if (name === 'stsd') {
+      const first = length >= 16 && await reader.at(start + 12, 4);
+      if (first) trak.codec = latin(first, 0, 4);
     } else if (HOLDERS.has(name) && depth < DEEPEST) {
       // In MP4, but not in QuickTime, `meta` begins with a version.
       const first = name === 'meta' && length >= 8 ? await reader.at(start + 4, 4) : null;

@@ -1,7 +1,7 @@
 // Ogg (RFC 3533) with Vorbis or Opus (RFC 7845).
 
 import { Pieces, latin, little } from '../source.js';
-import { comments } from './comments.js';
+import { comments } from './flac.js';
 
 /** Pages in front in which the comments must end. */
 const MOST_PAGES = 2048;
