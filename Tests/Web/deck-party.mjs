@@ -333,15 +333,18 @@ export function evening(seed, { log = false } = {}) {
     for (const { track, startedAt, ms } of rest) if (ms > bound + waits && !everMissing.has(track) && !removed.has(track)) wrong(`track ${track} was heard at ${startedAt - start} for ${ms}, which is not in the log`);
   }
   // One hearing is told once.
-  const claimed = new Map();
+  const claimed = new Set();
   for (const line of lines.filter(({ isTold, ms }) => isTold && ms > bound)) {
     const overlap = (one) => Math.min(line.endedAt, one.endedAt) - Math.max(line.startedAt, one.startedAt);
-    const one = hearings.filter(({ track }) => track === line.track).sort((a, b) => overlap(b) - overlap(a))[0];
+    const same = hearings.filter(({ track }) => track === line.track);
+    const free = same.filter((other) => !claimed.has(other));
+    const fits = free.filter(({ ms }) => ms >= line.ms - bound);
+    const one = fits.find((other) => overlap(other) > 0) ?? fits[0] ?? free.find((other) => overlap(other) > 0) ?? free[0];
     // A song that others put on air earlier was heard from there.
     const isJoined = one && one.startedAt > line.startedAt + bound;
-    if (!one || (!isJoined && one.ms < line.ms - bound)) wrong(`the deck told of ${line.entry}:${line.track} for ${line.ms}, which was not heard so`);
-    else if (claimed.has(one)) wrong(`track ${line.track} was heard once and told twice`);
-    else claimed.set(one, line);
+    if (!one && same.length > 0) wrong(`track ${line.track} was heard ${same.length} times and told once more`);
+    else if (!one || (!isJoined && one.ms < line.ms - bound)) wrong(`the deck told of ${line.entry}:${line.track} for ${line.ms}, which was not heard so`);
+    else claimed.add(one);
   }
   return problems;
 }

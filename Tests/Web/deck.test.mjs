@@ -901,6 +901,22 @@ test('a sync that is refused is made again, without what was heard, and then the
   assert.equal(bench.deck.leading, false);
 });
 
+test('a sync that is refused for what others did meanwhile still tells what was heard', () => {
+  const bench = new Bench({ queue: [2, 3, 4, 5] });
+  bench.on();
+  bench.off();
+  bench.act({ type: 'skip' });
+  bench.pass(5000);
+  bench.on();
+  for (const entry of [3, 4, 5]) {
+    bench.by(2, { type: 'dequeue', entry });
+    assert.ok(bench.answer().includes('syncDeck'));
+  }
+  bench.answer();
+  assert.equal(bench.onAir, 'T2 playing since 0');
+  assert.deepEqual(bench.log, ['T1 at 0 for 0 skipped']);
+});
+
 test(`${EVENINGS} random evenings`, (t) => {
   const { seed } = seeded(t);
   for (let i = seed; i < seed + EVENINGS; i++) assert.deepEqual(evening(i), [], `evening ${i}`);

@@ -30,6 +30,8 @@ EARS = """(() => {
         const element = new Native(...given);
         made.push(element);
         if (context) connect(element);
+        // A page that may play without a tap may listen without one.
+        else element.addEventListener('playing', listen);
         return element;
     };
     const connect = element => context.createMediaElementSource(element).connect(analyser);

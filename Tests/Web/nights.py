@@ -49,6 +49,9 @@ HEAP_BYTES, NODES = 1_000_000, 50
 SETTLED_MS = 14_000
 """The page's worker keeps the page's files when the page has been shown for so long."""
 
+LINK_WAITS = 30
+"""Seconds after which a page that was off line has tried to connect again, at most."""
+
 POLL_MS = 150
 
 
@@ -334,18 +337,27 @@ class Night:
             self.wire.go_down()
             self._rest(1)
             self.page.reload()
-            go_on = self.page.get_by_role("button", name="Go on playing")
-            go_on.click()
+            self._go_on()
             self._rest(fault.seconds)
             self.wire.come_up()
         else:
             raise ValueError(fault.kind)
         # Until the room knows everything, the deck is not on line.
         self._is_faulty = False
-        until = time.monotonic() + backline.PATIENCE
+        until = time.monotonic() + LINK_WAITS + backline.PATIENCE
         while self._look() and self._since:
             assert time.monotonic() < until, f"not on line again after: {fault.kind}: {self._state()}"
             self._rest(POLL_MS / 1000)
+
+    def _go_on(self):
+        """The deck is back, after a tap where the browser wants one."""
+        def plays():
+            state = decks.deck(self.page)
+            if state["wants"]:
+                self.page.get_by_role("button", name="Go on playing").click()
+            return state["heard"]["isHeard"] or self._rest(POLL_MS / 1000)
+
+        backline.eventually(plays, "the deck is back after a reload", backline.PATIENCE)
 
     def _state(self):
         return decks.deck(self.page), decks.run(

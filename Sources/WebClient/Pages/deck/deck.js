@@ -130,7 +130,7 @@ export class Deck {
   /**
    * What a sync has told.
    *
-   * @type {{song: Song|null, told: number, changes: number, isWhole: boolean}|null}
+   * @type {{song: Song|null, told: number, changes: number, isWhole: boolean, seq: number}|null}
    */
   #syncing = null;
 
@@ -209,7 +209,7 @@ export class Deck {
     this.#syncing = null;
     this.#retryAtMs = now + RETRY_MS;
     if (this.leading) return [];
-    this.#know();
+    this.#take();
     return this.#redo(lost, now);
   }
 
@@ -244,7 +244,7 @@ export class Deck {
     if (refusal && pending && SOUND.has(command.type)) {
       this.#seen = '';
       if (PASSING.has(refusal)) {
-        this.#know();
+        this.#take();
         return [...this.#redo([pending], now), ...this.#tell(now)];
       }
     }
@@ -267,8 +267,7 @@ export class Deck {
   #follow(now, tookMs = 0) {
     const room = /** @type {Room} */ (this.#room);
     const { playback } = room;
-    this.queue = room.queue.slice();
-    this.#know();
+    this.#take();
     if (this.#isAsking && playback.status !== 'stopped' && playback.entry === this.song?.entry) return [];
     if (playback.status === 'stopped') {
       if (!this.song) return [];
@@ -362,6 +361,12 @@ export class Deck {
     this.#asked = null;
     this.#runsSince = null;
     this.skipAtMs = null;
+  }
+
+  /** Takes the room's queue, as long as the deck follows. */
+  #take() {
+    if (this.#room) this.queue = this.#room.queue.slice();
+    this.#know();
   }
 
   #know() {
@@ -527,7 +532,7 @@ export class Deck {
     }
     if (now < this.dueAtMs) return [];
     if (this.leading) return this.#tell(now);
-    this.#know();
+    this.#take();
     return this.#redo(this.#pending, now);
   }
 
@@ -711,7 +716,7 @@ export class Deck {
     if (song ? isOver || !room.tracks.has(song.track) : this.#isDry) steps.push(...this.#advance('skipped', now));
     const past = Math.floor(now - Math.min(this.errorMs(), LATE_MS));
     const { command, told, isWhole } = syncCommand(this, room, past, this.#tries > 1);
-    this.#syncing = { song: isWhole ? this.song : this.played[told].song, told, changes: this.#changes, isWhole };
+    this.#syncing = { song: isWhole ? this.song : this.played[told].song, told, changes: this.#changes, isWhole, seq: room.seq };
     this.#isUnsure = true;
     return [...steps, this.#send(command, now)];
   }
@@ -785,7 +790,8 @@ export class Deck {
     if (refusal) {
       this.#isUnsure = false;
       if (PASSING.has(refusal)) this.#retryAtMs = now + RETRY_MS;
-      else this.#tries++;
+      // Others may have removed meanwhile what it names.
+      else this.#tries += room.seq === syncing.seq ? 1 : 0.25;
       return this.#tell(now);
     }
     this.#tries = 0;

@@ -17,6 +17,9 @@ import { PART } from '../room/room.js';
 
 /** A claim that the server has not confirmed by then is given up. */
 const CLAIM_MS = 15_000;
+/** The deck waits so often, for so long, until the server's clock is known. */
+const CLOCK_LOOKS = 30;
+const CLOCK_LOOK_MS = 100;
 
 export class Device {
   /** @type {'off'|'starting'|'on'|'lost'} */
@@ -72,6 +75,7 @@ export class Device {
   /** @type {(() => void)[]} */
   #stops = [];
   #isClosed = false;
+  #clockLooks = 0;
 
   /** @param {any} app */
   constructor(app) {
@@ -377,10 +381,18 @@ export class Device {
     } else if (isLive && !room.isDJ) {
       this.#lose(null);
     } else {
-      const isOurs = this.#claim.check(isLive);
+      const isOurs = this.#claim.check(isLive) && this.#knowsTime();
       if (isOurs && this.phase === 'starting') this.#on();
       else this.#run?.changed(isOurs);
     }
+  }
+
+  /** Whether the server's clock is known well: what was heard is told by it. */
+  #knowsTime() {
+    if (this.store.clock.errorMs < Infinity || this.#clockLooks > CLOCK_LOOKS) return true;
+    this.#clockLooks++;
+    setTimeout(() => this.#changed(), CLOCK_LOOK_MS);
+    return false;
   }
 
   /**

@@ -1,7 +1,7 @@
 import { PART, startTimes } from '../room/room.js';
 import { t } from '../text/en.js';
 import { h, number, svg, text } from './dom.js';
-import { sleeve } from './sleeve.js';
+import { marks, sleeve } from './sleeve.js';
 import './windowed-list.js';
 
 /**
@@ -39,13 +39,6 @@ import './windowed-list.js';
 
 /** @type {WeakMap<HTMLElement, Parts>} */
 const partsOf = new WeakMap();
-
-/**
- * What the deck here says of a track; empty: nothing.
- *
- * @type {{ of: ((track: Track) => string) | null }}
- */
-export const marks = { of: null };
 
 let panes = 0;
 

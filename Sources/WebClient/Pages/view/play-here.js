@@ -5,7 +5,7 @@ import { isolated } from '../text/en.js';
 import { t } from '../text/en-deck.js';
 import { announce, h, number, stylesheet, svg, text } from './dom.js';
 import { takeDrops } from './drop.js';
-import { marks } from './lists.js';
+import { marks } from './sleeve.js';
 
 /** @typedef {import('./dom.js').App} App */
 /** @typedef {import('../deck/device.js').Device} Device */

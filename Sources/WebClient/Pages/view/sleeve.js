@@ -4,6 +4,13 @@ import { h } from './dom.js';
 
 /** @typedef {{ title: string, artist?: string | null }} Named */
 
+/**
+ * What the deck here says of a track, beside its face; empty: nothing.
+ *
+ * @type {{ of: ((track: any) => string) | null }}
+ */
+export const marks = { of: null };
+
 /** Pairs of OKLCH hues that go together; none of them turns olive or brown when it is dark. */
 const PAIRS = [
   [322, 276], [18, 352], [356, 302], [196, 252], [302, 208], [284, 334],
