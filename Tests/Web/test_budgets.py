@@ -1,6 +1,5 @@
 """Budgets that count something. Those of time, processor and memory are in Benchmarks/page.py."""
 
-import pathlib
 import re
 import time
 
@@ -52,21 +51,38 @@ def test_the_weight_of_a_first_visit(visit, party, house):
     assert total <= BYTES, f"{total:.0f} bytes:\n{listing}"
 
 
-def test_the_weight_of_the_deck(visit, party, house):
-    """All files of the deck together, as they are sent. A guest's visit has none of them."""
-    page, requests = first_visit(visit, party, house)
-    assert not [url for url, _ in requests if "/deck/" in url]
-    base = next(url for url, _ in requests if url.endswith("/main.js")).removesuffix("main.js")
-    pages = pathlib.Path(__file__).parents[2] / "Sources/WebClient/Pages"
-    files = [file.relative_to(pages).as_posix() for file in sorted((pages / "deck").rglob("*.js"))]
-    sizes = page.evaluate(
-        """([base, files]) => Promise.all(files.map(file => fetch(base + file).then(answer => {
-            if (!answer.ok || answer.headers.get('content-encoding') !== 'gzip') throw new Error(file);
-            return Number(answer.headers.get('content-length'));
-        })))""", [base, files])
-    listing = "\n".join(f"{size:6} {file}" for file, size in zip(files, sizes, strict=True))
-    print(listing)
-    assert sum(sizes) <= DECK_BYTES, f"{sum(sizes)} bytes:\n{listing}"
+def deck_files(requests):
+    return {url.split("/", 5)[-1]: size for url, size in requests if "/deck/" in url}
+
+
+def test_the_weight_of_the_deck(visit, party, house, tmp_path):
+    """What a page loads of the deck until its music plays, as it is sent. A guest's visit has none of it."""
+    _, requests = first_visit(visit, party, house)
+    assert not deck_files(requests)
+    room = party(parties.empty, house)
+    page = visit(house, room.path, person=room.mina, device=browsers.LAPTOP)
+    decks.keep_files(page, decks.make_songs(tmp_path, 1, 10, endings=["mp3"]))
+    room.tell("Mina", "enqueue", track=decks.add_tracks(page)[0])
+    page.get_by_text("Looking at").wait_for(state="detached")
+    backline.eventually(lambda: decks.run(page, "async app => [...(await app.device()).library.songs.values()].every(song => song.waveform)"),
+                        "the song has been looked at")
+    # Another visit, to a page that knows its songs.
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    urls, sizes = {}, {}
+    session.on("Network.requestWillBeSent", lambda event: urls.update({event["requestId"]: event["request"]["url"]}))
+    session.on("Network.responseReceived", lambda event: sizes.update({event["requestId"]: content(event["response"])}))
+    page.reload()
+    page.get_by_role("button", name="Play on this device").click()
+    room.tell("Mina", "play")
+    backline.eventually(lambda: decks.deck(page)["heard"]["isHeard"], "the music plays")
+    page.wait_for_load_state("networkidle")
+    loaded = deck_files([(url, sizes.get(request, 0)) for request, url in urls.items()])
+    listing = "\n".join(f"{size:6} {name}" for name, size in loaded.items())
+    print(listing, sum(loaded.values()))
+    assert "deck/device.js" in loaded and not [name for name in loaded if "demux" in name]
+    assert sum(loaded.values()) <= DECK_BYTES, listing
 
 
 def metrics(session):

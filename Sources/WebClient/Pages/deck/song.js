@@ -1,16 +1,19 @@
 // A song of the library: what is known of one file.
 
 import { sourceOf } from './source.js';
-import { LONGEST_DURATION } from './tags/found.js';
-import { readTags } from './tags/read.js';
 
 /** Bytes of a file's beginning and of its end that go into its `sourceId`. */
 const EDGE = 65_536;
 /** The largest file that is taken, in bytes. */
 const LARGEST_FILE = 4 * 2 ** 30;
 
+/** The longest duration of a track, in ms. */
+const LONGEST_DURATION = 604_800_000;
 /** How long the browser is asked for a duration that no header tells, in ms. */
 const LONGEST_LOOK_MS = 5000;
+
+/** What reads tags is loaded when the first file is added, or the first picture shown. */
+const tags = () => import('./tags/read.js');
 
 const TYPES = { mp3: 'audio/mpeg', mp4: 'audio/mp4', flac: 'audio/flac', vorbis: 'audio/ogg', opus: 'audio/ogg', wav: 'audio/wav' };
 
@@ -56,7 +59,7 @@ export async function readSong(open, name, known) {
     if (!file.size) return 'empty';
     if (file.size > LARGEST_FILE) return 'large';
     const head = await source.read(0, EDGE), tail = await source.read(file.size - EDGE, EDGE);
-    const { format, codec = 'mp4a', picture, ...tags } = await readTags({
+    const { format, codec = 'mp4a', picture, ...said } = await (await tags()).readTags({
       ...source,
       read: async (offset, length) => offset + length <= head.length ? head.subarray(offset, offset + length) : source.read(offset, length),
     }, { picture: false });
@@ -65,7 +68,7 @@ export async function readSong(open, name, known) {
     const sourceId = await idOf(file.size, head, tail);
     const { lufs, waveform, durationMs, addedAt = Date.now(), kept = 'memory' } = known(sourceId) ?? {};
     /** @type {Song} */
-    const song = { sourceId, name, size: file.size, format, ...tags, addedAt, kept };
+    const song = { sourceId, name, size: file.size, format, ...said, addedAt, kept };
     if (lufs !== undefined) song.lufs = lufs;
     if (waveform) song.waveform = waveform;
     if (!song.durationMs && !durationMs) song.durationMs = await heardMs(file);
@@ -129,7 +132,7 @@ export function trackOf({ sourceId, title, artist, album, durationMs }) {
  * @returns {Promise<Blob | null>} of an image type, at most 8 MiB; rejects where the file cannot be read
  */
 export async function pictureOf(file) {
-  const { picture } = await readTags(sourceOf(file));
+  const { picture } = await (await tags()).readTags(sourceOf(file));
   if (!picture) return null;
   return new Blob(['bytes' in picture ? picture.bytes : file.slice(picture.offset, picture.offset + picture.length)], { type: picture.type });
 }
