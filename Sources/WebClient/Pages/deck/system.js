@@ -1,10 +1,15 @@
 // The deck and the system around the page: the lock screen's controls, and a screen that stays on.
 
+/** The address of a picture that is not shown any more is given back after this time. */
+const RELEASE_MS = 10_000;
+
 /** The controls of the lock screen. The browser takes the position from the element itself. */
 export class System {
   /** @type {WakeLockSentinel|null} */
   #lock = null;
   #isOn = false;
+  /** @type {Blob|null} */
+  #picture = null;
   #url = '';
 
   /** @param {{pause(): Promise<any>, play(): Promise<any>, next(): Promise<any>, seek(positionMs: number): Promise<any>}} controls */
@@ -79,8 +84,13 @@ export class System {
   describe(track, picture) {
     const session = navigator.mediaSession;
     if (!session) return;
-    if (this.#url) URL.revokeObjectURL(this.#url);
-    this.#url = picture ? URL.createObjectURL(picture) : '';
+    if (picture !== this.#picture) {
+      const old = this.#url;
+      // The browser may be about to load it.
+      if (old) setTimeout(() => URL.revokeObjectURL(old), RELEASE_MS);
+      this.#picture = picture;
+      this.#url = picture ? URL.createObjectURL(picture) : '';
+    }
     const { title, artist, album } = track ?? {};
     session.metadata = track ? new MediaMetadata({ title, artist, album, artwork: this.#url ? [{ src: this.#url, type: picture?.type }] : [] }) : null;
   }
