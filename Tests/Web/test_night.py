@@ -10,7 +10,8 @@ def test_what_is_heard_in_a_night_is_what_the_log_says(chromium, authority, tmp_
     store = ["--store", "sqlite", "--data", str(data)]
     plan = [nights.Fault(1, 1, "kill", 0.5), nights.Fault(2, 5.5, "reset", 4), nights.Fault(3, 2, "reload", 1)]
     server = serving.make_server(authority, data, store=store)
-    night = nights.Night(chromium, server, store, tmp_path, songs=3, seed=16, plan=plan, gap=5 * nights.GAP_MS)
+    night = nights.Night(chromium, server, store, tmp_path, songs=3, seed=16, plan=plan, gap=5 * nights.GAP_MS,
+                         near=nights.BUSY * nights.NEAR_MS)
     night.run()
     print(night.table())
     assert not night.wrong, "\n".join(night.wrong)
