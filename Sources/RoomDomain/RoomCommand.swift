@@ -34,9 +34,11 @@ package enum RoomCommand: Sendable, Equatable {
     case resume
     case seek(positionMs: Int64)
     case skip
-    case finish(entry: EntryID)
+    /// If `isMissing` is true, the deck cannot play the entry, which is skipped then.
+    case finish(entry: EntryID, isMissing: Bool = false)
     case voteSkip(entry: EntryID)
-    /// Replaces queue and playback with those of the DJ's device, which may have been offline and decides alone.
+    /// Replaces queue and playback with those of the DJ's device, which may have been offline and decides alone, and
+    /// records what was heard there meanwhile.
     case syncDeck(Deck)
     /// Skips the entry on air if a change in who is online has made the votes sufficient. Only the server sends this.
     case countSkipVotes
@@ -112,7 +114,7 @@ extension RoomCommand {
         switch self {
         case .addTracks(let tracks): tracks.count
         case .removeTracks(let tracks): tracks.count
-        case .syncDeck(let deck): deck.queue.count
+        case .syncDeck(let deck): deck.queue.count + deck.played.count
         case .kick(let members, _, _, _): members.count
         case .join, .leave, .rename, .updateRoom, .closeRoom, .setRole, .transferOwnership, .unban, .setWaveform,
             .vote, .unvote, .enqueue, .dequeue, .move, .play, .pause, .resume, .seek, .skip, .finish, .voteSkip,
@@ -148,32 +150,6 @@ package struct SettingsUpdate: Sendable, Equatable {
     package var ownerAwayMs: Int?
 
     package init() {}
-}
-
-/// Queue and playback of a DJ's device.
-package struct Deck: Sendable, Equatable {
-    /// An item to play.
-    package enum Item: Sendable, Hashable {
-        /// A track of the pool; it matches a waiting entry of that track, unless another item names the entry.
-        case track(TrackID)
-        case entry(EntryID)
-    }
-
-    /// The playback on the device.
-    package enum Playback: Sendable, Equatable {
-        case stopped
-        /// The item was at `positionMs` at the instant `at`.
-        case onAir(Item, isPaused: Bool, positionMs: Int64, at: Timestamp)
-    }
-
-    /// The waiting items, in play order.
-    package var queue: [Item]
-    package var playback: Playback
-
-    package init(queue: [Item], playback: Playback) {
-        self.queue = queue
-        self.playback = playback
-    }
 }
 
 /// The values from which a room is made.

@@ -34,16 +34,22 @@ package enum RoomEvent: Sendable, Equatable {
     /// `why` is set if the room itself passed the entry over.
     case entryRemoved(entry: EntryID, by: MemberID?, why: ChoiceReason? = nil)
     case entryMoved(entry: EntryID, index: Int, by: MemberID?)
-    case playbackStarted(entry: EntryID, track: TrackID, positionMs: Int64, at: Timestamp, by: MemberID?)
-    case playbackPaused(positionMs: Int64, at: Timestamp, by: MemberID?)
-    case playbackResumed(positionMs: Int64, at: Timestamp, by: MemberID?)
-    case playbackSeeked(positionMs: Int64, at: Timestamp, by: MemberID?)
+    /// The entry began at `startedAt`; nil: when the event was recorded. It had been heard for `playedMs` by `at`; nil:
+    /// not at all.
+    case playbackStarted(
+        entry: EntryID, track: TrackID, positionMs: Int64, at: Timestamp, by: MemberID?, startedAt: Timestamp? = nil,
+        playedMs: Int64? = nil)
+    /// The entry had been heard for `playedMs` by `at`; nil: for as long as the earlier events say.
+    case playbackPaused(positionMs: Int64, at: Timestamp, by: MemberID?, playedMs: Int64? = nil)
+    case playbackResumed(positionMs: Int64, at: Timestamp, by: MemberID?, playedMs: Int64? = nil)
+    case playbackSeeked(positionMs: Int64, at: Timestamp, by: MemberID?, playedMs: Int64? = nil)
     case playbackStopped(by: MemberID?)
     case skipVoteCast(entry: EntryID, by: MemberID, skipVotes: Int)
-    /// The entry ended at the instant the event was recorded. `by` is nil if enough members voted to skip it.
+    /// The entry ended at `endedAt`; nil: when the event was recorded. `by` is nil if enough members voted to skip it.
+    /// If `isMissing` is true, it was skipped because the deck could not play it.
     case entryFinished(
         entry: EntryID, track: TrackID, reason: FinishReason, startedAt: Timestamp, playedMs: Int64,
-        by: MemberID? = nil)
+        by: MemberID? = nil, endedAt: Timestamp? = nil, isMissing: Bool = false)
 
     /// A closing by the server itself, without forgetting the room.
     package static var roomClosed: RoomEvent { .roomClosed(forget: false) }

@@ -1,5 +1,7 @@
 /// Upper bounds and ranges of a room's contents, as the protocol states them.
 package enum RoomLimits {
+    /// The largest number that a room gives out, which every JSON number can hold: 2^53 − 1.
+    package static let largestNumber = 9_007_199_254_740_991
     /// Tracks in a pool.
     package static let tracks = 10_000
     /// Tracks in one `addTracks` or `removeTracks`.
@@ -8,6 +10,8 @@ package enum RoomLimits {
     package static let guestWaveformsPerHour = 2
     /// The times that the owner and DJs set a track's waveform in an hour.
     package static let waveformsPerHour = 10
+    /// Items of `played` in one `syncDeck`.
+    package static let played = 200
     /// Waiting entries.
     package static let queue = 500
     /// Present members.

@@ -71,8 +71,9 @@ extension RoomState {
         case .resume: return resume(by: asker.member?.id, at: now)
         case .seek(let positionMs): return try seek(to: positionMs, by: asker.member?.id, at: now)
         case .skip: return finish(.skipped, by: asker.member?.id, at: now)
-        case .finish(let entry):
-            return onAir?.entry == entry ? finish(.ended, by: asker.member?.id, at: now) : []
+        case .finish(let entry, let isMissing):
+            guard onAir?.entry == entry else { return [] }
+            return finish(isMissing ? .skipped : .ended, isMissing: isMissing, by: asker.member?.id, at: now)
         case .voteSkip(let entry):
             return voteSkip(entry, by: try asker.memberOnly.id, online: online, at: now)
         case .syncDeck(let deck): return try syncDeck(deck, by: asker.member?.id, at: now)

@@ -37,27 +37,28 @@ extension RoomState {
             foldEntryEnqueued(QueueEntry(id: entry, track: track, addedBy: by, turnOf: why?.turnOf), at: index)
         case .entryRemoved(let entry, _, _): queue.removeAll { $0.id == entry }
         case .entryMoved(let entry, let index, _): foldEntryMoved(entry, to: index)
-        case .playbackStarted(let entry, let track, let positionMs, let at, let by):
+        case .playbackStarted(let entry, let track, let positionMs, let at, let by, let startedAt, let playedMs):
             foldPlaybackStarted(
                 OnAir(
-                    entry: entry, track: track, startedBy: by, startedAt: recorded.at, startedSeq: recorded.seq,
-                    isPaused: false, positionMs: positionMs, at: at, heardMs: 0))
-        case .playbackPaused(let positionMs, let at, _): foldPlaybackJumped(to: positionMs, at: at, isPaused: true)
-        case .playbackResumed(let positionMs, let at, _): foldPlaybackJumped(to: positionMs, at: at, isPaused: false)
-        case .playbackSeeked(let positionMs, let at, _): foldPlaybackJumped(to: positionMs, at: at, isPaused: nil)
+                    entry: entry, track: track, startedBy: by, startedAt: startedAt ?? recorded.at,
+                    startedSeq: recorded.seq, isPaused: false, positionMs: positionMs, at: at, heardMs: playedMs ?? 0))
+        case .playbackPaused(let positionMs, let at, _, let playedMs):
+            foldPlaybackJumped(to: positionMs, at: at, isPaused: true, playedMs: playedMs)
+        case .playbackResumed(let positionMs, let at, _, let playedMs):
+            foldPlaybackJumped(to: positionMs, at: at, isPaused: false, playedMs: playedMs)
+        case .playbackSeeked(let positionMs, let at, _, let playedMs):
+            foldPlaybackJumped(to: positionMs, at: at, isPaused: nil, playedMs: playedMs)
         case .playbackStopped: onAir = nil
         case .skipVoteCast(let entry, let member, _): foldSkipVoteCast(entry, by: member)
-        case .entryFinished(let entry, _, let reason, let startedAt, let playedMs, _):
-            foldEntryFinished(entry, reason, startedAt: startedAt, endedAt: recorded.at, playedMs: playedMs)
+        case .entryFinished(let entry, _, let reason, let startedAt, let playedMs, _, let endedAt, _):
+            foldEntryFinished(
+                entry, reason, startedAt: startedAt, endedAt: endedAt ?? recorded.at, playedMs: playedMs)
         }
     }
 
-    /// The largest number that a room gives out, which every JSON number can hold: 2^53 − 1.
-    private static let largestNumber = 9_007_199_254_740_991
-
     /// Whether `number` can be given out next; if so, `next` moves past it.
     private static func give(_ number: Int, _ next: inout Int) -> Bool {
-        guard number >= next, number <= largestNumber else { return false }
+        guard number >= next, number <= RoomLimits.largestNumber else { return false }
         next = number + 1
         return true
     }
@@ -229,10 +230,13 @@ extension RoomState {
         onAir?.skipVoters.insert(member)
     }
 
-    /// Continues from a position at an instant; `isPaused` nil: paused or playing as before.
-    private mutating func foldPlaybackJumped(to positionMs: Int64, at instant: Timestamp, isPaused: Bool?) {
+    /// Continues from a position at an instant; `isPaused` nil: paused or playing as before; `playedMs` nil: heard for
+    /// as long as it has been playing.
+    private mutating func foldPlaybackJumped(
+        to positionMs: Int64, at instant: Timestamp, isPaused: Bool?, playedMs: Int64?
+    ) {
         guard var playing = onAir else { return }
-        playing.heardMs = playing.heard(at: instant)
+        playing.heardMs = playedMs ?? playing.heard(at: instant)
         playing.positionMs = positionMs
         playing.at = instant
         playing.isPaused = isPaused ?? playing.isPaused

@@ -93,7 +93,11 @@ extension RoomState {
             if onAir.positionMs < 0 || onAir.heardMs < 0 { found.append("a negative time on air") }
             if onAir.skipVoters.contains(where: { members[$0] == nil }) { found.append("a skip vote of nobody") }
             if onAir.at > lastEventAt || onAir.startedAt > onAir.at { found.append("on air in the future") }
+            if onAir.heardMs > onAir.startedAt.span(to: onAir.at) {
+                found.append("heard for longer than it is on air")
+            }
         }
+        found += historyViolations()
         for (member, had) in turns where members[member] == nil || !(1...max(1, plays)).contains(had.taken) {
             found.append("\(had.taken) turns of member \(member.rawValue)")
         }
@@ -105,6 +109,19 @@ extension RoomState {
         if Set(entries).count != entries.count { found.append("an entry is at two places") }
         for entry in entries where entry.rawValue < 1 || entry.rawValue >= nextEntry {
             found.append("entry \(entry.rawValue) was never given out")
+        }
+        return found
+    }
+
+    /// One song is on air at a time: each ends before the next one begins.
+    private func historyViolations() -> [String] {
+        var found: [String] = []
+        var next = onAir?.startedAt ?? lastEventAt
+        for entry in history {
+            if entry.endedAt > next || entry.startedAt > entry.endedAt {
+                found.append("entry \(entry.entry.rawValue) was on air out of its time")
+            }
+            next = entry.startedAt
         }
         return found
     }

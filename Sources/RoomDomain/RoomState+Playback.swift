@@ -38,9 +38,13 @@ extension RoomState {
     }
 
     /// Takes the current entry off the air, and starts the next one or stops.
-    func finish(_ reason: FinishReason, by: MemberID?, at now: Timestamp) -> [RoomEvent] {
+    ///
+    /// `isMissing` tells that the reason is a deck that cannot play the entry.
+    func finish(
+        _ reason: FinishReason, isMissing: Bool = false, by: MemberID?, at now: Timestamp
+    ) -> [RoomEvent] {
         guard let onAir else { return [] }
-        let finished = onAir.finished(reason, by: by, at: now)
+        let finished = onAir.finished(reason, isMissing: isMissing, by: by, at: now)
         return [finished] + folding([finished], at: now).succession(by: by, at: now)
     }
 
@@ -93,10 +97,12 @@ extension OnAir {
         return overflow ? .max : sum
     }
 
-    /// The event that takes the entry off the air.
-    func finished(_ reason: FinishReason, by: MemberID?, at now: Timestamp) -> RoomEvent {
+    /// The event that takes the entry off the air now.
+    func finished(
+        _ reason: FinishReason, isMissing: Bool = false, by: MemberID?, at now: Timestamp
+    ) -> RoomEvent {
         .entryFinished(
             entry: entry, track: track, reason: reason, startedAt: startedAt, playedMs: heard(at: now),
-            by: by)
+            by: by, isMissing: isMissing)
     }
 }

@@ -100,7 +100,10 @@ extension Fingerprint {
             self.combine(Int64(index))
         case .play(let entry): self.combine(entry.map { Int64($0.rawValue) })
         case .seek(let positionMs): self.combine(positionMs)
-        case .finish(let entry): self.combine(entry)
+        case .finish(let entry, let isMissing):
+            self.combine(entry)
+            // A finish of a song that is there keeps the hash from before the field existed.
+            if isMissing { self.combine("missing") }
         case .voteSkip(let entry): self.combine(entry)
         case .syncDeck(let deck): self.combine(deck)
         case .replaceOwner(let owner): self.combine(owner)
@@ -116,12 +119,26 @@ extension Fingerprint {
         for item in deck.queue { self.combine(item) }
         switch deck.playback {
         case .stopped: self.combine(isPresent: false)
-        case .onAir(let item, let isPaused, let positionMs, let at):
+        case .onAir(let item, let isPaused, let positionMs, let at, let startedAt, let playedMs):
             self.combine(isPresent: true)
             self.combine(item)
             self.combine(isPresent: isPaused)
             self.combine(positionMs)
             self.combine(at.milliseconds)
+            self.combine(later: startedAt.map { String($0.milliseconds) }, "startedAtMs")
+            self.combine(later: playedMs.map { String($0) }, "playedMs")
+        }
+        self.combine(later: deck.known.map { String($0.rawValue) }, "known")
+        // A deck that was not offline keeps the hash from before the field existed.
+        guard !deck.played.isEmpty else { return }
+        self.combine("played")
+        self.combine(Int64(deck.played.count))
+        for played in deck.played {
+            self.combine(played.item)
+            self.combine(played.startedAt.milliseconds)
+            self.combine(played.playedMs)
+            self.combine(played.reason.rawValue)
+            self.combine(played.endedAt?.milliseconds)
         }
     }
 

@@ -88,7 +88,8 @@ package enum CommandJSON {
         case .resume: .resume
         case .seek: .seek(positionMs: try fields.integer("positionMs"))
         case .skip: .skip
-        case .finish: .finish(entry: try fields.id("entry"))
+        case .finish:
+            .finish(entry: try fields.id("entry"), isMissing: try fields.boolIfPresent("missing") ?? false)
         case .voteSkip: .voteSkip(entry: try fields.id("entry"))
         case .syncDeck: .syncDeck(try Self.deck(fields))
         case .countSkipVotes, .replaceOwner, .endMembership: nil
@@ -116,6 +117,10 @@ package enum CommandJSON {
     }
 
     private static func deck(_ fields: JSONFields) throws(FieldViolation) -> Deck {
+        let played = try Self.played(fields)
+        let known = try fields.integerIfPresent("known")
+        guard known.map({ $0 >= 0 }) ?? true else { throw fields.violation("known", "the number of an entry, or 0") }
+        let newest = known.map { EntryID(rawValue: Int($0)) }
         let array = try fields.array("queue")
         var queue: [Deck.Item] = []
         queue.reserveCapacity(array.count)
@@ -126,16 +131,36 @@ package enum CommandJSON {
         let playback = try JSONFields(value, at: "command.playback")
         let isPaused: Bool
         switch playback["status"]?.string {
-        case "stopped": return Deck(queue: queue, playback: .stopped)
+        case "stopped": return Deck(played: played, queue: queue, playback: .stopped, known: newest)
         case "playing": isPaused = false
         case "paused": isPaused = true
         default: throw playback.violation("status", "stopped, playing or paused")
         }
         return Deck(
-            queue: queue,
+            played: played, queue: queue,
             playback: .onAir(
                 try Self.item(playback), isPaused: isPaused, positionMs: try playback.integer("positionMs"),
-                at: try playback.instant("atMs")))
+                at: try playback.instant("atMs"), startedAt: try playback.instantIfPresent("startedAtMs"),
+                playedMs: try playback.integerIfPresent("playedMs")),
+            known: newest)
+    }
+
+    private static func played(_ fields: JSONFields) throws(FieldViolation) -> [Deck.Played] {
+        guard fields["played"] != nil else { return [] }
+        let array = try fields.array("played")
+        var played: [Deck.Played] = []
+        played.reserveCapacity(array.count)
+        for (index, value) in array.enumerated() {
+            let fields = try JSONFields(value, at: "command.played", element: index)
+            let item = try Self.item(fields)
+            guard let reason = fields["reason"]?.string.flatMap(FinishReason.init(rawValue:)), reason != .replaced
+            else { throw fields.violation("reason", "ended or skipped") }
+            played.append(
+                Deck.Played(
+                    item: item, startedAt: try fields.instant("startedAtMs"), playedMs: try fields.integer("playedMs"),
+                    reason: reason, endedAt: try fields.instantIfPresent("endedAtMs")))
+        }
+        return played
     }
 
     private static func item(_ fields: JSONFields) throws(FieldViolation) -> Deck.Item {
@@ -230,7 +255,10 @@ extension JSONWriter {
         case .enqueue(let track, let index):
             self.member("track", id: track)
             self.member("at", index)
-        case .dequeue(let entry), .finish(let entry), .voteSkip(let entry): self.member("entry", id: entry)
+        case .dequeue(let entry), .voteSkip(let entry): self.member("entry", id: entry)
+        case .finish(let entry, let isMissing):
+            self.member("entry", id: entry)
+            if isMissing { self.member("missing", true) }
         case .move(let entry, let index):
             self.member("entry", id: entry)
             self.member("to", index)
@@ -255,6 +283,7 @@ extension JSONWriter {
     }
 
     private mutating func members(of deck: Deck) {
+        self.member(played: deck.played)
         self.name("queue")
         self.beginArray()
         for item in deck.queue {
@@ -267,13 +296,33 @@ extension JSONWriter {
         self.beginObject()
         switch deck.playback {
         case .stopped: self.member("status", "stopped")
-        case .onAir(let item, let isPaused, let positionMs, let at):
+        case .onAir(let item, let isPaused, let positionMs, let at, let startedAt, let playedMs):
             self.member("status", isPaused ? "paused" : "playing")
             self.member(item)
             self.member("positionMs", positionMs)
             self.member("atMs", at)
+            self.member("startedAtMs", startedAt)
+            self.member("playedMs", playedMs)
         }
         self.endObject()
+        if let known = deck.known { self.member("known", id: known) }
+    }
+
+    /// Writes what was played, or nothing if nothing was.
+    private mutating func member(played: [Deck.Played]) {
+        guard !played.isEmpty else { return }
+        self.name("played")
+        self.beginArray()
+        for played in played {
+            self.beginObject()
+            self.member(played.item)
+            self.member("startedAtMs", played.startedAt)
+            self.member("playedMs", played.playedMs)
+            self.member("reason", choice: played.reason)
+            self.member("endedAtMs", played.endedAt)
+            self.endObject()
+        }
+        self.endArray()
     }
 
     private mutating func member(_ item: Deck.Item) {

@@ -167,22 +167,27 @@ extension JSONWriter {
             self.member("entry", id: entry)
             self.member("index", index)
             self.member("by", id: by)
-        case .playbackStarted(let entry, let track, let positionMs, let at, let by):
+        case .playbackStarted(let entry, let track, let positionMs, let at, let by, let startedAt, let playedMs):
             self.member("entry", id: entry)
             self.member("track", id: track)
-            self.members(positionMs: positionMs, at: at, by: by)
-        case .playbackPaused(let positionMs, let at, let by), .playbackResumed(let positionMs, let at, let by),
-            .playbackSeeked(let positionMs, let at, let by):
-            self.members(positionMs: positionMs, at: at, by: by)
+            self.member("startedAt", startedAt)
+            self.members(positionMs: positionMs, at: at, by: by, playedMs: playedMs)
+        case .playbackPaused(let positionMs, let at, let by, let playedMs),
+            .playbackResumed(let positionMs, let at, let by, let playedMs),
+            .playbackSeeked(let positionMs, let at, let by, let playedMs):
+            self.members(positionMs: positionMs, at: at, by: by, playedMs: playedMs)
         case .skipVoteCast(let entry, let by, let skipVotes):
             self.member("entry", id: entry)
             self.member("by", id: by)
             self.member("skipVotes", skipVotes)
-        case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, let by):
+        case .entryFinished(
+            let entry, let track, let reason, let startedAt, let playedMs, let by, let endedAt, let isMissing):
             self.member("entry", id: entry)
             self.member("track", id: track)
             self.member("reason", choice: reason)
+            if isMissing { self.member("missing", true) }
             self.member("startedAt", startedAt)
+            self.member("endedAt", endedAt)
             self.member("playedMs", playedMs)
             self.member("by", id: by)
         }
@@ -208,9 +213,10 @@ extension JSONWriter {
         self.member("reason", note)
     }
 
-    private mutating func members(positionMs: Int64, at: Timestamp, by: MemberID?) {
+    private mutating func members(positionMs: Int64, at: Timestamp, by: MemberID?, playedMs: Int64?) {
         self.member("positionMs", positionMs)
         self.member("atMs", at)
+        self.member("playedMs", playedMs)
         self.member("by", id: by)
     }
 }
@@ -279,19 +285,20 @@ extension JSONFields {
         case .playbackStarted:
             .playbackStarted(
                 entry: try self.id("entry"), track: try self.id("track"), positionMs: try self.integer("positionMs"),
-                at: try self.instant("atMs"), by: try self.idIfPresent("by"))
+                at: try self.instant("atMs"), by: try self.idIfPresent("by"),
+                startedAt: try self.instantIfPresent("startedAt"), playedMs: try self.integerIfPresent("playedMs"))
         case .playbackPaused:
             .playbackPaused(
                 positionMs: try self.integer("positionMs"), at: try self.instant("atMs"),
-                by: try self.idIfPresent("by"))
+                by: try self.idIfPresent("by"), playedMs: try self.integerIfPresent("playedMs"))
         case .playbackResumed:
             .playbackResumed(
                 positionMs: try self.integer("positionMs"), at: try self.instant("atMs"),
-                by: try self.idIfPresent("by"))
+                by: try self.idIfPresent("by"), playedMs: try self.integerIfPresent("playedMs"))
         case .playbackSeeked:
             .playbackSeeked(
                 positionMs: try self.integer("positionMs"), at: try self.instant("atMs"),
-                by: try self.idIfPresent("by"))
+                by: try self.idIfPresent("by"), playedMs: try self.integerIfPresent("playedMs"))
         case .playbackStopped: .playbackStopped(by: try self.idIfPresent("by"))
         case .skipVoteCast:
             .skipVoteCast(
@@ -300,7 +307,8 @@ extension JSONFields {
             .entryFinished(
                 entry: try self.id("entry"), track: try self.id("track"), reason: try self.choice("reason"),
                 startedAt: try self.instant("startedAt"), playedMs: try self.integer("playedMs"),
-                by: try self.idIfPresent("by"))
+                by: try self.idIfPresent("by"), endedAt: try self.instantIfPresent("endedAt"),
+                isMissing: try self.boolIfPresent("missing") ?? false)
         }
     }
 }

@@ -8,7 +8,7 @@ package enum StoredStateJSON {
     ///
     /// It must grow whenever a release folds the same events into a different state or writes the state differently.
     /// Snapshots of other versions are not read; they are made again from the events.
-    package static let reducerVersion = 5
+    package static let reducerVersion = 6
 
     /// Writes the whole room.
     package static func encode(_ state: RoomState) -> [UInt8] {

@@ -85,8 +85,9 @@ def evolve(state, event):
     elif kind == "playbackStarted":
         state["queue"] = [entry for entry in state["queue"] if entry["entry"] != event["entry"]]
         state["playback"] = {
-            "status": "playing", "entry": event["entry"], "track": event["track"], "startedAt": at,
-            "startedSeq": seq, "positionMs": event["positionMs"], "atMs": event["atMs"], "skipVotes": 0,
+            "status": "playing", "entry": event["entry"], "track": event["track"],
+            "startedAt": event.get("startedAt", at), "startedSeq": seq, "positionMs": event["positionMs"],
+            "atMs": event["atMs"], "skipVotes": 0,
         }
         if by is not None:
             state["playback"]["startedBy"] = by
@@ -99,7 +100,8 @@ def evolve(state, event):
         track = _track(state, event["track"])
         line = {
             "entry": event["entry"], "track": event["track"], "title": track["title"],
-            "startedAt": event["startedAt"], "endedAt": at, "reason": event["reason"], "playedMs": event["playedMs"],
+            "startedAt": event["startedAt"], "endedAt": event.get("endedAt", at), "reason": event["reason"],
+            "playedMs": event["playedMs"],
         }
         if "artist" in track:
             line["artist"] = track["artist"]

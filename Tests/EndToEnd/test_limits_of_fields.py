@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 
 import yaml
 
@@ -158,6 +159,8 @@ def _value(limit, size):
         return size
     if limit.unit == "items":
         item = {"addTracks": backline.tracks("Song")[0], "removeTracks": 1, "syncDeck": {"track": 1}}[limit.owner]
+        if limit.path == "played":
+            item.update(startedAtMs=time.time_ns() // 1_000_000, playedMs=0, reason="ended")
         return [item] * size
     if limit.owner == "setWaveform":
         return "A" * size

@@ -121,22 +121,22 @@ struct ClientView: Equatable {
             let moved = queue.filter { $0.entry == entry }
             queue.removeAll { $0.entry == entry }
             queue.insert(contentsOf: moved, at: index)
-        case .playbackStarted(let entry, let track, let positionMs, let at, let by):
+        case .playbackStarted(let entry, let track, let positionMs, let at, let by, let startedAt, _):
             queue.removeAll { $0.entry == entry }
             deck = Deck(
-                entry: entry, track: track, startedBy: by, startedAt: recorded.at, startedSeq: recorded.seq,
-                positionMs: positionMs, at: at)
-        case .playbackPaused(let positionMs, let at, _): jump(to: positionMs, at, isPaused: true)
-        case .playbackResumed(let positionMs, let at, _): jump(to: positionMs, at, isPaused: false)
-        case .playbackSeeked(let positionMs, let at, _): jump(to: positionMs, at, isPaused: deck?.isPaused ?? false)
+                entry: entry, track: track, startedBy: by, startedAt: startedAt ?? recorded.at,
+                startedSeq: recorded.seq, positionMs: positionMs, at: at)
+        case .playbackPaused(let positionMs, let at, _, _): jump(to: positionMs, at, isPaused: true)
+        case .playbackResumed(let positionMs, let at, _, _): jump(to: positionMs, at, isPaused: false)
+        case .playbackSeeked(let positionMs, let at, _, _): jump(to: positionMs, at, isPaused: deck?.isPaused ?? false)
         case .playbackStopped: deck = nil
         case .skipVoteCast(_, _, let skipVotes): deck?.skipVotes = skipVotes
-        case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _):
+        case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _, let endedAt, _):
             deck = nil
             history.insert(
                 HistoryEntry(
                     entry: entry, track: track, title: pool[track]?.info.title ?? "", artist: pool[track]?.info.artist,
-                    startedAt: startedAt, endedAt: recorded.at, reason: reason, playedMs: playedMs), at: 0)
+                    startedAt: startedAt, endedAt: endedAt ?? recorded.at, reason: reason, playedMs: playedMs), at: 0)
             history = Array(history.prefix(50))
         }
     }

@@ -99,8 +99,40 @@ import Testing
                             _ = try room.decide(command, by: .ana, at: at)
                         }
                     }
+                    let told: [RoomEvent] = [
+                        .playbackSeeked(positionMs: 0, at: at, by: 1, playedMs: position),
+                        .entryFinished(
+                            entry: 1, track: 1, reason: .ended, startedAt: at, playedMs: position,
+                            endedAt: Timestamp(milliseconds: early)),
+                        .playbackStarted(
+                            entry: 2, track: 2, positionMs: position, at: at, by: 1,
+                            startedAt: Timestamp(milliseconds: early), playedMs: position),
+                    ]
+                    for event in told {
+                        room.evolve(RecordedEvent(seq: room.seq + 1, at: at, event: event))
+                        _ = try room.decide(.skip, by: .ana, at: at)
+                        for deck in Self.decks(at: Timestamp(milliseconds: early)) {
+                            _ = try? room.decide(.syncDeck(deck), by: .ana, at: at)
+                        }
+                        _ = room.invariantViolations(atCommandBoundary: true)
+                    }
                 }
             }
+        }
+    }
+
+    /// What a device may tell of a room whose times are nonsense.
+    private static func decks(at time: Timestamp) -> [Deck] {
+        [Deck.Item.track(1), .track(2), .track(3)].flatMap { item in
+            [
+                Deck(
+                    played: [Deck.Played(item: item, startedAt: time, playedMs: 0, reason: .ended)], queue: [],
+                    playback: .stopped),
+                Deck(
+                    queue: [],
+                    playback: .onAir(item, isPaused: false, positionMs: 0, at: time, startedAt: time, playedMs: 0)),
+                Deck(queue: [], playback: .onAir(item, isPaused: false, positionMs: 0, at: time)),
+            ]
         }
     }
 

@@ -121,6 +121,8 @@ import Testing
     ) {
         guard room.isOpen else { return }
         switch command {
+        // What was heard is heard once.
+        case .syncDeck(let deck) where !deck.played.isEmpty: break
         case .join, .rename, .updateRoom, .setRole, .unban, .setWaveform, .vote, .unvote, .move, .pause, .resume,
             .finish,
             .voteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:

@@ -71,6 +71,27 @@ import Testing
         #expect(Set(room.queue.map(\.id)).count == 4)
     }
 
+    @Test func `entries that the device does not know stay behind its own`() {
+        func sync(_ queue: [Deck.Item], known: EntryID) -> RoomCommand {
+            .syncDeck(Deck(queue: queue, playback: onAir(.entry(1), 0, at: 0), known: known))
+        }
+        playing.changesNothing(sync([.entry(2)], known: 2))
+        playing.when(sync([], known: 2), then: .entryRemoved(entry: 2, by: 1))
+        #expect(playing.after(sync([], known: 0)).room.queue.map(\.id) == [2, 3])
+        #expect(playing.after(sync([], known: 99)).room.queue.isEmpty)
+        // A track of the device is another entry than that of the same track that others have added.
+        let both = playing.after(sync([.track(3), .entry(2)], known: 2)).room
+        #expect(both.queue.map(\.track) == [3, 2, 3])
+        #expect(both.queue.map(\.id) == [4, 2, 3])
+        // The queue holds no more than it may.
+        let added = (4...RoomLimits.queue + 1).map { _ in RoomCommand.enqueue(track: 2, index: nil) }
+        let full = added.reduce(playing) { $0.after($1) }
+        #expect(full.room.queue.count == RoomLimits.queue)
+        let last = full.after(sync([.track(4), .track(4)], known: 0)).room
+        #expect(last.queue.count == RoomLimits.queue)
+        #expect(last.queue.prefix(3).map(\.track) == [4, 4, 2])
+    }
+
     @Test func `an item that does not exist, or is named twice, is refused`() {
         playing.refuses(sync([.track(99)], .stopped), with: .notFound)
         playing.refuses(sync([.entry(99)], .stopped), with: .notFound)

@@ -18,7 +18,7 @@ extension Truth {
     }
 
     /// The most events that one command causes.
-    private static let eventsPerCommand = 32
+    private static let eventsPerCommand = 96
 
     /// Complains about an answer that contradicts the log.
     ///
@@ -53,9 +53,10 @@ extension Truth {
 
     /// Whether a state gives this refusal, now or after temporary conditions have ended.
     private static func says(_ state: RoomState, _ refusal: RoomRefusal, _ answer: Answer) -> Bool {
-        [0, Int64.max].contains { now in
+        let times = [Timestamp(milliseconds: 0), Timestamp(milliseconds: .max)] + answer.command.deckTimes
+        return times.contains { now in
             do throws(RoomRefusal) {
-                _ = try state.decide(answer.command, by: answer.actor, at: Timestamp(milliseconds: now))
+                _ = try state.decide(answer.command, by: answer.actor, at: now)
                 return false
             } catch {
                 switch (refusal, error) {
@@ -109,7 +110,8 @@ extension Truth {
     private func explains(
         _ answer: Answer, from state: RoomState, _ events: [RecordedEvent], _ result: CommandResult?
     ) -> Bool {
-        let at = events.first?.at ?? Timestamp(milliseconds: 0)
+        // A deck that changes nothing was compared with the room at a time that is not known: at any time after it.
+        let at = events.first?.at ?? answer.command.deckTimes.last ?? Timestamp(milliseconds: 0)
         let expected = events.map(\.event)
         // The number of online members decides a skip, and it is not in any log.
         let members = state.onAir == nil ? [] : Array(state.members.keys)
@@ -121,5 +123,15 @@ extension Truth {
             return decided == expected
                 && state.result(of: answer.command, by: answer.actor, causing: decided) == result
         }
+    }
+}
+
+extension RoomCommand {
+    /// The times that a deck tells; the last one is that of its position, if it plays.
+    fileprivate var deckTimes: [Timestamp] {
+        guard case .syncDeck(let deck) = self else { return [] }
+        let heard = deck.played.flatMap { [$0.startedAt, $0.endedAt ?? $0.startedAt] }
+        guard case .onAir(_, _, _, let at, _, _) = deck.playback else { return heard }
+        return heard + [at]
     }
 }

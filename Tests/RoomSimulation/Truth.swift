@@ -144,6 +144,9 @@ final class Truth: Sendable {
                 if stored.at < room.state.lastEventAt.milliseconds {
                     complaints.append("event \(stored.seq) of \(id) goes back in time")
                 }
+                if let doubt = Self.doubt(about: event.event, after: room.state) {
+                    complaints.append("event \(stored.seq) of \(id) \(doubt)")
+                }
                 var next = room.state
                 next.evolve(event)
                 room.events.append(event)
@@ -169,6 +172,17 @@ final class Truth: Sendable {
         }
         if let entry = part.directory { room.entry = entry }
         return complaints
+    }
+
+    /// What is wrong with an event about the air: one song after the other is on air, and each ends once.
+    private static func doubt(about event: RoomEvent, after state: RoomState) -> String? {
+        switch event {
+        case .entryFinished(let entry, _, _, _, _, _, _, _) where state.onAir?.entry != entry:
+            "ends entry \(entry.rawValue), which is not on air"
+        case .playbackStarted(let entry, _, _, _, _, _, _) where state.onAir != nil:
+            "starts entry \(entry.rawValue) over another one"
+        default: nil
+        }
     }
 
     /// A snapshot was saved.

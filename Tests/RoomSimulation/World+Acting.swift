@@ -28,7 +28,8 @@ extension World {
         else { return }
         if open.isEmpty, dice.once(in: 4) { return makeRoom(client) }
         switch dice.number(in: 0..<100) {
-        case 0..<45: command(client, room)
+        case 0..<42: command(client, room)
+        case 42..<45: bringDeckAlong(to: room)
         case 45..<65: changeConnection(of: client, to: room)
         case 65..<75: if let wish = wishes.indices.last(where: { wishes[$0].key != nil }) { ask(wish) }
         case 75..<78: claimDeck(of: room)
@@ -104,6 +105,7 @@ extension World {
         guard !wish.attempts[attempt].isLost else { return }
         if wish.attempts[attempt].outcome != nil { truth.complain("wish \(number) is answered twice") }
         wish.attempts[attempt].outcome = outcome
+        compareDevice(of: number, outcome)
         truth.judge(
             Truth.Answer(
                 wish: number, command: wish.command, actor: wish.actor, key: wish.key, room: wish.room,

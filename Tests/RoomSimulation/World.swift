@@ -33,6 +33,8 @@ actor World {
     var clients: [Client] = []
     var rooms: [RoomID] = []
     var wishes: [Wish] = []
+    /// The devices that came back and sent their decks, by the number of the wish.
+    var devices: [Int: ReturnedDevice] = [:]
     /// Sessions that were ended, as far as their owners know.
     var endedSessions: [SessionID] = []
     /// Unanswered requests other than commands; a crashed server owes no answers.

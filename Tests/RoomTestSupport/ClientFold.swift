@@ -164,7 +164,7 @@ package struct ClientFold {
             playback = event.filter { ["entry", "track", "positionMs", "atMs"].contains($0.key) }
             playback["status"] = .string("playing")
             playback["startedBy"] = event["by"]
-            playback["startedAt"] = event["at"]
+            playback["startedAt"] = event["startedAt"] ?? event["at"]
             playback["startedSeq"] = event["seq"]
             playback["skipVotes"] = .integer(0)
         case "entryFinished":
@@ -172,7 +172,7 @@ package struct ClientFold {
             var entry = event.filter { ["entry", "track", "reason", "startedAt", "playedMs"].contains($0.key) }
             entry["title"] = track?["title"]
             entry["artist"] = track?["artist"]
-            entry["endedAt"] = event["at"]
+            entry["endedAt"] = event["endedAt"] ?? event["at"]
             self.set("history", Array(([entry] + self.objects("history")).prefix(50)))
             playback = ["status": .string("stopped")]
         case "playbackStopped": playback = ["status": .string("stopped")]

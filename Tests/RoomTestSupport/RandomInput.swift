@@ -81,7 +81,7 @@ package struct RandomInput {
         case 51: .resume
         case 52..<54: .seek(positionMs: position())
         case 54: .skip
-        case 55..<59: .finish(entry: entry(room))
+        case 55..<59: .finish(entry: entry(room), isMissing: random.once(in: 4))
         case 59..<63: .voteSkip(entry: entry(room))
         case 63: .countSkipVotes
         case 64: .syncDeck(deck(room))
@@ -100,13 +100,40 @@ package struct RandomInput {
     }
 
     private mutating func deck(_ room: RoomState) -> Deck {
+        if random.once(in: 2) { return offline(room) }
         let queue = (0..<Int.random(in: 0..<8, using: &random)).map { _ in item(room) }
-        guard !random.once(in: 4) else { return Deck(queue: queue, playback: .stopped) }
-        let at = Timestamp(
-            milliseconds: room.lastEventAt.milliseconds &- Int64.random(in: -9_000...9_000, using: &random))
+        let heard = random.once(in: 2) ? 0 : Int.random(in: 0..<4, using: &random)
+        let played = (0..<heard).map { _ in self.played(room) }
+        guard !random.once(in: 4) else { return Deck(played: played, queue: queue, playback: .stopped) }
         return Deck(
-            queue: queue,
-            playback: .onAir(item(room), isPaused: random.once(in: 2), positionMs: position(), at: at))
+            played: played, queue: queue,
+            playback: .onAir(
+                item(room), isPaused: random.once(in: 2), positionMs: position(), at: time(room),
+                startedAt: random.once(in: 2) ? nil : time(room), playedMs: random.once(in: 2) ? nil : position()))
+    }
+
+    private mutating func played(_ room: RoomState) -> Deck.Played {
+        Deck.Played(
+            item: item(room), startedAt: time(room), playedMs: random.once(in: 2) ? 0 : position(),
+            reason: random.pick(FinishReason.allCases, or: .ended), endedAt: random.once(in: 2) ? nil : time(room))
+    }
+
+    /// A time near the room's; now and then nonsense.
+    private mutating func time(_ room: RoomState) -> Timestamp {
+        if random.once(in: 20) { return Timestamp(milliseconds: random.pick([.min, -1, 0, .max], or: 0)) }
+        return Timestamp(
+            milliseconds: room.lastEventAt.milliseconds &- Int64.random(in: -9_000...9_000, using: &random))
+    }
+
+    /// The deck of a device that plays on without the room.
+    private mutating func offline(_ room: RoomState) -> Deck {
+        let end = room.lastEventAt
+        let free = room.onAir?.startedAt ?? room.history.first?.endedAt ?? room.createdAt
+        let since = Timestamp(milliseconds: Int64.random(in: free.milliseconds...end.milliseconds, using: &random))
+        let device = OfflineDevice(
+            knowing: room, since: since, until: end, steps: Int.random(in: 0..<12, using: &random),
+            tellsAll: random.once(in: 2), random: SeededRandom(seed: random.next()))
+        return device.deck
     }
 
     private mutating func item(_ room: RoomState) -> Deck.Item {

@@ -37,7 +37,7 @@ import Testing
         ("move", ["entry": "a positive integer", "to": "an integer"], [:]),
         ("play", [:], ["entry": "a positive integer"]),
         ("seek", ["positionMs": "an integer"], [:]),
-        ("finish", ["entry": "a positive integer"], [:]),
+        ("finish", ["entry": "a positive integer"], ["missing": "true or false"]),
         ("voteSkip", ["entry": "a positive integer"], [:]),
     ]
 
@@ -110,6 +110,34 @@ import Testing
         (
             #"{"queue":[],"playback":{"status":"paused","track":1,"positionMs":1,"atMs":"1"}}"#,
             "command.playback.atMs must be an integer"
+        ),
+        (
+            #"{"queue":[],"playback":{"status":"paused","track":1,"positionMs":1,"atMs":1,"startedAtMs":"1"}}"#,
+            "command.playback.startedAtMs must be an integer"
+        ),
+        (
+            #"{"queue":[],"playback":{"status":"paused","track":1,"positionMs":1,"atMs":1,"playedMs":1.5}}"#,
+            "command.playback.playedMs must be an integer"
+        ),
+        (#"{"played":{},"queue":[]}"#, "command.played must be an array"),
+        (#"{"played":[1],"queue":[]}"#, "command.played[0] must be an object"),
+        (#"{"played":[{}],"queue":[]}"#, "command.played[0].track must be given if and only if entry is not"),
+        (#"{"played":[{"track":1}],"queue":[]}"#, "command.played[0].reason must be ended or skipped"),
+        (
+            #"{"played":[{"track":1,"reason":"replaced"}],"queue":[]}"#,
+            "command.played[0].reason must be ended or skipped"
+        ),
+        (
+            #"{"played":[{"track":1,"reason":"ended"}],"queue":[]}"#,
+            "command.played[0].startedAtMs must be an integer"
+        ),
+        (
+            #"{"played":[{"track":1,"reason":"ended","startedAtMs":1}],"queue":[]}"#,
+            "command.played[0].playedMs must be an integer"
+        ),
+        (
+            #"{"played":[{"track":1,"reason":"ended","startedAtMs":1,"playedMs":1,"endedAtMs":"1"}],"queue":[]}"#,
+            "command.played[0].endedAtMs must be an integer"
         ),
     ])
     func `a deck that cannot be read is refused with the place`(fields: String, message: String) {

@@ -66,8 +66,36 @@ import Testing
         others.append(.addTracks([TrackInfo(source: "a", sourceID: "bc", title: "t", artist: "x")]))
         others.append(.addTracks([TrackInfo(source: "a", sourceID: "bc", title: "t", album: "x")]))
         others.append(.addTracks([TrackInfo(source: "a", sourceID: "bc", title: "t", durationMs: 0)]))
+        others += Self.decks.map(RoomCommand.syncDeck)
         let all = Sample.commands.map(\.command) + others
         #expect(Set(all.map(CommandJSON.fingerprint)).count == all.count)
+    }
+
+    /// Decks that differ in one value each.
+    private static var decks: [Deck] {
+        func played(
+            _ item: Deck.Item = .track(Sample.track(7)), _ startedAt: Int64 = 3, _ playedMs: Int64 = 1_000,
+            _ reason: FinishReason = .ended, endedAt: Int64? = nil
+        ) -> Deck.Played {
+            Deck.Played(
+                item: item, startedAt: Sample.time(startedAt), playedMs: playedMs, reason: reason,
+                endedAt: endedAt.map { Sample.time($0) })
+        }
+        let heard = [
+            [played()], [played(.entry(Sample.entry(7)))], [played(.track(Sample.track(8)))],
+            [played(.track(Sample.track(7)), 4)], [played(.track(Sample.track(7)), 3, 1_001)],
+            [played(.track(Sample.track(7)), 3, 1_000, .skipped)], [played(endedAt: 4)], [played(endedAt: 5)],
+            [played(), played()],
+        ]
+        func onAir(_ startedAt: Int64?, _ playedMs: Int64?) -> Deck.Playback {
+            .onAir(
+                .track(Sample.track(7)), isPaused: false, positionMs: 0, at: Sample.time(8),
+                startedAt: startedAt.map { Sample.time($0) }, playedMs: playedMs)
+        }
+        let playbacks = [onAir(nil, nil), onAir(1, nil), onAir(2, nil), onAir(nil, 1), onAir(nil, 2), onAir(1, 1)]
+        return heard.map { Deck(played: $0, queue: [], playback: .stopped) }
+            + playbacks.map { Deck(queue: [], playback: $0) }
+            + [0, 1].map { Deck(queue: [], playback: .stopped, known: Sample.entry($0)) }
     }
 
     @Test func `how a command was written makes no difference`() throws {

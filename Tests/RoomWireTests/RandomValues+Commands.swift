@@ -32,7 +32,7 @@ extension RandomValues {
         case .resume: .resume
         case .seek: .seek(positionMs: integer())
         case .skip: .skip
-        case .finish: .finish(entry: id())
+        case .finish: .finish(entry: id(), isMissing: bool())
         case .voteSkip: .voteSkip(entry: id())
         case .syncDeck: .syncDeck(deck())
         case .countSkipVotes: .countSkipVotes
@@ -58,9 +58,18 @@ extension RandomValues {
 
     private mutating func deck() -> Deck {
         Deck(
+            played: several { values in
+                Deck.Played(
+                    item: values.item(), startedAt: values.instant(), playedMs: values.integer(),
+                    reason: values.bool() ? .ended : .skipped, endedAt: values.maybe { $0.instant() })
+            },
             queue: several { $0.item() },
             playback: random.once(in: 3)
-                ? .stopped : .onAir(item(), isPaused: bool(), positionMs: integer(), at: instant()))
+                ? .stopped
+                : .onAir(
+                    item(), isPaused: bool(), positionMs: integer(), at: instant(), startedAt: maybe { $0.instant() },
+                    playedMs: maybe { $0.integer() }),
+            known: maybe { $0.id() })
     }
 
     private mutating func item() -> Deck.Item { bool() ? .track(id()) : .entry(id()) }

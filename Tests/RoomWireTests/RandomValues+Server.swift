@@ -35,16 +35,24 @@ extension RandomValues {
         case .entryRemoved: .entryRemoved(entry: id(), by: maybe { $0.id() }, why: maybe { $0.reason() })
         case .entryMoved: .entryMoved(entry: id(), index: count(), by: maybe { $0.id() })
         case .playbackStarted:
-            .playbackStarted(entry: id(), track: id(), positionMs: integer(), at: instant(), by: maybe { $0.id() })
-        case .playbackPaused: .playbackPaused(positionMs: integer(), at: instant(), by: maybe { $0.id() })
-        case .playbackResumed: .playbackResumed(positionMs: integer(), at: instant(), by: maybe { $0.id() })
-        case .playbackSeeked: .playbackSeeked(positionMs: integer(), at: instant(), by: maybe { $0.id() })
+            .playbackStarted(
+                entry: id(), track: id(), positionMs: integer(), at: instant(), by: maybe { $0.id() },
+                startedAt: maybe { $0.instant() }, playedMs: maybe { $0.integer() })
+        case .playbackPaused:
+            .playbackPaused(
+                positionMs: integer(), at: instant(), by: maybe { $0.id() }, playedMs: maybe { $0.integer() })
+        case .playbackResumed:
+            .playbackResumed(
+                positionMs: integer(), at: instant(), by: maybe { $0.id() }, playedMs: maybe { $0.integer() })
+        case .playbackSeeked:
+            .playbackSeeked(
+                positionMs: integer(), at: instant(), by: maybe { $0.id() }, playedMs: maybe { $0.integer() })
         case .playbackStopped: .playbackStopped(by: maybe { $0.id() })
         case .skipVoteCast: .skipVoteCast(entry: id(), by: id(), skipVotes: count())
         case .entryFinished:
             .entryFinished(
                 entry: id(), track: id(), reason: choice(), startedAt: instant(), playedMs: integer(),
-                by: maybe { $0.id() })
+                by: maybe { $0.id() }, endedAt: maybe { $0.instant() }, isMissing: bool())
         }
     }
 

@@ -146,7 +146,25 @@ enum Sample {
             "playbackStarted-server",
             .playbackStarted(entry: entry(1), track: track(1), positionMs: 0, at: time(8), by: nil)
         ),
+        (
+            "playbackStarted-offline",
+            .playbackStarted(
+                entry: entry(1), track: track(1), positionMs: 61_000, at: time(8), by: member(1), startedAt: time(3),
+                playedMs: 4_000)
+        ),
         ("playbackPaused", .playbackPaused(positionMs: 61_000, at: time(8), by: member(1))),
+        (
+            "playbackPaused-offline",
+            .playbackPaused(positionMs: 61_000, at: time(8), by: member(1), playedMs: 60_000)
+        ),
+        (
+            "playbackResumed-offline",
+            .playbackResumed(positionMs: 61_000, at: time(8), by: member(1), playedMs: 60_000)
+        ),
+        (
+            "playbackSeeked-offline",
+            .playbackSeeked(positionMs: 5_000, at: time(8), by: member(1), playedMs: 60_000)
+        ),
         ("playbackResumed", .playbackResumed(positionMs: 61_000, at: time(8), by: member(1))),
         ("playbackSeeked", .playbackSeeked(positionMs: 5_000, at: time(8), by: member(1))),
         ("playbackStopped", .playbackStopped(by: member(1))),
@@ -155,6 +173,18 @@ enum Sample {
         ("skipVoteCast", .skipVoteCast(entry: entry(1), by: member(2), skipVotes: 1)),
         ("entryFinished", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000, by: member(1))),
         ("entryFinished-server", finished(entry(1), track(1), startedSeconds: 1, playedMs: 7_000)),
+        (
+            "entryFinished-offline",
+            .entryFinished(
+                entry: entry(1), track: track(1), reason: .ended, startedAt: time(1), playedMs: 4_000, by: member(1),
+                endedAt: time(6))
+        ),
+        (
+            "entryFinished-missing",
+            .entryFinished(
+                entry: entry(1), track: track(1), reason: .skipped, startedAt: time(1), playedMs: 0, by: member(1),
+                isMissing: true)
+        ),
     ]
 
     private static var manyChanges: RoomChanges {
@@ -288,6 +318,7 @@ enum Sample {
         ("seek", .seek(positionMs: 61_000)),
         ("skip", .skip),
         ("finish", .finish(entry: entry(9))),
+        ("finish-missing", .finish(entry: entry(9), isMissing: true)),
         ("voteSkip", .voteSkip(entry: entry(9))),
         ("syncDeck", .syncDeck(Deck(queue: [], playback: .stopped))),
         (
@@ -303,6 +334,22 @@ enum Sample {
                 Deck(
                     queue: [],
                     playback: .onAir(.track(track(7)), isPaused: true, positionMs: 0, at: time(8))))
+        ),
+        (
+            "syncDeck-played",
+            .syncDeck(
+                Deck(
+                    played: [
+                        Deck.Played(
+                            item: .entry(entry(8)), startedAt: time(1), playedMs: 1_500, reason: .ended,
+                            endedAt: time(3)),
+                        Deck.Played(item: .track(track(7)), startedAt: time(3), playedMs: 1_000, reason: .skipped),
+                    ],
+                    queue: [.entry(entry(10))],
+                    playback: .onAir(
+                        .entry(entry(9)), isPaused: false, positionMs: 61_000, at: time(8), startedAt: time(4),
+                        playedMs: 4_000),
+                    known: entry(11)))
         ),
     ]
 

@@ -78,8 +78,8 @@ import Testing
             for member in try #require(value.object).members {
                 var changed = try #require(value.object)
                 changed.members.removeAll { $0.name == member.name }
-                // `true` is wrong for every field except two.
-                let wrong = ["locationCleared", "forget"].contains(member.name) ? "1" : "true"
+                // `true` is wrong for every field except three.
+                let wrong = ["locationCleared", "forget", "missing"].contains(member.name) ? "1" : "true"
                 changed.members.append(.init(name: member.name, value: try JSONValue(parsing: Array(wrong.utf8))))
                 #expect(throws: StoredEventFault.self, "\(name) \(member.name)") {
                     try EventJSON.decodeLog(type: type, seq: 8, at: 1, payload: JSONValue.object(changed).text)

@@ -14,6 +14,11 @@ const EFFECTS = {
   'entryEnqueued-server': [queue, (s) => { s.queue.unshift({ entry: 1, track: 1 }); }],
   'entryEnqueued-votes': [queue, (s) => { s.queue.unshift({ entry: 1, track: 1 }); }],
   entryEnqueued: [queue, (s) => { s.queue.unshift({ entry: 1, track: 1, addedBy: 1 }); }],
+  'entryFinished-missing': [playback | history, (s) => { finished(s); s.history[0].playedMs = 0; }],
+  'entryFinished-offline': [playback | history, (s) => {
+    finished(s);
+    Object.assign(s.history[0], { reason: 'ended', playedMs: 4000, endedAt: 1732200006000 });
+  }],
   'entryFinished-server': [playback | history, finished],
   entryFinished: [playback | history, finished],
   entryMoved: [0, () => {}],
@@ -35,9 +40,17 @@ const EFFECTS = {
   'memberUnbanned-reason': [0, () => {}],
   'memberUnbanned-server': [0, () => {}],
   memberUnbanned: [0, () => {}],
+  'playbackPaused-offline': [playback, (s) => {
+    Object.assign(s.playback, { status: 'paused', positionMs: 61000, atMs: at });
+  }],
   playbackPaused: [playback, (s) => { Object.assign(s.playback, { status: 'paused', positionMs: 61000, atMs: at }); }],
+  'playbackResumed-offline': [playback, (s) => { Object.assign(s.playback, { positionMs: 61000, atMs: at }); }],
   playbackResumed: [playback, (s) => { Object.assign(s.playback, { positionMs: 61000, atMs: at }); }],
+  'playbackSeeked-offline': [playback, (s) => { Object.assign(s.playback, { positionMs: 5000, atMs: at }); }],
   playbackSeeked: [playback, (s) => { Object.assign(s.playback, { positionMs: 5000, atMs: at }); }],
+  'playbackStarted-offline': [queue | playback, (s) => {
+    Object.assign(started(s), { startedBy: 1, startedAt: 1732200003000, positionMs: 61000 });
+  }],
   'playbackStarted-server': [queue | playback, (s) => { started(s); }],
   playbackStarted: [queue | playback, (s) => { started(s).startedBy = 1; }],
   'playbackStopped-server': [playback, (s) => { s.playback = { status: 'stopped' }; }],

@@ -527,28 +527,30 @@ enum APIDescription {
         "PlaybackStarted":{"type":"object","required":["seq","at","type","entry","track","positionMs","atMs"],"prope\#
         rties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"cons\#
         t":"playbackStarted"},"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/schemas/N\#
-        umber"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"\#
-        },"by":{"$ref":"#/components/schemas/Number"}}},
+        umber"},"startedAt":{"$ref":"#/components/schemas/Time"},"positionMs":{"$ref":"#/components/schemas/Millisec\#
+        onds"},"atMs":{"$ref":"#/components/schemas/Time"},"playedMs":{"$ref":"#/components/schemas/Milliseconds"},"\#
+        by":{"$ref":"#/components/schemas/Number"}}},
         "PlaybackPaused":{"type":"object","required":["seq","at","type","positionMs","atMs"],"properties":{"seq":{"$\#
         ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackPause\#
-        d"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"},"b\#
-        y":{"$ref":"#/components/schemas/Number"}}},
+        d"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"},"p\#
+        layedMs":{"$ref":"#/components/schemas/Milliseconds"},"by":{"$ref":"#/components/schemas/Number"}}},
         "PlaybackResumed":{"type":"object","required":["seq","at","type","positionMs","atMs"],"properties":{"seq":{"\#
         $ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackResu\#
         med"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"},\#
-        "by":{"$ref":"#/components/schemas/Number"}}},
+        "playedMs":{"$ref":"#/components/schemas/Milliseconds"},"by":{"$ref":"#/components/schemas/Number"}}},
         "PlaybackSeeked":{"type":"object","required":["seq","at","type","positionMs","atMs"],"properties":{"seq":{"$\#
         ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackSeeke\#
-        d"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"},"b\#
-        y":{"$ref":"#/components/schemas/Number"}}},
+        d"},"positionMs":{"$ref":"#/components/schemas/Milliseconds"},"atMs":{"$ref":"#/components/schemas/Time"},"p\#
+        layedMs":{"$ref":"#/components/schemas/Milliseconds"},"by":{"$ref":"#/components/schemas/Number"}}},
         "PlaybackStopped":{"type":"object","required":["seq","at","type"],"properties":{"seq":{"$ref":"#/components/\#
         schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"type":{"const":"playbackStopped"},"by":{"$ref":"\#
         #/components/schemas/Number"}}},
         "EntryFinished":{"type":"object","required":["seq","at","type","entry","track","reason","startedAt","playedM\#
         s"],"properties":{"seq":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Time"},"ty\#
         pe":{"const":"entryFinished"},"entry":{"$ref":"#/components/schemas/Number"},"track":{"$ref":"#/components/s\#
-        chemas/Number"},"reason":{"enum":["ended","skipped","replaced"]},"startedAt":{"$ref":"#/components/schemas/T\#
-        ime"},"playedMs":{"$ref":"#/components/schemas/Milliseconds"},"by":{"$ref":"#/components/schemas/Number"}}},
+        chemas/Number"},"reason":{"enum":["ended","skipped","replaced"]},"missing":{"const":true},"startedAt":{"$ref\#
+        ":"#/components/schemas/Time"},"endedAt":{"$ref":"#/components/schemas/Time"},"playedMs":{"$ref":"#/componen\#
+        ts/schemas/Milliseconds"},"by":{"$ref":"#/components/schemas/Number"}}},
         "Withdrawal":{"description":"The votes of a track after one of its voters has left.","type":"object","requir\#
         ed":["track","votes"],"properties":{"track":{"$ref":"#/components/schemas/Number"},"votes":{"$ref":"#/compon\#
         ents/schemas/Count"},"requestedSeq":{"$ref":"#/components/schemas/Number"}}},
@@ -579,8 +581,9 @@ enum APIDescription {
         d"},{"$ref":"#/components/schemas/KickCommand"},{"$ref":"#/components/schemas/AddTracksCommand"},{"$ref":"#/\#
         components/schemas/RemoveTracksCommand"},{"$ref":"#/components/schemas/SetWaveformCommand"},{"$ref":"#/compo\#
         nents/schemas/TrackCommand"},{"$ref":"#/components/schemas/EnqueueCommand"},{"$ref":"#/components/schemas/En\#
-        tryCommand"},{"$ref":"#/components/schemas/MoveCommand"},{"$ref":"#/components/schemas/PlayCommand"},{"$ref"\#
-        :"#/components/schemas/SeekCommand"},{"$ref":"#/components/schemas/SyncDeckCommand"}]},
+        tryCommand"},{"$ref":"#/components/schemas/FinishCommand"},{"$ref":"#/components/schemas/MoveCommand"},{"$re\#
+        f":"#/components/schemas/PlayCommand"},{"$ref":"#/components/schemas/SeekCommand"},{"$ref":"#/components/sch\#
+        emas/SyncDeckCommand"}]},
         "BareCommand":{"type":"object","required":["type"],"properties":{"type":{"enum":["leave","pause","resume","s\#
         kip"]}}},
         "JoinCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"join"},"name":{"$ref":"#/c\#
@@ -620,8 +623,10 @@ enum APIDescription {
         "track":{"$ref":"#/components/schemas/Number"}}},
         "EnqueueCommand":{"type":"object","required":["type","track"],"properties":{"type":{"const":"enqueue"},"trac\#
         k":{"$ref":"#/components/schemas/Number"},"at":{"$ref":"#/components/schemas/Count"}}},
-        "EntryCommand":{"type":"object","required":["type","entry"],"properties":{"type":{"enum":["dequeue","finish"\#
-        ,"voteSkip"]},"entry":{"$ref":"#/components/schemas/Number"}}},
+        "EntryCommand":{"type":"object","required":["type","entry"],"properties":{"type":{"enum":["dequeue","voteSki\#
+        p"]},"entry":{"$ref":"#/components/schemas/Number"}}},
+        "FinishCommand":{"type":"object","required":["type","entry"],"properties":{"type":{"const":"finish"},"entry"\#
+        :{"$ref":"#/components/schemas/Number"},"missing":{"type":"boolean"}}},
         "MoveCommand":{"type":"object","required":["type","entry","to"],"properties":{"type":{"const":"move"},"entry\#
         ":{"$ref":"#/components/schemas/Number"},"to":{"$ref":"#/components/schemas/Count"}}},
         "PlayCommand":{"type":"object","required":["type"],"properties":{"type":{"const":"play"},"entry":{"$ref":"#/\#
@@ -629,11 +634,20 @@ enum APIDescription {
         "SeekCommand":{"type":"object","required":["type","positionMs"],"properties":{"type":{"const":"seek"},"posit\#
         ionMs":{"type":"integer","minimum":0,"maximum":604800000}}},
         "SyncDeckCommand":{"type":"object","required":["type","queue","playback"],"properties":{"type":{"const":"syn\#
-        cDeck"},"queue":{"type":"array","maxItems":500,"items":{"$ref":"#/components/schemas/DeckItem"}},"playback":\#
-        {"oneOf":[{"$ref":"#/components/schemas/Silence"},{"type":"object","required":["status","positionMs","atMs"]\#
-        ,"properties":{"status":{"enum":["playing","paused"]},"track":{"$ref":"#/components/schemas/Number"},"entry"\#
-        :{"$ref":"#/components/schemas/Number"},"positionMs":{"type":"integer","minimum":0,"maximum":604800000},"atM\#
-        s":{"$ref":"#/components/schemas/Time"}},"oneOf":[{"required":["track"]},{"required":["entry"]}]}]}}},
+        cDeck"},"played":{"type":"array","maxItems":200,"items":{"$ref":"#/components/schemas/PlayedItem"}},"queue":\#
+        {"type":"array","maxItems":500,"items":{"$ref":"#/components/schemas/DeckItem"}},"known":{"type":"integer","\#
+        minimum":0,"maximum":9007199254740991,"description":"The greatest number of an entry that the device knows. \#
+        Waiting entries with greater ones stay."},"playback":{"oneOf":[{"$ref":"#/components/schemas/Silence"},{"typ\#
+        e":"object","required":["status","positionMs","atMs"],"properties":{"status":{"enum":["playing","paused"]},"\#
+        track":{"$ref":"#/components/schemas/Number"},"entry":{"$ref":"#/components/schemas/Number"},"positionMs":{"\#
+        type":"integer","minimum":0,"maximum":604800000},"atMs":{"$ref":"#/components/schemas/Time"},"startedAtMs":{\#
+        "$ref":"#/components/schemas/Time"},"playedMs":{"$ref":"#/components/schemas/Milliseconds"}},"oneOf":[{"requ\#
+        ired":["track"]},{"required":["entry"]}]}]}}},
+        "PlayedItem":{"description":"A song that the device has played and ended.","type":"object","required":["star\#
+        tedAtMs","playedMs","reason"],"properties":{"track":{"$ref":"#/components/schemas/Number"},"entry":{"$ref":"\#
+        #/components/schemas/Number"},"startedAtMs":{"$ref":"#/components/schemas/Time"},"playedMs":{"$ref":"#/compo\#
+        nents/schemas/Milliseconds"},"reason":{"enum":["ended","skipped"]},"endedAtMs":{"$ref":"#/components/schemas\#
+        /Time"}},"oneOf":[{"required":["track"]},{"required":["entry"]}]},
         "DeckItem":{"type":"object","properties":{"track":{"$ref":"#/components/schemas/Number"},"entry":{"$ref":"#/\#
         components/schemas/Number"}},"oneOf":[{"required":["track"]},{"required":["entry"]}]}
         }

@@ -20,6 +20,8 @@ const policy = window.trustedTypes?.createPolicy('backline', {
 const RELOAD_EVERY_MS = 30_000;
 /** The page is installable, and what errors need is there, when it has been shown for so long. */
 const SETTLED_MS = 10_000;
+/** A worker that could not be loaded is asked for again after this time. */
+const INSTALL_AGAIN_MS = 60_000;
 
 const modules = await all([
   import('./text/en.js'), import('./view/dom.js'), import('./wire/http.js'), import('./wire/socket.js'),
@@ -464,21 +466,29 @@ await show();
 
 // -- Once the page has settled: errors' views, the manifest, the worker
 
-setTimeout(async () => {
+setTimeout(() => {
   prepare();
   document.head.append(Object.assign(document.createElement('link'), { rel: 'manifest', href: '/manifest.webmanifest' }));
+  installWorker();
+}, SETTLED_MS);
+
+/** Installs what shows the page without a network; tries again where there is none now. */
+async function installWorker() {
   try {
     if (!navigator.serviceWorker) return;
     await navigator.serviceWorker.register(app.scriptURL('/service-worker.js'));
     const { active } = await navigator.serviceWorker.ready;
     active?.postMessage({ type: 'keep', urls: performance.getEntriesByType('resource').map((entry) => entry.name) });
   } catch (error) {
-    if (!(error instanceof DOMException && error.name === 'SecurityError')) return;
+    if (!(error instanceof DOMException && error.name === 'SecurityError')) {
+      setTimeout(installWorker, INSTALL_AGAIN_MS);
+      return;
+    }
     app.workerRefused = true;
     if (!preferences.get('workerRefused')) app.toast(t.link.worker, { seconds: 12 });
     preferences.set('workerRefused', true);
   }
-}, SETTLED_MS);
+}
 
 // For the tests of the page, which read the room as it is here.
 export { app };

@@ -118,6 +118,7 @@ export type TracksAdded = E<'tracksAdded', { tracks: (TrackInfo & { track: numbe
 export type Jump = E<'playbackPaused' | 'playbackResumed' | 'playbackSeeked', {
   positionMs: number;
   atMs: number;
+  playedMs?: number;
   by?: number;
 }>;
 export type EntryFinished = E<'entryFinished', {
@@ -127,6 +128,7 @@ export type EntryFinished = E<'entryFinished', {
   startedAt: number;
   playedMs: number;
   endedAt?: number;
+  missing?: true;
   by?: number;
 }>;
 
@@ -155,7 +157,7 @@ export type RoomEvent =
   | E<'entryRemoved', { entry: number; by?: number; why?: Why }>
   | E<'entryMoved', { entry: number; index: number; by?: number }>
   | E<'playbackStarted', {
-    entry: number; track: number; positionMs: number; atMs: number; by?: number; startedAt?: number; playedMs?: number;
+    entry: number; track: number; startedAt?: number; positionMs: number; atMs: number; playedMs?: number; by?: number;
   }>
   | Jump
   | E<'playbackStopped', { by?: number }>
