@@ -162,10 +162,14 @@ test('comments of any length are no packets of music', async () => {
 });
 
 test('files that end anywhere: no throw but a refusal, no hang, bounded reads', async () => {
-  for (const name of ['vbr.mp3', 'front.m4a', 'music.m4a', 'pieces.mp4', 'old.mov', 'music.flac', 'music.ogg', 'music.opus', 's24.wav', 'rf64.wav']) {
+  // How long the headers of each file are, with a packet or two.
+  const headers = {
+    'vbr.mp3': 1500, 'front.m4a': 4500, 'music.m4a': 100, 'pieces.mp4': 2500, 'old.mov': 100, 'music.flac': 600, 'music.ogg': 4600,
+    'music.opus': 1000, 's24.wav': 200, 'rf64.wav': 200,
+  };
+  for (const [name, most] of Object.entries(headers)) {
     const bytes = bytesOf(name);
-    // Cut after these bytes, so that each header is looked at, and not all the music behind it each time.
-    for (const part of beginnings(bytes.subarray(0, 12_000), name.endsWith('wav') ? 300 : name === 'front.m4a' ? 4500 : 2500, 20)) await examine(part, name);
+    for (const part of beginnings(bytes.subarray(0, 12_000), most, 20)) await examine(part, name);
     if (name !== 'music.m4a') continue;
     // What tells of the music stands at its end.
     const from = bytes.length - 3500;

@@ -8,7 +8,21 @@ const MOST_CHUNKS = 1000;
 /** Samples that are converted at once. */
 const BLOCK = 8192;
 const MOST_CHANNELS = 32;
-const [PCM, FLOAT, EXTENSIBLE] = [1, 3, 0xfffe];
+const EXTENSIBLE = 0xfffe;
+
+/**
+ * How a sample is read, by its kind (1 whole numbers, 3 fractions) and its bytes.
+ *
+ * @type {Record<string, (view: DataView, at: number) => number>}
+ */
+const READERS = {
+  '1 1': (view, at) => view.getUint8(at) / 128 - 1,
+  '1 2': (view, at) => view.getInt16(at, true) / 2 ** 15,
+  '1 3': (view, at) => (view.getUint16(at, true) + view.getInt8(at + 2) * 65536) / 2 ** 23,
+  '1 4': (view, at) => view.getInt32(at, true) / 2 ** 31,
+  '3 4': (view, at) => view.getFloat32(at, true),
+  '3 8': (view, at) => view.getFloat64(at, true),
+};
 
 /**
  * The samples of a WAV.
@@ -23,7 +37,7 @@ export async function wav(window, from) {
   for (let at = from + 12, chunks = 0; ; chunks += 1) {
     const head = await window.at(at, 24), name = latin(head, 0, 4);
     if (head.length < 8 || chunks > MOST_CHUNKS) throw new Refused('format');
-    let size = little(head, 4, 4);
+    const size = little(head, 4, 4);
     if (name === 'ds64') data = little(head, 16, 8);
     if (name === 'fmt ') format = await window.at(at + 8, Math.min(size, 40));
     // A length of all ones: it stands in `ds64`, or nobody knew.
@@ -42,21 +56,10 @@ export async function wav(window, from) {
 function samples(window, format, at, size) {
   const kind = little(format, 0, 2), channels = little(format, 2, 2), rate = little(format, 4, 4), align = little(format, 12, 2);
   const code = kind === EXTENSIBLE && format.length >= 26 ? little(format, 24, 2) : kind;
-  const width = align / channels, name = `${code} ${width}`;
+  const width = align / channels, value = READERS[`${code} ${width}`];
   if (format.length < 16 || !(channels >= 1 && channels <= MOST_CHANNELS && rate >= 1000 && rate <= 768_000)) throw new Refused('format');
-  const known = [`${PCM} 1`, `${PCM} 2`, `${PCM} 3`, `${PCM} 4`, `${FLOAT} 4`, `${FLOAT} 8`];
-  if (!known.includes(name)) throw new Refused('codec');
+  if (!value) throw new Refused('codec');
   const frames = Math.floor(Math.min(size, window.size - at) / align);
-
-  /** @type {(view: DataView, offset: number) => number} */
-  const value = {
-    [known[0]]: (/** @type {DataView} */ view, /** @type {number} */ offset) => view.getUint8(offset) / 128 - 1,
-    [known[1]]: (/** @type {DataView} */ view, /** @type {number} */ offset) => view.getInt16(offset, true) / 2 ** 15,
-    [known[2]]: (/** @type {DataView} */ view, /** @type {number} */ offset) => (view.getUint16(offset, true) + view.getInt8(offset + 2) * 65536) / 2 ** 23,
-    [known[3]]: (/** @type {DataView} */ view, /** @type {number} */ offset) => view.getInt32(offset, true) / 2 ** 31,
-    [known[4]]: (/** @type {DataView} */ view, /** @type {number} */ offset) => view.getFloat32(offset, true),
-    [known[5]]: (/** @type {DataView} */ view, /** @type {number} */ offset) => view.getFloat64(offset, true),
-  }[name];
 
   async function* blocks() {
     for (let done = 0; done < frames;) {
