@@ -10,6 +10,7 @@ import wires
 from test_deck import hears, is_silent, logged, opened, start, until
 
 SECONDS = 60
+"""The length of the song: longer than a test."""
 
 
 def frames(page):
