@@ -52,7 +52,7 @@ def expect_one_sounds(playing, silent):
 
 def expect_nothing_twice(room):
     entries = [song["entry"] for song in logged(room)]
-    starts = [event["entry"] for event in room.mina.events(room.id) if event["type"] == "entryStarted"]
+    starts = [event["entry"] for event in room.mina.events(room.id) if event["type"] == "playbackStarted"]
     assert len(set(entries)) == len(entries) and len(set(starts)) == len(starts), (entries, starts)
 
 
