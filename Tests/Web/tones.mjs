@@ -41,7 +41,7 @@ const MUSIC = (seconds, rate = 44_100, channels = 2, level = 1) => {
 /** How each file is made. `from` is another one. */
 const RECIPES = {
   'music.wav': (to) => ffmpeg(...MUSIC(6.17), '-c:a', 'pcm_s16le', to),
-  'surround.wav': (to) => ffmpeg(...MUSIC(4, 48_000, 6), '-c:a', 'pcm_s16le', to),
+  'surround.wav': (to) => ffmpeg(...MUSIC(2, 48_000, 6), '-c:a', 'pcm_s16le', to),
   'silence.wav': (to) => ffmpeg('-f', 'lavfi', '-i', 'anullsrc=r=44100:cl=stereo', '-t', '3', to),
   'mono.wav': (to) => ffmpeg('-i', tone('music.wav'), '-ac', '1', to),
   'u8.wav': (to) => ffmpeg('-i', tone('music.wav'), '-c:a', 'pcm_u8', to),
@@ -69,7 +69,7 @@ const RECIPES = {
   'mp3.mp4': (to) => ffmpeg('-i', tone('plain.mp3'), '-c', 'copy', to),
   'alac.m4a': (to) => ffmpeg('-i', tone('music.wav'), '-c:a', 'alac', to),
   'music.flac': (to) => run('flac', ['--silent', '-5', '-o', to, tone('music.wav')]),
-  'fine.flac': (to) => ffmpeg(...MUSIC(3, 96_000), '-c:a', 'flac', '-sample_fmt', 's32', '-bits_per_raw_sample', '24', to),
+  'fine.flac': (to) => ffmpeg(...MUSIC(2, 96_000), '-c:a', 'flac', '-sample_fmt', 's32', '-bits_per_raw_sample', '24', to),
   'surround.flac': (to) => run('flac', ['--silent', '-5', '-o', to, tone('surround.wav')]),
   'surround.m4a': (to) => ffmpeg('-i', tone('surround.wav'), '-c:a', 'aac', '-b:a', '256k', to),
   'surround.opus': (to) => run('opusenc', ['--quiet', '--bitrate', '256', tone('surround.wav'), to]),
@@ -131,9 +131,11 @@ export function columns(channels) {
   const n = channels[0].length, result = new Uint8Array(2048);
   for (let i = 0; i < 1024; i += 1) {
     const from = Math.floor((i * n) / 1024), to = Math.max(from + 1, Math.floor(((i + 1) * n) / 1024));
-    const samples = channels.flatMap((one) => [...one.subarray(from, to)]);
-    const peak = samples.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-    const rms = Math.sqrt(samples.reduce((sum, x) => sum + x * x, 0) / samples.length);
+    let peak = 0, sum = 0;
+    for (const one of channels) {
+      for (const x of one.subarray(from, to)) [peak, sum] = [Math.max(peak, Math.abs(x)), sum + x * x];
+    }
+    const rms = Math.sqrt(sum / (to - from) / channels.length);
     result[i] = Math.min(255, Math.round(255 * peak));
     result[1024 + i] = Math.min(255, Math.round(255 * rms));
   }
