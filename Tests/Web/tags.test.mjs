@@ -44,6 +44,9 @@ test('what programs write is read: every format, with its duration', async () =>
   for (const name of ['late.m4a', 'early.m4a']) await expect(file(name), { format: 'mp4', durationMs: LENGTH, within: 25, ...SONG });
   await expect(file('film.mp4'), { format: 'mp4', durationMs: LENGTH, within: 60, ...SONG });
   await expect(file('pieces.mp4'), { format: 'mp4', ...SONG });
+  for (const [name, codec] of [['late.m4a', 'mp4a'], ['lossless.m4a', 'alac'], ['flac.mp4', 'fLaC'], ['opus.mp4', 'Opus'], ['film.mp4', 'mp4a'], ['info.wav', undefined]]) {
+    assert.equal((await tagsOf(file(name))).codec, codec, name);
+  }
   await expect(file('tagged.flac'), { format: 'flac', durationMs: LENGTH, ...SONG });
   await expect(file('plain.flac'), { format: 'flac', durationMs: LENGTH });
   await expect(file('tagged.ogg'), { format: 'vorbis', durationMs: LENGTH, ...SONG });

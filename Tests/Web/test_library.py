@@ -55,7 +55,7 @@ ROOT = """async files => {
 def music(tmp_path_factory):
     """A folder with files of all formats."""
     folder = tmp_path_factory.mktemp("music")
-    names = [*FILES, "cbr.mp3", "film.ogg", "other.ogg", "pieces.mp4"]
+    names = [*FILES, "cbr.mp3", "other.ogg", "pieces.mp4", "lossless.m4a", "flac.mp4", "opus.mp4"]
     subprocess.run(["node", HERE / "tagged-files.mjs", folder, *names], check=True, timeout=120)
     return folder
 
@@ -265,6 +265,54 @@ def test_copies_stay_within_the_budget(visit, house, music, tmp_path):
     assert page.evaluate("async () => Promise.all([...library.songs.values()].map(async song => (await library.file(song)).size))") == [size] * 3
 
 
+def test_a_folder_that_is_added_again_has_its_new_files(visit, house, music):
+    page = home(visit, house)
+    page.evaluate(ROOT, {f"{number}.mp3": encoded(numbered(music, number)) for number in range(3)})
+    (copied,) = add(page, [music / "cbr.mp3"])["ids"]
+    assert page.evaluate("id => library.keep(id)", copied) is True
+    page.evaluate("async () => library.add([root])")
+    # One has other tags now, and is as long as before; one has a new name; one that was copied is there as well.
+    page.evaluate(ROOT, {"1.mp3": encoded(numbered(music, 7)), "new.mp3": encoded(numbered(music, 2)),
+                         "copied.mp3": encoded((music / "cbr.mp3").read_bytes())})
+    page.evaluate("() => root.removeEntry('2.mp3')")
+    for _ in range(2):
+        again(page)
+        page.evaluate("async () => library.add([await (await navigator.storage.getDirectory()).getDirectoryHandle('music')])")
+        assert page.evaluate("() => [...library.songs.values()].map(song => `${song.title} ${song.name} ${song.kept}`).sort()") == [
+            "Song 0000 0.mp3 handle", "Song 0002 new.mp3 handle", "Song 0007 1.mp3 handle", "copied copied.mp3 handle"]
+        assert page.evaluate("() => Promise.all([...library.songs.values()].map(song => why(library.file(song))))") == [
+            page.evaluate("song => `${song.name} ${song.size} audio/mpeg`", song) for song in page.evaluate("() => [...library.songs.values()]")]
+    assert page.evaluate("() => library.state.bytes") == 0
+    # One handle for one folder, and no copy of what has a handle.
+    assert page.evaluate("""() => new Promise(resolve => {
+        indexedDB.open('backline-library').onsuccess = event => {
+            const database = event.target.result, asked = database.transaction('roots').objectStore('roots').count();
+            asked.onsuccess = () => { database.close(); resolve(asked.result); };
+        };
+    })""") == 1
+    assert page.evaluate("""async () => {
+        const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('backline-library');
+        for await (const name of folder.keys()) return name;
+    }""") is None
+
+
+def test_a_copy_that_is_gone_is_made_again(visit, house, music):
+    page = home(visit, house)
+    (id,) = add(page, [music / "tagged.flac"])["ids"]
+    assert page.evaluate("id => library.keep(id)", id) is True
+    page.evaluate("id => library.remember(id, {lufs: -9})", id)
+    again(page)
+    page.evaluate("async id => (await (await navigator.storage.getDirectory()).getDirectoryHandle('backline-library')).removeEntry(id)", id)
+    assert page.evaluate("id => why(library.file(library.songs.get(id)))", id) == "gone"
+    assert page.evaluate("() => [library.songs.size, library.state.bytes]") == [0, 0]
+    again(page)
+    assert page.evaluate("() => library.songs.size") == 0
+    add(page, [music / "tagged.flac"])
+    assert page.evaluate("async id => [await library.keep(id), library.songs.get(id).lufs]", id) == [True, -9]
+    again(page)
+    assert page.evaluate("id => why(library.file(library.songs.get(id)))", id).startswith("tagged.flac ")
+
+
 def test_a_browser_that_keeps_nothing_still_plays(visit, house, music):
     page = visit(house, "/")
     page.evaluate("""() => {
@@ -322,8 +370,14 @@ def test_pictures_and_old_texts_by_the_browsers_own_decoders(visit, house, music
     # Where no header tells, the browser is asked: a film in pieces; two streams behind each other.
     assert abs(page.evaluate("bytes => library.add([new File([Uint8Array.from(atob(bytes), one => one.charCodeAt(0))], 'x')]).then(({songs}) => songs[0].durationMs)",
                              encoded((music / "pieces.mp4").read_bytes())) - 3000) < 60
+    # The browser is asked whether it plays the sound of an MP4; it is one that knows no ALAC.
+    assert page.evaluate("() => new Audio().canPlayType('audio/mp4; codecs=\"alac\"')") == ""
+    sounds = add(page, [music / name for name in ("lossless.m4a", "flac.mp4", "opus.mp4")])
+    assert sounds["skipped"] == [{"name": "lossless.m4a", "why": "format"}]
+    assert [song["format"] for song in sounds["songs"]] == ["mp4", "mp4"]
     chained = encoded((music / "tagged.ogg").read_bytes() + (music / "other.ogg").read_bytes())
-    print("chained:", page.evaluate("bytes => library.add([new File([Uint8Array.from(atob(bytes), one => one.charCodeAt(0))], 'x')]).then(({songs}) => songs[0].durationMs)", chained))
+    assert page.evaluate("bytes => library.add([new File([Uint8Array.from(atob(bytes), one => one.charCodeAt(0))], 'x')]).then(({songs}) => songs[0].durationMs)",
+                         chained) >= 3000
 
 
 def test_a_track_is_found_by_its_names_where_its_file_is_another(visit, house, music):
@@ -349,6 +403,28 @@ def test_what_is_dropped_is_taken(visit, house, music):
         return songs.map(song => song.name);
     }""")
     assert dropped == ["latin.mp3", "tagged.ogg"]
+
+
+def test_dropped_folders_of_browsers_without_handles_are_walked(visit, house, music):
+    page = home(visit, house)
+    # Such a browser gives entries, and of a folder at most a hundred at once.
+    taken = page.evaluate("""async bytes => {
+        const music = Uint8Array.from(atob(bytes), one => one.charCodeAt(0));
+        const file = name => ({name, isFile: true, isDirectory: false,
+            file: done => done(new File([music, new TextEncoder().encode(name)], name))});
+        const folder = (name, entries) => ({name, isFile: false, isDirectory: true, createReader: () => {
+            const left = [...entries];
+            return {readEntries: done => setTimeout(() => done(left.splice(0, 100)))};
+        }});
+        const broken = {name: 'b', isFile: false, isDirectory: true, createReader: () => ({readEntries: (_, failed) => failed(new DOMException('', 'NotFoundError'))})};
+        const gone = {...file('gone.mp3'), file: (_, failed) => failed(new DOMException('', 'NotFoundError'))};
+        const many = Array.from({length: 150}, (_, i) => file(`${i}.mp3`));
+        const all = folder('all', [folder('deep', many), file('.hidden.mp3'), file('cover.png'), broken, gone, file('a.mp3')]);
+        const {songs, skipped} = await library.add([all, file('last.mp3')]);
+        return {count: songs.length, names: [songs[0].name, ...songs.slice(-3).map(song => song.name)], skipped, kept: songs[0].kept};
+    }""", encoded((music / "cbr.mp3").read_bytes()))
+    assert taken == {"count": 152, "names": ["a.mp3", "148.mp3", "149.mp3", "last.mp3"], "kept": "memory",
+                     "skipped": [{"name": "gone.mp3", "why": "unreadable"}]}
 
 
 def test_the_picker_falls_back_to_an_element(visit, house, music):

@@ -101,7 +101,8 @@ export class Library {
    * @param {Item[] | Promise<Item[]>} items
    * @param {{ signal?: AbortSignal, progress?: (now: { done: number, total: number, name: string }) => void }} options
    *   `total` grows while folders are walked
-   * @returns {Promise<{ songs: Song[], skipped: Skipped[], cancelled: boolean }>} what was added before it was cancelled stays
+   * @returns {Promise<{ songs: Song[], skipped: Skipped[], cancelled: boolean }>} what was added before it was cancelled stays;
+   *   rejects where what reads tags cannot be loaded
    */
   async add(items, { signal, progress } = {}) {
     /** @type {Map<string, Song>} */
@@ -181,6 +182,7 @@ export class Library {
    * @returns {Promise<File>} with the song's name and type; rejects with a `FileProblem`
    */
   async file(song) {
+    const { permission } = this.#places;
     try {
       const file = await this.#places.open(song);
       if (file.size !== song.size) throw new FileProblem('changed');
@@ -188,10 +190,15 @@ export class Library {
       await file.slice(0, 1).arrayBuffer();
       return typed(file, song);
     } catch (error) {
-      if (error instanceof FileProblem && error.why === 'permission') this.onChange?.();
-      if (error instanceof FileProblem) throw error;
       const { name } = /** @type {DOMException} */ (error);
-      throw new FileProblem(/^(NotAllowed|Security)Error$/.test(name) ? 'permission' : name === 'NotReadableError' ? 'changed' : 'gone');
+      const problem = error instanceof FileProblem ? error
+        : new FileProblem(/^(NotAllowed|Security)Error$/.test(name) ? 'permission' : name === 'NotReadableError' ? 'changed' : 'gone');
+      // A copy that the browser, or another tab, has removed.
+      const isLost = problem.why === 'gone' && song.kept === 'opfs';
+      if (isLost) await this.#release(song);
+      // Told once: who hears it may open files.
+      if (isLost || permission !== this.#places.permission) this.onChange?.();
+      throw problem;
     }
   }
 

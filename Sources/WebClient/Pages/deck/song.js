@@ -51,15 +51,16 @@ async function idOf(size, head, tail) {
  * @param {() => Promise<File>} open
  * @param {string} name
  * @param {(sourceId: string) => Song | undefined} known  what was found out of a file before
- * @returns {Promise<Song | Why>}
+ * @returns {Promise<Song | Why>} rejects where what reads tags cannot be loaded
  */
 export async function readSong(open, name, known) {
+  const { readTags } = await tags();
   try {
     const file = await open(), source = sourceOf(file, name);
     if (!file.size) return 'empty';
     if (file.size > LARGEST_FILE) return 'large';
     const head = await source.read(0, EDGE), tail = await source.read(file.size - EDGE, EDGE);
-    const { format, codec = 'mp4a', picture, ...said } = await (await tags()).readTags({
+    const { format, codec = 'mp4a', picture, ...said } = await readTags({
       ...source,
       read: async (offset, length) => offset + length <= head.length ? head.subarray(offset, offset + length) : source.read(offset, length),
     }, { picture: false });

@@ -11,8 +11,8 @@ import { wav } from './wav.js';
 
 /**
  * `format` null: none that the deck plays. Texts have no control characters and at most 300 scalars; `durationMs` is 1 to
- * 604,800,000; `gainDb` is what ReplayGain says of the track; `codec` is what an MP4
- * calls its sound; a picture lies within the file.
+ * 604,800,000; `gainDb` is what ReplayGain says of the track; `codec` is what an MP4 calls its sound; a
+ * picture lies within the file.
  *
  * @typedef {'mp3' | 'mp4' | 'flac' | 'vorbis' | 'opus' | 'wav'} Format
  * @typedef {{ format: Format | null, title: string, artist?: string, album?: string, durationMs?: number, gainDb?: number,
