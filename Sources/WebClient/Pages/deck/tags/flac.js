@@ -85,7 +85,8 @@ export async function comments(block, offset, found) {
  */
 async function encodedPicture(base64, found) {
   try {
-    const bytes = Uint8Array.from(atob(decoded(base64 ?? new Uint8Array())), (one) => one.charCodeAt(0));
+    const text = atob(decoded(base64 ?? new Uint8Array())), bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
     const source = unfolded(bytes);
     await picture(new Reader(source, Infinity), 0, source.size, found);
   } catch {
