@@ -355,6 +355,9 @@ class Night:
     def _go_on(self):
         """The deck is back, after a tap where the browser wants one."""
         def plays():
+            # The page makes the device once it has the room; asked before, it would be one that has nothing to go on with.
+            if not decks.run(self.page, "app => app.playing !== null"):
+                return self._rest(POLL_MS / 1000)
             state = decks.deck(self.page)
             if state["wants"]:
                 self.page.get_by_role("button", name="Go on playing").click()
