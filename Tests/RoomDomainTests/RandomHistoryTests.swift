@@ -121,8 +121,8 @@ import Testing
     ) {
         guard room.isOpen else { return }
         switch command {
-        // What was heard is heard once.
-        case .syncDeck(let deck) where !deck.played.isEmpty: break
+        // What was heard is heard once; and a device that knows no more than before asks for its tracks again.
+        case .syncDeck(let deck) where !deck.played.isEmpty || deck.known != nil: break
         case .join, .rename, .updateRoom, .setRole, .unban, .setWaveform, .vote, .unvote, .move, .pause, .resume,
             .finish,
             .voteSkip, .syncDeck, .countSkipVotes, .replaceOwner, .endMembership:

@@ -46,6 +46,8 @@ package struct OfflineDevice: Sendable {
     private let tracks: [TrackID]
     /// Whether the deck tells everything, also what the room can find out by itself.
     private let tellsAll: Bool
+    /// The greatest number of an entry that it knew; nil: it does not tell that.
+    private let known: EntryID?
     private var now: Timestamp
     private var queue: [Waiting]
     private var playing: Playing?
@@ -61,6 +63,7 @@ package struct OfflineDevice: Sendable {
     ) {
         self.random = random
         self.tellsAll = tellsAll
+        known = self.random.once(in: 2) ? EntryID(rawValue: room.nextEntry - 1) : nil
         tracks = Array(room.poolOrder.prefix(8))
         now = since
         queue = room.queue.map { Waiting(item: .entry($0.id), track: $0.track) }
@@ -160,14 +163,15 @@ package struct OfflineDevice: Sendable {
                 endedAt: lasted != heard.playedMs || random.once(in: 2) ? heard.endedAt : nil)
         }
         let waiting = queue.map(\.item)
-        guard let playing else { return Deck(played: played, queue: waiting, playback: .stopped) }
+        guard let playing else { return Deck(played: played, queue: waiting, playback: .stopped, known: known) }
         let tells = tellsAll || !playing.isOnAir || playing.isTouched
         return Deck(
             played: played, queue: waiting,
             playback: .onAir(
                 playing.song.item, isPaused: playing.isPaused, positionMs: playing.positionMs, at: playing.at,
                 startedAt: playing.isOnAir && random.once(in: 2) ? nil : playing.startedAt,
-                playedMs: tells ? playing.heardMs : nil))
+                playedMs: tells ? playing.heardMs : nil),
+            known: known)
     }
 
     // MARK: Comparing
@@ -178,7 +182,7 @@ package struct OfflineDevice: Sendable {
     /// the air already.
     package func differences(from room: RoomState, isAlone: Bool = true) -> [String] {
         historyDifferences(from: room, isAlone) + playbackDifferences(from: room, isAlone)
-            + queueDifferences(from: room)
+            + queueDifferences(from: room, isAlone)
     }
 
     private func isStart(_ startedAt: Timestamp, toldAs told: Timestamp, _ isAlone: Bool) -> Bool {
@@ -222,9 +226,12 @@ package struct OfflineDevice: Sendable {
         return found
     }
 
-    private func queueDifferences(from room: RoomState) -> [String] {
+    /// What others have added stays behind what waits on the device, if the device tells what it knew.
+    private func queueDifferences(from room: RoomState, _ isAlone: Bool) -> [String] {
+        let others = room.queue.dropFirst(queue.count)
         let isSame =
-            room.queue.count == queue.count
+            room.queue.count >= queue.count
+            && others.allSatisfy { entry in !isAlone && known.map { $0 < entry.id } ?? false }
             && zip(room.queue, queue).allSatisfy { names($1.item, $0.id, $0.track) }
         return isSame ? [] : ["the queue is \(room.queue.map(\.track)), not \(queue.map(\.track))"]
     }

@@ -119,6 +119,8 @@ import Testing
             #"{"queue":[],"playback":{"status":"paused","track":1,"positionMs":1,"atMs":1,"playedMs":1.5}}"#,
             "command.playback.playedMs must be an integer"
         ),
+        (#"{"known":"1","queue":[]}"#, "command.known must be an integer"),
+        (#"{"known":-1,"queue":[]}"#, "command.known must be the number of an entry, or 0"),
         (#"{"played":{},"queue":[]}"#, "command.played must be an array"),
         (#"{"played":[1],"queue":[]}"#, "command.played[0] must be an object"),
         (#"{"played":[{}],"queue":[]}"#, "command.played[0].track must be given if and only if entry is not"),
