@@ -791,7 +791,7 @@ def in_german(stage):
     page = stage.page(party.path, person=party.mina, language="de-DE")
     page.locator("[data-pane] li.row").first.wait_for()
     yield "german-dj", page
-    page.locator("button[aria-haspopup]").last.click()
+    page.locator("header button[aria-haspopup]").last.click()
     dialog(page)
     yield "german-menu", page
 

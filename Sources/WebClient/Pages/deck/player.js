@@ -144,7 +144,8 @@ export class Player {
     }
     if (!slot.plays) return;
     await slot.element.play();
-    if (fades) this.#fade(slot, 1, fadeMs);
+    // It may have been left while it was opened.
+    if (fades && slot.plays && slot.key === key && slot === this.#slot) this.#fade(slot, 1, fadeMs);
   }
 
   /** Pauses at once. */
@@ -245,7 +246,7 @@ export class Player {
     const { element } = slot;
     const isHeard = () => slot === this.#slot && slot.plays;
     element.onended = () => { if (isHeard()) this.report.ended(); };
-    element.onpause = () => { if (isHeard() && !element.ended) this.report.paused(); };
+    element.onpause = () => { if (isHeard() && element.paused && !element.ended) this.report.paused(); };
     element.onplaying = () => { if (isHeard()) this.report.playing(); };
     element.onwaiting = () => { if (isHeard()) this.report.stalled(); };
   }
