@@ -396,6 +396,17 @@ for (const [isDone, what] of [[true, 'was carried out'], [false, 'was lost']]) {
   });
 }
 
+test('whether the end of a song has been asked for', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.pass(60_000);
+  assert.equal(bench.deck.isEnding, false);
+  bench.ended();
+  assert.equal(bench.deck.isEnding, true);
+  bench.answer();
+  assert.equal(bench.deck.isEnding, false);
+});
+
 test('the link is lost with commands in flight that the sound has followed: none is repeated', () => {
   const bench = new Bench();
   bench.on();
@@ -635,6 +646,46 @@ for (const queueMode of ['votes', 'fair']) {
     assert.deepEqual(bench.answer(), ['play T4']);
   });
 }
+
+test('a file that cannot be played is not tried again at each change of the library', () => {
+  const bench = new Bench();
+  bench.on();
+  bench.pass(4000);
+  assert.deepEqual(bench.words(bench.deck.gone(bench.now)), ['T1 is missing']);
+  assert.deepEqual(bench.words(bench.deck.found(bench.now)), []);
+  assert.deepEqual(bench.words(bench.deck.found(bench.now, true)), ['play T1'], 'another file was picked');
+  // Once it has played, a file of the next song that is not here is waited for again.
+  bench.missing.add(2);
+  bench.ended();
+  bench.answer();
+  bench.missing.clear();
+  assert.deepEqual(bench.words(bench.deck.found(bench.now)), ['play T2']);
+});
+
+test('a room that has stopped begins with what can be played', () => {
+  const bench = new Bench({ queue: [], settings: { queueMode: 'votes' } });
+  bench.on();
+  assert.equal(bench.deck.opening, undefined, 'it plays');
+  bench.pass(60_000);
+  bench.ended();
+  bench.answer();
+  assert.equal(bench.onAir, 'stopped');
+  assert.equal(bench.deck.opening, undefined, 'nobody has asked for anything');
+  for (const track of [2, 3]) bench.by(3, { type: 'vote', track });
+  bench.by(2, { type: 'vote', track: 2 });
+  bench.hear();
+  assert.deepEqual(bench.deck.opening, { track: 2 });
+  bench.missing.add(2);
+  assert.deepEqual(bench.deck.opening, { track: 3 }, 'the most wanted one is not here');
+  bench.missing.add(3);
+  assert.equal(bench.deck.opening, undefined);
+  // What waits goes first: it is skipped with a word where it is not here, as long as something follows that is.
+  for (const track of [2, 4]) bench.by(1, { type: 'enqueue', track });
+  bench.hear();
+  assert.deepEqual([bench.deck.opening.track, bench.deck.opening.entry], [2, bench.room.queue[0].entry]);
+  bench.off();
+  assert.equal(bench.deck.opening, undefined);
+});
 
 test('off line, missing files are passed over, and the log says so', () => {
   const bench = new Bench({ queue: [2, 3, 4] });

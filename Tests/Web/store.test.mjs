@@ -364,7 +364,10 @@ test('while nothing is live, the time since stays; the end empties the store', a
   t.mock.timers.tick(500);
   store.disconnected();
   assert.deepEqual([store.link.state, store.link.since, store.room !== null], ['connecting', 500, true]);
+  const rooms = [];
+  store.on('change', () => rooms.push(store.room?.name ?? null));
   store.disconnected({ code: 4403, retryAfterMs: 60_000 });
+  assert.equal(rooms.at(-1), null, 'a deck hears that there is no room');
   assert.deepEqual([store.link.state, store.link.code, store.link.retryAfterMs, store.room], ['ended', 4403, 60_000, null]);
   assert.equal(await outcome(vote), 'banned');
   const refused = await store.send({ type: 'vote', track: 1 }).catch((error) => error);

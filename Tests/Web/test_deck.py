@@ -254,7 +254,54 @@ def test_the_deck_stops_without_the_right_to_play_and_with_the_room(visit, party
     room.tell("Mina", "closeRoom")
     until(page, lambda: is_silent(page), "it is silent")
     assert decks.run(page, "app => app.playing") is None
-    assert page.evaluate("() => indexedDB.databases().then(all => all.some(one => one.name === 'backline-library'))")
-    decks.run(page, "app => app.http.endSession()")
-    kept = page.evaluate("""async () => [(await indexedDB.databases()).some(one => one.name === 'backline-library'), localStorage.getItem('backline.deck')]""")
-    assert kept == [False, None]
+
+
+KEPT = """async () => {
+    const root = await navigator.storage.getDirectory(), names = [];
+    for await (const name of root.keys()) names.push(name);
+    return {deck: localStorage.getItem('backline.deck') !== null, copies: names.includes('backline-library'),
+            songs: (await indexedDB.databases()).some(one => one.name === 'backline-library')};
+}"""
+
+
+def test_a_deck_goes_on_after_another_screen_and_ends_with_its_session(visit, party, house, tmp_path):
+    room = party(parties.empty, house)
+    page, tracks = opened(visit, house, room, decks.make_songs(tmp_path, 1, 40, ("flac",)))
+    page.watch.expect("status of 401")
+    start(page)
+    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
+    hears(page, 0)
+    page.evaluate("path => import(document.querySelector('script[type=module]').src).then(({app}) => app.go(path))", "/")
+    until(page, lambda: is_silent(page), "it is silent")
+    assert page.evaluate(KEPT)["deck"]
+    page.go_back()
+    hears(page, 0)
+    until(page, lambda: decks.deck(page)["phase"] == "on" and not decks.deck(page)["leading"], "it is the deck")
+    playback = room.state()["playback"]
+    assert playback["status"] == "playing"
+    # Somebody who asks how long the music was away hears the same.
+    heard = decks.run(page, HEARD)
+    assert abs(playback["positionMs"] + heard["at"] - playback["atMs"] - heard["positionMs"]) <= nights.BUSY * NEAR_MS
+    # The session is ended elsewhere, and here, where that is only noticed.
+    assert page.evaluate(KEPT) == {"deck": True, "copies": False, "songs": True}
+    page.evaluate("navigator.storage.getDirectory().then(root => root.getDirectoryHandle('backline-library', {create: true})).then(() => 0)")
+    room.mina.request("DELETE", "/v1/session")
+    until(page, lambda: is_silent(page), "it is silent")
+    assert decks.run(page, "app => app.playing") is None
+    page.get_by_text("You have been signed out.").wait_for()
+    assert page.evaluate(KEPT) == {"deck": False, "copies": True, "songs": True}
+
+
+def test_signing_out_removes_the_deck_and_its_songs(visit, party, house, tmp_path):
+    room = party(parties.empty, house)
+    page, tracks = opened(visit, house, room, decks.make_songs(tmp_path, 1, 40, ("flac",)))
+    page.watch.expect("status of 401")
+    start(page)
+    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
+    hears(page, 0)
+    page.evaluate("navigator.storage.getDirectory().then(root => root.getDirectoryHandle('backline-library', {create: true})).then(() => 0)")
+    assert page.evaluate(KEPT) == {"deck": True, "copies": True, "songs": True}
+    steps.open_menu(page, "Sign out")
+    page.locator("dialog[open]").last.get_by_role("button", name="Sign out").click()
+    page.get_by_text("Listen together.").wait_for()
+    assert page.evaluate(KEPT) == {"deck": False, "copies": False, "songs": False}

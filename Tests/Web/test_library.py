@@ -24,7 +24,7 @@ OPEN = """async () => {
     const script = document.querySelector('script[type=module]').src;
     const module = await import(new URL('deck/library.js', script));
     window.library = await module.Library.open();
-    window.forgetLibrary = module.forgetLibrary;
+    window.forgetLibrary = (await import(new URL("deck/kept.js", script))).forgetLibrary;
     window.seen = songs => songs.map(({title, artist = null, format, kept, name}) => ({title, artist, format, kept, name}));
     window.why = promise => promise.then(file => `${file.name} ${file.size} ${file.type}`, problem => problem.why ?? String(problem));
 }"""

@@ -6,6 +6,7 @@ import browsers
 import decks
 import nights
 import parties
+import steps
 import wires
 from test_deck import hears, is_silent, logged, opened, start, until
 
@@ -126,22 +127,46 @@ def test_a_deck_goes_on_where_the_server_still_has_its_connection_of_before(visi
         expect_nothing_twice(room)
 
 
-def test_of_two_tabs_one_plays(visit, party, house, tmp_path):
+def test_of_two_tabs_one_plays_and_what_it_heard_without_the_room_is_kept(visit, party, house, tmp_path):
     room = party(parties.empty, house)
-    first, tracks = opened(visit, house, room, decks.make_songs(tmp_path, 1, SECONDS, ("flac",)))
-    start(first)
-    room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
-    hears(first, 0)
-    # The ears of both tabs write where the profile keeps things: only what sounds now is compared.
-    second = first.context.new_page()
-    second.watch = first.watch
-    second.goto(room.path)
-    told(second, "This room plays in another tab").wait_for()
-    hears(first, 0)
-    second.get_by_role("button", name="Play here instead").click()
-    until(second, lambda: decks.deck(second)["phase"] == "on", "the second tab is the deck")
-    told(first, "This room plays in another tab").wait_for()
-    expect_one_sounds(second, first)
-    assert decks.deck(first)["otherTab"]
-    expect(told(second, "Playing on this device")).to_be_visible()
-    assert room.state()["playback"]["status"] == "playing"
+    with wires.Wire(house) as wire:
+        first, tracks = opened(visit, wire, room, decks.make_songs(tmp_path, 1, SECONDS, ("flac",)))
+        first.watch.expect(browsers.LOST)
+        start(first)
+        room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
+        hears(first, 0)
+        # The ears of both tabs write where the profile keeps things: only what sounds now is compared.
+        second = first.context.new_page()
+        second.watch = first.watch
+        second.goto(room.path)
+        told(second, "This room plays in another tab").wait_for()
+        hears(first, 0)
+        second.get_by_role("button", name="Play here instead").click()
+        until(second, lambda: decks.deck(second)["phase"] == "on", "the second tab is the deck")
+        told(first, "This room plays in another tab").wait_for()
+        expect_one_sounds(second, first)
+        assert decks.deck(first)["otherTab"]
+        expect(told(second, "Playing on this device")).to_be_visible()
+        assert room.state()["playback"]["status"] == "playing"
+        # Without the network, too.
+        wire.go_down()
+        for page in (first, second):
+            until(page, lambda page=page: decks.run(page, "app => app.store.link.state !== 'live'"), "it is off line")
+        second.get_by_role("button", name="Pause", exact=True).click()
+        until(second, lambda: is_silent(second), "it is paused")
+        heard = decks.deck(second)
+        first.get_by_role("button", name="Play here instead").click()
+        until(first, lambda: decks.deck(first)["phase"] == "on", "the first tab is the deck")
+        assert heard["leading"] and decks.deck(second)["otherTab"] and decks.deck(first)["leading"]
+        first.get_by_role("button", name="Continue", exact=True).click()
+        until(first, lambda: decks.deck(first)["heard"]["isHeard"], "it sounds")
+        first.get_by_role("button", name="Pause", exact=True).click()
+        position = decks.deck(first)["heard"]["positionMs"]
+        assert 0 < position - heard["heard"]["positionMs"] < 3000
+        assert room.state()["playback"]["status"] == "playing"
+        wire.come_up()
+        steps.connect_now(first)
+        until(first, lambda: not decks.deck(first)["leading"], "the room is told")
+        playback = room.state()["playback"]
+        assert playback["status"] == "paused" and abs(playback["positionMs"] - position) < 300
+        expect_nothing_twice(room)

@@ -185,20 +185,7 @@ const app = {
   store: new Store(),
   /** @type {InstanceType<typeof RoomLink> | null} */
   link: null,
-  http: {
-    ...http,
-    /** Ends the session, and forgets what the deck keeps in this browser. */
-    async endSession() {
-      await http.endSession();
-      try {
-        localStorage.removeItem('backline.deck');
-        if ((await indexedDB.databases?.())?.some(({ name }) => name === 'backline-library') === false) return;
-        await (await import('./deck/library.js')).forgetLibrary();
-      } catch {
-        // A browser that keeps nothing.
-      }
-    },
-  },
+  http,
   preferences,
   load,
   /** Whether the browser refused the service worker: it does not trust the certificate. */
@@ -310,6 +297,14 @@ const app = {
     return device;
   },
 
+  /** Ends the deck here, and removes the songs that this browser keeps. */
+  async forgetDevice() {
+    await closeDevice();
+    const databases = await indexedDB.databases?.().catch(() => null);
+    if (databases?.every(({ name }) => name !== 'backline-library')) return;
+    await import('./deck/kept.js').then((kept) => kept.forgetLibrary()).catch(() => {});
+  },
+
   /**
    * Carries out a DJ's command for the queue or the playback: here at once where this device is the deck, also off line.
    *
@@ -327,6 +322,13 @@ const app = {
 
 /** @type {Promise<import('./deck/device.js').Device | null> | null} */
 let device = null;
+
+/** Ends what this device does for the room that is shown. */
+async function closeDevice() {
+  const closing = device;
+  device = null;
+  (await closing)?.close();
+}
 
 /**
  * @param {number} ms
@@ -373,8 +375,7 @@ async function show(anew = false) {
   if (room !== reference || (anew && room)) {
     app.link?.close();
     app.link = null;
-    device?.then((made) => made?.close());
-    device = null;
+    closeDevice();
     app.store = new Store();
     reference = room;
     try {

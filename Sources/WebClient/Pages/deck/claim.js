@@ -52,7 +52,9 @@ export class Claim {
       navigator.locks.request(`backline.deck.${room}`, options, (lock) => {
         resolve(lock !== null);
         return lock && new Promise((free) => { this.#unlock = () => free(undefined); });
-      }).catch(() => {
+      }).catch((error) => {
+        // A browser that gives this page no locks: nothing is known of other tabs.
+        resolve(error.name !== 'AbortError');
         // Another tab has taken it.
         this.#unlock = null;
         if (this.#wants) this.report.otherTab();

@@ -14,8 +14,9 @@ import { Refusal } from '../store/store.js';
 const LOOK_MS = 5000;
 const LOOK_FIRST_MS = 500;
 const FIRST_MS = 4000;
-/** A room that has stopped and has requests is started after this time. */
+/** A room that has stopped and has requests is started after this time, and where that is refused after this one. */
 const START_MS = 1000;
+const START_AGAIN_MS = 5000;
 
 /** Commands that are for the link as it is, and not for a later one. */
 const ONCE = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish', 'syncDeck']);
@@ -146,33 +147,47 @@ export class Conductor {
     const seen = [room, room.playback, room.queue, room.requests[0], room.settings, link.state, isOurs];
     const isSame = !this.deck.leading && seen.every((one, place) => one === this.#seen[place]);
     this.#seen = seen;
+    this.#start();
     if (isSame) return;
     if (isOurs || this.deck.live) {
       this.report();
       this.do((now) => (isOurs === this.deck.live ? this.deck.room(room, now) : this.deck.link(isOurs, room, now)));
     }
     if (!room.isAhead) this.#show();
+  }
+
+  /**
+   * The library has changed.
+   *
+   * @param {boolean} [isPicked]  a file was picked for the song
+   */
+  found(isPicked = false) {
+    this.do((now) => this.deck.found(now, isPicked));
     this.#start();
   }
 
-  /** Starts the music where the room orders by itself, has stopped, and somebody has asked for a song that is here. */
-  #start() {
+  /**
+   * Starts the music a little later where the room orders by itself, has stopped, and has something that is here.
+   *
+   * @param {number} [afterMs]
+   */
+  #start(afterMs = START_MS) {
     const { room } = this.store;
-    const { next } = this.deck;
-    const isIdle = room?.playback.status === 'stopped' && this.deck.live && !this.deck.leading && room.settings.queueMode !== 'dj';
-    if (!isIdle || next === undefined || !this.device.songOf(next) || this.#startTimer) return;
+    if (this.#startTimer || room?.playback.status !== 'stopped' || room.settings.queueMode === 'dj') return;
     this.#startTimer = setTimeout(async () => {
-      try {
-        const head = this.store.room?.queue[0]?.entry;
-        if (this.#isClosed || this.store.room?.playback.status !== 'stopped') return;
-        const entry = head ?? (await this.store.send({ type: 'enqueue', track: next, at: 0 }, { once: true })).entry;
-        await this.act({ type: 'play', entry });
-      } catch {
-        // The next change tries again.
-      } finally {
-        this.#startTimer = undefined;
+      const { opening } = this.deck;
+      let isRefused = false;
+      if (opening && !this.#isClosed) {
+        try {
+          const entry = opening.entry ?? (await this.store.send({ type: 'enqueue', track: opening.track, at: 0 }, { once: true })).entry;
+          await this.act({ type: 'play', entry });
+        } catch {
+          isRefused = true;
+        }
       }
-    }, START_MS);
+      this.#startTimer = undefined;
+      if (isRefused && !this.#isClosed) this.#start(START_AGAIN_MS);
+    }, afterMs);
   }
 
   /** Tells the machine what is heard. */
@@ -192,16 +207,21 @@ export class Conductor {
   look(soon = false) {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
-    const { song, dueAtMs, next } = this.deck;
+    const { song, dueAtMs } = this.deck;
     const now = this.device.now();
     if (!song?.playing && dueAtMs === Infinity) return;
     const isFirst = soon || (song && now - song.startedAtMs < FIRST_MS);
-    const fadesIn = next === undefined ? Infinity : this.sound.fadesIn(song);
     this.#timer = setTimeout(() => {
       this.report();
-      const isOver = this.deck.next !== undefined && this.sound.fadesIn(this.deck.song) <= 20;
+      const isOver = this.#fadesIn <= 20;
       this.do((at) => (isOver ? this.deck.ended(at) : this.deck.tick(at)));
-    }, Math.max(10, Math.min(isFirst ? LOOK_FIRST_MS : LOOK_MS, fadesIn, dueAtMs - now)));
+    }, Math.max(10, Math.min(isFirst ? LOOK_FIRST_MS : LOOK_MS, this.#fadesIn, dueAtMs - now)));
+  }
+
+  /** The time until the song is to fade into the next one, in ms. */
+  get #fadesIn() {
+    const { song, next, isEnding } = this.deck;
+    return next === undefined || isEnding ? Infinity : this.sound.fadesIn(song);
   }
 }
 

@@ -118,6 +118,8 @@ export class Deck {
    * @type {number|null}
    */
   #runsSince = null;
+  /** The song's file is here, and cannot be played. */
+  #isBroken = false;
   #lastOwn = 0;
   #lastMissing = 0;
   #changes = 0;
@@ -171,6 +173,25 @@ export class Deck {
    */
   position(now) {
     return this.song ? this.song.positionMs + running(this.song, now) : 0;
+  }
+
+  /** Whether the end of the song has been asked for. */
+  get isEnding() {
+    return this.song !== null && this.#asked?.entry === this.song.entry;
+  }
+
+  /**
+   * What a room that orders by itself begins with again after it has stopped: the entry that waits first, else the most
+   * wanted track whose file is here. Nothing where none of the files is.
+   *
+   * @returns {{track: number, entry?: number}|undefined}
+   */
+  get opening() {
+    const room = this.#room;
+    if (!room || room.playback.status !== 'stopped' || room.settings.queueMode === 'dj' || !this.live || this.leading) return undefined;
+    if (this.queue.some(({ track }) => this.isHere(track))) return this.queue[0];
+    const track = this.#request(this.isHere);
+    return track === undefined ? undefined : { track };
   }
 
   /** The track that probably comes next: what the room says decides. */
@@ -351,6 +372,7 @@ export class Deck {
    */
   #begin(song, now, fade = true) {
     this.#runsSince = null;
+    this.#isBroken = false;
     if (!this.isHere(song.track)) return this.gone(now);
     song.isGone = undefined;
     return [{ do: 'play', song, fade }];
@@ -387,12 +409,11 @@ export class Deck {
    */
   act(command, now) {
     if (!this.live || this.leading) return [...this.#alone(command, now), ...this.#tell(now)];
-    const { song } = this, steps = /** @type {Step[]} */ ([]);
+    const steps = /** @type {Step[]} */ ([]);
     // Its end has been asked for.
-    if (song && this.#asked?.entry === song.entry && ENDS.has(command.type)) return [];
+    if (this.isEnding && ENDS.has(command.type)) return [];
     if (MOVES.has(command.type)) {
-      const isAsked = song && this.#asked?.entry === song.entry;
-      if (!isAsked) this.#asked = { entry: song?.entry ?? 0, overAtMs: null };
+      if (!this.isEnding) this.#asked = { entry: this.song?.entry ?? 0, overAtMs: null };
       if (command.type === 'finish') this.#over(now);
     } else steps.push(...this.#sound(command, now));
     return [...steps, this.#send(command, now)];
@@ -407,7 +428,7 @@ export class Deck {
   ended(now) {
     const { song } = this;
     if (!song) return [];
-    if (this.#asked?.entry === song.entry) {
+    if (this.isEnding) {
       this.#over(now);
       return [];
     }
@@ -437,20 +458,22 @@ export class Deck {
     if (!song) return [];
     this.#at(this.position(now), now);
     song.isGone = true;
+    this.#isBroken = this.isHere(song.track);
     const wait = this.#room?.settings.queueMode === 'dj' ? MISSING_DJ_MS : Math.max(0, this.#lastMissing + MISSING_MS - now);
     this.skipAtMs = now + wait;
     return [{ do: 'missing', track: song.track }, ...this.tick(now)];
   }
 
   /**
-   * The file of the song is here now.
+   * The library has changed: perhaps the file of the song is here now.
    *
    * @param {number} now
+   * @param {boolean} [isPicked]  a file was picked for it; else one that cannot be played is not tried again
    * @returns {Step[]}
    */
-  found(now) {
+  found(now, isPicked = false) {
     const { song } = this;
-    if (!song || this.skipAtMs === null || !this.isHere(song.track)) return [];
+    if (!song || this.skipAtMs === null || !this.isHere(song.track) || (this.#isBroken && !isPicked)) return [];
     this.skipAtMs = null;
     this.#at(0, now);
     return this.#begin(song, now, false);
@@ -619,7 +642,7 @@ export class Deck {
   #advance(reason, now) {
     this.#changed();
     // A song that came to its end while the room was asked ended then.
-    if (this.song) this.#end(this.song, reason, (this.#asked?.entry === this.song.entry && this.#asked.overAtMs) || now, now);
+    if (this.song) this.#end(this.song, reason, (this.isEnding && this.#asked?.overAtMs) || now, now);
     this.#clear();
     /** @type {Step[]} */
     const steps = [];

@@ -4,7 +4,7 @@ import { Analysis } from './analysis.js';
 import { Claim } from './claim.js';
 import { Conductor } from './conductor.js';
 import { Library } from './library.js';
-import { forgetDeck, savedDeck } from './saved-deck.js';
+import { forgetDeck, savedDeck, savedElsewhere } from './saved-deck.js';
 import { Sound } from './sound.js';
 import { System } from './system.js';
 import { Waveforms } from './waveforms.js';
@@ -110,13 +110,10 @@ export class Device {
       seek: (positionMs) => this.act({ type: 'seek', positionMs }),
     });
     this.#stops.push(this.store.on('change', () => this.#changed()));
-    const leave = () => {
-      this.#run?.report();
-      if (this.phase === 'on') this.#run?.save();
-    };
-    addEventListener('pagehide', leave);
-    document.addEventListener('visibilitychange', leave);
-    this.#stops.push(() => removeEventListener('pagehide', leave), () => document.removeEventListener('visibilitychange', leave));
+    const keep = () => this.#keep();
+    addEventListener('pagehide', keep);
+    document.addEventListener('visibilitychange', keep);
+    this.#stops.push(() => removeEventListener('pagehide', keep), () => document.removeEventListener('visibilitychange', keep));
     /** Resolves once the library is open, and the deck goes on where the page was left. */
     this.ready = this.#open();
   }
@@ -126,8 +123,8 @@ export class Device {
     if (this.#isClosed) return;
     this.library = library;
     library.onChange = () => {
-      this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.found(now));
-      this.#waveforms?.changed();
+      this.#run?.found();
+      this.#waveforms?.libraryChanged();
       this.touch();
     };
     this.analysis = new Analysis({
@@ -142,15 +139,31 @@ export class Device {
     const { room } = this.store;
     const saved = room && savedDeck(room.id);
     if (room && saved) {
-      if (this.store.clock.errorMs === Infinity) this.store.clock.offset = saved.offset + Date.now() - this.store.monotonic();
-      this.found = saved.found ?? {};
-      if (await this.#claim.tab(room.id, false)) {
-        this.#claim.goOn();
-        this.#begin(saved.deck);
-        this.#on();
-      } else this.#tabElsewhere();
+      const isOnly = await this.#claim.tab(room.id, false);
+      if (this.#isClosed) return;
+      if (isOnly) this.#goOnFrom(saved);
+      else this.#tabElsewhere();
     }
     this.touch();
+  }
+
+  /**
+   * Goes on as the deck from where it was kept.
+   *
+   * @param {import('./saved-deck.js').Kept} kept
+   */
+  #goOnFrom({ offset, found, deck }) {
+    if (this.store.clock.errorMs === Infinity) this.store.clock.offset = offset + Date.now() - this.store.monotonic();
+    this.found = found ?? {};
+    this.#claim.goOn();
+    this.#begin(deck);
+    this.#on();
+  }
+
+  /** Keeps the deck as it is now, for when the page is here again. */
+  #keep() {
+    this.#run?.report();
+    if (this.phase === 'on') this.#run?.save();
   }
 
   // -- What the views see
@@ -268,14 +281,28 @@ export class Device {
     this.#sound.unlock();
     const { room } = this.store;
     if (!room || this.phase === 'on' || this.phase === 'starting') return;
+    const wasElsewhere = this.otherTab;
     this.phase = 'starting';
     this.lostTo = null;
     this.otherTab = false;
     this.touch();
     await this.ready;
-    if (this.phase !== 'starting') return;
-    if (!(await this.#claim.tab(room.id, takeOver))) {
+    if (!this.#isStarting) return;
+    const keeping = wasElsewhere && savedElsewhere();
+    const isOnly = await this.#claim.tab(room.id, takeOver);
+    if (isOnly) await keeping;
+    if (!this.#isStarting) {
+      this.#claim.release();
+      return;
+    }
+    if (!isOnly) {
       this.#tabElsewhere();
+      return;
+    }
+    const kept = wasElsewhere ? savedDeck(room.id) : null;
+    if (kept && (kept.deck.leading || this.store.link.state !== 'live')) {
+      // What the other tab has heard, the room has not been told.
+      this.#goOnFrom(kept);
       return;
     }
     this.#claim.take();
@@ -284,6 +311,10 @@ export class Device {
       if (this.phase === 'starting') this.stop();
     }, CLAIM_MS);
     this.#changed();
+  }
+
+  get #isStarting() {
+    return this.phase === 'starting' && !this.#isClosed;
   }
 
   /** @param {import('./deck.js').Saved|null} saved */
@@ -313,7 +344,9 @@ export class Device {
   /** Goes on after the browser wanted a tap: to be called in it. */
   async goOn() {
     this.#sound.unlock();
-    if (this.wants === 'permission' && !(await this.library?.renew())) return;
+    // Another folder may stay closed.
+    if (this.wants === 'permission') await this.library?.renew();
+    if (this.phase !== 'on') return;
     this.wants = null;
     this.pausedBySystem = false;
     await this.act({ type: 'resume' });
@@ -329,7 +362,7 @@ export class Device {
     if (!library) return;
     const { songs } = await library.add(await library.pick('files'));
     if (songs.length > 0 && !library.find(track)) this.found[track.track] = songs[0].sourceId;
-    this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.found(now));
+    this.#run?.found(songs.length > 0);
   }
 
   /** Skips the song that is missing. */
@@ -357,12 +390,13 @@ export class Device {
     return this.#run.act(command);
   }
 
-  /** Frees everything: the page leaves the room. */
+  /** Frees everything: the page leaves the room. A deck that plays is kept for when it comes back. */
   close() {
+    this.#keep();
     this.#isClosed = true;
     this.#claim.release();
     this.#claim.stop();
-    if (this.#run) this.#end('off');
+    if (this.#run) this.#end('off', false);
     if (this.app.playing === this) this.app.playing = null;
     this.#sound.close();
     this.analysis?.close();
@@ -374,7 +408,7 @@ export class Device {
 
   #changed() {
     const { room, link } = this.store;
-    if (room) this.#waveforms?.changed();
+    this.#waveforms?.changed();
     if (!this.#run) return;
     const isLive = link.state === 'live';
     if (!room || room.closedAt !== undefined) {
@@ -424,6 +458,7 @@ export class Device {
 
   /** Another tab plays the room, and keeps its deck. */
   #tabElsewhere() {
+    this.#keep();
     if (this.#run) this.#end('lost', false);
     this.phase = 'lost';
     this.otherTab = true;

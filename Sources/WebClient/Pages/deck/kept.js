@@ -153,7 +153,7 @@ async function dropFolder() {
 }
 
 /** Removes all records and copies of this browser. Rejects nothing. */
-export async function forget() {
+export async function forgetLibrary() {
   await Promise.all([
     new Promise((resolve) => {
       try {

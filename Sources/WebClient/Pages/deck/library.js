@@ -2,7 +2,7 @@
 
 import { sameSong } from '../room/same-song.js';
 import { dropped, picked, walk } from './items.js';
-import { Records, budget, dropFile, forget, keepFile } from './kept.js';
+import { Records, budget, dropFile, forgetLibrary, keepFile } from './kept.js';
 import { FileProblem, Places } from './places.js';
 import { pictureOf, readSong, trackOf, typed } from './song.js';
 
@@ -316,7 +316,7 @@ export class Library {
     for (const map of [this.songs, this.#places, this.#past]) map.clear();
     this.#names = null;
     this.#records.close();
-    await forget();
+    await forgetLibrary();
     this.onChange?.();
   }
 
@@ -339,9 +339,4 @@ export class Library {
     this.#persisted = await navigator.storage?.persist?.().catch(() => false) ?? false;
     this.onChange?.();
   }
-}
-
-/** Removes everything that is kept, without opening it: signing out. */
-export async function forgetLibrary() {
-  await forget();
 }

@@ -78,7 +78,9 @@ export class Player {
    */
   unlock(silence) {
     for (const slot of this.#slots) {
-      if (slot.key) continue;
+      // What sounds, or stands there and is played in the same tap, needs none.
+      if (slot.plays || (slot.key && slot === this.#slot)) continue;
+      this.#leave(slot, 0);
       this.#open(slot, 'silence', silence);
       slot.element.play().then(() => slot.key === 'silence' && slot.element.pause(), () => {});
     }

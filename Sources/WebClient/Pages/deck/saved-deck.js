@@ -9,6 +9,8 @@
 const KEY = 'backline.deck';
 /** A page that is loaded again within this time goes on where it was. */
 const RETURN_MS = 30 * 60_000;
+/** Another tab has kept its deck this long after it lost the room to this one. */
+const ELSEWHERE_MS = 500;
 /** Finished songs that a room shows. */
 const HISTORY = 50;
 
@@ -34,6 +36,19 @@ export function saveDeck(kept) {
   } catch {
     // A browser that keeps nothing: a reload ends the deck.
   }
+}
+
+/** Resolves once another tab has kept its deck, or a short time later. */
+export function savedElsewhere() {
+  return new Promise((resolve) => {
+    const end = () => {
+      removeEventListener('storage', look);
+      resolve(undefined);
+    };
+    const look = (/** @type {StorageEvent} */ { key }) => { if (key === KEY) end(); };
+    addEventListener('storage', look);
+    setTimeout(end, ELSEWHERE_MS);
+  });
 }
 
 export function forgetDeck() {

@@ -2,8 +2,14 @@
 
 /** Changes of the room are looked at together. */
 const PAUSE_MS = 1000;
-/** A waveform that was refused is tried again after this time, where the server names none. */
+/** Waveforms follow each other at this distance: most of what a session may send stays for the deck. */
+const APART_MS = 150;
+/** A waveform that could not be taken is sent again after this time, where the server names none. */
 const AGAIN_MS = 60_000;
+/** After a refusal the next one waits at most so long. */
+const REST_MS = 5000;
+/** Refusals that say nothing about the waveform. */
+const PASSING = new Set(['rate_limited', 'offline', 'unavailable', 'internal', 'outcome_unknown']);
 /** So many requests are kept beside the queue. */
 const KEPT = 10;
 
@@ -11,6 +17,13 @@ export class Waveforms {
   /** @type {any} */
   #timer;
   #isSending = false;
+  #isClosed = false;
+  /**
+   * What was looked at last.
+   *
+   * @type {unknown[]}
+   */
+  #seen = [];
   /**
    * Tracks whose waveform was sent, or refused.
    *
@@ -31,12 +44,18 @@ export class Waveforms {
     this.songOf = songOf;
   }
 
-  /** The room or the library has changed. */
+  /** The room, or the link to it, may have changed. */
   changed() {
+    if (this.#isClosed) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#look();
     }, PAUSE_MS);
+  }
+
+  libraryChanged() {
+    this.#seen = [];
+    this.changed();
   }
 
   /** @param {import('./library.js').Song} song  that has been looked at */
@@ -45,15 +64,18 @@ export class Waveforms {
   }
 
   close() {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#timer = -1;
   }
 
   /** Asks for the songs here: on air and queued ones first, then those asked for, then the rest of the pool. */
   #look() {
-    const { room } = this.store;
+    const { room, link } = this.store;
     if (!room) return;
     const soon = [room.onAir?.track ?? 0, ...room.queue.map(({ track }) => track), ...room.requests.slice(0, KEPT).map(({ track }) => track)];
+    const seen = [room.pool, room.isDJ, link.state, ...soon];
+    if (seen.length === this.#seen.length && seen.every((one, place) => one === this.#seen[place])) return;
+    this.#seen = seen;
     this.#keep(soon);
     const tracks = [...soon, ...room.requests.map(({ track }) => track), ...room.pool.map(({ track }) => track)];
     const wanted = new Set();
@@ -80,24 +102,37 @@ export class Waveforms {
   async #send() {
     if (this.#isSending) return;
     this.#isSending = true;
-    try {
-      for (;;) {
-        const { room, link } = this.store;
-        const track = link.state === 'live' && room?.isDJ ? room.pool.find((one) => !one.waveform && !this.#sent.has(one.track) && this.songOf(one.track)?.waveform) : undefined;
-        if (!track) return;
-        this.#sent.add(track.track);
-        await this.store.send({ type: 'setWaveform', track: track.track, data: base64(/** @type {Uint8Array} */ (this.songOf(track.track)?.waveform)) })
-          .catch((/** @type {any} */ error) => {
-            if (error.code !== 'rate_limited' && error.code !== 'offline') return;
-            setTimeout(() => {
-              this.#sent.delete(track.track);
-              this.changed();
-            }, error.retryAfterMs ?? AGAIN_MS);
-          });
-      }
-    } finally {
-      this.#isSending = false;
+    for (let track = this.#unsent(); track; track = this.#unsent()) {
+      this.#sent.add(track);
+      let waitMs = APART_MS;
+      const data = base64(/** @type {Uint8Array} */ (this.songOf(track)?.waveform));
+      await this.store.send({ type: 'setWaveform', track, data }).catch((/** @type {any} */ error) => {
+        if (!PASSING.has(error.code)) return;
+        const againMs = error.retryAfterMs ?? AGAIN_MS;
+        waitMs = Math.min(againMs, REST_MS);
+        this.#again(/** @type {number} */ (track), againMs);
+      });
+      await new Promise((resolve) => { setTimeout(resolve, waitMs); });
     }
+    this.#isSending = false;
+  }
+
+  /** A track that the room has without a waveform, and whose waveform is here. */
+  #unsent() {
+    const { room, link } = this.store;
+    if (this.#isClosed || link.state !== 'live' || !room?.isDJ) return undefined;
+    return room.pool.find(({ waveform, track }) => !waveform && !this.#sent.has(track) && this.songOf(track)?.waveform)?.track;
+  }
+
+  /**
+   * @param {number} track
+   * @param {number} afterMs
+   */
+  #again(track, afterMs) {
+    setTimeout(() => {
+      this.#sent.delete(track);
+      this.#send();
+    }, afterMs);
   }
 }
 

@@ -364,15 +364,6 @@ export class Store {
     else this.#expire();
   }
 
-  /** Forgets the room: the page shows another one or none. */
-  reset() {
-    this.#port = null;
-    this.#follows = false;
-    this.link = { state: 'connecting', since: this.monotonic() };
-    this.#end();
-    this.touch(PART.link);
-  }
-
   /**
    * Shows a room that was saved, until the server's is here.
    *
@@ -402,6 +393,7 @@ export class Store {
     this.#settleAcked(true);
     for (const entry of [...this.#outbox]) this.#refuse(entry, this.#endRefusal());
     this.touch(WHOLE);
+    this.#emit('change', undefined);
   }
 
   #endRefusal() {

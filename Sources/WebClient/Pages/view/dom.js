@@ -20,6 +20,7 @@
  * @property {(circle: any, onChange: (rooms: any[], state: any) => void) => (() => void)} nearby
  * @property {import('../deck/device.js').Device | null} playing
  * @property {() => Promise<import('../deck/device.js').Device | null>} device
+ * @property {() => Promise<void>} forgetDevice
  * @property {(command: import('../wire/messages').Command) => Promise<any>} act
  * @property {() => boolean} mayAct
  * @property {(ms: number) => string} waitingTime

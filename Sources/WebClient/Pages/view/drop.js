@@ -29,7 +29,10 @@ export function takeDrops(app) {
     if (!zone.isConnected) {
       document.body.append(zone);
       document.documentElement.classList.add('dropping');
-      app.device().then((device) => { library = device?.library ?? library; }, () => {});
+      app.device().then(async (device) => {
+        await device?.ready;
+        library = device?.library ?? library;
+      }, () => {});
     }
     // While something is dragged this comes several times a second; leaving the window is not always told.
     clearTimeout(timer);

@@ -161,17 +161,19 @@ async function signOut(app) {
   try {
     await app.http.endSession();
   } catch (error) {
+    // One that is over already is as good.
     if (/** @type {{code?: string}} */ (error ?? {}).code !== 'unauthorized') {
       app.link?.open();
       return app.refused(error);
     }
   }
+  await app.forgetDevice();
   await forget();
   // A new page: nothing of the session stays in memory.
   location.assign('/');
 }
 
-/** Deletes saved rooms and names. Resolves when it is done or cannot be done. */
+/** Deletes saved rooms, and names. Resolves when it is done or cannot be done. */
 async function forget() {
   for (const key of Object.keys(localStorage)) {
     if (key.startsWith('backline.') && !key.startsWith('backline.preferences')) localStorage.removeItem(key);
