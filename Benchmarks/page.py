@@ -165,25 +165,29 @@ def metrics(page):
     return {one["name"]: one["value"] for one in page.cdp.send("Performance.getMetrics")["metrics"]}
 
 
+def while_untouched(bench, page, seconds):
+    """Work a second of a page that nobody touches, once what follows a first visit is there: the worker, later styles."""
+    page.wait_for_load_state("networkidle")
+    page.locator("link[rel=manifest]").wait_for(state="attached", timeout=30_000)
+    page.wait_for_load_state("networkidle")
+    page.cdp.send("Performance.enable")
+    before, used = metrics(page), bench.cpu_seconds()
+    time.sleep(seconds)
+    after, used = metrics(page), bench.cpu_seconds() - used
+    took = after["Timestamp"] - before["Timestamp"]
+    return {
+        "layouts": (after["LayoutCount"] - before["LayoutCount"]) / took,
+        "styles": (after["RecalcStyleCount"] - before["RecalcStyleCount"]) / took,
+        "script": (after["ScriptDuration"] - before["ScriptDuration"]) / took * 1000,
+        "cpu": used / took * 100,
+    }
+
+
 def playing(bench, seconds=20):
     """Work a second while a song plays and nobody touches the page."""
     with bench.page(bench.party) as page:
         steps.on_air(page, parties.ON_AIR[0])
-        page.wait_for_load_state("networkidle")
-        # What follows once a page has settled: the worker and what else is loaded later.
-        page.locator("link[rel=manifest]").wait_for(state="attached", timeout=30_000)
-        page.wait_for_load_state("networkidle")
-        page.cdp.send("Performance.enable")
-        before, used = metrics(page), bench.cpu_seconds()
-        time.sleep(seconds)
-        after, used = metrics(page), bench.cpu_seconds() - used
-        took = after["Timestamp"] - before["Timestamp"]
-        return {
-            "layouts": (after["LayoutCount"] - before["LayoutCount"]) / took,
-            "styles": (after["RecalcStyleCount"] - before["RecalcStyleCount"]) / took,
-            "script": (after["ScriptDuration"] - before["ScriptDuration"]) / took * 1000,
-            "cpu": used / took * 100,
-        }
+        return while_untouched(bench, page, seconds)
 
 
 def frames(bench, seconds=20):
@@ -297,19 +301,7 @@ def deck_playing(bench, seconds=20):
         entry = party.tell("Mina", "enqueue", track=track)["entry"]
         party.tell("Mina", "play", entry=entry)
         steps.on_air(page, decks.title(0))
-        page.locator("link[rel=manifest]").wait_for(state="attached", timeout=30_000)
-        page.wait_for_load_state("networkidle")
-        page.cdp.send("Performance.enable")
-        before, used = metrics(page), bench.cpu_seconds()
-        time.sleep(seconds)
-        after, used = metrics(page), bench.cpu_seconds() - used
-        took = after["Timestamp"] - before["Timestamp"]
-        return {
-            "layouts": (after["LayoutCount"] - before["LayoutCount"]) / took,
-            "styles": (after["RecalcStyleCount"] - before["RecalcStyleCount"]) / took,
-            "script": (after["ScriptDuration"] - before["ScriptDuration"]) / took * 1000,
-            "cpu": used / took * 100,
-        }
+        return while_untouched(bench, page, seconds)
 
 
 def looked_at(bench, seconds):

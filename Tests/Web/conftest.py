@@ -30,15 +30,16 @@ def playwright_driver():
 
 @pytest.fixture(scope="session")
 def chromium(playwright_driver, authority):
-    """A browser for all tests of a worker. Visits have profiles of their own."""
-    with contextlib.closing(browsers.Chromium(playwright_driver, authority.home())) as made:
+    """A browser for all tests of a worker: the engine without the browser around it, which opens a page for half the work.
+    Visits have profiles of their own."""
+    with contextlib.closing(browsers.Chromium(playwright_driver, authority.home(), shell=True)) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
-def chromium_shell(playwright_driver, authority):
-    """The same engine without the browser around it, which opens a page for half the work: for many looks at pages."""
-    with contextlib.closing(browsers.Chromium(playwright_driver, authority.home(), shell=True)) as made:
+def whole_chromium(playwright_driver, authority):
+    """The browser as people have it."""
+    with contextlib.closing(browsers.Chromium(playwright_driver, authority.home())) as made:
         yield made
 
 

@@ -12,11 +12,6 @@ import steps
 import wires
 
 
-@pytest.fixture
-def chromium(chromium_shell):
-    return chromium_shell
-
-
 def top(page):
     """The dialog that is open, the one on top where there are two."""
     expect(page.locator("dialog[open]").first).to_be_visible()

@@ -60,11 +60,6 @@ def music(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def chromium(chromium_shell):
-    return chromium_shell
-
-
 def numbered(music, number):
     """The bytes of a small MP3 whose title is a number."""
     text = f"\3Song {number:04}".encode()

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 import browsers
@@ -16,11 +15,6 @@ IN_VIEW = """list => {
         place: Number(li.getAttribute('aria-posinset')), of: Number(li.getAttribute('aria-setsize'))}));
     return rows.filter(row => row.top >= top).sort((one, other) => one.top - other.top)[0];
 }"""
-
-
-@pytest.fixture
-def chromium(chromium_shell):
-    return chromium_shell
 
 
 def mina(visit, room, device=browsers.LAPTOP):

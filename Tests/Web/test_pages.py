@@ -4,7 +4,6 @@ import json
 import re
 import time
 
-import pytest
 from playwright.sync_api import expect
 
 import backline
@@ -14,11 +13,6 @@ import steps
 import wires
 
 LOST = browsers.LOST
-
-
-@pytest.fixture
-def chromium(chromium_shell):
-    return chromium_shell
 
 
 def guest(visit, party, name, server=None, **options):

@@ -14,7 +14,7 @@ import steps
 
 @pytest.fixture
 def second(playwright_driver, authority):
-    """Another process of the browser."""
+    """Another process: the browser as people have it."""
     with contextlib.closing(browsers.Chromium(playwright_driver, authority.home())) as made:
         yield made
 

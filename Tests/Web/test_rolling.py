@@ -4,7 +4,6 @@ import contextlib
 import pathlib
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 import backline
@@ -26,11 +25,6 @@ INTERRUPTIONS = """() => import(document.querySelector('script[type=module]').sr
         else began ||= performance.now();
     });
 })"""
-
-
-@pytest.fixture
-def chromium(chromium_shell):
-    return chromium_shell
 
 
 def balanced(authority, tmp_path, nodes):

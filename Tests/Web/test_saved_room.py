@@ -1,6 +1,5 @@
 """The last room is kept in the browser: a reload without a network shows it, and the link resumes from it."""
 
-import pytest
 from playwright.sync_api import expect
 
 import browsers
@@ -20,11 +19,6 @@ KEPT = """() => new Promise((resolve, reject) => {
         asked.onerror = reject;
     };
 })"""
-
-
-@pytest.fixture
-def chromium(chromium_shell):
-    return chromium_shell
 
 
 def settled(page):

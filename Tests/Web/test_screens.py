@@ -16,14 +16,14 @@ CASES = [
 
 
 @pytest.mark.parametrize("scene, device", CASES)
-def test_a_screen(scene, device, chromium_shell, house, authority, tmp_path):
+def test_a_screen(scene, device, chromium, house, authority, tmp_path):
     numbers = iter(range(100))
 
     def make_server(*options):
         return serving.make_server(authority, tmp_path / str(next(numbers)), *options)
 
     # Dark on a phone and light on a laptop, or both on a phone. `Scripts/screens` looks at both on both.
-    stage = screens.Stage(chromium_shell, house, device, make_server, scheme="dark" if device.touch else "light")
+    stage = screens.Stage(chromium, house, device, make_server, scheme="dark" if device.touch else "light")
     faults = []
     try:
         for name, page in scene(stage):

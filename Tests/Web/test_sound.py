@@ -24,6 +24,11 @@ SAMPLE = """() => {
 }""" % (decks.LOWEST, decks.STEP, FAR)
 
 
+@pytest.fixture
+def chromium(whole_chromium):
+    return whole_chromium
+
+
 def two_songs(visit, party, house, paths, **settings):
     """A page that is the deck, of a room with two songs in its queue, the first of which is heard."""
     room = party(parties.empty, house)
