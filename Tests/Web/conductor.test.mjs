@@ -9,10 +9,10 @@ import { RoomModel } from './room-model.mjs';
 const TRACKS = Array.from({ length: 4 }, (_, i) => ({ source: 'local', sourceId: `${i}`, title: `T${i + 1}`, durationMs: 60_000 }));
 
 /** A deck of a room that carries commands out at once; `here` are the tracks with files, `refusals` what comes first. */
-function conducting(t, { queueMode = 'votes', here = [1, 2, 3, 4], refusals = [] } = {}) {
+function conducting(t, { queueMode = 'votes', settings = {}, here = [1, 2, 3, 4], refusals = [] } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   globalThis.localStorage = { setItem() {}, getItem: () => null };
-  const model = new RoomModel({ now: () => Date.now(), settings: { queueMode } });
+  const model = new RoomModel({ now: () => Date.now(), settings: { queueMode, ...settings } });
   model.send(1, { type: 'addTracks', tracks: TRACKS });
   const sent = [], files = new Set(here);
   const store = {
@@ -24,10 +24,10 @@ function conducting(t, { queueMode = 'votes', here = [1, 2, 3, 4], refusals = []
       if (code) throw new Refusal(code);
       const result = model.send(1, JSON.parse(JSON.stringify(command)));
       for (const event of model.events.slice(store.room.seq)) store.room.apply(event);
-      return result ?? {};
+      return result.result ?? {};
     },
   };
-  const device = { store, found: {}, now: () => Date.now(), songOf: (track) => files.has(track), showPicture() {}, touch() {} };
+  const device = { store, found: {}, now: () => Date.now(), songOf: (track) => files.has(track), showPicture() {}, stepped() {} };
   const sound = { fades: Infinity, step() {}, prepare() {}, positionOf: (song) => (song ? conductor.deck.position(Date.now()) : null), fadesIn: () => sound.fades };
   const conductor = new Conductor(device, sound, null);
   const pass = async (ms, step = 100) => {
@@ -74,6 +74,49 @@ test('a beginning that is refused is tried again, also where nothing else happen
   assert.deepEqual(sent, ['enqueue', 'enqueue']);
   await pass(5000);
   assert.equal(store.room.playback.track, 2);
+  conductor.close();
+});
+
+test('what the room refuses to begin with is passed over, until it has played', async (t) => {
+  const { vote, pass, sent, store, conductor, model } = conducting(t, { settings: { maxWaitingPerMember: 1 }, refusals: ['conflict'] });
+  vote(2, 3);
+  await pass(7000);
+  assert.deepEqual([sent, store.room.playback.track], [['enqueue', 'enqueue', 'play'], 3]);
+  model.send(1, { type: 'finish', entry: store.room.playback.entry });
+  for (const event of model.events.slice(store.room.seq)) store.room.apply(event);
+  conductor.changed(true);
+  assert.equal(store.room.playback.track, 2);
+  conductor.close();
+});
+
+test('an entry without a file goes first where something follows that can be played', async (t) => {
+  const { vote, pass, store, conductor, model } = conducting(t, { here: [3] });
+  model.send(1, { type: 'enqueue', track: 2 });
+  vote();
+  await pass(3000);
+  assert.equal(store.room.playback.status, 'stopped');
+  vote(3);
+  await pass(1500);
+  assert.equal(store.room.playback.track, 3);
+  assert.equal(model.events.find(({ type }) => type === 'entryFinished').missing, true);
+  conductor.close();
+});
+
+test('a room that somebody begins is not begun twice', async (t) => {
+  const { vote, pass, sent, store, conductor, model } = conducting(t);
+  const { send } = store;
+  // Another DJ begins it while the entry is on its way.
+  store.send = async (command) => {
+    const result = await send(command);
+    if (command.type === 'enqueue') {
+      model.send(1, { type: 'play', entry: result.entry });
+      for (const event of model.events.slice(store.room.seq)) store.room.apply(event);
+    }
+    return result;
+  };
+  vote(2);
+  await pass(1500);
+  assert.deepEqual(sent, ['enqueue']);
   conductor.close();
 });
 

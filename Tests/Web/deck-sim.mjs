@@ -389,7 +389,7 @@ export class Device {
   reload(awayMs) {
     if (this.#away) return;
     this.#report();
-    const saved = JSON.stringify(this.deck.toSaved());
+    const saved = JSON.stringify(this.deck.toSaved()), since = this.now();
     const room = JSON.stringify({ epoch: 'e1', seq: this.room.seq, state: this.room.toState(), isAhead: this.room.isAhead, you: { member: this.member, role: 'owner', votes: [] } });
     this.sound.stop();
     this.#away = true;
@@ -403,7 +403,7 @@ export class Device {
       this.deck = this.#machine(JSON.parse(saved));
       this.room = new Room(JSON.parse(room));
       this.deck.room(this.room, this.now());
-      this.do((now) => this.deck.resume(now));
+      this.do((now) => this.deck.resume(now, since));
       this.onBack?.();
     });
   }

@@ -92,6 +92,34 @@ def test_a_queue_that_is_changed_off_line_is_the_rooms(visit, party, house, tmp_
         assert not song["silences"], song
 
 
+def test_a_deck_that_is_ended_off_line_tells_the_room_before(visit, party, house, tmp_path):
+    room = party(parties.empty, house)
+    with wires.Wire(house) as wire:
+        page, tracks = opened(visit, wire, room, decks.make_songs(tmp_path, 1, 30, ("flac",)))
+        page.watch.expect(browsers.LOST)
+        start(page)
+        room.tell("Mina", "play", entry=room.tell("Mina", "enqueue", track=tracks[0])["entry"])
+        hears(page, 0)
+        page.get_by_role("button", name="Playing on this device").click()
+        page.get_by_role("button", name="Stop playing here").wait_for()
+        wire.go_down()
+        until(page, lambda: decks.run(page, "app => app.store.link.state !== 'live'"), "it is off line")
+        page.get_by_role("button", name="Stop playing here").click()
+        until(page, lambda: is_silent(page), "it is silent")
+        heard = decks.deck(page)["heard"]["positionMs"]
+        assert room.state()["playback"]["status"] == "playing"
+        wire.come_up()
+        steps.connect_now(page)
+        until(page, lambda: decks.deck(page)["phase"] == "off", "it has ended")
+        playback = room.state()["playback"]
+        assert playback["status"] == "paused" and abs(playback["positionMs"] - heard) < 300, (playback, heard)
+        assert decks.run(page, "app => [app.store.room.deck.member ?? null, localStorage.getItem('backline.deck')]") == [None, None]
+        # Whoever looks at the button later does not start what has ended.
+        page.get_by_role("button", name="Play on this device").hover()
+        page.wait_for_timeout(500)
+        assert decks.deck(page)["phase"] == "off"
+
+
 def test_of_a_persons_two_devices_the_one_that_was_asked_last_plays(visit, party, house, tmp_path):
     """The room tells which member is the deck, and not which device: the one that comes back has to ask."""
     room = party(parties.empty, house)

@@ -292,9 +292,16 @@ const app = {
    * @returns {Promise<import('./deck/device.js').Device | null>} null where it cannot be loaded
    */
   device() {
-    device ??= load(() => import('./deck/device.js')).then((loaded) => loaded && new loaded.Device(app));
-    device.then((made) => { if (!made) device = null; });
-    return device;
+    if (device) return device;
+    /** @type {Promise<import('./deck/device.js').Device | null>} */
+    const mine = load(() => import('./deck/device.js')).then((loaded) => {
+      // The page may show another room by now.
+      const made = loaded && device === mine ? new loaded.Device(app) : null;
+      if (!made && device === mine) device = null;
+      return made;
+    });
+    device = mine;
+    return mine;
   },
 
   /** Ends the deck here, and removes the songs that this browser keeps. */
@@ -402,7 +409,7 @@ function resumeDeck(store) {
   if (!room) return;
   const stop = store.on('snapshot', () => {
     stop();
-    if (store.room?.id === room) app.device();
+    if (store.room?.id === room) app.device().then((made) => made?.comeBack());
   });
 }
 

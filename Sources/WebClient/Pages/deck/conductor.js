@@ -18,6 +18,9 @@ const FIRST_MS = 4000;
 const START_MS = 1000;
 const START_AGAIN_MS = 5000;
 
+/** Refusals of a beginning that stand as long as the room is as it is. */
+const LASTING = new Set(['conflict', 'limit_reached', 'not_found', 'forbidden', 'bad_request']);
+
 /** Commands that are for the link as it is, and not for a later one. */
 const ONCE = new Set(['play', 'pause', 'resume', 'seek', 'skip', 'finish', 'syncDeck']);
 
@@ -34,15 +37,21 @@ export class Conductor {
    * @type {unknown[]}
    */
   #seen = [];
+  /**
+   * Tracks that the room does not begin with, as it is.
+   *
+   * @type {Set<number>}
+   */
+  #refused = new Set();
   /** The song whose picture is shown. */
   #pictured = 0;
 
   /**
    * @param {import('./device.js').Device} device
    * @param {import('./sound.js').Sound} sound
-   * @param {import('./deck.js').Saved|null} saved  the deck as the page was left
+   * @param {import('./saved-deck.js').Kept|null} kept  the deck as the page was left
    */
-  constructor(device, sound, saved) {
+  constructor(device, sound, kept) {
     this.device = device;
     this.sound = sound;
     this.store = device.store;
@@ -50,10 +59,10 @@ export class Conductor {
       isHere: (track) => Boolean(device.songOf(track)),
       errorMs: () => Math.min(this.store.clock.errorMs, 1000),
       isBusy: () => ['enqueue', 'dequeue', 'move'].some((type) => this.store.isPending(type)),
-    }, saved);
-    if (!saved || !this.store.room) return;
+    }, kept?.deck);
+    if (!kept || !this.store.room) return;
     this.deck.room(this.store.room, device.now());
-    this.do((now) => this.deck.resume(now));
+    this.do((now) => this.deck.resume(now, kept.at + kept.offset));
   }
 
   /** Ends it. */
@@ -119,7 +128,7 @@ export class Conductor {
     this.save();
     this.sound.prepare(this.deck);
     this.look();
-    this.device.touch();
+    this.device.stepped();
   }
 
   /** Shows in the room what is played here without it. */
@@ -146,6 +155,7 @@ export class Conductor {
     if (!room) return;
     const seen = [room, room.playback, room.queue, room.requests[0], room.settings, link.state, isOurs];
     const isSame = !this.deck.leading && seen.every((one, place) => one === this.#seen[place]);
+    if (room.playback.status !== 'stopped' || room.settings !== this.#seen[4]) this.#refused.clear();
     this.#seen = seen;
     this.#start();
     if (isSame) return;
@@ -175,14 +185,16 @@ export class Conductor {
     const { room } = this.store;
     if (this.#startTimer || room?.playback.status !== 'stopped' || room.settings.queueMode === 'dj') return;
     this.#startTimer = setTimeout(async () => {
-      const { opening } = this.deck;
+      const opening = this.deck.opening(this.#refused);
       let isRefused = false;
-      if (opening && !this.#isClosed) {
+      // A person is faster.
+      if (opening && !this.#isClosed && !['enqueue', 'play'].some((type) => this.store.isPending(type))) {
         try {
           const entry = opening.entry ?? (await this.store.send({ type: 'enqueue', track: opening.track, at: 0 }, { once: true })).entry;
-          await this.act({ type: 'play', entry });
-        } catch {
+          if (this.store.room?.playback.status === 'stopped') await this.act({ type: 'play', entry });
+        } catch (error) {
           isRefused = true;
+          if (LASTING.has(/** @type {Refusal} */ (error).code)) this.#refused.add(opening.track);
         }
       }
       this.#startTimer = undefined;

@@ -120,6 +120,12 @@ export class Deck {
   #runsSince = null;
   /** The song's file is here, and cannot be played. */
   #isBroken = false;
+  /**
+   * When a song is skipped whose file has been tried again.
+   *
+   * @type {{entry: number, atMs: number}|null}
+   */
+  #tried = null;
   #lastOwn = 0;
   #lastMissing = 0;
   #changes = 0;
@@ -129,6 +135,12 @@ export class Deck {
   #isUnsure = false;
   #tries = 0;
   #retryAtMs = 0;
+  /**
+   * The page was away since `sinceMs`, and nothing but going on has happened here after that.
+   *
+   * @type {{sinceMs: number, changes: number}|null}
+   */
+  #away = null;
   /**
    * What a sync has told.
    *
@@ -184,13 +196,17 @@ export class Deck {
    * What a room that orders by itself begins with again after it has stopped: the entry that waits first, else the most
    * wanted track whose file is here. Nothing where none of the files is.
    *
+   * @param {Set<number>} refused  tracks that the room does not begin with
    * @returns {{track: number, entry?: number}|undefined}
    */
-  get opening() {
+  opening(refused) {
     const room = this.#room;
     if (!room || room.playback.status !== 'stopped' || room.settings.queueMode === 'dj' || !this.live || this.leading) return undefined;
-    if (this.queue.some(({ track }) => this.isHere(track))) return this.queue[0];
-    const track = this.#request(this.isHere);
+    const isFit = (/** @type {number} */ track) => this.isHere(track) && !refused.has(track);
+    const waiting = this.queue.filter(({ track }) => !refused.has(track));
+    const track = this.#request(isFit);
+    // An entry without a file is skipped with a word.
+    if (waiting.length > 0 && (track !== undefined || waiting.some((one) => isFit(one.track)))) return waiting[0];
     return track === undefined ? undefined : { track };
   }
 
@@ -448,19 +464,20 @@ export class Deck {
   }
 
   /**
-   * The file of the song is not here, or cannot be played.
+   * The file of the song is not here, or cannot be opened or played.
    *
    * @param {number} now
+   * @param {boolean} [isBroken]  it has been opened
    * @returns {Step[]}
    */
-  gone(now) {
+  gone(now, isBroken = false) {
     const { song } = this;
     if (!song) return [];
     this.#at(this.position(now), now);
     song.isGone = true;
-    this.#isBroken = this.isHere(song.track);
+    this.#isBroken = isBroken;
     const wait = this.#room?.settings.queueMode === 'dj' ? MISSING_DJ_MS : Math.max(0, this.#lastMissing + MISSING_MS - now);
-    this.skipAtMs = now + wait;
+    this.skipAtMs = this.#tried?.entry === song.entry ? Math.max(now, this.#tried.atMs) : now + wait;
     return [{ do: 'missing', track: song.track }, ...this.tick(now)];
   }
 
@@ -474,6 +491,7 @@ export class Deck {
   found(now, isPicked = false) {
     const { song } = this;
     if (!song || this.skipAtMs === null || !this.isHere(song.track) || (this.#isBroken && !isPicked)) return [];
+    this.#tried = isPicked ? null : { entry: song.entry, atMs: this.skipAtMs };
     this.skipAtMs = null;
     this.#at(0, now);
     return this.#begin(song, now, false);
@@ -523,19 +541,22 @@ export class Deck {
   }
 
   /**
-   * The page was away: the song goes on where it was left.
+   * The page was away: the song goes on where it was left, unless the room did something else meanwhile.
    *
    * @param {number} now
+   * @param {number} sinceMs  when the page was left
    * @returns {Step[]}
    */
-  resume(now) {
+  resume(now, sinceMs) {
     const { song } = this;
     if (song) song.atMs = now;
     const lost = this.#pending;
+    const wasTold = !this.leading && lost.length === 0;
     this.#pending = [];
     const steps = this.leading ? [] : this.#redo(lost, now);
     if (!song || this.song !== song) return steps;
     if (song.playing) this.#changed();
+    if (wasTold) this.#away = { sinceMs, changes: this.#changes };
     return this.#begin(song, now, false);
   }
 
@@ -724,6 +745,9 @@ export class Deck {
     const waits = this.#isAsking || this.#syncing || this.isBusy() || now < this.#retryAtMs;
     if (!room || !this.live || !this.leading || waits) return [];
     this.#retryAtMs = 0;
+    const away = this.#away;
+    this.#away = null;
+    if (away?.changes === this.#changes && changedAt(room) > away.sinceMs + LATE_MS) return this.#giveIn(now);
     const { song } = this, steps = /** @type {Step[]} */ ([]);
     const { playback } = room, isOnAir = playback.status !== 'stopped';
     const isOver = song ? isLogged(song, room)
@@ -828,6 +852,13 @@ export class Deck {
     return this.#giveIn(now);
   }
 }
+
+/**
+ * When others, or the deck, changed last what is on air, by the server's clock in ms.
+ *
+ * @param {Room} room
+ */
+const changedAt = ({ playback, history }) => (playback.status === 'stopped' ? history[0]?.endedAt ?? 0 : playback.atMs);
 
 /**
  * The time that a song has run since its position was taken, in ms.

@@ -7,6 +7,7 @@ import { Library } from './library.js';
 import { forgetDeck, savedDeck, savedElsewhere } from './saved-deck.js';
 import { Sound } from './sound.js';
 import { System } from './system.js';
+import { FileProblem } from './places.js';
 import { Waveforms } from './waveforms.js';
 import { PART } from '../room/room.js';
 
@@ -20,6 +21,13 @@ const CLAIM_MS = 15_000;
 /** The deck waits so often, for so long, until the server's clock is known. */
 const CLOCK_LOOKS = 30;
 const CLOCK_LOOK_MS = 100;
+
+/**
+ * The library, which every room of this page has: files that the browser does not keep are in it.
+ *
+ * @type {Promise<Library>|null}
+ */
+let library = null;
 
 export class Device {
   /** @type {'off'|'starting'|'on'|'lost'} */
@@ -75,6 +83,8 @@ export class Device {
   /** @type {(() => void)[]} */
   #stops = [];
   #isClosed = false;
+  /** It is to end once the room has been told what was heard. */
+  #isStopping = false;
   #clockLooks = 0;
 
   /** @param {any} app */
@@ -100,7 +110,7 @@ export class Device {
       },
       stalled: () => this.#run?.deck.stalled(),
       refused,
-      failed: () => this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.gone(now)),
+      failed: (error) => this.#run?.do((now) => /** @type {Conductor} */ (this.#run).deck.gone(now, !(error instanceof FileProblem))),
     });
     this.#claim = new Claim(this.store, {
       look: () => this.#changed(), lost: (member) => this.#lose(member), otherTab: () => this.#tabElsewhere(),
@@ -114,37 +124,43 @@ export class Device {
     addEventListener('pagehide', keep);
     document.addEventListener('visibilitychange', keep);
     this.#stops.push(() => removeEventListener('pagehide', keep), () => document.removeEventListener('visibilitychange', keep));
-    /** Resolves once the library is open, and the deck goes on where the page was left. */
+    /** Resolves once the library is open, and the deck has come back where it does. */
     this.ready = this.#open();
   }
 
   async #open() {
-    const library = await Library.open();
+    library ??= Library.open();
+    const opened = await library;
     if (this.#isClosed) return;
-    this.library = library;
-    library.onChange = () => {
+    this.library = opened;
+    opened.onChange = () => {
       this.#run?.found();
       this.#waveforms?.libraryChanged();
       this.touch();
     };
     this.analysis = new Analysis({
-      library, scriptURL: this.app.scriptURL,
+      library: opened, scriptURL: this.app.scriptURL,
       done: (song) => {
         if (this.#run) this.#sound.level(this.#run.deck);
         this.#waveforms?.analysed(song);
         this.touch();
       },
     });
-    this.#waveforms = new Waveforms(this.store, this.analysis, library, (track) => this.songOf(track));
-    const { room } = this.store;
-    const saved = room && savedDeck(room.id);
-    if (room && saved) {
-      const isOnly = await this.#claim.tab(room.id, false);
-      if (this.#isClosed) return;
-      if (isOnly) this.#goOnFrom(saved);
-      else this.#tabElsewhere();
-    }
+    this.#waveforms = new Waveforms(this.store, this.analysis, opened, (track) => this.songOf(track));
     this.touch();
+  }
+
+  /** Goes on as the deck where the page was left a short time ago. */
+  comeBack() {
+    this.ready = this.ready.then(async () => {
+      const { room } = this.store;
+      const kept = room && savedDeck(room.id);
+      if (!kept || this.#isClosed) return;
+      const isOnly = await this.#claim.tab(room.id, false);
+      if (this.#isClosed) this.#claim.release();
+      else if (isOnly) this.#goOnFrom(kept);
+      else this.#tabElsewhere();
+    });
   }
 
   /**
@@ -152,18 +168,20 @@ export class Device {
    *
    * @param {import('./saved-deck.js').Kept} kept
    */
-  #goOnFrom({ offset, found, deck }) {
-    if (this.store.clock.errorMs === Infinity) this.store.clock.offset = offset + Date.now() - this.store.monotonic();
-    this.found = found ?? {};
+  #goOnFrom(kept) {
+    if (this.store.clock.errorMs === Infinity) this.store.clock.offset = kept.offset + Date.now() - this.store.monotonic();
+    this.found = kept.found ?? {};
     this.#claim.goOn();
-    this.#begin(deck);
+    this.#begin(kept);
     this.#on();
   }
 
   /** Keeps the deck as it is now, for when the page is here again. */
   #keep() {
     this.#run?.report();
-    if (this.phase === 'on') this.#run?.save();
+    if (this.phase !== 'on') return;
+    if (this.#isStopping && !this.leading) forgetDeck();
+    else this.#run?.save();
   }
 
   // -- What the views see
@@ -317,9 +335,10 @@ export class Device {
     return this.phase === 'starting' && !this.#isClosed;
   }
 
-  /** @param {import('./deck.js').Saved|null} saved */
-  #begin(saved) {
-    this.#run = new Conductor(this, this.#sound, saved);
+  /** @param {import('./saved-deck.js').Kept|null} kept */
+  #begin(kept) {
+    this.#isStopping = false;
+    this.#run = new Conductor(this, this.#sound, kept);
     this.#sound.volume = this.volume;
     this.app.playing = this;
   }
@@ -333,12 +352,24 @@ export class Device {
     this.#changed();
   }
 
-  /** Ends playing here; the room's music stops where it is. */
+  /** Ends playing here; the room's music stops where it is. What the room does not know yet it is told before. */
   async stop() {
-    if (this.#run?.deck.live && this.#run.deck.song?.playing) await this.act({ type: 'pause' }).catch(() => {});
-    if (!this.#run) return this.dismiss();
+    this.#isStopping = true;
+    if (this.#run?.deck.song?.playing) await this.act({ type: 'pause' }).catch(() => {});
+    if (!this.#run) this.dismiss();
+    else if (!this.leading) this.#stopped();
+  }
+
+  #stopped() {
     this.#claim.release();
     this.#end('off');
+  }
+
+  /** The machine has taken its steps. */
+  stepped() {
+    this.touch();
+    if (this.#isStopping && this.#run?.deck.song?.playing) this.#isStopping = false;
+    if (this.#isStopping && this.#run?.deck.live && !this.leading && !this.store.isPending('pause')) this.#stopped();
   }
 
   /** Goes on after the browser wanted a tap: to be called in it. */
@@ -361,7 +392,8 @@ export class Device {
     const { library } = this;
     if (!library) return;
     const { songs } = await library.add(await library.pick('files'));
-    if (songs.length > 0 && !library.find(track)) this.found[track.track] = songs[0].sourceId;
+    const here = this.songOf(track.track);
+    if (songs.length > 0 && !songs.some(({ sourceId }) => sourceId === here?.sourceId)) this.found[track.track] = songs[0].sourceId;
     this.#run?.found(songs.length > 0);
   }
 
@@ -396,7 +428,7 @@ export class Device {
     this.#isClosed = true;
     this.#claim.release();
     this.#claim.stop();
-    if (this.#run) this.#end('off', false);
+    if (this.#run) this.#end('off', this.#isStopping && !this.leading);
     if (this.app.playing === this) this.app.playing = null;
     this.#sound.close();
     this.analysis?.close();

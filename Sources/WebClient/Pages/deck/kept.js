@@ -158,7 +158,8 @@ export async function forgetLibrary() {
     new Promise((resolve) => {
       try {
         const removal = indexedDB.deleteDatabase(NAME);
-        removal.onsuccess = removal.onerror = resolve;
+        // A tab that stands still has it open: it is deleted when that one closes it.
+        removal.onsuccess = removal.onerror = removal.onblocked = resolve;
       } catch {
         resolve(null);
       }

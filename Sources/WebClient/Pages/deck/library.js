@@ -13,6 +13,13 @@ const BATCH = 32;
 /** While files are added, views hear of it once in this time, in ms. */
 const TELL_EVERY_MS = 250;
 
+/**
+ * What tracks are compared by, which takes a while to find out.
+ *
+ * @type {WeakMap<object, string>}
+ */
+const nameOf = new WeakMap();
+
 /** @typedef {import('./song.js').Song} Song */
 /** @typedef {import('./items.js').Item} Item */
 /** @typedef {{ name: string, why: import('./song.js').Why | 'full' }} Skipped */
@@ -171,8 +178,12 @@ export class Library {
    * @returns {Song | undefined}
    */
   find(track) {
+    const same = track.source === 'local' ? this.songs.get(track.sourceId) : undefined;
+    if (same) return same;
     this.#names ??= new Map([...this.songs.values()].map((song) => [sameSong(song), song.sourceId]));
-    return (track.source === 'local' ? this.songs.get(track.sourceId) : undefined) ?? this.songs.get(this.#names.get(sameSong(track)) ?? '');
+    let name = nameOf.get(track);
+    if (name === undefined) nameOf.set(track, name = sameSong(track));
+    return this.songs.get(this.#names.get(name) ?? '');
   }
 
   /**

@@ -167,7 +167,7 @@ async function signOut(app) {
       return app.refused(error);
     }
   }
-  await app.forgetDevice();
+  await app.forgetDevice().catch(() => {});
   await forget();
   // A new page: nothing of the session stays in memory.
   location.assign('/');
