@@ -15,7 +15,7 @@ extension LiveRoom {
         // before this is announced.
         let (isShared, tellsCount) = (dependencies.settings.logIsShared, !request.continues && !request.isCatchUp)
         let mayBeBehind =
-            tellsCount && (isShared || condition != .current)
+            tellsCount && (isShared || writer.condition != .current)
             || isShared && (!isFollowed || confirmed.location != nil)
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
@@ -39,15 +39,15 @@ extension LiveRoom {
 
     private func answer(_ request: SubscriptionRequest) {
         var request = request
-        request.isVerified = condition == .current
-        guard condition != .forgotten else {
+        request.isVerified = writer.condition == .current
+        guard !isForgotten else {
             return request.feed.subscriptionRefused(request, because: .noSuchRoom)
         }
         if let refusal = refusal(of: request.session) {
             return request.feed.subscriptionRefused(request, because: .refused(refusal))
         }
         // Without the log there is no answer for a client that has seen more: a snapshot would go back in time.
-        guard !isAhead(request) || condition == .current else {
+        guard !isAhead(request) || writer.condition == .current else {
             return request.feed.subscriptionRefused(request, because: .unavailable)
         }
         join(request)
@@ -127,7 +127,7 @@ extension LiveRoom {
     private func refuseLate(_ request: SubscriptionRequest) {
         // The session was banned, or the room forgotten; or the connection has gone and does not listen.
         let failure: RoomFailure =
-            if condition == .forgotten {
+            if isForgotten {
                 .noSuchRoom
             } else if let refusal = refusal(of: request.session) {
                 .refused(refusal)
@@ -212,7 +212,7 @@ extension LiveRoom {
     ///
     /// Where the client has not asked, the count may be older than the message.
     private func keyed(shownTo request: SubscriptionRequest) -> Int? {
-        request.isVerified || request.isCatchUp ? version.keyed : nil
+        request.isVerified || request.isCatchUp ? writer.version.keyed : nil
     }
 
     // MARK: Looking
@@ -223,16 +223,16 @@ extension LiveRoom {
         for session: SessionID, _ done: @escaping @Sendable (Result<RoomView, RoomFailure>) -> Void
     ) {
         lastUse = loop.now
-        let isVerified = condition == .current
+        let isVerified = writer.condition == .current
         withState(compressed: false) { room, state in
-            guard room.condition != .forgotten else { return done(.failure(.noSuchRoom)) }
+            guard !room.isForgotten else { return done(.failure(.noSuchRoom)) }
             if let refusal = room.refusal(of: session) { return done(.failure(.refused(refusal))) }
             guard let state else { return done(.failure(.unavailable)) }
             done(
                 .success(
                     RoomView(
                         room: room.id, epoch: room.epoch, seq: state.shared.seq,
-                        keyed: isVerified ? room.version.keyed : nil, time: room.dependencies.clock.now,
+                        keyed: isVerified ? room.writer.version.keyed : nil, time: room.dependencies.clock.now,
                         state: state.shared, you: YouJSON.encode(state.room, session),
                         presence: room.presence.current)))
         }
