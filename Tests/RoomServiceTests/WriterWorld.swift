@@ -308,7 +308,9 @@ struct WriterWorld: ~Copyable {
             queue.append((append, handedOver))
         case .overtake: isOvertaken = true
         case .read:
-            guard reading == nil, !isLoading, queue.isEmpty else { throw Violation(invariant: 7, what: "a second read") }
+            guard reading == nil, !isLoading, queue.isEmpty else {
+                throw Violation(invariant: 7, what: "a second read")
+            }
             reading = writer.version
             // What was projected is void.
             (projected, lastDecided) = ([], lastConfirmed)
@@ -350,7 +352,7 @@ struct WriterWorld: ~Copyable {
         let event = RoomEvent.memberRenamed(member: 1, name: "Ana \(request)")
         let events = writer.projected.recorded([event], at: Self.start)
         projected += events
-        return .changed(RoomWriter.Change(events: events, result: nil, waveform: nil, key: key))
+        return .changed(Projection.Change(events: events, result: nil, waveform: nil, key: key))
     }
 
     private mutating func show(_ events: [RecordedEvent]) throws(Violation) {

@@ -95,7 +95,7 @@ extension LiveRoom {
             return .answered(.failed(.refused(error)))
         }
         return .changed(
-            RoomWriter.Change(events: recorded, result: result, waveform: request.command.waveform, key: key))
+            Projection.Change(events: recorded, result: result, waveform: request.command.waveform, key: key))
     }
 
     /// Refuses a long command before any work is done for it, if the session may write no more.

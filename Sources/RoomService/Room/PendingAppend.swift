@@ -5,6 +5,23 @@ import RoomWire
 
 /// Decisions of a room that are not known to be durable: a part of one append, or all of it.
 struct PendingAppend {
+    /// What some of them have together.
+    struct Contents {
+        var events: [RecordedEvent]
+        var keys: [CommandKey]
+        var answers: [(request: Int, outcome: CommandOutcome)]
+        var verifications: [Int]
+
+        init(_ parts: some Collection<PendingAppend>) {
+            // Most often there is one.
+            let only = parts.count == 1 ? parts.first : nil
+            events = only?.events ?? parts.flatMap(\.events)
+            keys = parts.flatMap(\.keys)
+            answers = only?.answers ?? parts.flatMap(\.answers)
+            verifications = parts.flatMap(\.verifications)
+        }
+    }
+
     private(set) var events: [RecordedEvent] = []
     /// About how many bytes it takes.
     private(set) var weight = 0
@@ -42,7 +59,7 @@ struct PendingAppend {
     }
 
     /// Adds a command's answer; `weight` is about how many bytes it takes beside its events.
-    mutating func add(_ request: Int, _ outcome: CommandOutcome, weight: Int = 0) {
+    mutating func add(_ outcome: CommandOutcome, of request: Int, weight: Int = 0) {
         answers.append((request, outcome))
         self.weight += Self.weightOfRequest + weight
     }
