@@ -56,7 +56,8 @@ struct RoomWriter: ~Copyable {
         (condition, epoch, confirmed, version) = (other.condition, other.epoch, other.confirmed, other.version)
         (keys, projection) = (other.keys, other.projection)
         (waiting, verifications, verifying) = (other.waiting, other.verifications, other.verifying)
-        (heard, conflictsInARow, isFlushDue, limits) = (other.heard, other.conflictsInARow, other.isFlushDue, other.limits)
+        (heard, conflictsInARow, limits) = (other.heard, other.conflictsInARow, other.limits)
+        isFlushDue = other.isFlushDue
     }
 
     /// The state against which commands are decided.
@@ -260,9 +261,7 @@ struct RoomWriter: ~Copyable {
     }
 
     /// Reads what the room lacks.
-    mutating func catchUp() -> [Step] {
-        condition == .stale ? read() : []
-    }
+    mutating func catchUp() -> [Step] { condition == .stale ? read() : [] }
 
     /// Another look at the log has shown its head.
     mutating func compare(with head: StreamHead) -> [Step] {
