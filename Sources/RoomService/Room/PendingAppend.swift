@@ -11,6 +11,7 @@ struct PendingAppend {
         var keys: [CommandKey]
         var answers: [(request: Int, outcome: CommandOutcome)]
         var verifications: [Int]
+        var weight: Int
 
         init(_ parts: some Collection<PendingAppend>) {
             // Most often there is one.
@@ -19,6 +20,7 @@ struct PendingAppend {
             keys = parts.flatMap(\.keys)
             answers = only?.answers ?? parts.flatMap(\.answers)
             verifications = parts.flatMap(\.verifications)
+            weight = parts.reduce(0) { $0 + $1.weight }
         }
     }
 

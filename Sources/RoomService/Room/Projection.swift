@@ -31,6 +31,7 @@ struct Projection {
     private var gathering = PendingAppend()
     /// The appends that were handed over and are not known to be durable, in order.
     private var handedOver: [PendingAppend] = []
+    private var handedOverWeight = 0
 
     init(of confirmed: RoomState, at version: StreamVersion) {
         state = confirmed
@@ -47,7 +48,7 @@ struct Projection {
     var gathered: Int { gathering.answers.count }
 
     /// About how many bytes it takes.
-    var weight: Int { handedOver.reduce(gathering.weight) { $0 + $1.weight } }
+    var weight: Int { gathering.weight + handedOverWeight }
 
     /// The command first given under this name, if it is gathered or handed over.
     func command(_ name: IdempotencyWindow.Name) -> CommandKey? { keys[name] }
@@ -83,6 +84,7 @@ struct Projection {
         gathering.verifications = requests
         let append = gathering.append(to: state, expecting: version, in: epoch)
         version = append.resulting
+        handedOverWeight += gathering.weight
         handedOver.append(gathering)
         gathering = PendingAppend()
         return append
@@ -94,6 +96,7 @@ struct Projection {
     /// The first `parts` of the appends that were handed over are durable: takes their contents out.
     mutating func becameDurable(_ parts: Int) -> PendingAppend.Contents {
         let durable = PendingAppend.Contents(handedOver.prefix(parts))
+        handedOverWeight -= durable.weight
         handedOver.removeFirst(parts)
         for key in durable.keys { keys[IdempotencyWindow.Name(session: key.session, key: key.key)] = nil }
         return durable
@@ -103,6 +106,7 @@ struct Projection {
     mutating func drop() -> PendingAppend.Contents {
         let dropped = PendingAppend.Contents(handedOver + [gathering])
         handedOver = []
+        handedOverWeight = 0
         gathering = PendingAppend()
         keys = [:]
         return dropped

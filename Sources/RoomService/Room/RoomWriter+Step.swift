@@ -28,7 +28,7 @@ extension RoomWriter {
         /// Calls ``RoomWriter/flush()`` at the end of this turn of the loop.
         case flushSoon
         /// Hands an append over, behind those that were handed over before.
-        case append(StreamAppend, commands: Int)
+        indirect case append(StreamAppend, commands: Int)
         /// Begins no further append: another writer has appended first.
         case overtake
         /// Reads the events after `version`, and calls ``RoomWriter/read(_:)``.
