@@ -99,7 +99,7 @@ package actor RoomTable {
             let code: RoomCode? = room.assumeIsolated { room in
                 guard room.mayBeEvicted(idle: room.dependencies.settings.evictAfter) else { return nil }
                 room.saveSnapshot()
-                room.ownerWatch.rest()
+                room.stopOwnerAlarm()
                 return room.confirmed.code
             }
             guard let code else { continue }

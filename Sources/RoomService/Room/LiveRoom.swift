@@ -51,6 +51,8 @@ package actor LiveRoom {
     var reactionLimit = ReactionLimit()
     var deck = RoomDeck()
     var ownerWatch = OwnerWatch()
+    /// The next look at the owner.
+    var ownerAlarm: (at: NIODeadline, task: Scheduled<Void>)?
     /// The newest durable events, so that resuming after a short absence needs no read.
     var recent: RecentEvents
     /// `State` as JSON, if it was encoded at the position of `confirmed`.
