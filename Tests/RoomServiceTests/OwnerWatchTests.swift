@@ -69,7 +69,8 @@ import Testing
         let later = start + .minutes(2)
         #expect(watch.look(at: room, sight([2], sees: false), now: later) == .look(at: later + Self.retry))
         #expect(watch.look(at: room, sight([2], sees: false, isFollowed: false), now: later) == .rest)
-        #expect(watch.look(at: room, sight([2]), now: later) == .look(at: later + .minutes(1)), "the absence begins anew")
+        // The absence begins anew.
+        #expect(watch.look(at: room, sight([2]), now: later) == .look(at: later + .minutes(1)))
     }
 
     @Test func `a room that allows any absence replaces nobody, and a log may hold any number`() {
