@@ -93,8 +93,8 @@ struct WriterWorld: ~Copyable {
     /// The number of the last append that the log has confirmed.
     var confirmed = 0
     var isOvertaken = false
-    /// The version that the read under way began with; nil if there is none.
-    var reading: StreamVersion?
+    /// The version after which the read under way reads, and the log as it was at its beginning; nil if there is none.
+    var reading: (after: StreamVersion, log: Log)?
     var isLoading = false
     var isFlushDue = false
     /// The last event shown.
@@ -262,13 +262,14 @@ struct WriterWorld: ~Copyable {
 
     private mutating func read() throws(Violation) {
         let isLoad = isLoading
-        let from = reading
+        // A read brings at least what was in the log when it began.
+        let (after, read) = reading ?? (writer.version, log)
         (reading, isLoading) = (nil, false)
-        if log.isGone { return try take(writer.read(.gone)) }
-        if isLoad { return try take(writer.read(.room(Self.decoded(log)))) }
-        guard log.epoch == writer.epoch, let from else { return try take(writer.read(.replaced)) }
-        let keys = Array(log.keys.dropFirst(from.keyed))
-        try take(writer.read(.events(Array(log.events.dropFirst(from.seq)), keys: keys, version: log.version)))
+        if read.isGone { return try take(writer.read(.gone)) }
+        if isLoad { return try take(writer.read(.room(Self.decoded(read)))) }
+        guard read.epoch == writer.epoch else { return try take(writer.read(.replaced)) }
+        let keys = Array(read.keys.dropFirst(after.keyed))
+        try take(writer.read(.events(Array(read.events.dropFirst(after.seq)), keys: keys, version: read.version)))
     }
 
     // MARK: The log
@@ -311,7 +312,7 @@ struct WriterWorld: ~Copyable {
             guard reading == nil, !isLoading, queue.isEmpty else {
                 throw Violation(invariant: 7, what: "a second read")
             }
-            reading = writer.version
+            reading = (writer.version, log)
             // What was projected is void.
             (projected, lastDecided) = ([], lastConfirmed)
         case .load: isLoading = true
