@@ -85,6 +85,8 @@ struct WriterWorld: ~Copyable {
     let isFollowed: Bool
     var writer: RoomWriter
     var log: Log
+    /// The log that was replaced, of which a read may still bring something.
+    var former: Log?
     var asked: [Asked] = []
     var wishes: [Wish] = []
     /// Appends that were handed over, and the number of each.
@@ -137,7 +139,7 @@ struct WriterWorld: ~Copyable {
         )
         (reading, isLoading, isFlushDue, shown) = (other.reading, other.isLoading, other.isFlushDue, other.shown)
         (lastDecided, lastConfirmed, projected) = (other.lastDecided, other.lastConfirmed, other.projected)
-        (isOut, left) = (other.isOut, other.left)
+        (isOut, left, former) = (other.isOut, other.left, other.former)
     }
 
     static func decoded(_ log: Log) -> DecodedRoom {
@@ -208,6 +210,7 @@ struct WriterWorld: ~Copyable {
             try take(writer.verify(wishes.count - 1))
         case .replace:
             left.replaces -= 1
+            former = log
             log.epoch = "second"
             append(.memberRenamed(member: 1, name: "Restored"))
         case .remove:
@@ -357,7 +360,7 @@ struct WriterWorld: ~Copyable {
     }
 
     private mutating func show(_ events: [RecordedEvent]) throws(Violation) {
-        guard log.epoch == writer.epoch else { return }
+        let log = writer.epoch == log.epoch ? log : former ?? log
         for event in events {
             guard event.seq == shown + 1, event.seq <= log.events.count, log.events[event.seq - 1] == event else {
                 throw Violation(invariant: 1, what: "event \(event.seq) after \(shown) is shown")
