@@ -93,7 +93,7 @@ package struct CommandKey: Hashable, Sendable {
 }
 
 /// One stream's part of an append.
-package struct StreamAppend: Sendable {
+package struct StreamAppend: Hashable, Sendable {
     /// The stream.
     package var stream: UUID
     /// The version on which the writer decided.

@@ -54,8 +54,8 @@ final class Client: Sendable {
         node.feed.add(self, as: connection, following: room)
         node.host.registry.subscribe(
             SubscriptionRequest(
-                connection: connection, session: person.session, id: Int64(number), epoch: asked?.epoch,
-                seq: asked?.seq, feed: node.feed),
+                connection: connection, session: person.session,
+                .begin(id: Int64(number), from: asked.map { Position(epoch: $0.epoch, seq: $0.seq) }), feed: node.feed),
             to: room)
     }
 

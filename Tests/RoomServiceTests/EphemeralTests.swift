@@ -169,7 +169,8 @@ import Testing
                 joining = nodes[1].ask(.join(name: nil), in: room, by: .session(session, name: "Guest \(number)"))
                 nodes[1].host.registry.subscribe(
                     SubscriptionRequest(
-                        connection: ConnectionID(rawValue: -number), session: session, id: nil, feed: deaf), to: room)
+                        connection: ConnectionID(rawValue: -number), session: session, .begin(id: nil, from: nil),
+                        feed: deaf), to: room)
             }
             _ = try await joining?.outcome()
             let there = Client(.guest(99))

@@ -110,7 +110,7 @@ final class RecordingFeed: RoomFeed {
         for (connection, client) in clients(of: room) where client.mustBeginAnew(on: connection) {
             host.withLock { $0 }?.registry.subscribe(
                 SubscriptionRequest(
-                    connection: connection, session: client.person.session, id: nil, beginsAnew: true, feed: self),
+                    connection: connection, session: client.person.session, .anew, feed: self),
                 to: room)
         }
     }

@@ -44,7 +44,7 @@ extension Truth {
             let resumed = ServerMessage.resumed(
                 re: request.id, room: id, epoch: epoch, seq: seq, keyed: keyed, you: you, presence: none)
             if first.starts(with: resumed.beforePresence) {
-                if let asked = request.seq, request.epoch == epoch {
+                if let asked = request.position?.seq, request.position?.epoch == epoch {
                     checkDeltas(subscription, of: room, after: asked)
                 } else {
                     complain("a client resumes \(id) in \(epoch) that has nothing of it")
@@ -59,7 +59,7 @@ extension Truth {
                 state: StateJSON.encode(then), you: YouJSON.encode(then, request.session), presence: none)
             guard first.starts(with: snapshot.beforePresence) else { continue }
             checkDeltas(subscription, of: room, after: shown)
-            if let asked = request.seq, request.epoch == epoch {
+            if let asked = request.position?.seq, request.position?.epoch == epoch {
                 if seq < asked { complain("a snapshot of \(id) goes back from \(asked) to \(seq)") }
                 if mustResume, asked <= seq, seq - asked <= resumableEvents {
                     complain("a snapshot of \(id) at \(seq) for a client at \(asked)")

@@ -1,5 +1,6 @@
 import RoomDomain
 import RoomService
+import RoomWire
 import SimulatedTime
 
 extension World {
@@ -26,8 +27,9 @@ extension World {
         truth.note("\(client.session.name) follows \(room) on \(node.name) as \(id.rawValue) from \(from)")
         node.follow(
             SubscriptionRequest(
-                connection: id, session: client.session.id, id: Int64(id.rawValue), epoch: position?.epoch,
-                seq: position?.seq, feed: node.feed),
+                connection: id, session: client.session.id,
+                .begin(id: Int64(id.rawValue), from: position.map { Position(epoch: $0.epoch, seq: $0.seq) }),
+                feed: node.feed),
             room)
     }
 
@@ -80,8 +82,8 @@ extension World {
                     client.connections[place].isCatchingUp = true
                     node.follow(
                         SubscriptionRequest(
-                            connection: connection.id, session: client.session.id, id: nil,
-                            collapsedFrom: update.from, feed: node.feed),
+                            connection: connection.id, session: client.session.id, .collapse(from: update.from),
+                            feed: node.feed),
                         update.room)
                 default:
                     client.positions[update.room]?.seq = update.seq
@@ -120,8 +122,7 @@ extension World {
                 client.connections[place].isCatchingUp = true
                 node.follow(
                     SubscriptionRequest(
-                        connection: connection.id, session: client.session.id, id: nil, beginsAnew: true,
-                        feed: node.feed),
+                        connection: connection.id, session: client.session.id, .anew, feed: node.feed),
                     room)
             }
         }

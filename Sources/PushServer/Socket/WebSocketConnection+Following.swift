@@ -23,7 +23,7 @@ extension WebSocketConnection {
 
     /// Whether an answer replaces left-out events that the connection has been given in another way since.
     func isLate(_ subscription: Subscription) -> Bool {
-        guard let from = subscription.collapsedFrom else { return false }
+        guard let from = subscription.leftOutFrom else { return false }
         return !followed.contains {
             $0.followers.room == subscription.room && $0.followers.leftOutFrom(at: $0.place) == from
         }
@@ -73,7 +73,7 @@ extension WebSocketConnection {
         }
         loop.rooms.registry.subscribe(
             SubscriptionRequest(
-                connection: id, session: session.id, id: request, epoch: position?.epoch, seq: position?.seq,
+                connection: id, session: session.id, .begin(id: request, from: position),
                 takesCompressed: compression.isOn, feed: hub.feed),
             to: room)
     }
@@ -142,13 +142,17 @@ extension WebSocketConnection {
                 !place.followers.awaitsAnswer(at: place.place)
             else { continue }
             catchingUp = place.followers.room
-            let beginsAnew = place.followers.beginsAnew(at: place.place)
-            let continues = place.followers.awaitsRest(at: place.place)
+            let wish: SubscriptionRequest.Wish =
+                if place.followers.beginsAnew(at: place.place) {
+                    .anew
+                } else if place.followers.awaitsRest(at: place.place) {
+                    .rest(from: from)
+                } else {
+                    .collapse(from: from)
+                }
             loop.rooms.registry.subscribe(
                 SubscriptionRequest(
-                    connection: id, session: session.id, id: nil, seq: continues ? from - 1 : nil,
-                    collapsedFrom: beginsAnew ? nil : from, beginsAnew: beginsAnew, continues: continues,
-                    takesCompressed: compression.isOn, feed: hub.feed),
+                    connection: id, session: session.id, wish, takesCompressed: compression.isOn, feed: hub.feed),
                 to: place.followers.room)
             return
         }

@@ -21,7 +21,7 @@ extension RoomRegistry {
 extension LiveRoom {
     /// The pool at the last durable event, and that event's position, for a session that may still look.
     fileprivate func pool(for session: SessionID) throws(RoomFailure) -> (Position, PoolView) {
-        guard condition != .forgotten else { throw .noSuchRoom }
+        guard !isForgotten else { throw .noSuchRoom }
         if let refusal = refusal(of: session) { throw .refused(refusal) }
         lastUse = loop.now
         return (position, confirmed.pool)

@@ -82,7 +82,7 @@ package final class RoomRegistry: Sendable {
             case .success(let room):
                 room.assumeIsolated { isolated in
                     isolated.verify {
-                        let isForgotten = room.assumeIsolated { $0.condition == .forgotten }
+                        let isForgotten = room.assumeIsolated { $0.isForgotten }
                         visit(isForgotten ? .failure(.noSuchRoom) : .success(room))
                     }
                 }

@@ -40,7 +40,7 @@ package actor RoomTable {
     /// Visits of one room keep their order.
     package func visit(_ id: RoomID, _ visit: @escaping Visit) {
         switch places[id] {
-        case .live(let room) where !room.assumeIsolated({ $0.condition == .forgotten }):
+        case .live(let room) where !room.assumeIsolated({ $0.isForgotten }):
             visit(.success(room))
         case .loading(let visits):
             guard visits.count < dependencies.settings.waitingCommandsPerRoom else {
@@ -99,7 +99,7 @@ package actor RoomTable {
             let code: RoomCode? = room.assumeIsolated { room in
                 guard room.mayBeEvicted(idle: room.dependencies.settings.evictAfter) else { return nil }
                 room.saveSnapshot()
-                room.ownerWatch.rest()
+                room.stopOwnerAlarm()
                 return room.confirmed.code
             }
             guard let code else { continue }
@@ -137,7 +137,7 @@ package actor RoomTable {
     func readStale() {
         for case .live(let room) in places.values {
             room.assumeIsolated { room in
-                if room.isFollowed, room.condition == .stale { room.reload() }
+                room.catchUp()
             }
         }
     }

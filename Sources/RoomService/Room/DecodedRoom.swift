@@ -65,10 +65,13 @@ struct DecodedRoom: Sendable {
         return try result.get()
     }
 
+}
+
+extension DecodedRoom {
     /// Folds the events on the state before them.
     ///
     /// - Throws: ``LogFault`` if the log holds what this program cannot read.
-    private init(_ loaded: LoadedStream, on before: RoomState) throws(LogFault) {
+    fileprivate init(_ loaded: LoadedStream, on before: RoomState) throws(LogFault) {
         var state = before
         let events = try state.fold(loaded.events, through: loaded.head.version.seq)
         var keys = IdempotencyWindow()

@@ -73,7 +73,7 @@ extension LiveRoom {
         _ result: Result<EncodedState, HeavyWorkRefusal>, compressed: Bool, in epoch: String
     ) {
         encoding.isUnderWay = false
-        guard condition != .forgotten, case .success(let state) = result else { return giveUpEncoding() }
+        guard !isForgotten, case .success(let state) = result else { return giveUpEncoding() }
         guard epoch == self.epoch, mayStillBeShown(state.room) else { return encodeNext() }
         if state.shared.seq == confirmed.seq { encodedState = state.shared }
         // One at a time: an answer may raise the position that the same connection's next one must have.

@@ -193,16 +193,15 @@ extension LiveRoom {
         lastUse = loop.now
         let outcome = attempt(session, act)
         guard mayBeMistaken(outcome) else { return answer(kind, outcome, reply) }
-        verifications.append {
+        whenRead {
             self.assumeIsolated { $0.answer(kind, $0.attempt(session, act), reply) }
         }
-        reload()
     }
 
     private func attempt(
         _ session: SessionID, _ act: @escaping @Sendable (isolated LiveRoom, MemberID) -> EphemeralOutcome
     ) -> EphemeralOutcome {
-        guard condition != .forgotten else { return .failed(.noSuchRoom) }
+        guard !isForgotten else { return .failed(.noSuchRoom) }
         if let refusal = refusal(of: session) { return .failed(.refused(refusal)) }
         guard confirmed.isOpen else { return .failed(.refused(.roomClosed)) }
         guard let member = confirmed.memberOfSession[session] else { return .failed(.refused(.notMember)) }
@@ -212,7 +211,7 @@ extension LiveRoom {
     private func mayBeMistaken(_ outcome: EphemeralOutcome) -> Bool {
         switch outcome {
         case .failed(.refused):
-            dependencies.settings.logIsShared || condition != .current || isWriting
+            dependencies.settings.logIsShared || writer.condition != .current || writer.isWriting
         case .done, .rateLimited, .failed(.noSuchRoom), .failed(.unavailable), .failed(.busy),
             .failed(.internalFault):
             false

@@ -13,25 +13,22 @@ extension LiveRoom {
             let result = await DecodedRoom.load(id, in: dependencies)
             loop.execute { self.assumeIsolated { $0.loadedAnew(result) } }
         }
-        if !isStarted { giveUpReading(as: .stale, .unavailable) }
+        if !isStarted { run(writer.read(.failed(.unavailable))) }
     }
 
     private func loadedAnew(_ result: Result<DecodedRoom, RoomFailure>) {
         switch result {
-        case .success(let loaded): begin(anew: loaded)
-        case .failure(.noSuchRoom): forget()
-        case .failure(let failure): giveUpReading(as: .stale, failure)
+        case .success(let loaded):
+            recent = loaded.recent
+            snapshotSeq = loaded.snapshotSeq
+            run(writer.read(.room(loaded)))
+        case .failure(.noSuchRoom): run(writer.read(.gone))
+        case .failure(let failure): run(writer.read(.failed(failure)))
         }
     }
 
-    /// Shows the loaded room to all followers, and decides the commands that waited.
-    private func begin(anew loaded: DecodedRoom) {
-        epoch = loaded.head.epoch
-        version = loaded.head.version
-        confirmed = loaded.state
-        keys = loaded.keys
-        recent = loaded.recent
-        snapshotSeq = loaded.snapshotSeq
+    /// Shows the room of the new log to all followers.
+    func begin() {
         encodeAnew()
         grace = PresenceGrace()
         lastSeen = [:]
@@ -44,7 +41,6 @@ extension LiveRoom {
             of: presence.members.union(connected).union(dependencies.presence.elsewhere(in: id)))
         reviewDeck()
         reviewOwner()
-        becomeCurrent()
     }
 
     /// Ends the room, whose log no longer exists.
@@ -56,6 +52,5 @@ extension LiveRoom {
         endClaim()
         reviewPresence(of: presence.members)
         dependencies.presence.setCount(nil, of: id)
-        giveUpReading(as: .forgotten, .noSuchRoom)
     }
 }

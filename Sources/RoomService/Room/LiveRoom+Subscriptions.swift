@@ -13,9 +13,9 @@ extension LiveRoom {
         // A room with followers hears of other servers' events, but not of keyed commands that change nothing; their
         // count is told to a client that asks. A location that another server has cleared must not be shown, even
         // before this is announced.
-        let (isShared, tellsCount) = (dependencies.settings.logIsShared, !request.continues && !request.isCatchUp)
+        let (isShared, tellsCount) = (dependencies.settings.logIsShared, !request.isCatchUp)
         let mayBeBehind =
-            tellsCount && (isShared || condition != .current)
+            tellsCount && (isShared || writer.condition != .current)
             || isShared && (!isFollowed || confirmed.location != nil)
         guard isAhead(request) || mayBeBehind else { return answer(request) }
         verify { self.assumeIsolated { $0.answer(request) } }
@@ -34,31 +34,40 @@ extension LiveRoom {
 
     /// Whether the client has seen more, on another node, than this room knows.
     private func isAhead(_ request: SubscriptionRequest) -> Bool {
-        request.epoch == epoch && (request.seq ?? 0) > confirmed.seq
+        request.position.map { $0.epoch == epoch && $0.seq > confirmed.seq } ?? false
     }
 
     private func answer(_ request: SubscriptionRequest) {
         var request = request
-        request.isVerified = condition == .current
-        guard condition != .forgotten else {
+        request.isVerified = writer.condition == .current
+        guard !isForgotten else {
             return request.feed.subscriptionRefused(request, because: .noSuchRoom)
         }
         if let refusal = refusal(of: request.session) {
             return request.feed.subscriptionRefused(request, because: .refused(refusal))
         }
         // Without the log there is no answer for a client that has seen more: a snapshot would go back in time.
-        guard !isAhead(request) || condition == .current else {
+        guard !isAhead(request) || writer.condition == .current else {
             return request.feed.subscriptionRefused(request, because: .unavailable)
         }
         join(request)
-        guard let seq = request.continues || request.epoch == epoch ? request.seq : nil, seq >= 0,
-            seq <= confirmed.seq, !confirmed.isForgotten, confirmed.seq - seq <= dependencies.settings.resumableEvents
+        guard let seq = lastSeen(by: request), seq >= 0, seq <= confirmed.seq, !confirmed.isForgotten,
+            confirmed.seq - seq <= dependencies.settings.resumableEvents
         else { return beginWithSnapshot(request) }
         let missing = confirmed.seq - seq
         if missing <= recent.count {
             resume(request, after: seq, with: recent.suffix(missing))
         } else {
             readAndResume(request, after: seq)
+        }
+    }
+
+    /// The last event of this log that a connection has; nil if it needs a snapshot.
+    private func lastSeen(by request: SubscriptionRequest) -> Int? {
+        switch request.wish {
+        case .begin(_, let position): position?.epoch == epoch ? position?.seq : nil
+        case .rest(let from): from - 1
+        case .collapse, .anew: nil
         }
     }
 
@@ -73,7 +82,7 @@ extension LiveRoom {
     private func readAndResume(_ request: SubscriptionRequest, after seq: Int) {
         let (id, store, settings) = (id, dependencies.store, dependencies.settings)
         // The rest of an answer is read as the connection takes it; its size was checked before.
-        let isWhole = !request.continues
+        let isWhole = !request.isRest
         let (last, epoch, bytes) = (
             confirmed.seq, epoch, isWhole ? settings.resumableBytes : settings.answeredDeltaBytes
         )
@@ -127,7 +136,7 @@ extension LiveRoom {
     private func refuseLate(_ request: SubscriptionRequest) {
         // The session was banned, or the room forgotten; or the connection has gone and does not listen.
         let failure: RoomFailure =
-            if condition == .forgotten {
+            if isForgotten {
                 .noSuchRoom
             } else if let refusal = refusal(of: request.session) {
                 .refused(refusal)
@@ -141,7 +150,7 @@ extension LiveRoom {
     private func resume(_ request: SubscriptionRequest, after seq: Int, with events: some Collection<RecordedEvent>) {
         let (deltas, reached) = deltas(of: events, after: seq)
         var messages = deltas
-        if !request.continues {
+        if !request.isRest {
             let resumed = ServerMessage.resumed(
                 re: request.id, room: id, epoch: epoch, seq: confirmed.seq, keyed: keyed(shownTo: request),
                 you: YouJSON.encode(confirmed, request.session), presence: presence.told(),
@@ -194,7 +203,7 @@ extension LiveRoom {
         request.feed.subscriptionBegan(
             Subscription(
                 connection: request.connection, room: id, seq: seq, isWhole: seq == confirmed.seq,
-                isCatchUp: request.isCatchUp, collapsedFrom: request.collapsedFrom, isSnapshot: isSnapshot,
+                isCatchUp: request.isCatchUp, leftOutFrom: request.leftOutFrom, isSnapshot: isSnapshot,
                 messages: messages))
     }
 
@@ -204,7 +213,7 @@ extension LiveRoom {
             re: request.id, room: id, epoch: epoch, seq: seq, keyed: keyed(shownTo: request),
             time: dependencies.clock.now, you: YouJSON.encode(state.room, request.session), presence: presence.told(),
             deck: deck.told(to: request.connection),
-            collapsed: request.collapsedFrom.flatMap { $0 <= seq ? $0...seq : nil })
+            collapsed: request.leftOutFrom.flatMap { $0 <= seq ? $0...seq : nil })
         return RoomMessage(head: head, state: state.shared, tail: tail)
     }
 
@@ -212,7 +221,7 @@ extension LiveRoom {
     ///
     /// Where the client has not asked, the count may be older than the message.
     private func keyed(shownTo request: SubscriptionRequest) -> Int? {
-        request.isVerified || request.isCatchUp ? version.keyed : nil
+        request.isVerified || request.isCatchUp ? writer.version.keyed : nil
     }
 
     // MARK: Looking
@@ -223,16 +232,16 @@ extension LiveRoom {
         for session: SessionID, _ done: @escaping @Sendable (Result<RoomView, RoomFailure>) -> Void
     ) {
         lastUse = loop.now
-        let isVerified = condition == .current
+        let isVerified = writer.condition == .current
         withState(compressed: false) { room, state in
-            guard room.condition != .forgotten else { return done(.failure(.noSuchRoom)) }
+            guard !room.isForgotten else { return done(.failure(.noSuchRoom)) }
             if let refusal = room.refusal(of: session) { return done(.failure(.refused(refusal))) }
             guard let state else { return done(.failure(.unavailable)) }
             done(
                 .success(
                     RoomView(
                         room: room.id, epoch: room.epoch, seq: state.shared.seq,
-                        keyed: isVerified ? room.version.keyed : nil, time: room.dependencies.clock.now,
+                        keyed: isVerified ? room.writer.version.keyed : nil, time: room.dependencies.clock.now,
                         state: state.shared, you: YouJSON.encode(state.room, session),
                         presence: room.presence.current)))
         }

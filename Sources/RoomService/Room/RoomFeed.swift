@@ -1,4 +1,5 @@
 package import RoomDomain
+package import RoomWire
 
 /// A receiver of the news of rooms, one for each event loop that has subscribers.
 ///
@@ -52,23 +53,25 @@ package struct DeckChange: Sendable {
 
 /// A connection's request to follow a room.
 package struct SubscriptionRequest: Sendable {
+    /// What a connection asks for.
+    package enum Wish: Sendable, Hashable {
+        /// A client asks, from its position if it has one; `id` is given back as `re`.
+        case begin(id: Int64?, from: Position?)
+        /// The connection follows, and did not keep up: a snapshot in place of the events from this one on.
+        case collapse(from: Int)
+        /// The connection follows, and an earlier answer did not reach the end: the events from this one on, in the log
+        /// that it follows.
+        case rest(from: Int)
+        /// The connection follows, and the log was replaced (``RoomFeed/roomBegan(_:)``).
+        case anew
+    }
+
     /// The connection, unique in this process.
     package var connection: ConnectionID
     /// The session behind it.
     package var session: SessionID
-    /// The request's id, given back as `re`.
-    package var id: Int64?
-    /// The epoch of the client's position, if it resumes.
-    package var epoch: String?
-    /// The last event the client has, if it resumes.
-    package var seq: Int?
-    /// The first event that was left out for this connection, if it did not keep up.
-    package var collapsedFrom: Int?
-    /// Whether the connection follows already and was shown another log (``RoomFeed/roomBegan(_:)``).
-    package var beginsAnew: Bool
-    /// Whether the connection asks for the events after `seq` that an earlier answer did not reach, in the log that it
-    /// follows, whatever its epoch.
-    package var continues: Bool
+    /// What it asks for.
+    package var wish: Wish
     /// Whether the connection accepts a compressed state.
     package var takesCompressed: Bool
     /// Whether the room was at its log's head, by all that it knew, when it began to answer.
@@ -77,24 +80,42 @@ package struct SubscriptionRequest: Sendable {
     package var feed: any RoomFeed
 
     package init(
-        connection: ConnectionID, session: SessionID, id: Int64?, epoch: String? = nil, seq: Int? = nil,
-        collapsedFrom: Int? = nil, beginsAnew: Bool = false, continues: Bool = false, takesCompressed: Bool = false,
-        feed: any RoomFeed
+        connection: ConnectionID, session: SessionID, _ wish: Wish, takesCompressed: Bool = false, feed: any RoomFeed
     ) {
         self.connection = connection
         self.session = session
-        self.id = id
-        self.epoch = epoch
-        self.seq = seq
-        self.collapsedFrom = collapsedFrom
-        self.beginsAnew = beginsAnew
-        self.continues = continues
+        self.wish = wish
         self.takesCompressed = takesCompressed
         self.feed = feed
     }
 
+    /// The client's id of the request, given back as `re`.
+    package var id: Int64? {
+        if case .begin(let id, _) = wish { id } else { nil }
+    }
+
+    /// The position from which the client resumes; nil if it has none.
+    package var position: Position? {
+        if case .begin(_, let position) = wish { position } else { nil }
+    }
+
+    /// The first event that was not sent to this connection; nil if none is known.
+    package var leftOutFrom: Int? {
+        switch wish {
+        case .collapse(let from), .rest(let from): from
+        case .begin, .anew: nil
+        }
+    }
+
+    /// Whether the connection asks for the rest of an earlier answer.
+    package var isRest: Bool {
+        if case .rest = wish { true } else { false }
+    }
+
     /// Whether the connection asks on its own, without a message of the client.
-    package var isCatchUp: Bool { beginsAnew || collapsedFrom != nil }
+    package var isCatchUp: Bool {
+        if case .begin = wish { false } else { true }
+    }
 }
 
 /// An accepted subscription.
@@ -107,12 +128,13 @@ package struct Subscription: Sendable {
     package var seq: Int
     /// Whether that is the room's last event.
     ///
-    /// Otherwise the connection asks for later ones (``SubscriptionRequest/continues``) when it has taken the messages.
+    /// Otherwise the connection asks for later ones (``SubscriptionRequest/Wish/rest(from:)``) when it has taken the
+    /// messages.
     package var isWhole: Bool
     /// Whether it only replaces left-out events: the connection followed already.
     package var isCatchUp: Bool
     /// The first event that was left out at the time of the request; nil if none was.
-    package var collapsedFrom: Int?
+    package var leftOutFrom: Int?
     /// Whether it begins with a snapshot.
     package var isSnapshot: Bool
     /// The answer and the deltas after it: text messages in order.

@@ -1,4 +1,6 @@
+import EventStorage
 package import RoomDomain
+import RoomWire
 
 /// The outcome of a command.
 ///
@@ -16,4 +18,14 @@ package enum CommandOutcome: Sendable, Equatable {
     ///
     /// After ``RoomFailure/unavailable`` it may have been carried out nevertheless: retry with the same key.
     case failed(RoomFailure)
+
+    /// The outcome of a command whose key was given before, with this command or another.
+    init(_ first: CommandKey, fingerprint: Int64) {
+        guard [fingerprint, CommandKey.forgotten].contains(first.fingerprint) else {
+            self = .keyReused
+            return
+        }
+        self = .acknowledged(
+            seq: first.seq, keyed: first.ordinal, result: first.result.flatMap { try? ResultJSON.decode($0) })
+    }
 }

@@ -5,19 +5,33 @@ import RoomWire
 
 /// Decisions of a room that are not known to be durable: a part of one append, or all of it.
 struct PendingAppend {
-    /// A request, and its answer, which is given once everything that it was decided against is durable.
-    struct Decided {
-        var request: CommandRequest
-        var answer: CommandOutcome
+    /// What some of them have together.
+    struct Contents {
+        var events: [RecordedEvent]
+        var keys: [CommandKey]
+        var answers: [(request: Int, outcome: CommandOutcome)]
+        var verifications: [Int]
+        var weight: Int
+
+        init(_ parts: some Collection<PendingAppend>) {
+            // Most often there is one.
+            let only = parts.count == 1 ? parts.first : nil
+            events = only?.events ?? parts.flatMap(\.events)
+            keys = parts.flatMap(\.keys)
+            answers = only?.answers ?? parts.flatMap(\.answers)
+            verifications = parts.flatMap(\.verifications)
+            weight = parts.reduce(0) { $0 + $1.weight }
+        }
     }
 
     private(set) var events: [RecordedEvent] = []
     /// About how many bytes it takes.
     private(set) var weight = 0
     var keys: [CommandKey] = []
-    private(set) var decided: [Decided] = []
-    /// Callbacks that the append answers as well: it shows that the room is at its log's head.
-    var verifications: [@Sendable () -> Void] = []
+    /// Commands by their numbers, and their answers, which are given once everything that they were decided against is durable.
+    private(set) var answers: [(request: Int, outcome: CommandOutcome)] = []
+    /// Requests for the log's head that the append answers as well.
+    var verifications: [Int] = []
     /// The waveforms that the events give to tracks, and those that no track has after them.
     private var attachments: [AttachmentChange] = []
     /// Sessions whose membership an event began or ended.
@@ -25,7 +39,7 @@ struct PendingAppend {
     /// Whether it closes the room, and whether that forgets the room; nil if it does not close it.
     private var closing: Bool?
 
-    var isEmpty: Bool { decided.isEmpty }
+    var isEmpty: Bool { answers.isEmpty }
 
     /// Adds events of one command, decided against `room`.
     mutating func add(_ recorded: [RecordedEvent], to room: RoomState) {
@@ -46,11 +60,10 @@ struct PendingAppend {
         attachments.join(changes)
     }
 
-    /// Adds a request and its answer.
-    mutating func add(_ decided: Decided) {
-        self.decided.append(decided)
-        weight += Self.weightOfRequest
-        if case .setWaveform = decided.request.command { weight += Waveform.byteCount }
+    /// Adds a command's answer; `weight` is about how many bytes it takes beside its events.
+    mutating func add(_ outcome: CommandOutcome, of request: Int, weight: Int = 0) {
+        answers.append((request, outcome))
+        self.weight += Self.weightOfRequest + weight
     }
 
     /// About how many bytes a request takes in addition to its events.
