@@ -4,13 +4,10 @@ import RoomWire
 import WebSocketCodec
 
 extension WebSocketConnection {
-    /// The time for which a peer that broke the protocol must be quiet before its connection is dropped.
-    private static let lingering = TimeAmount.milliseconds(250)
-
     /// Begins the close handshake; does nothing if it has begun.
     func close(_ code: CloseCode, _ reason: String) {
         perform(closing.close(CloseReason(code, reason)))
-        inbox = []
+        requests.clear()
         hub.remove(self)
         // The peer's own close may have arrived already.
         if unread.readableBytes > 0 { waitForTurn() }
@@ -20,10 +17,10 @@ extension WebSocketConnection {
     /// Begins the close handshake with a peer that sends too much; its further input is read and dropped.
     func closeAndIgnore(_ code: CloseCode, _ reason: String) {
         close(code, reason)
-        isLingering = true
+        let look = deadlines.lingers(from: .now())
         unread = ByteBuffer()
         if isReadingPutOff { readInAWhile() }
-        loop.deadlines.schedule(id, at: .now() + Self.lingering)
+        loop.deadlines.schedule(id, at: look)
     }
 
     /// Answers a violation, then reads and drops the peer's further input.
@@ -34,11 +31,10 @@ extension WebSocketConnection {
             context?.close(promise: nil)
             return
         }
-        isLingering = true
-        inbox = []
+        requests.clear()
         let now = NIODeadline.now()
-        dropsAt = now + loop.settings.closeTimeout
-        loop.deadlines.schedule(id, at: now + Self.lingering)
+        _ = deadlines.drops(from: now)
+        loop.deadlines.schedule(id, at: deadlines.lingers(from: now))
         // The channel may have ended when these calls return.
         writeClose(reason)
         hub.remove(self)
@@ -50,18 +46,14 @@ extension WebSocketConnection {
         guard let context else { return }
         switch step {
         case .send(let reason):
-            let end = NIODeadline.now() + loop.settings.closeTimeout
-            dropsAt = end
-            loop.deadlines.schedule(id, at: end)
+            loop.deadlines.schedule(id, at: deadlines.drops(from: .now()))
             writeClose(reason)
         case .sendAndDrop(let reason):
             writeClose(reason)
             guard !outbox.isEmpty else { return context.close(promise: nil) }
             // The rest of a snapshot waits before the close frame.
             closesWhenSent = true
-            let end = NIODeadline.now() + loop.settings.closeTimeout
-            dropsAt = end
-            loop.deadlines.schedule(id, at: end)
+            loop.deadlines.schedule(id, at: deadlines.drops(from: .now()))
         case .drop:
             context.close(promise: nil)
         case .nothing:
@@ -86,71 +78,57 @@ extension WebSocketConnection {
         guard isOpen else { return }
         send(ServerMessage.goaway(reason: "restart", reconnectInMs: Int(delay.nanoseconds / 1_000_000)))
         let end = NIODeadline.now() + delay
-        leavesAt = end
+        deadlines.leaves(at: end)
         loop.deadlines.schedule(id, at: end)
     }
 
     /// Closes with 1012 once every request has been answered.
     func leaveIfDone() {
-        guard isLeaving, commandsInFlight == 0, inbox.isEmpty, !isWaiting, !isDealing, unread.readableBytes == 0
-        else { return }
+        guard deadlines.isLeaving, requests.isDone, !isDealing, unread.readableBytes == 0 else { return }
         close(.serviceRestart, "restart")
     }
 }
 
 extension WebSocketConnection: Deadlined {
     /// The time of the next check.
-    var nextDeadline: NIODeadline {
-        let settings = loop.settings
-        if isLingering { return lastReceived + Self.lingering }
-        if let dropsAt { return dropsAt }
-        var next = nextPing
-        if !isReadingPutOff { next = min(next, lastReceived + settings.silenceLimit) }
-        if let stalledSince { next = min(next, stalledSince + settings.stallLimit) }
-        if let leavesAt { next = min(next, isLeaving ? leavesAt + settings.closeTimeout : leavesAt) }
-        return next
-    }
+    var nextDeadline: NIODeadline { deadlines.next(readsNothing: isReadingPutOff) }
 
-    /// Extends the peer's deadlines by a time in which this server read nothing.
-    func excuse(_ pause: TimeAmount) {
-        lastReceived = lastReceived + pause
-        stalledSince = stalledSince.map { $0 + pause }
-    }
+    func excuse(_ pause: TimeAmount) { deadlines.excuse(pause) }
 
     func deadlineReached(at now: NIODeadline) -> NIODeadline? {
         guard let context else { return nil }
-        let settings = loop.settings
-        if let dropsAt {
-            if dropsAt <= now || isLingering && lastReceived + Self.lingering <= now {
-                context.close(promise: nil)
-                return nil
-            }
-        } else if !closing.isOpen {
-            // The peer's close was answered, so the transport ends by itself.
+        switch deadlines.reached(now, isClosing: !closing.isOpen, readsNothing: isReadingPutOff) {
+        case .wait: break
+        case .rest: return nil
+        case .drop:
+            context.close(promise: nil)
             return nil
-        } else if let stalledSince, stalledSince + settings.stallLimit <= now {
+        case .endSlow:
             close(.tryAgainLater, "too slow")
-            // The close frame waits behind bytes that the peer does not take.
             guard outbox.isEmpty else {
+                // The close frame waits behind bytes that the peer does not take.
                 closesWhenSent = true
-                return dropsAt
+                break
             }
             context.close(promise: nil)
             return nil
-        } else if !isReadingPutOff, lastReceived + settings.silenceLimit <= now {
-            close(.silent, "no traffic")
-        } else if let leavesAt, leavesAt <= now, !isLeaving {
-            isLeaving = true
-            leaveIfDone()
-        } else if let leavesAt, leavesAt + settings.closeTimeout <= now {
-            // Requests that take longer are not waited for.
-            close(.serviceRestart, "restart")
-        } else if nextPing <= now {
-            nextPing = now + settings.pingInterval
+        case .endSilent: close(.silent, "no traffic")
+        case .leave: leaveIfDone()
+        // Requests that take longer are not waited for.
+        case .endLeaving: close(.serviceRestart, "restart")
+        case .ping:
             write(.ping, ByteBuffer())
             let rooms = followed.map { (room: $0.followers.room, seq: $0.followers.seq(at: $0.place)) }
             send(ServerMessage.beat(time: loop.rooms.clock.now, rooms: rooms))
         }
         return nextDeadline
+    }
+}
+
+extension SocketDeadlines.Limits {
+    init(_ settings: RoomServerSettings) {
+        self.init(
+            ping: settings.pingInterval, silence: settings.silenceLimit, stall: settings.stallLimit,
+            close: settings.closeTimeout)
     }
 }

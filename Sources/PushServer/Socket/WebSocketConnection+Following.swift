@@ -67,7 +67,7 @@ extension WebSocketConnection {
             let text = "too many bytes wait to be sent"
             return send(ServerMessage.error(re: request, code: .rateLimited, message: text, retryAfterMs: 1_000))
         }
-        isWaiting = true
+        requests.wait()
         if let place = followed.first(where: { $0.followers.room == room }) {
             place.followers.awaitAnswer(place.place)
         }

@@ -19,7 +19,7 @@ extension WebSocketConnection {
             if error.code == .rateLimited { loop.tally.messagesRateLimited += 1 }
             return fail(request, error)
         }
-        isWaiting = true
+        requests.wait()
         let (feed, connection) = (hub.feed, id)
         let isStarted = loop.rooms.nearby.refresh { isKnown in
             feed.onSocket(connection) { $0.nearbyIsRefreshed(isKnown, query, id: request) }

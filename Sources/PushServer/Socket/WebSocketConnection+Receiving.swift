@@ -17,18 +17,17 @@ extension WebSocketConnection {
     private static let longestPause = TimeAmount.seconds(1)
     /// How often input is read from a peer whose bytes are dropped.
     private static let dropInterval = TimeAmount.milliseconds(20)
-    /// The number of commands in flight from which on nothing more is read from the peer.
-    private static let commandsInFlightLimit = 1_024
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
-        lastReceived = .now()
+        let now = NIODeadline.now()
+        deadlines.received(at: now)
         loop.tally.bytesReceived += bytes.readableBytes
-        guard !isLingering else { return }
+        guard !deadlines.isLingering else { return }
         if unread.readableBytes > 0 {
             // New input waits behind the earlier one.
             unread.writeBuffer(&bytes)
-        } else if timeUsed >= Self.turn, lastReceived < windowEnd {
+        } else if timeUsed >= Self.turn, now < windowEnd {
             unread = bytes
             waitForTurn()
         } else {
@@ -58,9 +57,9 @@ extension WebSocketConnection {
                 let count = Self.count(of: reader.takeCost())
                 let verdict = charge(count)
                 // After an excess, no further input is handled.
-                guard !isLingering, let step else { return }
+                guard !deadlines.isLingering, let step else { return }
                 handle(step, verdict)
-                guard bytes.readableBytes > 0, !isLingering, isPaused || !takesAnswers || .now() >= end else {
+                guard bytes.readableBytes > 0, !deadlines.isLingering, isPaused || !takesAnswers || .now() >= end else {
                     continue
                 }
                 unread = bytes
@@ -83,7 +82,7 @@ extension WebSocketConnection {
     private func takeTurn() -> Bool {
         var bytes = unread
         unread = ByteBuffer()
-        if context != nil, !isLingering {
+        if context != nil, !deadlines.isLingering {
             deal(with: &bytes)
             leaveIfDone()
             readIfDue()
@@ -103,14 +102,14 @@ extension WebSocketConnection {
 
     private func goOn() {
         isPaused = false
-        guard context != nil, !isLingering else { return }
+        guard context != nil, !deadlines.isLingering else { return }
         if unread.readableBytes > 0 { waitForTurn() } else { readIfDue() }
     }
 
     func read(context: ChannelHandlerContext) {
         if mayRead { return context.read() }
         isReadingPutOff = true
-        if isLingering { readInAWhile() }
+        if deadlines.isLingering { readInAWhile() }
     }
 
     /// Reads input that is dropped only at intervals, so that a peer that continues to send costs next to nothing.
@@ -130,10 +129,10 @@ extension WebSocketConnection {
     /// Whether more may be read: a peer that does not take its answers is not read from, which bounds the output that
     /// waits for it.
     private var mayRead: Bool {
-        guard unread.readableBytes == 0, !isDealing, !isPaused, !isLingering else { return false }
+        guard unread.readableBytes == 0, !isDealing, !isPaused, !deadlines.isLingering else { return false }
         // After a close, only the peer's own close is expected.
         guard closing.isOpen else { return true }
-        return takesAnswers && commandsInFlight < Self.commandsInFlightLimit && inbox.isEmpty && !isLeaving
+        return takesAnswers && requests.takesMore && !deadlines.isLeaving
     }
 
     /// Resumes reading if it was put off and is allowed again.
@@ -141,7 +140,7 @@ extension WebSocketConnection {
         guard isReadingPutOff, let context, mayRead else { return }
         isReadingPutOff = false
         // Input that the peer sent in the meantime is read only now.
-        lastReceived = .now()
+        deadlines.received(at: .now())
         context.read()
     }
 
@@ -172,7 +171,7 @@ extension WebSocketConnection {
     func charge(answerOf bytes: Int) { _ = take(bytes / Self.answeredBytesOfOneFrame) }
 
     private func take(_ count: Int) -> MessageBudget.Verdict {
-        budget.take(count, perSecond: loop.settings.maximumMessagesPerSecond, at: lastReceived)
+        budget.take(count, perSecond: loop.settings.maximumMessagesPerSecond, at: deadlines.lastReceived)
     }
 
     private func handle(_ step: MessageReader.Step, _ verdict: MessageBudget.Verdict) {

@@ -198,7 +198,7 @@ extension WebSocketConnection {
         handOver()
         if outbox.answerBytes == 0, !waitingSignals.isEmpty { waitingSignals = [] }
         if outbox.sharedBytes == 0, !heldStates.isEmpty { heldStates = [] }
-        if transportIsIdle { stalledSince = nil } else { noteStall() }
+        if transportIsIdle { deadlines.taken() } else { noteStall() }
         noteWaiting()
         charge()
         if outbox.isEmpty, closesWhenSent { context?.close(promise: nil) }
@@ -207,7 +207,7 @@ extension WebSocketConnection {
         // Resumes work that was put off because too much waited.
         guard takesAnswers else { return }
         if unread.readableBytes > 0 { waitForTurn() }
-        if !inbox.isEmpty || isReadingPutOff { work() }
+        if requests.hasMessages || isReadingPutOff { work() }
     }
 
     /// Gives waiting output to the transport, as far as the transport takes it.
@@ -240,15 +240,13 @@ extension WebSocketConnection {
 
     /// The transport has sent all that it was given.
     func drained() {
-        guard stalledSince != nil else { return }
-        stalledSince = nil
+        guard deadlines.isStalled else { return }
+        deadlines.taken()
         flush()
     }
 
     private func noteStall() {
-        guard stalledSince == nil, context != nil else { return }
-        let now = NIODeadline.now()
-        stalledSince = now
-        loop.deadlines.schedule(id, at: now + loop.settings.stallLimit)
+        guard context != nil, let look = deadlines.stalled(at: .now()) else { return }
+        loop.deadlines.schedule(id, at: look)
     }
 }

@@ -62,15 +62,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     /// Whether the answer of the room that the socket was opened for is still missing.
     var isEntering = false
-    /// Messages that have not been handled.
-    var inbox: [ClientMessage] = []
-    /// Whether a message must be answered before the next one is handled: a subscription, or one whose room is being
-    /// looked up.
-    var isWaiting = false
-    /// Whether ``work()`` is under way.
-    var isWorking = false
-    /// The number of commands that rooms have not answered.
-    var commandsInFlight = 0
+    /// The messages that are not answered.
+    var requests = RequestQueue()
 
     var outbox = Outbox()
     /// Whether output waits, as the rooms know it.
@@ -83,23 +76,11 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     var closing = CloseHandshake(role: .server)
     var context: ChannelHandlerContext?
-    /// Whether the server is stopping: nothing more is read, and earlier input is finished.
-    var isLeaving = false
-    /// Whether a violation was answered, and the peer's further input is read and dropped.
-    var isLingering = false
-
     /// Whether the channel is closed once the waiting output has been sent.
     var closesWhenSent = false
 
     var wheelTick: Int?
-    var lastReceived = NIODeadline.now()
-    var nextPing: NIODeadline
-    /// The time since which the peer has taken nothing of its output.
-    var stalledSince: NIODeadline?
-    /// The announced time of leaving; the socket is then closed with 1012.
-    var leavesAt: NIODeadline?
-    /// The time at which the channel is closed, whatever the peer does.
-    var dropsAt: NIODeadline?
+    var deadlines: SocketDeadlines
 
     /// The TLS handler that sends; nil if there is no TLS.
     let tls: TLSHandler?
@@ -155,7 +136,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         reader = loop.makeReader(for: compression)
         let now = NIODeadline.now()
         budget = MessageBudget(perSecond: loop.settings.maximumMessagesPerSecond, at: now)
-        nextPing = now + loop.settings.pingInterval
+        deadlines = SocketDeadlines(SocketDeadlines.Limits(loop.settings), at: now)
         outbox.append(response)
     }
 
