@@ -13,6 +13,8 @@ final class LoopContext {
     /// Finds the rooms that clients name.
     var lookup: RoomLookup { RoomLookup(rooms: rooms.registry, admission: admission) }
     let framing = FrameMaker()
+    /// The loop's time.
+    var now: NIODeadline { eventLoop.now }
     /// The deadlines of the connections.
     let deadlines: LoopDeadlines
     /// The loop's work that is done in turns.

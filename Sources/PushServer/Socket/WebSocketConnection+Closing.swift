@@ -10,16 +10,16 @@ extension WebSocketConnection {
         requests.clear()
         hub.remove(self)
         // The peer's own close may have arrived already.
-        if unread.readableBytes > 0 { waitForTurn() }
+        if !input.isEmpty { waitForTurn() }
         readIfDue()
     }
 
     /// Begins the close handshake with a peer that sends too much; its further input is read and dropped.
     func closeAndIgnore(_ code: CloseCode, _ reason: String) {
         close(code, reason)
-        let look = deadlines.lingers(from: .now())
-        unread = ByteBuffer()
-        if isReadingPutOff { readInAWhile() }
+        let look = deadlines.lingers(from: loop.now)
+        input.drop()
+        if turns.isReadPutOff { readInAWhile() }
         loop.deadlines.schedule(id, at: look)
     }
 
@@ -32,13 +32,13 @@ extension WebSocketConnection {
             return
         }
         requests.clear()
-        let now = NIODeadline.now()
+        let now = loop.now
         _ = deadlines.drops(from: now)
         loop.deadlines.schedule(id, at: deadlines.lingers(from: now))
         // The channel may have ended when these calls return.
         writeClose(reason)
         hub.remove(self)
-        if isReadingPutOff { readInAWhile() }
+        if turns.isReadPutOff { readInAWhile() }
     }
 
     /// Carries out a step of the close handshake.
@@ -46,14 +46,14 @@ extension WebSocketConnection {
         guard let context else { return }
         switch step {
         case .send(let reason):
-            loop.deadlines.schedule(id, at: deadlines.drops(from: .now()))
+            loop.deadlines.schedule(id, at: deadlines.drops(from: loop.now))
             writeClose(reason)
         case .sendAndDrop(let reason):
             writeClose(reason)
             guard !outbox.isEmpty else { return context.close(promise: nil) }
             // The rest of a snapshot waits before the close frame.
-            closesWhenSent = true
-            loop.deadlines.schedule(id, at: deadlines.drops(from: .now()))
+            outbox.closesWhenEmpty = true
+            loop.deadlines.schedule(id, at: deadlines.drops(from: loop.now))
         case .drop:
             context.close(promise: nil)
         case .nothing:
@@ -77,27 +77,32 @@ extension WebSocketConnection {
     func goAway(after delay: TimeAmount) {
         guard isOpen else { return }
         send(ServerMessage.goaway(reason: "restart", reconnectInMs: Int(delay.nanoseconds / 1_000_000)))
-        let end = NIODeadline.now() + delay
+        let end = loop.now + delay
         deadlines.leaves(at: end)
         loop.deadlines.schedule(id, at: end)
     }
 
     /// Closes with 1012 once every request has been answered.
     func leaveIfDone() {
-        guard deadlines.isLeaving, requests.isDone, !isDealing, unread.readableBytes == 0 else { return }
+        guard deadlines.isLeaving, requests.isDone, !turns.isHandling, input.isEmpty else { return }
         close(.serviceRestart, "restart")
     }
 }
 
 extension WebSocketConnection: Deadlined {
+    var wheelTick: Int? {
+        get { deadlines.wheelTick }
+        set { deadlines.wheelTick = newValue }
+    }
+
     /// The time of the next check.
-    var nextDeadline: NIODeadline { deadlines.next(readsNothing: isReadingPutOff) }
+    var nextDeadline: NIODeadline { deadlines.next(readsNothing: turns.isReadPutOff) }
 
     func excuse(_ pause: TimeAmount) { deadlines.excuse(pause) }
 
     func deadlineReached(at now: NIODeadline) -> NIODeadline? {
         guard let context else { return nil }
-        switch deadlines.reached(now, isClosing: !closing.isOpen, readsNothing: isReadingPutOff) {
+        switch deadlines.reached(now, isClosing: !closing.isOpen, readsNothing: turns.isReadPutOff) {
         case .wait: break
         case .rest: return nil
         case .drop:
@@ -107,7 +112,7 @@ extension WebSocketConnection: Deadlined {
             close(.tryAgainLater, "too slow")
             guard outbox.isEmpty else {
                 // The close frame waits behind bytes that the peer does not take.
-                closesWhenSent = true
+                outbox.closesWhenEmpty = true
                 break
             }
             context.close(promise: nil)
@@ -118,8 +123,7 @@ extension WebSocketConnection: Deadlined {
         case .endLeaving: close(.serviceRestart, "restart")
         case .ping:
             write(.ping, ByteBuffer())
-            let rooms = followed.map { (room: $0.followers.room, seq: $0.followers.seq(at: $0.place)) }
-            send(ServerMessage.beat(time: loop.rooms.clock.now, rooms: rooms))
+            send(ServerMessage.beat(time: loop.rooms.clock.now, rooms: subscriptions.positions))
         }
         return nextDeadline
     }

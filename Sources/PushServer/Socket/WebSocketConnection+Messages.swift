@@ -139,7 +139,7 @@ extension WebSocketConnection {
         _ reference: RoomReference, of message: ClientMessage, id request: Int64?, _ body: (RoomID) -> Void
     ) {
         do throws(CommandFailure) {
-            if let room = try loop.lookup.known(reference, by: seeker, isFollowed: { self.follows($0) }) {
+            if let room = try loop.lookup.known(reference, by: seeker, isFollowed: { self.subscriptions.follows($0) }) {
                 return body(room)
             }
         } catch {
