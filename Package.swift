@@ -200,8 +200,10 @@ let package = Package(
             "PushServerTests",
             [
                 "EventStorage", "IdentityTokens", "PrometheusMetrics", "PushServer", "RandomTestSupport", "RoomDomain",
-                "RoomService", "RoomWire", "WebClient", .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
+                "RoomService", "RoomWire", "SimulatedTime", "TLSTransport", "WebClient", "WebSocketCodec",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore,
+                nioEmbedded, nioPosix,
             ]),
         tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),
         tests(

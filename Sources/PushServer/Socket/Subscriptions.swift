@@ -1,5 +1,6 @@
 import RoomDomain
 import RoomService
+import RoomWire
 
 /// The rooms that one socket follows, and what it has asked of them.
 ///
@@ -35,6 +36,8 @@ struct Subscriptions<Connection: RoomFollower> {
 
     /// The room of a socket that was opened for one room; nil for others.
     let ownRoom: RoomID?
+    /// The position with which that room is resumed; nil for a snapshot.
+    private let ownPosition: Position?
     /// Whether that room has not answered.
     private(set) var isEntering = false
     private var followed: [Followed] = []
@@ -43,9 +46,10 @@ struct Subscriptions<Connection: RoomFollower> {
     /// Whether output waits that must be sent before a delta, as the rooms know it.
     private(set) var isWaiting = true
 
-    /// The subscriptions of a new socket, which may be opened for a room.
-    init(ownRoom: RoomID? = nil) {
+    /// The subscriptions of a new socket, which may be opened for a room, from a position in it.
+    init(ownRoom: RoomID? = nil, from position: Position? = nil) {
         self.ownRoom = ownRoom
+        ownPosition = position
     }
 
     // MARK: Rooms
@@ -81,13 +85,16 @@ struct Subscriptions<Connection: RoomFollower> {
 
     // MARK: Requests of the client
 
-    /// The socket asks for the room that it was opened for.
-    mutating func enter() { isEntering = true }
+    /// The socket asks for the room that it was opened for; nil if it was opened for none.
+    mutating func enter() -> (room: RoomID, position: Position?)? {
+        isEntering = ownRoom != nil
+        return ownRoom.map { ($0, ownPosition) }
+    }
 
     /// Whether the client may ask for a room: the socket follows it, or does not follow too many.
     func mayBegin(_ room: RoomID) -> Bool { followed.count < Self.limit || follows(room) }
 
-    /// The client asks for a room. Until the answer arrives, the room gives the socket nothing.
+    /// The client asks for a room, which gives the socket nothing until the answer arrives.
     func begin(_ room: RoomID) {
         if let index = index(of: room) { followed[index].followers[followed[index].place].askedAgain() }
     }

@@ -46,8 +46,6 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     private(set) var session: Session
     /// The agreed compression.
     let compression: SocketCompression
-    /// The position with which the room of a socket that was opened for one room is resumed; nil for a snapshot.
-    private let ownPosition: Position?
     /// The TLS handler that sends; nil if there is no TLS.
     let tls: TLSHandler?
     private let ticket: AddressLimit.Ticket?
@@ -83,7 +81,6 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.hub = hub
         self.session = session
         self.compression = compression
-        ownPosition = position
         self.tls = tls
         self.ticket = ticket
         self.place = place
@@ -93,7 +90,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         input = SocketInput(
             loop.makeReader(for: compression),
             MessageBudget(perSecond: loop.settings.maximumMessagesPerSecond, at: now))
-        subscriptions = Subscriptions(ownRoom: ownRoom)
+        subscriptions = Subscriptions(ownRoom: ownRoom, from: position)
         outbox.append(response)
     }
 
@@ -117,9 +114,8 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         if loop.rooms.sessions.hasEnded(session.id) {
             // The session ended while the socket was being opened, and its end is reported only once.
             close(.sessionEnded, "the session has ended")
-        } else if let room = subscriptions.ownRoom {
-            subscriptions.enter()
-            subscribe(to: room, id: nil, position: ownPosition)
+        } else if let (room, position) = subscriptions.enter() {
+            subscribe(to: room, id: nil, position: position)
         }
     }
 
