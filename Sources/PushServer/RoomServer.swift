@@ -40,7 +40,7 @@ package final class RoomServer: Service, Sendable {
         self.logger = logger
         self.onReady = onReady
         addresses = AddressLimit(
-            maximum: settings.maximumConnectionsPerAddress, proxies: settings.trustedProxies)
+            maximum: settings.rates.maximumConnectionsPerAddress, proxies: settings.trustedProxies)
         admission = Admission(settings, registry: registry)
         authenticator = Authenticator(rooms: rooms, tokens: settings.tokens, logger: logger)
         metrics = ServerMetrics(registry: registry, version: settings.version, node: settings.node)
@@ -295,7 +295,7 @@ package final class RoomServer: Service, Sendable {
         let window = min(settings.drainWindow, .milliseconds(Int64(20 * count)))
         logger.info("Stopping", metadata: ["connections": "\(count)", "windowMs": "\(window.nanoseconds / 1_000_000)"])
         for feed in feeds { feed.onLoop { $0.drain(over: window) } }
-        let end = NIODeadline.now() + window + settings.closeTimeout + settings.closeTimeout
+        let end = NIODeadline.now() + window + settings.times.closeTimeout + settings.times.closeTimeout
         while end > .now(), await anyConnections() || requests.areUnderWay {
             try? await Task.sleep(for: .milliseconds(10))
         }

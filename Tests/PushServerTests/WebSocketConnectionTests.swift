@@ -95,7 +95,7 @@ import WebSocketCodec
     }
 
     @Test func `deltas that are not taken are dropped, and one snapshot replaces them`() throws {
-        let world = SocketWorld { $0.maximumOutgoingBytes = 20_000 }
+        let world = SocketWorld { $0.sizes.maximumOutgoingBytes = 20_000 }
         let ana = try world.session("Ana")
         let room = try world.room(of: ana)
         let (slow, quick) = (try world.open(ana, room: room), try world.open(ana, room: room))
@@ -159,7 +159,7 @@ import WebSocketCodec
     }
 
     @Test func `input that arrives too fast waits, and too much of it closes the socket`() throws {
-        let world = SocketWorld { $0.maximumMessagesPerSecond = 10 }
+        let world = SocketWorld { $0.rates.maximumMessagesPerSecond = 10 }
         let ana = try world.session("Ana")
         let socket = try world.open(ana)
         _ = try socket.take()

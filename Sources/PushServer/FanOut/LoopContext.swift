@@ -56,7 +56,7 @@ final class LoopContext {
     /// Makes the reader of a socket's messages.
     func makeReader(for compression: SocketCompression) -> MessageReader {
         MessageReader(
-            role: .server, maximumMessageLength: settings.maximumMessageLength, deflate: compression.parameters,
+            role: .server, maximumMessageLength: settings.sizes.maximumMessageLength, deflate: compression.parameters,
             inflater: framing.inflater)
     }
 }

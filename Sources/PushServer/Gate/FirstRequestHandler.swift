@@ -71,8 +71,8 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         let settings = dependencies.loop.settings
         id = dependencies.loop.makeID()
         // A connection that is opened while the server stops is closed at once.
-        deadline = .now() + (dependencies.isDraining() ? .zero : settings.handshakeTimeout)
-        parser = HeadParser(maximumHeadLength: settings.maximumHeadLength)
+        deadline = .now() + (dependencies.isDraining() ? .zero : settings.times.handshakeTimeout)
+        parser = HeadParser(maximumHeadLength: settings.sizes.maximumHeadLength)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -113,7 +113,9 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler,
         arrived.writeImmutableBuffer(unwrapInboundIn(data))
         guard !isDeciding else {
             // A client may send nothing before it is answered; input that arrives nevertheless is bounded.
-            if arrived.readableBytes > dependencies.loop.settings.maximumMessageLength { context.close(promise: nil) }
+            if arrived.readableBytes > dependencies.loop.settings.sizes.maximumMessageLength {
+                context.close(promise: nil)
+            }
             return
         }
         var rest = arrived

@@ -130,9 +130,8 @@ extension WebSocketConnection: Deadlined {
 }
 
 extension SocketDeadlines.Limits {
-    init(_ settings: RoomServerSettings) {
+    init(_ times: ConnectionTimes) {
         self.init(
-            ping: settings.pingInterval, silence: settings.silenceLimit, stall: settings.stallLimit,
-            close: settings.closeTimeout)
+            ping: times.pingInterval, silence: times.silenceLimit, stall: times.stallLimit, close: times.closeTimeout)
     }
 }

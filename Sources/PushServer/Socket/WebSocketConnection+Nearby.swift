@@ -10,7 +10,7 @@ extension WebSocketConnection {
     func startNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         do throws(CommandFailure) {
-            let limit = loop.settings.maximumNearbyPerConnection
+            let limit = loop.settings.rates.maximumNearbyPerConnection
             guard nearby.count < limit else {
                 throw CommandFailure(.limitReached, "at most \(limit) nearby subscriptions on one connection")
             }
@@ -36,7 +36,7 @@ extension WebSocketConnection {
     private func showNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         let (feed, connection) = (hub.feed, id)
-        let client = nearby.client(limit: min(Self.nearbyBytes, loop.settings.maximumOutgoingBytes / 4))
+        let client = nearby.client(limit: min(Self.nearbyBytes, loop.settings.sizes.maximumOutgoingBytes / 4))
         let (watch, rooms) = loop.rooms.nearby.watch(query, sub: request, of: client) { watch, message in
             feed.onSocket(connection) { $0.nearbyChanged(watch, sub: request, message) }
         }

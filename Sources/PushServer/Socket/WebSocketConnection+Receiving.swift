@@ -133,7 +133,7 @@ extension WebSocketConnection {
     private func charge(_ count: Int) -> MessageBudget.Verdict {
         guard count > 0 else { return .accepted }
         let verdict = input.count(
-            count, perSecond: loop.settings.maximumMessagesPerSecond, at: deadlines.lastReceived)
+            count, perSecond: loop.settings.rates.maximumMessagesPerSecond, at: deadlines.lastReceived)
         switch verdict {
         case .accepted:
             guard let wait = loop.admission.frames(count, of: session.id, from: account.network) else { return verdict }
@@ -150,7 +150,7 @@ extension WebSocketConnection {
     /// Charges output beyond an ordinary answer, which may overdraw the budget.
     func charge(answerOf bytes: Int) {
         input.count(
-            answerOf: bytes, perSecond: loop.settings.maximumMessagesPerSecond, at: deadlines.lastReceived)
+            answerOf: bytes, perSecond: loop.settings.rates.maximumMessagesPerSecond, at: deadlines.lastReceived)
     }
 
     private func handle(_ step: MessageReader.Step, _ verdict: MessageBudget.Verdict) {

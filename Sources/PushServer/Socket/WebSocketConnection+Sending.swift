@@ -59,7 +59,8 @@ extension WebSocketConnection {
     /// A peer behind whom too much of this waits is closed with 1013.
     func sendIfTaken(_ message: [UInt8]) -> Bool {
         let waiting = outbox.answerBytes - outbox.sharedBytes
-        guard waiting == 0 || waiting + message.count <= max(Self.relayedBytes, loop.settings.maximumOutgoingBytes)
+        guard
+            waiting == 0 || waiting + message.count <= max(Self.relayedBytes, loop.settings.sizes.maximumOutgoingBytes)
         else {
             close(.tryAgainLater, "too slow")
             return false
@@ -122,7 +123,7 @@ extension WebSocketConnection {
         if outbox.byteCount >= Outbox.chunkLimit { handOver() }
         guard isOpen else { return }
         defer { flushSoon() }
-        let limit = loop.settings.maximumOutgoingBytes
+        let limit = loop.settings.sizes.maximumOutgoingBytes
         let waiting = outbox.droppableBytes + frame.readableBytes
         // A lost reaction does no harm, so many of them must not displace deltas.
         if case .ephemeral(.reaction) = kind, waiting > limit / 4 { return countLeftOut(kind) }

@@ -86,10 +86,10 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.place = place
         self.account = account
         let now = loop.now
-        deadlines = SocketDeadlines(SocketDeadlines.Limits(loop.settings), at: now)
+        deadlines = SocketDeadlines(SocketDeadlines.Limits(loop.settings.times), at: now)
         input = SocketInput(
             loop.makeReader(for: compression),
-            MessageBudget(perSecond: loop.settings.maximumMessagesPerSecond, at: now))
+            MessageBudget(perSecond: loop.settings.rates.maximumMessagesPerSecond, at: now))
         subscriptions = Subscriptions(ownRoom: ownRoom, from: position)
         outbox.append(response)
     }
@@ -110,7 +110,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         send(
             ServerMessage.welcome(
                 sessionID: session.id, name: session.name, version: settings.version, node: settings.node,
-                beatMs: Int(settings.pingInterval.nanoseconds / 1_000_000), time: loop.rooms.clock.now))
+                beatMs: Int(settings.times.pingInterval.nanoseconds / 1_000_000), time: loop.rooms.clock.now))
         if loop.rooms.sessions.hasEnded(session.id) {
             // The session ended while the socket was being opened, and its end is reported only once.
             close(.sessionEnded, "the session has ended")
