@@ -371,15 +371,7 @@ import Testing
 
 /// Followers that ignore everything.
 private final class DeafFeed: RoomFeed {
-    func roomMoved(_ update: PublishedEvents) {}
-    func roomShows(_ message: EphemeralMessage) {}
-    func deckMoved(_ change: DeckChange) {}
-    func signalArrived(_ signal: RelayedSignal) {}
-    func subscriptionBegan(_ subscription: Subscription) {}
-    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {}
-    func sessionBanned(_ session: SessionID, from room: RoomID) {}
-    func roomBegan(_ room: RoomID) {}
-    func roomForgotten(_ room: RoomID) {}
+    func tell(_ news: RoomNews) {}
 }
 
 /// A bus that now and then delivers nothing to anybody.

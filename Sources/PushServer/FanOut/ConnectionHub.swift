@@ -78,6 +78,22 @@ final class ConnectionHub: SocketOwner {
         loop.rooms.registry.unsubscribe(connection.id, from: room, because: end)
     }
 
+    /// Takes a piece of news of a room.
+    func tell(_ news: RoomNews) {
+        switch news {
+        case .events(let update): roomMoved(update)
+        case .message(let message): roomShows(message)
+        case .deck(let change): deckMoved(change)
+        case .signal(let signal): signalArrived(signal)
+        case .subscribed(let subscription): subscriptionBegan(subscription)
+        case .refused(let refused):
+            subscriptionRefused(SubscriptionRequest(refused, feed: feed), because: refused.failure)
+        case .banned(let session, from: let room): sessionBanned(session, from: room)
+        case .replaced(let room): roomBegan(room)
+        case .forgotten(let room): roomForgotten(room)
+        }
+    }
+
     /// Events of a room became durable: they are delivered soon, together with later ones that arrive before.
     func roomMoved(_ update: PublishedEvents) {
         guard let followers = followers[update.room] else { return }

@@ -86,8 +86,8 @@ extension RoomRegistry {
         visit(room) { result in
             switch result {
             case .success(let room): room.assumeIsolated { $0.subscribe(request) }
-            case .failure(.noSuchRoom): request.feed.subscriptionRefused(request, because: .noSuchRoom)
-            case .failure: request.feed.subscriptionRefused(request, because: .unavailable)
+            case .failure(.noSuchRoom): request.refuse(because: .noSuchRoom)
+            case .failure: request.refuse(because: .unavailable)
             }
         }
     }

@@ -96,9 +96,11 @@ extension LiveRoom {
         let others = member.map { ShownDeck(member: $0, isHere: false) }
         var change = DeckChange(room: id, message: ServerMessage.deck(room: id, others), concerned: concerned)
         if let member, let connection {
-            change.here = (connection, ServerMessage.deck(room: id, ShownDeck(member: member, isHere: true)))
+            change.here = DeckChange.Here(
+                connection: connection,
+                message: ServerMessage.deck(room: id, ShownDeck(member: member, isHere: true)))
         }
-        for feed in audience.feeds { feed.deckMoved(change) }
+        for feed in audience.feeds { feed.tell(.deck(change)) }
     }
 
     /// Whether this server's claim is the newest, and its connection and role are still there.

@@ -102,7 +102,7 @@ extension LiveRoom {
 
     private func show(_ message: [UInt8], as kind: EphemeralMessage.Kind) {
         let message = EphemeralMessage(room: id, kind: kind, message: message)
-        for feed in audience.feeds { feed.roomShows(message) }
+        for feed in audience.feeds { feed.tell(.message(message)) }
     }
 
     // MARK: Reactions
@@ -176,7 +176,7 @@ extension LiveRoom {
         let message = ServerMessage.signal(room: id, from: member, data: data)
         guard let charge = dependencies.signalBacklog.charge(message.count, to: session) else { return false }
         let signal = RelayedSignal(room: id, session: session, message: message, charge: charge)
-        for feed in audience.feeds { feed.signalArrived(signal) }
+        for feed in audience.feeds { feed.tell(.signal(signal)) }
         return true
     }
 

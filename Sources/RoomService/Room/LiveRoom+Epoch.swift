@@ -33,9 +33,9 @@ extension LiveRoom {
         grace = PresenceGrace()
         lastSeen = [:]
         for (session, feeds) in audience.remove(Set(audience.sessions.filter { refusal(of: $0) != nil })) {
-            for feed in feeds { feed.sessionBanned(session, from: id) }
+            for feed in feeds { feed.tell(.banned(session, from: id)) }
         }
-        for feed in audience.feeds { feed.roomBegan(id) }
+        for feed in audience.feeds { feed.tell(.replaced(id)) }
         let connected = audience.sessions.compactMap { confirmed.memberOfSession[$0] }
         reviewPresence(
             of: presence.members.union(connected).union(dependencies.presence.elsewhere(in: id)))
@@ -48,7 +48,7 @@ extension LiveRoom {
         let feeds = Array(audience.feeds)
         audience = RoomAudience()
         grace = PresenceGrace()
-        for feed in feeds { feed.roomForgotten(id) }
+        for feed in feeds { feed.tell(.forgotten(id)) }
         endClaim()
         reviewPresence(of: presence.members)
         dependencies.presence.setCount(nil, of: id)

@@ -40,12 +40,12 @@ extension LiveRoom {
             guard let first = part.first, let last = part.last else { continue }
             let update = PublishedEvents(
                 room: id, from: first.seq, seq: last.seq, message: ServerMessage.delta(room: id, events: part))
-            for feed in audience.feeds { feed.roomMoved(update) }
+            for feed in audience.feeds { feed.tell(.events(update)) }
         }
         var banned: Set<SessionID> = []
         for case .memberBanned(_, _, let session, _, _, _) in events.map(\.event) { banned.insert(session) }
         for (session, feeds) in audience.remove(banned) {
-            for feed in feeds { feed.sessionBanned(session, from: id) }
+            for feed in feeds { feed.tell(.banned(session, from: id)) }
         }
     }
 

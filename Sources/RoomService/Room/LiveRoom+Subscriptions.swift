@@ -41,14 +41,14 @@ extension LiveRoom {
         var request = request
         request.isVerified = writer.condition == .current
         guard !isForgotten else {
-            return request.feed.subscriptionRefused(request, because: .noSuchRoom)
+            return request.refuse(because: .noSuchRoom)
         }
         if let refusal = refusal(of: request.session) {
-            return request.feed.subscriptionRefused(request, because: .refused(refusal))
+            return request.refuse(because: .refused(refusal))
         }
         // Without the log there is no answer for a client that has seen more: a snapshot would go back in time.
         guard !isAhead(request) || writer.condition == .current else {
-            return request.feed.subscriptionRefused(request, because: .unavailable)
+            return request.refuse(because: .unavailable)
         }
         join(request)
         guard let seq = lastSeen(by: request), seq >= 0, seq <= confirmed.seq, !confirmed.isForgotten,
@@ -143,7 +143,7 @@ extension LiveRoom {
             } else {
                 .unavailable
             }
-        request.feed.subscriptionRefused(request, because: failure)
+        request.refuse(because: failure)
     }
 
     /// Gives the connection the events after `seq`, or the first of them.
@@ -187,7 +187,7 @@ extension LiveRoom {
             guard room.audience.follows(request.connection), let state else { return room.refuseLate(request) }
             let seq = state.shared.seq
             guard room.confirmed.seq - seq <= room.recent.count else {
-                guard attempts > 1 else { return request.feed.subscriptionRefused(request, because: .unavailable) }
+                guard attempts > 1 else { return request.refuse(because: .unavailable) }
                 return room.beginWithSnapshot(request, attempts: attempts - 1)
             }
             let snapshot = room.snapshotMessage(of: state, for: request)
@@ -200,11 +200,12 @@ extension LiveRoom {
         _ request: SubscriptionRequest, with messages: [RoomMessage], through seq: Int, isSnapshot: Bool
     ) {
         given(seq, to: request.connection)
-        request.feed.subscriptionBegan(
-            Subscription(
-                connection: request.connection, room: id, seq: seq, isWhole: seq == confirmed.seq,
-                isCatchUp: request.isCatchUp, leftOutFrom: request.leftOutFrom, isSnapshot: isSnapshot,
-                messages: messages))
+        request.feed.tell(
+            .subscribed(
+                Subscription(
+                    connection: request.connection, room: id, seq: seq, isWhole: seq == confirmed.seq,
+                    isCatchUp: request.isCatchUp, leftOutFrom: request.leftOutFrom, isSnapshot: isSnapshot,
+                    messages: messages)))
     }
 
     private func snapshotMessage(of state: EncodedState, for request: SubscriptionRequest) -> RoomMessage {

@@ -1,0 +1,58 @@
+package import RoomDomain
+package import RoomWire
+
+/// A connection's request to follow a room.
+package struct SubscriptionRequest: Sendable {
+    /// What a connection asks for.
+    package typealias Wish = SubscriptionWish
+
+    /// The connection, unique in this process.
+    package var connection: ConnectionID
+    /// The session behind it.
+    package var session: SessionID
+    /// What it asks for.
+    package var wish: Wish
+    /// Whether the connection accepts a compressed state.
+    package var takesCompressed: Bool
+    /// Whether the room was at its log's head, by all that it knew, when it began to answer.
+    var isVerified = false
+    /// The feed that receives the answer.
+    package var feed: any RoomFeed
+
+    package init(
+        connection: ConnectionID, session: SessionID, _ wish: Wish, takesCompressed: Bool = false, feed: any RoomFeed
+    ) {
+        self.connection = connection
+        self.session = session
+        self.wish = wish
+        self.takesCompressed = takesCompressed
+        self.feed = feed
+    }
+
+    /// The request that was refused, which `feed` had brought.
+    package init(_ refused: RefusedSubscription, feed: any RoomFeed) {
+        self.init(connection: refused.connection, session: refused.session, refused.wish, feed: feed)
+    }
+
+    /// The client's id of the request, given back as `re`.
+    package var id: Int64? { wish.id }
+
+    /// The position from which the client resumes; nil if it has none.
+    package var position: Position? { wish.position }
+
+    /// The first event that was not sent to this connection; nil if none is known.
+    package var leftOutFrom: Int? { wish.leftOutFrom }
+
+    /// Whether the connection asks for the rest of an earlier answer.
+    package var isRest: Bool { wish.isRest }
+
+    /// Whether the connection asks on its own, without a message of the client.
+    package var isCatchUp: Bool { wish.isCatchUp }
+
+    /// Tells the feed that the request is refused.
+    func refuse(because failure: RoomFailure) {
+        feed.tell(
+            .refused(
+                RefusedSubscription(connection: connection, session: session, wish: wish, failure: failure)))
+    }
+}
