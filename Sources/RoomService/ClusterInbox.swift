@@ -40,9 +40,9 @@ struct ClusterInbox: Sendable {
                 .decksChanged, .deckList:
                 presenceMoved(presence.heard(notice, from: node))
             case .reaction(let room, from: let member, emoji: let emoji):
-                registry.withLiveRooms([room: emoji]) { $0.heardReaction($1, from: member) }
+                registry.withLiveRooms([room: emoji]) { $0.heard(.reaction($1, from: member)) }
             case .signal(let room, from: let member, to: let recipient, let data):
-                registry.withLiveRooms([room: data]) { $0.heardSignal($1, from: member, to: recipient) }
+                registry.withLiveRooms([room: data]) { $0.heard(.signal($1, from: member, to: recipient)) }
             }
         }
     }
@@ -58,10 +58,10 @@ struct ClusterInbox: Sendable {
 
     /// Tells the rooms in memory what other servers have reported of them.
     private func presenceMoved(_ news: PresenceRegistry.News) {
-        if !news.members.isEmpty { registry.withLiveRooms(news.members) { $0.reviewPresence(of: $1) } }
+        if !news.members.isEmpty { registry.withLiveRooms(news.members) { $0.heard(.presence($1)) } }
         guard !news.decks.isEmpty else { return }
         registry.withLiveRooms(Dictionary(uniqueKeysWithValues: news.decks.map { ($0, true) })) { room, _ in
-            room.readDeck()
+            room.heard(.deck)
         }
     }
 }

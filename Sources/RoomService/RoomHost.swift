@@ -64,8 +64,11 @@ package final class RoomHost: Sendable {
                 limits: settings.heavyWork, executors: threads, jobs: jobs, metrics: HeavyWorkMetrics(factory: factory)
             ),
             clock: clock, presence: presence, shares: LogShares(settings, metrics: metrics),
-            signalShares: SignalShares(perSecond: settings.maximumSignalsPerSecond),
-            signalBacklog: SignalBacklog(maximum: settings.maximumWaitingSignalBytes), bus: self.bus,
+            signals: SignalRelay(
+                shares: SignalShares(perSecond: settings.maximumSignalsPerSecond),
+                backlog: SignalBacklog(maximum: settings.maximumWaitingSignalBytes), registry: presence,
+                metrics: metrics),
+            bus: self.bus,
             settings: settings, metrics: metrics, logger: logger)
         registry = RoomRegistry(dependencies: dependencies, loops: loops)
         creation = RoomCreation(registry: registry, health: health, randomness: randomness)

@@ -48,11 +48,10 @@ package struct SubscriptionRequest: Sendable {
 
     /// Whether the connection asks on its own, without a message of the client.
     package var isCatchUp: Bool { wish.isCatchUp }
+}
 
-    /// Tells the feed that the request is refused.
-    func refuse(because failure: RoomFailure) {
-        feed.tell(
-            .refused(
-                RefusedSubscription(connection: connection, session: session, wish: wish, failure: failure)))
+extension RefusedSubscription {
+    init(_ request: SubscriptionRequest, _ failure: RoomFailure) {
+        self.init(connection: request.connection, session: request.session, wish: request.wish, failure: failure)
     }
 }
