@@ -64,8 +64,11 @@ package final class RoomHost: Sendable {
                 limits: settings.heavyWork, executors: threads, jobs: jobs, metrics: HeavyWorkMetrics(factory: factory)
             ),
             clock: clock, presence: presence, shares: LogShares(settings, metrics: metrics),
-            signalShares: SignalShares(perSecond: settings.maximumSignalsPerSecond),
-            signalBacklog: SignalBacklog(maximum: settings.maximumWaitingSignalBytes), bus: self.bus,
+            signals: SignalRelay(
+                shares: SignalShares(perSecond: settings.shares.maximumSignalsPerSecond),
+                backlog: SignalBacklog(maximum: settings.shares.maximumWaitingSignalBytes), registry: presence,
+                metrics: metrics),
+            bus: self.bus,
             settings: settings, metrics: metrics, logger: logger)
         registry = RoomRegistry(dependencies: dependencies, loops: loops)
         creation = RoomCreation(registry: registry, health: health, randomness: randomness)
@@ -89,7 +92,7 @@ package final class RoomHost: Sendable {
                 await withDiscardingTaskGroup { tasks in
                     tasks.addTask { await self.housekeeping.run() }
                     tasks.addTask { await self.erasure.run() }
-                    if settings.keepsNearby { tasks.addTask { await self.nearby.run() } }
+                    if settings.nearby.isKept { tasks.addTask { await self.nearby.run() } }
                     if let bus {
                         tasks.addTask { await bus.run { self.inbox.heard($0) } }
                         tasks.addTask { await self.inbox.keepPresence() }

@@ -34,7 +34,7 @@ final class SocketWorld {
         let loop = SimulatedEventLoop(scheduler)
         self.loop = loop
         var roomSettings = RoomHostSettings()
-        roomSettings.presenceGrace = .zero
+        roomSettings.presence.grace = .zero
         roomSettings.logIsShared = false
         changeRooms(&roomSettings)
         var settings = RoomServerSettings(version: "test", node: "node")

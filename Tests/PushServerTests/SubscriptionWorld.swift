@@ -106,15 +106,7 @@ final class SubscriptionWorld {
     }
 
     private final class Feed: RoomFeed {
-        func roomMoved(_ update: PublishedEvents) {}
-        func roomShows(_ message: EphemeralMessage) {}
-        func deckMoved(_ change: DeckChange) {}
-        func signalArrived(_ signal: RelayedSignal) {}
-        func subscriptionBegan(_ subscription: Subscription) {}
-        func subscriptionRefused(_ request: SubscriptionRequest, because: RoomFailure) {}
-        func sessionBanned(_ session: SessionID, from room: RoomID) {}
-        func roomBegan(_ room: RoomID) {}
-        func roomForgotten(_ room: RoomID) {}
+        func tell(_ news: RoomNews) {}
     }
 
     private let framing: FrameMaker
@@ -235,7 +227,7 @@ final class SubscriptionWorld {
 
     // MARK: Rooms
 
-    private func ask(_ room: Int, _ wish: SubscriptionRequest.Wish, from position: View? = nil) {
+    private func ask(_ room: Int, _ wish: SubscriptionWish, from position: View? = nil) {
         let request = SubscriptionRequest(
             connection: socket.id, session: SessionID(UUID()), wish, feed: Self.feed)
         let asked = View(epoch: rooms[room].epoch, seq: rooms[room].head)
@@ -309,7 +301,7 @@ final class SubscriptionWorld {
             send(items)
             if subscription.isCatchUp { caughtUp() } else { unanswered -= 1 }
         case .refused(let request, let room):
-            switch socket.subscriptions.refused(request) {
+            switch socket.subscriptions.refused(request.wish) {
             case .late: caughtUp()
             case .ofCatchUp: send([Item(kind: .refused, room: room)])
             case .ofRequest, .ofEntry:

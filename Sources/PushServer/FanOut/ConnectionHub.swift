@@ -77,6 +77,21 @@ final class ConnectionHub: SocketOwner {
         loop.rooms.registry.unsubscribe(connection.id, from: room, because: end)
     }
 
+    /// Takes a piece of news of a room.
+    func tell(_ news: RoomNews) {
+        switch news {
+        case .events(let update): roomMoved(update)
+        case .message(let message): roomShows(message)
+        case .deck(let change): deckMoved(change)
+        case .signal(let signal): signalArrived(signal)
+        case .subscribed(let subscription): subscriptionBegan(subscription)
+        case .refused(let refusal): connections[refusal.connection]?.subscriptionRefused(refusal)
+        case .banned(let session, from: let room): sessionBanned(session, from: room)
+        case .replaced(let room): roomBegan(room)
+        case .forgotten(let room): roomForgotten(room)
+        }
+    }
+
     /// Events of a room became durable: they are delivered soon, together with later ones that arrive before.
     func roomMoved(_ update: PublishedEvents) {
         guard let followers = followers[update.room] else { return }
@@ -148,11 +163,6 @@ final class ConnectionHub: SocketOwner {
         let made = RoomFollowers<WebSocketConnection>(of: room)
         followers[room] = made
         return made
-    }
-
-    /// A room refused a subscription.
-    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
-        connections[request.connection]?.subscriptionRefused(request, because: failure)
     }
 
     /// A room banned a session.

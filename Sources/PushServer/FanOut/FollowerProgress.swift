@@ -34,7 +34,7 @@ struct FollowerProgress: Equatable {
     func takes(from: Int) -> Bool { leftOutFrom == nil && from == seq + 1 }
 
     /// The request for the events that were left out; nil if there is nothing to ask for, or the client has asked.
-    var wish: SubscriptionRequest.Wish? {
+    var wish: SubscriptionWish? {
         guard let from = leftOutFrom, !awaitsAnswer else { return nil }
         if beginsAnew { return .anew }
         return awaitsRest ? .rest(from: from) : .collapse(from: from)

@@ -122,8 +122,8 @@ struct Subscriptions<Connection: RoomFollower> {
     }
 
     /// A room refuses a request.
-    mutating func refused(_ request: SubscriptionRequest) -> Refusal {
-        if request.isCatchUp {
+    mutating func refused(_ wish: SubscriptionWish) -> Refusal {
+        if wish.isCatchUp {
             guard let catchingUp, lacksEvents(of: catchingUp) else { return .late }
             self.catchingUp = nil
             return .ofCatchUp
@@ -153,7 +153,7 @@ struct Subscriptions<Connection: RoomFollower> {
     }
 
     /// The next request for events that were left out; nil if there is none, one is under way, or output waits.
-    mutating func next() -> (room: RoomID, wish: SubscriptionRequest.Wish)? {
+    mutating func next() -> (room: RoomID, wish: SubscriptionWish)? {
         guard catchingUp == nil, !isWaiting else { return nil }
         for room in followed {
             guard let wish = room.followers[room.place].wish else { continue }

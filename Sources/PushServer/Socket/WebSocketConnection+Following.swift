@@ -40,7 +40,7 @@ extension WebSocketConnection {
         ask(room, .begin(id: request, from: position))
     }
 
-    private func ask(_ room: RoomID, _ wish: SubscriptionRequest.Wish) {
+    private func ask(_ room: RoomID, _ wish: SubscriptionWish) {
         loop.rooms.registry.subscribe(
             SubscriptionRequest(
                 connection: id, session: session.id, wish, takesCompressed: compression.isOn, feed: hub.feed),
@@ -61,15 +61,15 @@ extension WebSocketConnection {
     }
 
     /// The room refuses the subscription, or could not be found.
-    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
-        let refusal = subscriptions.refused(request)
+    func subscriptionRefused(_ refused: RefusedSubscription) {
+        let refusal = subscriptions.refused(refused.wish)
         if case .late = refusal { return caughtUp() }
-        let failure = CommandFailure(ofSubscription: failure)
+        let failure = CommandFailure(ofSubscription: refused.failure)
         send(
             ServerMessage.error(
-                re: request.id, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+                re: refused.wish.id, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
         if case .ofEntry = refusal { closeOwnRoom(because: failure.code) }
-        if !request.isCatchUp { answered() }
+        if !refused.wish.isCatchUp { answered() }
     }
 
     /// The server ends a subscription.

@@ -92,7 +92,7 @@ package final class NearbyRooms: Sendable {
         self.settings = settings
         self.jobs = jobs
         self.logger = logger
-        state = Mutex(State(lastRead: clock.milliseconds, isOver: !settings.keepsNearby))
+        state = Mutex(State(lastRead: clock.milliseconds, isOver: !settings.nearby.isKept))
         (causes, reader) = AsyncStream.makeStream(of: Cause.self)
     }
 
@@ -114,7 +114,7 @@ package final class NearbyRooms: Sendable {
             defer { state.nextWaiting += 1 }
             return (state.nextWaiting, state.isLoaded)
         }
-        let patience = isLoaded ? settings.nearbyPatience : settings.nearbyPatienceWithNothing
+        let patience = isLoaded ? settings.nearby.patience : settings.nearby.patienceWithNothing
         var timer: Task<Void, Never>?
         await withCheckedContinuation { continuation in
             let (isOver, mustAsk) = state.withLock { state in
@@ -223,7 +223,7 @@ package final class NearbyRooms: Sendable {
                 // Watches are told while the next readings continue, so that searches do not wait for them.
                 group.addTask {
                     await self.tell()
-                    await self.clock.sleep(for: self.settings.nearbyInterval)
+                    await self.clock.sleep(for: self.settings.nearby.interval)
                     self.reader.yield(.interval)
                 }
             }

@@ -28,9 +28,9 @@ final class LogShares: Sendable {
         func table<Key>(_ perMinute: Int) -> BucketTable<Key> {
             BucketTable(perMinute > 0 ? Allowance(perMinute: perMinute) : nil)
         }
-        ofParticipant = table(settings.maximumEventsPerRoom)
-        ofSession = table(settings.maximumEventsPerSession)
-        ofNetwork = table(settings.maximumEventsPerAddress)
+        ofParticipant = table(settings.shares.maximumEventsPerRoom)
+        ofSession = table(settings.shares.maximumEventsPerSession)
+        ofNetwork = table(settings.shares.maximumEventsPerAddress)
         self.metrics = metrics
     }
 

@@ -29,15 +29,15 @@ final class PresenceRegistry: Sendable {
     init(bus: ClusterBus?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
         self.bus = bus
         isShared = settings.logIsShared
-        beat = settings.presenceBeat
-        grace = settings.presenceGrace
+        beat = settings.presence.beat
+        grace = settings.presence.grace
         startedAt = loop.now
         self.loop = loop
         self.metrics = metrics
         let table = PresenceTable(
-            node: bus?.node ?? "", isShared: bus != nil, beatInterval: settings.presenceBeat,
-            lease: settings.presenceLease,
-            grace: settings.presenceGrace, at: loop.now)
+            node: bus?.node ?? "", isShared: bus != nil, beatInterval: settings.presence.beat,
+            lease: settings.presence.lease,
+            grace: settings.presence.grace, at: loop.now)
         state = Mutex(State(table: table))
     }
 
