@@ -18,7 +18,7 @@ import Testing
         settings.maximumEventsPerRoom = room
         settings.maximumEventsPerSession = session
         settings.maximumEventsPerAddress = address
-        return LogShares(settings, metrics: RoomMetrics(factory: PrometheusRegistry()))
+        return LogShares(settings, metrics: LogMetrics(factory: PrometheusRegistry()))
     }
 
     /// The number of charges of one event that are accepted before one is refused.
