@@ -206,7 +206,8 @@ let package = Package(
             "PushServerTests",
             [
                 "EventStorage", "IdentityTokens", "PrometheusMetrics", "PushServer", "RandomTestSupport", "RoomDomain",
-                "RoomService", "RoomWire", "WebClient", .product(name: "Hummingbird", package: "hummingbird"),
+                "RoomService", "RoomWire", "SimulatedTime", "WebClient",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
             ]),
         tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),

@@ -248,9 +248,9 @@ final class GroupCommit: Sendable {
     }
 
     private func append(_ batch: [Entry]) async throws(StorageFault) -> [AppendOutcome] {
-        let start = NIODeadline.now()
+        let start = loop.now
         let appends = batch.map(\.append)
-        defer { metrics.appended(appends, in: .now() - start) }
+        defer { metrics.appended(appends, in: loop.now - start) }
         do throws(StorageFault) {
             let outcomes = try await store.append(appends)
             health.wrote()
