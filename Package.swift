@@ -256,6 +256,21 @@ if Context.environment["FUZZ"] != nil {
             name: "Fuzzing", dependencies: ["FuzzProperties"], path: "Tests/Fuzzing", swiftSettings: settings))
 }
 
+// Keeps these test targets and what they need, for bugs that tests find: Scripts/simulate.
+if let names = Context.environment["ONLY"] {
+    var kept: Set<String> = []
+    var needed = names.split(separator: " ").map { String($0) }
+    while let name = needed.popLast() {
+        guard let target = package.targets.first(where: { $0.name == name }), kept.insert(name).inserted else {
+            continue
+        }
+        for case .byNameItem(let name, _) in target.dependencies { needed.append(name) }
+        for case .plugin(let name, _) in target.plugins ?? [] { needed.append(name) }
+    }
+    package.products = []
+    package.targets.removeAll { !kept.contains($0.name) }
+}
+
 // Keeps the pure targets, what their tests share, and their tests, for a quick loop: Scripts/check.
 if Context.environment["PURE"] != nil {
     let pure: Set = [
