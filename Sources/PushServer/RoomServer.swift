@@ -5,7 +5,6 @@ import NIOPosix
 package import PrometheusMetrics
 package import RoomService
 import ServiceLifecycle
-import Synchronization
 import TLSTransport
 import WebSocketCodec
 
@@ -17,9 +16,9 @@ package final class RoomServer: Service, Sendable {
     private let logger: Logger
     private let onReady: @Sendable (SocketAddress) -> Void
     private let feeds: [HubFeed]
-    private let phase = Mutex(Phase.serving)
+    private let stop: ServerStop
     private let connections = BackgroundJobs()
-    private let requests = HTTPActivity()
+    private let requests: HTTPActivity
     private let addresses: AddressLimit
     private let admission: Admission
     private let authenticator: Authenticator
@@ -46,6 +45,8 @@ package final class RoomServer: Service, Sendable {
         metrics = ServerMetrics(registry: registry, version: settings.version, node: settings.node)
         plainRequests = PlainRequestGate(settings)
         feeds = group.makeIterator().map { HubFeed(loop: $0) }
+        requests = HTTPActivity()
+        stop = ServerStop(settings: settings, feeds: feeds, requests: requests, logger: logger)
     }
 
     /// Listens and serves until asked to stop; then disconnects every client and returns.
@@ -59,7 +60,7 @@ package final class RoomServer: Service, Sendable {
         }
         let api = HTTPAPI(
             rooms: rooms, settings: settings, feeds: feeds, addresses: addresses, admission: admission,
-            authenticator: authenticator, isStopping: { self.isStopping }, metrics: { await self.exposition() },
+            authenticator: authenticator, isStopping: { self.stop.hasBegun }, metrics: { await self.exposition() },
             logger: logger)
         let connections = connections
         let http = HTTPConnections(
@@ -93,30 +94,17 @@ package final class RoomServer: Service, Sendable {
         let metricsListener = try await listenForMetrics()
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { await self.connections.run() }
-            tasks.addTask { await self.runHousekeeping() }
-            for feed in feeds { tasks.addTask { await Self.turnWheel(of: feed) } }
+            tasks.addTask { await SocketHousekeeping(self.feeds, self.rooms, waiting: self.admission.waiting).run() }
             if let address = listener.localAddress { onReady(address) }
-            // Sleeps until the stop; cancellation ends it as well.
-            await Self.untilGracefulShutdown()
-            await drain(listener)
+            await stop.wasAskedFor()
+            await stop.drain(listener)
             try? await metricsListener?.close()
             connections.close()
             tasks.cancelAll()
         }
     }
 
-    /// The progress of a stop.
-    private enum Phase {
-        /// No signal has arrived.
-        case serving
-        /// Load balancers are told; everything is still served.
-        case leavingRotation
-        /// Clients are disconnected, and no new ones are accepted.
-        case draining
-    }
-
-    private var isStopping: Bool { phase.withLock { $0 } != .serving }
-    private var isDraining: Bool { phase.withLock { $0 } == .draining }
+    private var isDraining: Bool { stop.isDraining }
 
     /// Returns the text that `/metrics` answers.
     private func exposition() async -> [UInt8] {
@@ -221,93 +209,5 @@ package final class RoomServer: Service, Sendable {
         } catch {
             channel.close(promise: nil)
         }
-    }
-
-    private func runHousekeeping() async {
-        var nextExtension = NIODeadline.now() + extensionInterval
-        var nextTrim = NIODeadline.now() + Self.trimInterval
-        // The most bytes that have waited since memory was last returned to the system.
-        var mostWaiting = 0
-        while !Task.isCancelled {
-            try? await Task.sleep(for: Self.housekeepingInterval)
-            mostWaiting = max(mostWaiting, admission.waiting.count)
-            if nextTrim < .now() || mostWaiting - admission.waiting.count > Self.trimmedDrop {
-                Heap.giveBack()
-                mostWaiting = admission.waiting.count
-                nextTrim = .now() + Self.trimInterval
-            }
-            let extendsSessions = nextExtension < .now()
-            if extendsSessions { nextExtension = .now() + extensionInterval }
-            for feed in feeds { await checkSessions(of: feed, extending: extendsSessions) }
-        }
-    }
-
-    /// Does what is due on a loop's connections, until the task is cancelled.
-    private static func turnWheel(of feed: HubFeed) async {
-        let task = feed.loop.scheduleRepeatedTask(initialDelay: TimerWheel.interval, delay: TimerWheel.interval) { _ in
-            feed.onLoop { $0.loop.deadlines.turnWheel() }
-        }
-        defer { task.cancel() }
-        while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
-    }
-
-    /// The time after which free memory is returned to the system.
-    private static let trimInterval = TimeAmount.minutes(1)
-    /// Memory is returned earlier if the bytes that wait for peers have fallen by this much.
-    private static let trimmedDrop = 32 << 20
-    /// How often the sessions of open sockets are checked.
-    private static let housekeepingInterval = Duration.milliseconds(2_500)
-    /// How often the ends of sessions with open sockets are extended, since an open socket counts as use.
-    private var extensionInterval: TimeAmount {
-        min(.hours(1), .milliseconds(rooms.settings.sessionLifetimeMs / 10))
-    }
-
-    /// Closes the sockets of sessions that were ended through another server on the same log, and extends the others if
-    /// asked to.
-    private func checkSessions(of feed: HubFeed, extending: Bool) async {
-        guard let connected = try? await feed.loop.submit({ feed.attached?.sessions ?? [] }).get() else { return }
-        for session in await rooms.sessionEnding.endedElsewhere(connected) { feed.onLoop { $0.sessionEnded(session) } }
-        if extending { for session in connected { await rooms.sessions.extend(session) } }
-    }
-
-    // MARK: Stopping
-
-    private static func untilGracefulShutdown() async {
-        let (stops, continuation) = AsyncStream.makeStream(of: Void.self)
-        await withGracefulShutdownHandler {
-            for await _ in stops {}
-        } onGracefulShutdown: {
-            continuation.finish()
-        }
-    }
-
-    /// Accepts no more connections, tells every client when to reconnect, and waits until they are gone.
-    private func drain(_ listener: any Channel) async {
-        if settings.drainDelay > .zero {
-            phase.withLock { $0 = .leavingRotation }
-            try? await Task.sleep(for: .nanoseconds(settings.drainDelay.nanoseconds))
-        }
-        phase.withLock { $0 = .draining }
-        try? await listener.close()
-        var count = 0
-        for feed in feeds { count += await self.connections(of: feed) }
-        // The window is no longer than it takes to keep reconnects at fifty a second.
-        let window = min(settings.drainWindow, .milliseconds(Int64(20 * count)))
-        logger.info("Stopping", metadata: ["connections": "\(count)", "windowMs": "\(window.nanoseconds / 1_000_000)"])
-        for feed in feeds { feed.onLoop { $0.drain(over: window) } }
-        let end = NIODeadline.now() + window + settings.times.closeTimeout + settings.times.closeTimeout
-        while end > .now(), await anyConnections() || requests.areUnderWay {
-            try? await Task.sleep(for: .milliseconds(10))
-        }
-        requests.closeAll()
-    }
-
-    private func connections(of feed: HubFeed) async -> Int {
-        (try? await feed.loop.submit { feed.attached?.loop.deadlines.openChannels ?? 0 }.get()) ?? 0
-    }
-
-    private func anyConnections() async -> Bool {
-        for feed in feeds where await connections(of: feed) > 0 { return true }
-        return false
     }
 }

@@ -8,27 +8,27 @@ struct ClusterInbox: Sendable {
     private let sessions: SessionRegistry
     private let ending: SessionEnding
     private let presence: PresenceRegistry
-    private let metrics: RoomMetrics
+    private let metrics: BusMetrics
 
     init(registry: RoomRegistry, sessions: SessionRegistry, ending: SessionEnding) {
         self.registry = registry
         self.sessions = sessions
         self.ending = ending
         presence = registry.dependencies.presence
-        metrics = registry.dependencies.metrics
+        metrics = registry.dependencies.metrics.bus
     }
 
     /// Handles an event of the bus; called on any thread, one event after the other.
     func heard(_ event: ClusterBus.Event) {
         switch event {
         case .connected:
-            metrics.busChanged(isConnected: true)
+            metrics.changed(isConnected: true)
             presence.noteHearing(true)
             presenceMoved(presence.connected())
             // Finds the events that were announced while this server could not hear.
             registry.dependencies.jobs.start { await registry.compareFollowedRooms() }
         case .disconnected:
-            metrics.busChanged(isConnected: false)
+            metrics.changed(isConnected: false)
             presence.noteHearing(false)
         case .notice(let notice, from: let node):
             switch notice {

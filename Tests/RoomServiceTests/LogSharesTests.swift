@@ -18,7 +18,7 @@ import Testing
         settings.shares.maximumEventsPerRoom = room
         settings.shares.maximumEventsPerSession = session
         settings.shares.maximumEventsPerAddress = address
-        return LogShares(settings, metrics: RoomMetrics(factory: PrometheusRegistry()))
+        return LogShares(settings, metrics: LogMetrics(factory: PrometheusRegistry()))
     }
 
     /// The number of charges of one event that are accepted before one is refused.

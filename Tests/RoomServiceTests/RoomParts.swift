@@ -37,18 +37,18 @@ struct RoomParts {
         let (clock, store, loop, jobs) = (clock, store, SimulatedEventLoop(scheduler), BackgroundJobs())
         let logger = RecordingLog().logger
         let metrics = RoomMetrics(factory: PrometheusRegistry())
-        let presence = PresenceRegistry(bus: nil, settings: settings, loop: loop, metrics: metrics)
+        let presence = PresenceRegistry(bus: nil, settings: settings, loop: loop, metrics: metrics.bus)
         dependencies = Dependencies(
             store: store,
             groupCommit: GroupCommit(
-                store: store, health: LogHealth(store: store, jobs: jobs, loop: loop), loop: loop, metrics: metrics,
+                store: store, health: LogHealth(store: store, jobs: jobs, loop: loop), loop: loop, metrics: metrics.log,
                 logger: logger),
             batchedReads: BatchedReads(store: store, jobs: jobs), jobs: jobs,
             heavyWork: HeavyWork(
                 limits: settings.heavyWork, executors: { _ in nil }, jobs: jobs,
                 metrics: HeavyWorkMetrics(factory: PrometheusRegistry())),
             clock: ServerClock(milliseconds: { Double(clock.now) }), presence: presence,
-            shares: LogShares(settings, metrics: metrics),
+            shares: LogShares(settings, metrics: metrics.log),
             signals: SignalRelay(
                 shares: SignalShares(perSecond: settings.shares.maximumSignalsPerSecond),
                 backlog: SignalBacklog(maximum: settings.shares.maximumWaitingSignalBytes), registry: presence,

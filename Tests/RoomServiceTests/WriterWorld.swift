@@ -18,6 +18,8 @@ struct WriterWorld: ~Copyable {
         case flush
         /// So many of the appends that were handed over are written together, or conflict.
         case write(Int)
+        /// The first is written, another server appends, and somebody asks for the log's head before the answer comes.
+        case writeLate
         /// They are written, and the answer is lost.
         case loseAnswer
         /// They are not written.
@@ -162,6 +164,8 @@ struct WriterWorld: ~Copyable {
         if !queue.isEmpty {
             acts.append(.write(1))
             if queue.count > 1 { acts.append(.write(queue.count)) }
+            let isWritable = !isOvertaken && applies(queue[0].append)
+            if isWritable, left.others > 0, left.verifies > 0 { acts.append(.writeLate) }
             if left.faults > 0 { acts += [.loseAnswer, .fail] }
         }
         if reading != nil || isLoading {
@@ -186,6 +190,15 @@ struct WriterWorld: ~Copyable {
             isFlushDue = false
             try take(writer.flush())
         case .write(let parts): try write(parts)
+        case .writeLate:
+            left.others -= 1
+            left.verifies -= 1
+            let (written, number) = queue.removeFirst()
+            apply(written)
+            confirmed = number
+            append(.memberRenamed(member: 1, name: "Other"))
+            try ask()
+            try take(writer.appended(1))
         case .loseAnswer:
             left.faults -= 1
             isOut = true
@@ -206,8 +219,7 @@ struct WriterWorld: ~Copyable {
             try take(writer.read(.failed(.unavailable)))
         case .verify:
             left.verifies -= 1
-            wishes.append(Wish(seq: log.version.seq, epoch: log.epoch))
-            try take(writer.verify(wishes.count - 1))
+            try ask()
         case .replace:
             left.replaces -= 1
             former = log
@@ -217,6 +229,12 @@ struct WriterWorld: ~Copyable {
             left.replaces -= 1
             log.isGone = true
         }
+    }
+
+    /// Asks for the log's head.
+    private mutating func ask() throws(Violation) {
+        wishes.append(Wish(seq: log.version.seq, epoch: log.epoch))
+        try take(writer.verify(wishes.count - 1))
     }
 
     /// Lets everything come to its end in fair weather, and checks that nothing is left.

@@ -15,7 +15,7 @@ final class PresenceRegistry: Sendable {
 
     private let bus: ClusterBus?
     private let loop: any EventLoop
-    private let metrics: RoomMetrics
+    private let metrics: BusMetrics
     private let state: Mutex<State>
     /// The uptime in nanoseconds since which notices of other servers arrive; 0 while they do not.
     private let hearingSince = Atomic<UInt64>(0)
@@ -26,7 +26,7 @@ final class PresenceRegistry: Sendable {
     private let startedAt: NIODeadline
 
     /// Makes the registry of a process; `bus` is nil if there are no other servers.
-    init(bus: ClusterBus?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
+    init(bus: ClusterBus?, settings: RoomHostSettings, loop: any EventLoop, metrics: BusMetrics) {
         self.bus = bus
         isShared = settings.logIsShared
         beat = settings.presence.beat

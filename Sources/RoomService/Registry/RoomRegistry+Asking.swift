@@ -25,10 +25,11 @@ extension RoomRegistry {
     /// Requests from one event loop to one room keep their order.
     package func submit(_ request: CommandRequest, to room: RoomID) {
         var request = request
-        let (start, metrics) = (NIODeadline.now(), dependencies.metrics)
+        let (loop, metrics) = (table(of: room).loop, dependencies.metrics)
+        let start = loop.now
         let (kind, reply) = (request.command.kind, request.reply)
         request.reply = { outcome in
-            metrics.answered(kind, outcome, after: .now() - start)
+            metrics.answered(kind, outcome, after: loop.now - start)
             reply(outcome)
         }
         visit(room) { [request] result in
