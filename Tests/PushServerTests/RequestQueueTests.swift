@@ -28,10 +28,11 @@ import Testing
 
     @Test func `an answer from within continues with the next message once`() {
         var queue = RequestQueue()
-        #expect(queue.begin())
-        #expect(!queue.begin(), "it is being worked on")
+        let (first, second) = (queue.begin(), queue.begin())
+        #expect(first && !second, "it is being worked on")
         queue.end()
-        #expect(queue.begin())
+        let third = queue.begin()
+        #expect(third)
     }
 
     @Test func `commands under way keep a socket from being done, and many of them from being read`() {
