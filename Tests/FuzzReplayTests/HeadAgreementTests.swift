@@ -20,6 +20,19 @@ struct HeadAgreementTests {
         #expect(seen == Set(HeadAgreementProperty.Verdict.allCases))
     }
 
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\nHost: here \r\n\r\n", HeadAgreementProperty.Verdict.head),
+        ("GET / HTTP/1.1\nHost: here\n\n", .refused),
+        ("GET / HTTP/1.1\r\nHost: here\r\n folded\r\n\r\n", .refused),
+        ("\r\nGET / HTTP/1.1\r\nHost: here\r\n\r\n", .refusedAsFirst),
+        ("FETCH / HTTP/1.1\r\nHost: here\r\n\r\n", .refusedAsLater),
+        ("GET / HTTP/1.1\r\nHost: here\r\nContent-Length: 1, 1\r\n\r\n", .refusedAsLater),
+        ("GET / HTTP/1.1\r\nHost : here\r\n\r\n", .refused),
+    ])
+    func `the readers refuse different heads`(text: String, verdict: HeadAgreementProperty.Verdict) throws {
+        #expect(try HeadAgreementProperty.check(Array(text.utf8)) == verdict)
+    }
+
     /// Makes a request, most often an opening handshake, with some mistakes or none.
     private static func request(_ random: inout SeededRandom) -> [UInt8] {
         let isStrict = random.once(in: 3)

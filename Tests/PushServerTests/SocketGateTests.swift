@@ -1,6 +1,5 @@
 import EventStorage
 import FoundationEssentials
-import NIOCore
 import RoomDomain
 import RoomWire
 import Testing
@@ -266,38 +265,5 @@ import WebSocketCodec
         let fields = [("X-Forwarded-For", "192.0.2.1"), ("x-forwarded-for", "192.0.2.2, 192.0.2.3")]
         let step = gate.headCame(try .handshake("/v1/socket", adding: fields), isOverLimit: false)
         #expect(step == .count(forwardedFor: ["192.0.2.1", "192.0.2.2, 192.0.2.3"]))
-    }
-}
-
-extension RequestHead {
-    /// The head of an opening handshake.
-    static func handshake(
-        _ target: String, method: String = "GET", adding fields: [(String, String)] = []
-    ) throws -> RequestHead {
-        try parsed(text(handshake: target, method: method, adding: fields))
-    }
-
-    /// The text of the head of an opening handshake.
-    static func text(handshake target: String, method: String = "GET", adding fields: [(String, String)] = []) -> String
-    {
-        """
-        \(method) \(target) HTTP/1.1\r
-        Host: here\r
-        Upgrade: websocket\r
-        Connection: Upgrade\r
-        Sec-WebSocket-Version: 13\r
-        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
-        Authorization: Bearer x\r
-        Cookie: a=b\r
-        Cookie: c=d\r
-        \(fields.map { "\($0): \($1)\r\n" }.joined())\r\n
-        """
-    }
-
-    /// The head in a text.
-    static func parsed(_ text: String) throws -> RequestHead {
-        var parser = HeadParser()
-        var bytes = ByteBuffer(string: text)
-        return try #require(try parser.parseRequest(&bytes))
     }
 }
