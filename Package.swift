@@ -193,7 +193,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Tests/FuzzProperties"),
-        tests("FuzzReplayTests", ["FuzzProperties"]),
+        tests("FuzzReplayTests", ["FuzzProperties", "RandomTestSupport"]),
         tests("GeoSearchTests", ["GeoSearch", "GeoTestSupport", "RandomTestSupport"]),
         tests(
             "HTTPTransportTests",
@@ -205,11 +205,13 @@ let package = Package(
         tests(
             "PushServerTests",
             [
-                "EventStorage", "IdentityTokens", "PrometheusMetrics", "PushServer", "RandomTestSupport", "RoomDomain",
-                "RoomService", "RoomWire", "SimulatedTime", "TLSTransport", "WebClient", "WebSocketCodec",
+                "EventStorage", "HTTPTransport", "IdentityTokens", "PrometheusMetrics", "PushServer",
+                "RandomTestSupport", "RoomDomain", "RoomService", "RoomWire", "SimulatedTime", "TLSTransport",
+                "WebClient",
+                "WebSocketCodec",
                 .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore,
-                nioEmbedded, nioPosix,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), coreMetrics, logging, nioCore, nioEmbedded, nioPosix,
             ]),
         tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),
         tests(

@@ -6,7 +6,6 @@ package import PrometheusMetrics
 package import RoomService
 import ServiceLifecycle
 import TLSTransport
-import WebSocketCodec
 
 /// The server's network side: one port for HTTP and WebSocket, with TLS below both.
 package final class RoomServer: Service, Sendable {
@@ -23,7 +22,6 @@ package final class RoomServer: Service, Sendable {
     private let admission: Admission
     private let authenticator: Authenticator
     private let metrics: ServerMetrics
-    private let plainRequests: PlainRequestGate
 
     /// Makes a server whose `/metrics` shows `registry`.
     ///
@@ -43,7 +41,6 @@ package final class RoomServer: Service, Sendable {
         admission = Admission(settings, registry: registry)
         authenticator = Authenticator(rooms: rooms, tokens: settings.tokens, logger: logger)
         metrics = ServerMetrics(registry: registry, version: settings.version, node: settings.node)
-        plainRequests = PlainRequestGate(settings)
         feeds = group.makeIterator().map { HubFeed(loop: $0) }
         requests = HTTPActivity()
         stop = ServerStop(settings: settings, feeds: feeds, requests: requests, logger: logger)
@@ -66,7 +63,13 @@ package final class RoomServer: Service, Sendable {
         let http = HTTPConnections(
             responder: api.responder(), settings: settings, admission: admission, activity: requests,
             start: { connections.start($0) }, logger: logger)
-        let resources = try settings.tls.map { _ in try TLSEventLoopGroupResources(group) }
+        let setup = ConnectionSetup(
+            settings: settings, addresses: addresses, admission: admission,
+            checks: ServerOpeningChecks(
+                authenticator: authenticator, rooms: rooms.registry, admission: admission, jobs: connections,
+                draining: { self.isDraining }),
+            http: http, plainRequests: PlainRequestGate(settings),
+            resources: try settings.tls.map { _ in try TLSEventLoopGroupResources(group) })
         let listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -88,7 +91,12 @@ package final class RoomServer: Service, Sendable {
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
             )
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try self.prepare(channel, http, resources) }
+                channel.eventLoop.makeCompletedFuture {
+                    guard let hub = self.feeds.first(where: { $0.loop === channel.eventLoop })?.attached else {
+                        throw ChannelError.inappropriateOperationForState
+                    }
+                    try setup.prepare(channel, hub)
+                }
             }
             .bind(host: settings.host, port: settings.port).get()
         let metricsListener = try await listenForMetrics()
@@ -103,6 +111,9 @@ package final class RoomServer: Service, Sendable {
             tasks.cancelAll()
         }
     }
+
+    /// The most bytes that the system holds for one connection and has not sent.
+    private static let unsentInSystem: ChannelOptions.Types.SocketOption.Value = 131_072
 
     private var isDraining: Bool { stop.isDraining }
 
@@ -130,84 +141,5 @@ package final class RoomServer: Service, Sendable {
             eventLoop: feed.loop, index: index, of: feeds.count, rooms: rooms, settings: settings,
             admission: admission, probe: metrics.probe(feed.loop, index: index))
         feed.attach(ConnectionHub(loop: loop, feed: feed))
-    }
-
-    // MARK: Connections
-
-    /// The most bytes that the system holds for one connection and has not sent.
-    private static let unsentInSystem: ChannelOptions.Types.SocketOption.Value = 131_072
-
-    private func prepare(
-        _ channel: any Channel, _ http: HTTPConnections, _ resources: TLSEventLoopGroupResources?
-    ) throws {
-        guard let hub = feeds.first(where: { $0.loop === channel.eventLoop })?.attached else {
-            throw ChannelError.inappropriateOperationForState
-        }
-        let peer = channel.remoteAddress
-        let newcomer = addresses.admitNewcomer(peer)
-        guard newcomer?.isOverLimit != true else {
-            hub.loop.tally.connectionsRefused += 1
-            return channel.close(promise: nil)
-        }
-        let turns = hub.loop.handshakeTurns
-        let tls: TLSHandler? =
-            if let context = settings.tls, let resources {
-                TLSHandler(
-                    context, resources: resources.resources(on: channel.eventLoop), sendsDirectly: true,
-                    whenItsTurn: { step in
-                        turns.assumeIsolated { turns in
-                            if turns.takeAtOnce() { return true }
-                            turns.add {
-                                step()
-                                return false
-                            }
-                            return false
-                        }
-                    })
-            } else {
-                nil
-            }
-        let (addresses, admission, connections) = (addresses, admission, connections)
-        if let tls {
-            let plain = plainRequests.handler { (try? admission.request(from: peer, forwardedFor: [])) != nil }
-            try channel.pipeline.syncOperations.addHandlers([plain, tls])
-        }
-        let ticket = addresses.admit(peer)
-        var dependencies = FirstRequestHandler.Dependencies(
-            loop: hub.loop, hub: hub, tls: tls, ticket: ticket, newcomer: newcomer,
-            countHandshake: { fields throws(CommandFailure) in
-                try admission.request(from: peer, forwardedFor: fields)
-            },
-            admitForwarded: { addresses.admit(through: peer, forwardedFor: $0) },
-            account: { admission.account(of: peer, forwardedFor: $0) },
-            authenticator: authenticator,
-            origins: OriginRule(allowed: settings.allowedOrigins, isSecure: settings.tls != nil),
-            start: { connections.start($0) },
-            // A handler that follows earlier requests never returns the connection to the HTTP server.
-            serveHTTP: { _ in throw ChannelError.inappropriateOperationForState },
-            isDraining: { self.isDraining })
-        var later = dependencies
-        later.newcomer = nil
-        dependencies.serveHTTP = { channel in
-            try http.serve(on: channel, hub.loop, behind: tls, ticket) { channel, handshake in
-                Self.open(handshake, on: channel, behind: tls, later)
-            }
-        }
-        try channel.pipeline.syncOperations.addHandler(FirstRequestHandler(dependencies))
-    }
-
-    /// Takes a connection from the HTTP server and opens a socket on it.
-    private static func open(
-        _ handshake: RequestHead, on channel: any Channel, behind tls: TLSHandler?,
-        _ dependencies: FirstRequestHandler.Dependencies
-    ) {
-        let pipeline = channel.pipeline.syncOperations
-        let handler = FirstRequestHandler(dependencies)
-        do {
-            try pipeline.addHandler(handler, position: tls.map { .after($0) } ?? .first)
-            handler.open(handshake)
-        } catch {
-            channel.close(promise: nil)
-        }
     }
 }
