@@ -9,7 +9,7 @@ extension RequestHead {
         var fields = HeaderFields()
         for (name, value) in head.headers {
             let end = value.utf8.lastIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
-            let trimmed = end.map { String(value[...$0]) } ?? ""
+            let trimmed = end.map { String(decoding: value.utf8[...$0], as: UTF8.self) } ?? ""
             guard let field = HeaderField(name, trimmed) else { return nil }
             fields.append(field)
         }

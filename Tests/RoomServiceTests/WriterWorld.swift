@@ -134,14 +134,27 @@ struct WriterWorld: ~Copyable {
 
     /// A world that goes on from the same place by itself.
     init(copying other: borrowing WriterWorld) {
-        (plan, isFollowed, log, asked, wishes) = (other.plan, other.isFollowed, other.log, other.asked, other.wishes)
+        // One by one: tuples of so many values take the time of several acts in a debug build.
+        plan = other.plan
+        isFollowed = other.isFollowed
+        log = other.log
+        asked = other.asked
+        wishes = other.wishes
+        queue = other.queue
+        handedOver = other.handedOver
+        confirmed = other.confirmed
+        isOvertaken = other.isOvertaken
+        reading = other.reading
+        isLoading = other.isLoading
+        isFlushDue = other.isFlushDue
+        shown = other.shown
+        lastDecided = other.lastDecided
+        lastConfirmed = other.lastConfirmed
+        projected = other.projected
+        isOut = other.isOut
+        left = other.left
+        former = other.former
         writer = RoomWriter(copying: other.writer)
-        (queue, handedOver, confirmed, isOvertaken) = (
-            other.queue, other.handedOver, other.confirmed, other.isOvertaken
-        )
-        (reading, isLoading, isFlushDue, shown) = (other.reading, other.isLoading, other.isFlushDue, other.shown)
-        (lastDecided, lastConfirmed, projected) = (other.lastDecided, other.lastConfirmed, other.projected)
-        (isOut, left, former) = (other.isOut, other.left, other.former)
     }
 
     static func decoded(_ log: Log) -> DecodedRoom {

@@ -56,7 +56,9 @@ final class SocketOpening: ChannelInboundHandler, RemovableChannelHandler, Deadl
         gate = SocketGate(dependencies.rules)
         id = dependencies.loop.makeID()
         // A connection that is opened while the server stops is closed at once.
-        deadline = .now() + (dependencies.checks.isDraining ? .zero : dependencies.loop.settings.times.handshakeTimeout)
+        deadline =
+            dependencies.loop.now
+            + (dependencies.checks.isDraining ? .zero : dependencies.loop.settings.times.handshakeTimeout)
     }
 
     /// Makes the handler of a new connection; `serveHTTP` adds the HTTP server's handlers behind it.
@@ -202,7 +204,7 @@ final class SocketOpening: ChannelInboundHandler, RemovableChannelHandler, Deadl
     }
 
     private func serveHTTP(_ context: ChannelHandlerContext) {
-        guard let serve = first?.serveHTTP else { return }
+        guard let serve = first?.serveHTTP else { return context.close(promise: nil) }
         do {
             try serve(context.channel, limits)
             passOn(context)

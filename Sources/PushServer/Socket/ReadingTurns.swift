@@ -43,15 +43,15 @@ struct ReadingTurns {
     // MARK: The line
 
     /// Input waits; returns whether the socket must now be put in line: it is not there, and `mayGoOn`.
-    mutating func standInLine(mayGoOn: Bool) -> Bool {
-        guard !isInLine, !isPaused, mayGoOn else { return false }
+    mutating func standInLine(mayGoOn: @autoclosure () -> Bool) -> Bool {
+        guard !isInLine, !isPaused, mayGoOn() else { return false }
         isInLine = true
         return true
     }
 
     /// A turn ends; returns whether the socket stays in line: input waits, and `mayGoOn`.
-    mutating func turnEnded(inputWaits: Bool, mayGoOn: Bool) -> Bool {
-        isInLine = inputWaits && !isPaused && mayGoOn
+    mutating func turnEnded(inputWaits: Bool, mayGoOn: @autoclosure () -> Bool) -> Bool {
+        isInLine = inputWaits && !isPaused && mayGoOn()
         return isInLine
     }
 

@@ -235,7 +235,7 @@ extension WebSocketConnection {
     }
 
     private func noteStall() {
-        guard context != nil, let look = deadlines.stalled(at: loop.now) else { return }
+        guard context != nil, !deadlines.isStalled, let look = deadlines.stalled(at: loop.now) else { return }
         loop.deadlines.schedule(id, at: look)
     }
 }

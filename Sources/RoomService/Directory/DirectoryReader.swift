@@ -70,32 +70,28 @@ struct DirectoryReader {
     /// Compares some rooms with the log once in several intervals; a failed comparison is repeated the next time.
     ///
     /// It finds changes that were written without a mark, by an older program or by hand. `known` returns all rooms that
-    /// are to be compared, one page after the other.
-    mutating func compareNowAndThen(_ known: () -> [UUID]) async -> News? {
+    /// are to be compared, one page after the other; `take` gets what was found.
+    mutating func compareNowAndThen(_ known: () -> [UUID], _ take: (News) -> Void) async {
         intervals += 1
-        guard intervals.isMultiple(of: Self.intervalsBetweenComparisons), !isOutOfReach else { return nil }
+        guard intervals.isMultiple(of: Self.intervalsBetweenComparisons), !isOutOfReach else { return }
         do throws(StorageFault) {
-            return .changed(try await compare(known))
+            try await compare(known, take)
         } catch {
             logger.warning("Rooms nearby cannot be compared with the log", metadata: ["fault": "\(error)"])
-            return nil
         }
     }
 
     /// Reads the entries of the rooms that were not compared for longest, and a page of the log's listing.
-    private mutating func compare(
-        _ known: () -> [UUID]
-    ) async throws(StorageFault) -> [(id: UUID, room: PlacedRoom?)] {
+    private mutating func compare(_ known: () -> [UUID], _ take: (News) -> Void) async throws(StorageFault) {
         let listed = try await store.openPublicStreams(matching: nil, before: listedBefore, limit: Self.pageSize)
+        take(.changed(listed.map { ($0.stream, PlacedRoom($0)) }))
+        listedBefore = listed.count == Self.pageSize ? listed.last?.stream : nil
         if uncompared.isEmpty { uncompared = known() }
         let page = uncompared.suffix(Self.pageSize)
+        guard !page.isEmpty else { return }
         var found: [UUID: PlacedRoom] = [:]
-        if !page.isEmpty {
-            for record in try await store.directory(of: Array(page)) { found[record.stream] = PlacedRoom(record) }
-        }
-        listedBefore = listed.count == Self.pageSize ? listed.last?.stream : nil
+        for record in try await store.directory(of: Array(page)) { found[record.stream] = PlacedRoom(record) }
+        take(.changed(page.map { ($0, found[$0]) }))
         uncompared.removeLast(page.count)
-        // The comparison was read last, so that its entries are newer than those of the listing.
-        return listed.map { ($0.stream, PlacedRoom($0)) } + page.map { ($0, found[$0]) }
     }
 }

@@ -40,7 +40,7 @@ final class DirectoryReadings: Sendable {
     // MARK: Callers
 
     /// Returns when a reading has ended that began after the call, after `patience`, or at once if readings have ended
-    /// for good.
+    /// for good or the caller is cancelled.
     func next(within patience: TimeAmount) async {
         let caller = state.withLock { state in
             defer { state.nextCaller += 1 }

@@ -172,7 +172,7 @@ package final class NearbyRooms: Sendable {
                 }
                 readings.end(callers)
                 guard cause == .interval else { continue }
-                if let news = await reader.compareNowAndThen({ state.withLock(\.table.ids) }) { take(news) }
+                await reader.compareNowAndThen({ state.withLock(\.table.ids) }, take)
                 // Watches are told while the next readings continue, so that searches do not wait for them.
                 group.addTask {
                     await self.tell()

@@ -3,13 +3,24 @@ import RoomDomain
 import RoomWire
 
 /// A room's encoded state, with the room state that it shows.
-struct EncodedState: Equatable, Sendable {
+///
+/// A class, because a room state has hundreds of bytes, and this is passed on often.
+final class EncodedState: Equatable, Sendable {
     let shared: SharedState
     let room: RoomState
+
+    init(shared: SharedState, room: RoomState) {
+        self.shared = shared
+        self.room = room
+    }
+
+    static func == (left: EncodedState, right: EncodedState) -> Bool {
+        left === right || left.shared == right.shared && left.room == right.room
+    }
 }
 
-/// An encoding of a long state, outside the event loop.
-struct EncodingJob: Sendable {
+/// An encoding of a long state, outside the event loop; a class for the same reason.
+final class EncodingJob: Sendable {
     /// The state's plain form, if it is encoded already.
     let known: SharedState?
     let room: RoomState
@@ -17,6 +28,15 @@ struct EncodingJob: Sendable {
     let epoch: String
     /// Makes the compressed form; nil if nobody needs it.
     let compress: (@Sendable (ByteBuffer) -> ByteBuffer?)?
+
+    init(
+        known: SharedState?, room: RoomState, epoch: String, compress: (@Sendable (ByteBuffer) -> ByteBuffer?)?
+    ) {
+        self.known = known
+        self.room = room
+        self.epoch = epoch
+        self.compress = compress
+    }
 
     /// Makes the state.
     func run(countingIn metrics: RoomMetrics) -> EncodedState {

@@ -210,7 +210,7 @@ package actor LiveRoom {
             switch step {
             case .tell(let news, let feeds): feeds.tell(news)
             case .set(let alarm, at: let time):
-                alarms.set(alarm, at: time) { [weak self] in self?.assumeIsolated { $0.rang(alarm) } }
+                alarms.set(alarm, at: time) { [weak self] number in self?.assumeIsolated { $0.rang(alarm, number) } }
             case .drop(let alarm): alarms.drop(alarm)
             case .submit(let command): submit(CommandRequest(actor: .server, key: nil, command: command) { _ in })
             case .relay(let notice, to: let server): dependencies.bus?.tell(notice, to: server)
@@ -218,8 +218,8 @@ package actor LiveRoom {
         }
     }
 
-    private func rang(_ alarm: RoomAlarm) {
-        alarms.rang(alarm)
+    private func rang(_ alarm: RoomAlarm, _ number: Int) {
+        guard alarms.rang(alarm, number) else { return }
         take(following.rang(alarm, in: writer, at: loop.now))
     }
 
