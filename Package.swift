@@ -90,9 +90,10 @@ let package = Package(
         target("PrometheusMetrics", [coreMetrics]),
         target("LogOutput", [nioPosix]),
         target("IdentityTokens", ["ByteText", "RoomWire", .product(name: "JWTKit", package: "jwt-kit")]),
-        target(
-            "PushServer",
-            [
+        // The plugin compiles Documentation/openapi.yaml into it.
+        .target(
+            name: "PushServer",
+            dependencies: [
                 "ByteText", "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "HTTPTransport", "TLSTransport",
                 "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors", "WebClient",
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -100,7 +101,11 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), nioCore, nioPosix, logging, coreMetrics,
                 serviceLifecycle,
-            ]),
+            ],
+            swiftSettings: settings, plugins: ["EmbedDescription"]),
+        .plugin(name: "EmbedDescription", capability: .buildTool(), dependencies: ["EmbedDescriptionTool"]),
+        .executableTarget(
+            name: "EmbedDescriptionTool", path: "Plugins/EmbedDescriptionTool", swiftSettings: settings),
 
         // The program.
         .executableTarget(
@@ -165,6 +170,7 @@ let package = Package(
         tests("ArchitectureTests", []),
         tests("ByteTextTests", ["ByteText", "RandomTestSupport"]),
         tests("LogOutputTests", ["LogOutput"]),
+        tests("EmbedDescriptionToolTests", ["EmbedDescriptionTool"]),
         tests("EventStorageTests", ["EventStorage", "EventStoreConformance"]),
         tests(
             "LogMaintenanceTests",
@@ -187,7 +193,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Tests/FuzzProperties"),
-        tests("FuzzReplayTests", ["FuzzProperties"]),
+        tests("FuzzReplayTests", ["FuzzProperties", "RandomTestSupport"]),
         tests("GeoSearchTests", ["GeoSearch", "GeoTestSupport", "RandomTestSupport"]),
         tests(
             "HTTPTransportTests",
@@ -199,9 +205,13 @@ let package = Package(
         tests(
             "PushServerTests",
             [
-                "EventStorage", "IdentityTokens", "PrometheusMetrics", "PushServer", "RandomTestSupport", "RoomDomain",
-                "RoomService", "RoomWire", "WebClient", .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"), coreMetrics, logging, nioCore, nioPosix,
+                "EventStorage", "HTTPTransport", "IdentityTokens", "PrometheusMetrics", "PushServer",
+                "RandomTestSupport", "RoomDomain", "RoomService", "RoomWire", "SimulatedTime", "TLSTransport",
+                "WebClient",
+                "WebSocketCodec",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), coreMetrics, logging, nioCore, nioEmbedded, nioPosix,
             ]),
         tests("RoomDomainTests", ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport"]),
         tests(
@@ -247,6 +257,21 @@ if Context.environment["FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Fuzzing", dependencies: ["FuzzProperties"], path: "Tests/Fuzzing", swiftSettings: settings))
+}
+
+// Keeps these test targets and what they need, for bugs that tests find: Scripts/simulate.
+if let names = Context.environment["ONLY"] {
+    var kept: Set<String> = []
+    var needed = names.split(separator: " ").map { String($0) }
+    while let name = needed.popLast() {
+        guard let target = package.targets.first(where: { $0.name == name }), kept.insert(name).inserted else {
+            continue
+        }
+        for case .byNameItem(let name, _) in target.dependencies { needed.append(name) }
+        for case .plugin(let name, _) in target.plugins ?? [] { needed.append(name) }
+    }
+    package.products = []
+    package.targets.removeAll { !kept.contains($0.name) }
 }
 
 // Keeps the pure targets, what their tests share, and their tests, for a quick loop: Scripts/check.

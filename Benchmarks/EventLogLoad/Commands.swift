@@ -42,8 +42,8 @@ struct Commands: AsyncParsableCommand {
         settings.logIsShared = true
         settings.flushesSideBySide = flushes
         // A few voters vote as fast as they can: limits against abuse are turned off.
-        settings.maximumEventsPerRoom = 0
-        settings.maximumEventsPerSession = 0
+        settings.shares.maximumEventsPerRoom = 0
+        settings.shares.maximumEventsPerSession = 0
         let host = RoomHost(
             store: store, settings: settings, loops: group.makeIterator().map { $0 }, clock: .system(),
             logger: Logger(label: "load") { StreamLogHandler.standardError(label: $0) })

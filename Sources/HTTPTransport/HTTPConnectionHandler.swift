@@ -360,16 +360,3 @@ package final class HTTPConnectionHandler: ChannelDuplexHandler, RemovableChanne
         return exchange.isWaiting ? min(next, now + .nanoseconds(limits.stall.nanoseconds / 8)) : next
     }
 }
-
-extension RequestHead {
-    /// Converts a head; nil if a field is invalid.
-    fileprivate init?(_ head: HTTPRequestHead) {
-        var fields = HeaderFields()
-        for (name, value) in head.headers {
-            guard let field = HeaderField(name, value) else { return nil }
-            fields.append(field)
-        }
-        self.init(
-            method: head.method.rawValue, target: head.uri, isHTTP11: head.version == .http1_1, fields: fields)
-    }
-}

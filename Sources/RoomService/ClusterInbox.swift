@@ -8,27 +8,27 @@ struct ClusterInbox: Sendable {
     private let sessions: SessionRegistry
     private let ending: SessionEnding
     private let presence: PresenceRegistry
-    private let metrics: RoomMetrics
+    private let metrics: BusMetrics
 
     init(registry: RoomRegistry, sessions: SessionRegistry, ending: SessionEnding) {
         self.registry = registry
         self.sessions = sessions
         self.ending = ending
         presence = registry.dependencies.presence
-        metrics = registry.dependencies.metrics
+        metrics = registry.dependencies.metrics.bus
     }
 
     /// Handles an event of the bus; called on any thread, one event after the other.
     func heard(_ event: ClusterBus.Event) {
         switch event {
         case .connected:
-            metrics.busChanged(isConnected: true)
+            metrics.changed(isConnected: true)
             presence.noteHearing(true)
             presenceMoved(presence.connected())
             // Finds the events that were announced while this server could not hear.
             registry.dependencies.jobs.start { await registry.compareFollowedRooms() }
         case .disconnected:
-            metrics.busChanged(isConnected: false)
+            metrics.changed(isConnected: false)
             presence.noteHearing(false)
         case .notice(let notice, from: let node):
             switch notice {
@@ -40,16 +40,16 @@ struct ClusterInbox: Sendable {
                 .decksChanged, .deckList:
                 presenceMoved(presence.heard(notice, from: node))
             case .reaction(let room, from: let member, emoji: let emoji):
-                registry.withLiveRooms([room: emoji]) { $0.heardReaction($1, from: member) }
+                registry.withLiveRooms([room: emoji]) { $0.heard(.reaction($1, from: member)) }
             case .signal(let room, from: let member, to: let recipient, let data):
-                registry.withLiveRooms([room: data]) { $0.heardSignal($1, from: member, to: recipient) }
+                registry.withLiveRooms([room: data]) { $0.heard(.signal($1, from: member, to: recipient)) }
             }
         }
     }
 
     /// Regularly announces that this server is alive, and notices when others are not, until the task is cancelled.
     func keepPresence() async {
-        let interval = TimeAmount.nanoseconds(registry.dependencies.settings.presenceBeat.nanoseconds / 5)
+        let interval = TimeAmount.nanoseconds(registry.dependencies.settings.presence.beat.nanoseconds / 5)
         while !Task.isCancelled {
             presenceMoved(presence.tick())
             await registry.dependencies.clock.sleep(for: interval)
@@ -58,10 +58,10 @@ struct ClusterInbox: Sendable {
 
     /// Tells the rooms in memory what other servers have reported of them.
     private func presenceMoved(_ news: PresenceRegistry.News) {
-        if !news.members.isEmpty { registry.withLiveRooms(news.members) { $0.reviewPresence(of: $1) } }
+        if !news.members.isEmpty { registry.withLiveRooms(news.members) { $0.heard(.presence($1)) } }
         guard !news.decks.isEmpty else { return }
         registry.withLiveRooms(Dictionary(uniqueKeysWithValues: news.decks.map { ($0, true) })) { room, _ in
-            room.readDeck()
+            room.heard(.deck)
         }
     }
 }

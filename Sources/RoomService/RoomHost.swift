@@ -50,12 +50,12 @@ package final class RoomHost: Sendable {
             logIsShared: settings.logIsShared, health: health)
         let metrics = RoomMetrics(factory: factory)
         groupCommit = GroupCommit(
-            store: store, health: health, loop: loops[0], metrics: metrics, logger: logger)
+            store: store, health: health, loop: loops[0], metrics: metrics.log, logger: logger)
         let jobs = jobs
         self.bus = bus.map {
-            ClusterBus(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics, logger: logger)
+            ClusterBus(bus: $0, node: node, loop: loops[0], jobs: jobs, metrics: metrics.bus, logger: logger)
         }
-        let presence = PresenceRegistry(bus: self.bus, settings: settings, loop: loops[0], metrics: metrics)
+        let presence = PresenceRegistry(bus: self.bus, settings: settings, loop: loops[0], metrics: metrics.bus)
         nearby = NearbyRooms(
             store: store, presence: presence, clock: clock, settings: settings, jobs: jobs, logger: logger)
         let dependencies = Dependencies(
@@ -63,9 +63,12 @@ package final class RoomHost: Sendable {
             heavyWork: HeavyWork(
                 limits: settings.heavyWork, executors: threads, jobs: jobs, metrics: HeavyWorkMetrics(factory: factory)
             ),
-            clock: clock, presence: presence, shares: LogShares(settings, metrics: metrics),
-            signalShares: SignalShares(perSecond: settings.maximumSignalsPerSecond),
-            signalBacklog: SignalBacklog(maximum: settings.maximumWaitingSignalBytes), bus: self.bus,
+            clock: clock, presence: presence, shares: LogShares(settings, metrics: metrics.log),
+            signals: SignalRelay(
+                shares: SignalShares(perSecond: settings.shares.maximumSignalsPerSecond),
+                backlog: SignalBacklog(maximum: settings.shares.maximumWaitingSignalBytes), registry: presence,
+                metrics: metrics),
+            bus: self.bus,
             settings: settings, metrics: metrics, logger: logger)
         registry = RoomRegistry(dependencies: dependencies, loops: loops)
         creation = RoomCreation(registry: registry, health: health, randomness: randomness)
@@ -89,7 +92,7 @@ package final class RoomHost: Sendable {
                 await withDiscardingTaskGroup { tasks in
                     tasks.addTask { await self.housekeeping.run() }
                     tasks.addTask { await self.erasure.run() }
-                    if settings.keepsNearby { tasks.addTask { await self.nearby.run() } }
+                    if settings.nearby.isKept { tasks.addTask { await self.nearby.run() } }
                     if let bus {
                         tasks.addTask { await bus.run { self.inbox.heard($0) } }
                         tasks.addTask { await self.inbox.keepPresence() }

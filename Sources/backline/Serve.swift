@@ -173,7 +173,7 @@ struct Serve: AsyncParsableCommand {
             settings.sessionLifetimeMs = Int64(seconds * 1_000)
         }
         if let seconds = try number(presenceGraceSeconds, "presence-grace-seconds", in: 0...3_600, "seconds") {
-            settings.presenceGrace = .nanoseconds(Int64(seconds * 1_000_000_000))
+            settings.presence.grace = .nanoseconds(Int64(seconds * 1_000_000_000))
         }
         if let days = try number(retainClosedRooms, "retain-closed-rooms", in: 0...36_500, "days") {
             settings.retainClosedRoomsMs = Int64(days * 86_400_000)
@@ -284,7 +284,7 @@ struct Serve: AsyncParsableCommand {
         }
         var roomSettings = roomSettings
         roomSettings.logIsShared = opened.isShared
-        roomSettings.compressState = RoomServer.compress
+        roomSettings.answers.compressState = RoomServer.compress
         // One connection fewer than the store has: the last one is kept for reads.
         roomSettings.flushesSideBySide = opened.isShared ? 3 : 1
         let bus = try opened.makeNodeBus()

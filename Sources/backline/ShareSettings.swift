@@ -29,13 +29,13 @@ struct ShareSettings: ParsableArguments {
 
     /// Applies the settings that are given; without clients' addresses, addresses have no limit.
     func apply(to settings: inout RoomHostSettings, knowsAddresses: Bool) throws {
-        if !knowsAddresses { settings.maximumEventsPerAddress = 0 }
+        if !knowsAddresses { settings.shares.maximumEventsPerAddress = 0 }
         func set(_ flag: String?, _ name: String, _ target: inout Int) throws {
             if let value = try Setting.count(flag, name, in: 0...1_000_000_000) { target = value }
         }
-        try set(maxEventsPerRoom, "max-events-per-room", &settings.maximumEventsPerRoom)
-        try set(maxEventsPerSession, "max-events-per-session", &settings.maximumEventsPerSession)
-        try set(maxEventsPerAddress, "max-events-per-address", &settings.maximumEventsPerAddress)
-        try set(maxSignalsPerSecond, "max-signals-per-second", &settings.maximumSignalsPerSecond)
+        try set(maxEventsPerRoom, "max-events-per-room", &settings.shares.maximumEventsPerRoom)
+        try set(maxEventsPerSession, "max-events-per-session", &settings.shares.maximumEventsPerSession)
+        try set(maxEventsPerAddress, "max-events-per-address", &settings.shares.maximumEventsPerAddress)
+        try set(maxSignalsPerSecond, "max-signals-per-second", &settings.shares.maximumSignalsPerSecond)
     }
 }

@@ -192,86 +192,89 @@ struct SocketSettings: ParsableArguments {
         settings.trustedProxies = try proxies()
         // All clients of a proxy have the proxy's address, unless it forwards theirs.
         if isBehindProxy, settings.trustedProxies.isEmpty {
-            settings.maximumConnectionsPerAddress = 0
-            settings.maximumMessagesPerAddress = 0
-            settings.maximumSessionsPerMinute = 0
-            settings.maximumRequestsPerAddress = 0
-            settings.maximumFailedLookupsPerAddress = 0
-            settings.maximumJoinsPerMinute = 0
-            settings.maximumWaitingBytesPerAddress = 0
+            settings.rates.maximumConnectionsPerAddress = 0
+            settings.rates.maximumMessagesPerAddress = 0
+            settings.rates.maximumSessionsPerMinute = 0
+            settings.rates.maximumRequestsPerAddress = 0
+            settings.rates.maximumFailedLookupsPerAddress = 0
+            settings.rates.maximumJoinsPerMinute = 0
+            settings.sizes.maximumWaitingBytesPerAddress = 0
         }
         if try noCompression || Environment.isSet("BACKLINE_NO_COMPRESSION") { settings.compresses = false }
         func set(_ value: Int?, _ target: inout Int) { if let value { target = value } }
         func set(_ value: TimeAmount?, _ target: inout TimeAmount) { if let value { target = value } }
         set(
             try Setting.count(maxConnectionsPerAddress, "max-connections-per-address", in: 0...1 << 30),
-            &settings.maximumConnectionsPerAddress)
+            &settings.rates.maximumConnectionsPerAddress)
         set(
             try Setting.count(maxSocketsPerSession, "max-sockets-per-session", in: 0...1_000_000),
-            &settings.maximumSocketsPerSession)
+            &settings.rates.maximumSocketsPerSession)
         set(
             try Setting.count(maxMessagesPerSecond, "max-messages-per-second", in: 0...1_000_000),
-            &settings.maximumMessagesPerSecond)
+            &settings.rates.maximumMessagesPerSecond)
         set(
             try Setting.count(maxMessagesPerSession, "max-messages-per-session", in: 0...1_000_000_000),
-            &settings.maximumMessagesPerSession)
+            &settings.rates.maximumMessagesPerSession)
         set(
             try Setting.count(maxMessagesPerAddress, "max-messages-per-address", in: 0...1_000_000_000),
-            &settings.maximumMessagesPerAddress)
+            &settings.rates.maximumMessagesPerAddress)
         set(
             try Setting.count(maxSessionsPerMinute, "max-sessions-per-minute", in: 0...1_000_000),
-            &settings.maximumSessionsPerMinute)
+            &settings.rates.maximumSessionsPerMinute)
         set(
             try Setting.count(maxRequestsPerAddress, "max-requests-per-address", in: 0...1_000_000),
-            &settings.maximumRequestsPerAddress)
+            &settings.rates.maximumRequestsPerAddress)
         set(
             try Setting.count(maxRequestsPerSession, "max-requests-per-session", in: 0...1_000_000),
-            &settings.maximumRequestsPerSession)
+            &settings.rates.maximumRequestsPerSession)
         set(
             try Setting.count(maxCommandsPerSecond, "max-commands-per-second", in: 0...1_000_000),
-            &settings.maximumCommandsPerSecond)
+            &settings.rates.maximumCommandsPerSecond)
         set(
             try Setting.count(maxSearchesPerMinute, "max-searches-per-minute", in: 0...1_000_000),
-            &settings.maximumSearchesPerMinute)
+            &settings.rates.maximumSearchesPerMinute)
         set(
             try Setting.count(maxFailedLookupsPerMinute, "max-failed-lookups-per-minute", in: 0...1_000_000),
-            &settings.maximumFailedLookupsPerMinute)
+            &settings.rates.maximumFailedLookupsPerMinute)
         set(
             try Setting.count(maxFailedLookupsPerAddress, "max-failed-lookups-per-address", in: 0...1_000_000),
-            &settings.maximumFailedLookupsPerAddress)
+            &settings.rates.maximumFailedLookupsPerAddress)
         set(
             try Setting.count(maxJoinsPerMinute, "max-joins-per-minute", in: 0...1_000_000),
-            &settings.maximumJoinsPerMinute)
+            &settings.rates.maximumJoinsPerMinute)
         set(
             try Setting.count(maxNearbyPerConnection, "max-nearby-per-connection", in: 0...10_000),
-            &settings.maximumNearbyPerConnection)
+            &settings.rates.maximumNearbyPerConnection)
         set(
             try Setting.count(maxMessageBytes, "max-message-bytes", in: 1_024...64 << 20),
-            &settings.maximumMessageLength)
-        set(try Setting.count(maxHeadBytes, "max-head-bytes", in: 1_024...1 << 20), &settings.maximumHeadLength)
+            &settings.sizes.maximumMessageLength)
+        set(try Setting.count(maxHeadBytes, "max-head-bytes", in: 1_024...1 << 20), &settings.sizes.maximumHeadLength)
         set(
             try Setting.count(maxOutgoingBytes, "max-outgoing-bytes", in: 1_024...1 << 30),
-            &settings.maximumOutgoingBytes)
-        set(try Setting.count(maxWaitingBytes, "max-waiting-bytes", in: 0...1 << 40), &settings.maximumWaitingBytes)
+            &settings.sizes.maximumOutgoingBytes)
+        set(
+            try Setting.count(maxWaitingBytes, "max-waiting-bytes", in: 0...1 << 40),
+            &settings.sizes.maximumWaitingBytes)
         set(
             try Setting.count(maxWaitingBytesPerAddress, "max-waiting-bytes-per-address", in: 0...1 << 40),
-            &settings.maximumWaitingBytesPerAddress)
-        set(try Setting.time(handshakeTimeoutSeconds, "handshake-timeout-seconds"), &settings.handshakeTimeout)
-        set(try Setting.time(bodyGraceSeconds, "body-grace-seconds"), &settings.bodyGrace)
-        set(try Setting.time(httpIdleSeconds, "http-idle-seconds"), &settings.httpIdleTimeout)
-        set(try Setting.time(silenceLimitSeconds, "silence-limit-seconds"), &settings.silenceLimit)
+            &settings.sizes.maximumWaitingBytesPerAddress)
+        set(try Setting.time(handshakeTimeoutSeconds, "handshake-timeout-seconds"), &settings.times.handshakeTimeout)
+        set(try Setting.time(bodyGraceSeconds, "body-grace-seconds"), &settings.times.bodyGrace)
+        set(try Setting.time(httpIdleSeconds, "http-idle-seconds"), &settings.times.httpIdleTimeout)
+        set(try Setting.time(silenceLimitSeconds, "silence-limit-seconds"), &settings.times.silenceLimit)
         if let interval = try Setting.time(pingIntervalSeconds, "ping-interval-seconds") {
-            settings.pingInterval = interval
-            guard interval < settings.silenceLimit else {
+            settings.times.pingInterval = interval
+            guard interval < settings.times.silenceLimit else {
                 throw Failure.usage(
                     "--ping-interval-seconds: must be shorter than --silence-limit-seconds: a client that has nothing to say answers pings"
                 )
             }
         } else {
             // Somewhat less than half: 25 s for 60 s.
-            settings.pingInterval = min(settings.pingInterval, .nanoseconds(settings.silenceLimit.nanoseconds / 12 * 5))
+            settings.times.pingInterval = min(
+                settings.times.pingInterval, .nanoseconds(settings.times.silenceLimit.nanoseconds / 12 * 5))
         }
-        set(try Setting.time(stallLimitSeconds, "stall-limit-seconds"), &settings.stallLimit)
+        set(try Setting.time(stallLimitSeconds, "stall-limit-seconds"), &settings.times.stallLimit)
         set(try Setting.time(drainDelaySeconds, "drain-delay-seconds", from: 0), &settings.drainDelay)
         set(try Setting.time(drainWindowSeconds, "drain-window-seconds", from: 0), &settings.drainWindow)
     }

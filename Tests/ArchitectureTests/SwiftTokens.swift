@@ -7,6 +7,15 @@ func identifiers(in source: String) -> Set<String> {
     return reader.identifiers
 }
 
+/// The words, the punctuation marks and the line ends of a Swift source, in order, without comments.
+///
+/// A string is a pair of quotation marks, whatever it contains.
+func tokens(in source: String) -> [String] {
+    var reader = TokenReader(bytes: Array(source.utf8))
+    reader.readAll()
+    return reader.tokens
+}
+
 /// Reads a Swift source as far as needed to distinguish code from comments and strings.
 private struct TokenReader {
     private enum Context {
@@ -24,6 +33,7 @@ private struct TokenReader {
 
     let bytes: [UInt8]
     private(set) var identifiers: Set<String> = []
+    private(set) var tokens: [String] = []
     private var place = 0
     /// The enclosing contexts of the current position: strings, and code that is interpolated into them.
     private var contexts: [Context] = [.code(parentheses: 0)]
@@ -48,6 +58,7 @@ private struct TokenReader {
         } else if byte == UInt8(ascii: "/"), comes("/*") {
             skipComment()
         } else if byte == UInt8(ascii: "#") || byte == UInt8(ascii: "\""), let hashes = hashesOfString() {
+            add("\"\"")
             let pounds = [UInt8](repeating: UInt8(ascii: "#"), count: hashes)
             place += hashes
             let quotes = Array((comes("\"\"\"") ? "\"\"\"" : "\"").utf8)
@@ -56,9 +67,13 @@ private struct TokenReader {
         } else if Self.isPartOfWord[Int(byte)] {
             let start = place
             while place < bytes.count, Self.isPartOfWord[Int(bytes[place])] { place += 1 }
-            identifiers.insert(String(decoding: bytes[start..<place], as: UTF8.self))
+            let word = String(decoding: bytes[start..<place], as: UTF8.self)
+            identifiers.insert(word)
+            add(word)
         } else {
             place += 1
+            let isMark = ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "`")].contains(byte)
+            if isMark { add(String(decoding: [byte], as: UTF8.self)) }
             if byte == UInt8(ascii: "(") { enterParentheses(parentheses + 1) }
             guard byte == UInt8(ascii: ")") else { return }
             // The end of the interpolated code, or of parentheses within it.
@@ -77,6 +92,11 @@ private struct TokenReader {
         } else {
             place += comes(escape) ? escape.count + 1 : 1
         }
+    }
+
+    /// Adds a token, unless it is inside a string.
+    private mutating func add(_ token: String) {
+        if contexts.count == 1 { tokens.append(token) }
     }
 
     private mutating func enterParentheses(_ count: Int) {

@@ -109,7 +109,7 @@ def test_the_served_description_is_the_documented_one(shared):
     with open(os.path.join(TREE, "Documentation", "openapi.yaml"), encoding="utf-8") as file:
         documented = yaml.safe_load(file)
     served = shared.request("GET", "/openapi.json").expect(200)
-    assert served == documented, "run Scripts/openapi"
+    assert served == documented
 
 
 def test_the_description_is_one(shared):

@@ -13,6 +13,7 @@ enum HTTPProperty {
     static func check(_ input: [UInt8]) throws(BrokenProperty) -> Fuzzer.Verdict {
         guard let seed = input.first else { return .unfinished }
         let bytes = input[1...]
+        try HeadAgreementProperty.check(bytes)
         let whole = try HTTPReading(Pieces.whole(bytes), answersLate: seed & 1 == 1)
         let cut = try HTTPReading(Pieces.cut(bytes, seed: UInt64(seed)), answersLate: seed & 2 == 2)
         try require(cut.requests == whole.requests, "cut with seed \(seed): \(cut.requests), whole: \(whole.requests)")

@@ -13,6 +13,7 @@ import Testing
 
     private func session() -> SessionID { SessionID(UUID()) }
 
+    /// In real time, by which the limits count: it may last long on a busy machine, but waits for nothing.
     @Test func `of a crowd from one address 600 become members at once`() {
         let (room, other) = (RoomID(UUID()), RoomID(UUID()))
         let began = NIODeadline.now()

@@ -13,7 +13,6 @@ import Testing
         let id: ConnectionID
         let tls: TLSHandler? = nil
         let compression = SocketCompression(parameters: nil)
-        let isWaitingToSend = false
         private(set) var place: Int?
         private(set) var received: [String] = []
         /// Called once, by the next message.
@@ -21,7 +20,7 @@ import Testing
 
         init(_ number: Int) { id = ConnectionID(rawValue: number) }
 
-        func follow(_ followers: RoomFollowers<Connection>) { place = followers.add(self, seq: 0) }
+        func follow(_ followers: RoomFollowers<Connection>) { place = followers.add(self, seq: 0, isWaiting: false) }
 
         func leave(_ followers: RoomFollowers<Connection>) {
             guard let place else { return }

@@ -56,7 +56,7 @@ import Testing
     @Test func `large events are kept in memory up to a size, read beyond it, and too many give a snapshot`()
         async throws
     {
-        try await withNode(settings: { $0.resumableBytes = 4_000_000 }) { node in
+        try await withNode(settings: { $0.answers.resumableBytes = 4_000_000 }) { node in
             let (room, owner) = try await node.makeRoom()
             for number in 0..<40 {
                 #expect(try await node.tell(Self.heavy(number), in: room, by: owner).seq == number + 3)

@@ -9,9 +9,9 @@ import Testing
 /// The deck of a room: one connection of the owner or a DJ, known to all who follow, at one server and across several.
 @Suite(.timeLimit(.minutes(5))) struct DeckTests {
     private func quickly(_ settings: inout RoomHostSettings) {
-        settings.presenceBeat = .milliseconds(100)
+        settings.presence.beat = .milliseconds(100)
         // No lease ends, except in the test that is about leases.
-        settings.presenceLease = .hours(1)
+        settings.presence.lease = .hours(1)
     }
 
     private func claim(_ isOn: Bool, by client: Client, in room: RoomID, at node: Node) async throws -> EphemeralOutcome
@@ -110,7 +110,7 @@ import Testing
 
     @Test(arguments: End.allCases, [false, true])
     func `the claim ends at once with its connection and its role`(end: End, otherConnection: Bool) async throws {
-        try await withNode(settings: { $0.presenceGrace = .hours(1) }) { node in
+        try await withNode(settings: { $0.presence.grace = .hours(1) }) { node in
             let (room, owner) = try await node.makeRoom()
             let watcher = try await follow(room, by: owner, at: node)
             let deck = try await dj(2, of: room, by: owner, at: node)
@@ -195,8 +195,8 @@ import Testing
         let (bus, store, clock) = (MemoryNodeBus(), FaultyEventStore(), ManualClock())
         func settings(_ settings: inout RoomHostSettings) {
             settings.logIsShared = true
-            settings.presenceBeat = .milliseconds(100)
-            settings.presenceLease = .milliseconds(400)
+            settings.presence.beat = .milliseconds(100)
+            settings.presence.lease = .milliseconds(400)
         }
         try await withNode(on: store, clock: clock, bus: bus, name: "second", settings: settings) { second in
             let (room, owner) = try await second.makeRoom()

@@ -12,9 +12,9 @@ import Testing
 /// Presence, reactions and signals, at one server and across several.
 @Suite(.timeLimit(.minutes(5))) struct EphemeralTests {
     private func quickly(_ settings: inout RoomHostSettings) {
-        settings.presenceBeat = .milliseconds(100)
+        settings.presence.beat = .milliseconds(100)
         // No lease ends, except in the test that is about leases.
-        settings.presenceLease = .hours(1)
+        settings.presence.lease = .hours(1)
     }
 
     /// A person who joined, and follows.
@@ -128,7 +128,7 @@ import Testing
         let (bus, store, clock) = (DeafeningBus(), FaultyEventStore(), ManualClock())
         func settings(_ settings: inout RoomHostSettings) {
             quickly(&settings)
-            settings.presenceLease = .milliseconds(500)
+            settings.presence.lease = .milliseconds(500)
         }
         try await withNodes(2, on: store, clock: clock, bus: bus, settings: settings) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
@@ -371,15 +371,7 @@ import Testing
 
 /// Followers that ignore everything.
 private final class DeafFeed: RoomFeed {
-    func roomMoved(_ update: PublishedEvents) {}
-    func roomShows(_ message: EphemeralMessage) {}
-    func deckMoved(_ change: DeckChange) {}
-    func signalArrived(_ signal: RelayedSignal) {}
-    func subscriptionBegan(_ subscription: Subscription) {}
-    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {}
-    func sessionBanned(_ session: SessionID, from room: RoomID) {}
-    func roomBegan(_ room: RoomID) {}
-    func roomForgotten(_ room: RoomID) {}
+    func tell(_ news: RoomNews) {}
 }
 
 /// A bus that now and then delivers nothing to anybody.

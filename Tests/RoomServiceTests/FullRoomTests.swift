@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `a server that has only just started sends nobody away`() async throws {
-        try await withNode(settings: { $0.presenceGrace = .hours(1) }) { node in
+        try await withNode(settings: { $0.presence.grace = .hours(1) }) { node in
             let (room, _) = try await node.makeRoom()
             _ = try await fill(room, node)
             #expect(

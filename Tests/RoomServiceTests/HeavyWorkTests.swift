@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 import PrometheusMetrics
 import RoomDomain
 import SimulatedTime
@@ -117,15 +116,17 @@ import Testing
     }
 
     @Test func `work runs on the given threads, also after an await`() async throws {
-        let threads = CountingExecutor()
-        try await withBench(sideBySide: 1, executors: { $0 == .log ? threads : nil }) { bench in
-            try await bench.work.run(.pool) {}
-            #expect(threads.jobs == 0)
-            try await bench.work.run(.log) {
-                let before = threads.jobs
-                #expect(before > 0)
-                await Task.yield()
-                #expect(threads.jobs > before)
+        try await onVirtualTime { time in
+            let threads = CountingExecutor(time.makeLoop())
+            try await withBench(sideBySide: 1, executors: { $0 == .log ? threads : nil }) { bench in
+                try await bench.work.run(.pool) {}
+                #expect(threads.jobs == 0)
+                try await bench.work.run(.log) {
+                    let before = threads.jobs
+                    #expect(before > 0)
+                    await Task.yield()
+                    #expect(threads.jobs > before)
+                }
             }
         }
     }
@@ -179,18 +180,21 @@ private func withBench(
     }
 }
 
-/// Counts what it lets run at once, on threads of the machine.
+/// Counts what it runs, as turns of a loop.
 private final class CountingExecutor: TaskExecutor {
+    private let loop: any EventLoop
     private let count = Atomic(0)
+
+    init(_ loop: any EventLoop) {
+        self.loop = loop
+    }
 
     var jobs: Int { count.load(ordering: .relaxed) }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         count.add(1, ordering: .relaxed)
-        MultiThreadedEventLoopGroup.singleton.next().execute {
-            unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
-        }
+        loop.execute { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 

@@ -15,10 +15,10 @@ import Testing
 
     private static func shares(room: Int = 0, session: Int = 0, address: Int = 0) -> LogShares {
         var settings = RoomHostSettings()
-        settings.maximumEventsPerRoom = room
-        settings.maximumEventsPerSession = session
-        settings.maximumEventsPerAddress = address
-        return LogShares(settings, metrics: RoomMetrics(factory: PrometheusRegistry()))
+        settings.shares.maximumEventsPerRoom = room
+        settings.shares.maximumEventsPerSession = session
+        settings.shares.maximumEventsPerAddress = address
+        return LogShares(settings, metrics: LogMetrics(factory: PrometheusRegistry()))
     }
 
     /// The number of charges of one event that are accepted before one is refused.
@@ -83,11 +83,12 @@ import Testing
         // About the number of events of a command, and its bytes.
         let cost = 20 * (1 + (8 << 20) / 20 / 256)
         for share in [
-            settings.maximumEventsPerRoom, settings.maximumEventsPerSession, settings.maximumEventsPerAddress,
+            settings.shares.maximumEventsPerRoom, settings.shares.maximumEventsPerSession,
+            settings.shares.maximumEventsPerAddress,
         ] { #expect(cost < 5 * share) }
         // And 760,504 events of 113 MB in eleven seconds do not fit.
         let flood = 760_504 + 113_000_000 / 256
-        #expect(flood > 5 * settings.maximumEventsPerAddress + settings.maximumEventsPerAddress / 5)
+        #expect(flood > 5 * settings.shares.maximumEventsPerAddress + settings.shares.maximumEventsPerAddress / 5)
     }
 
     /// A command that overdraws a share of five by hundreds, so that a slow test sees the same as a quick one.
@@ -95,7 +96,7 @@ import Testing
         (1...400).map { TrackInfo(source: "s", sourceID: "\($0)", title: String(repeating: "x", count: 300)) })
 
     @Test func `a refused command leaves no trace, and others go on`() async throws {
-        try await withNode(settings: { $0.maximumEventsPerRoom = 1 }) { node in
+        try await withNode(settings: { $0.shares.maximumEventsPerRoom = 1 }) { node in
             let (room, owner) = try await node.makeRoom()
             let guest = Person.guest(2)
             _ = try await node.tell(.join(name: nil), in: room, by: guest)
@@ -117,7 +118,7 @@ import Testing
     }
 
     @Test func `a command that is decided anew is charged once`() async throws {
-        try await withNodes(2, settings: { $0.maximumEventsPerRoom = 1 }) { nodes in
+        try await withNodes(2, settings: { $0.shares.maximumEventsPerRoom = 1 }) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()
             for number in 1...5 {
                 // Another member's command at another server, of which this one gets no hint.

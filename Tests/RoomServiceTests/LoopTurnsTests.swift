@@ -2,34 +2,36 @@ import Glibc
 import NIOCore
 import NIOPosix
 import RoomService
+import SimulatedTime
 import Synchronization
 import Testing
 
 @Suite struct LoopTurnsTests {
     @Test func `work that continues waits behind all other work`() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let turns = LoopTurns(of: group.next())
-        let (parts, continuation) = AsyncStream.makeStream(of: String.self)
-        try await turns.loop.submit {
-            turns.assumeIsolated { turns in
-                for (name, count) in [("a", 3), ("b", 1), ("c", 2)] {
-                    let left = Countdown(count)
-                    turns.add {
-                        continuation.yield(name)
-                        return left.next() > 0
+        try await onVirtualTime { time in
+            let turns = LoopTurns(of: time.makeLoop())
+            let (parts, continuation) = AsyncStream.makeStream(of: String.self)
+            try await turns.loop.submit {
+                turns.assumeIsolated { turns in
+                    for (name, count) in [("a", 3), ("b", 1), ("c", 2)] {
+                        let left = Countdown(count)
+                        turns.add {
+                            continuation.yield(name)
+                            return left.next() > 0
+                        }
                     }
                 }
+            }.get()
+            var taken = ""
+            for await part in parts {
+                taken += part
+                if taken.count == 6 { break }
             }
-        }.get()
-        var taken = ""
-        for await part in parts {
-            taken += part
-            if taken.count == 6 { break }
+            #expect(taken == "abcaca")
         }
-        #expect(taken == "abcaca")
-        try await group.shutdownGracefully()
     }
 
+    /// In real time, since the loop has to look at a socket of the system while it is busy.
     @Test func `sockets are looked at before all turns are over`() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let turns = LoopTurns(of: group.next())
@@ -62,32 +64,27 @@ import Testing
     }
 
     @Test func `only a slice of the work runs at once, and then the loop is free for others`() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let turns = LoopTurns(of: group.next(), pause: .milliseconds(200))
-        let (first, second, waited) = try await turns.loop.submit {
-            turns.assumeIsolated { turns in
-                let began = NIODeadline.now()
-                let (first, second) = (turns.takeAtOnce(), turns.takeAtOnce())
-                return (first, second, NIODeadline.now() - began)
+        try await onVirtualTime { time in
+            let turns = LoopTurns(of: time.makeLoop(), slice: .milliseconds(1), pause: .milliseconds(200))
+            func takeAtOnce() async throws -> Bool {
+                try await turns.loop.submit { turns.assumeIsolated { $0.takeAtOnce() } }.get()
             }
-        }.get()
-        #expect(first)
-        #expect(!second || waited >= .milliseconds(200))
+            #expect(try await takeAtOnce())
+            #expect(try await !takeAtOnce())
+            await time.advance(by: .milliseconds(200))
+            #expect(try await !takeAtOnce(), "the slice and the pause are not over")
+            await time.advance(by: .milliseconds(1))
+            #expect(try await takeAtOnce())
 
-        // Not before the waiting work.
-        let mayBefore = try await turns.loop.submit {
-            turns.assumeIsolated { turns in
-                turns.add { false }
-                return turns.takeAtOnce()
-            }
-        }.get()
-        #expect(!mayBefore)
+            // Not before the waiting work.
+            await time.advance(by: .seconds(1))
+            try await turns.loop.submit { turns.assumeIsolated { $0.add { false } } }.get()
+            #expect(try await !takeAtOnce())
 
-        // On an idle loop, a slice may run at once again.
-        while try await !turns.loop.submit({ turns.assumeIsolated { $0.takeAtOnce() } }).get() {
-            try await Task.sleep(for: .milliseconds(10))
+            // On an idle loop, a slice may run at once again.
+            await time.advance(by: .milliseconds(400))
+            #expect(try await takeAtOnce())
         }
-        try await group.shutdownGracefully()
     }
 
     private static func send(to port: Int) {

@@ -107,8 +107,8 @@ import Testing
     @Test func `of servers that notice at once, one replaces the owner`() async throws {
         // Both know who is there: no lease ends.
         let knowing = { (settings: inout RoomHostSettings) in
-            settings.presenceBeat = .milliseconds(100)
-            settings.presenceLease = .hours(1)
+            settings.presence.beat = .milliseconds(100)
+            settings.presence.lease = .hours(1)
         }
         try await withNodes(2, bus: MemoryNodeBus(), settings: knowing) { nodes in
             let (room, owner) = try await nodes[0].makeRoom()

@@ -206,7 +206,7 @@ import Testing
 
     @Test func `a log that does not answer holds up no search`() async throws {
         let store = FaultyEventStore()
-        let impatient = { (settings: inout RoomHostSettings) in settings.nearbyPatience = .milliseconds(50) }
+        let impatient = { (settings: inout RoomHostSettings) in settings.nearby.patience = .milliseconds(50) }
         try await withNearby(on: store, settings: impatient) { node in
             let (room, _) = try await node.makeRoom(at: place(52.52, 13.405))
             try await eventually("the room") { try await node.host.nearby.search(Self.here).map(\.id) == [room] }
@@ -330,11 +330,11 @@ func withNearby(
     _ body: ([Node]) async throws -> Void
 ) async throws {
     let quick = { (settings: inout RoomHostSettings) in
-        settings.keepsNearby = true
-        settings.nearbyInterval = .milliseconds(10)
+        settings.nearby.isKept = true
+        settings.nearby.interval = .milliseconds(10)
         // Searches that do not wait for the log are tested elsewhere.
-        settings.nearbyPatience = .hours(1)
-        settings.nearbyPatienceWithNothing = .hours(1)
+        settings.nearby.patience = .hours(1)
+        settings.nearby.patienceWithNothing = .hours(1)
         change(&settings)
     }
     try await withNodes(count, on: store, clock: clock, bus: bus, settings: quick, body)

@@ -117,13 +117,13 @@ func withNodes(
     _ body: ([Node]) async throws -> Void
 ) async throws {
     var settings = RoomHostSettings()
-    settings.answeredDeltaBytes = .max
+    settings.answers.answeredDeltaBytes = .max
     settings.logIsShared = count > 1
     // Housekeeping has tests of its own.
     settings.comparisonInterval = .hours(1)
-    settings.keepsNearby = false
+    settings.nearby.isKept = false
     // And so has the grace for members who may come back.
-    settings.presenceGrace = .zero
+    settings.presence.grace = .zero
     change(&settings)
     try await onVirtualTime { time in
         let nodes = (0..<count).map { number in

@@ -54,7 +54,21 @@ final class RecordingFeed: RoomFeed {
 
     // MARK: RoomFeed
 
-    func roomMoved(_ update: PublishedEvents) {
+    func tell(_ news: RoomNews) {
+        switch news {
+        case .events(let update): roomMoved(update)
+        case .message(let message): roomShows(message)
+        case .deck(let change): deckMoved(change)
+        case .signal(let signal): signalArrived(signal)
+        case .subscribed(let subscription): subscriptionBegan(subscription)
+        case .refused(let refused): subscriptionRefused(refused)
+        case .banned(let session, from: let room): sessionBanned(session, from: room)
+        case .replaced(let room): roomBegan(room)
+        case .forgotten(let room): roomForgotten(room)
+        }
+    }
+
+    private func roomMoved(_ update: PublishedEvents) {
         expectDurable(update)
         for (connection, client) in clients(of: update.room) where !client.moved(update, on: connection) {
             remove(connection)
@@ -62,24 +76,24 @@ final class RecordingFeed: RoomFeed {
         }
     }
 
-    func roomShows(_ message: EphemeralMessage) {
+    private func roomShows(_ message: EphemeralMessage) {
         for (connection, client) in clients(of: message.room) { client.shown(message.message, on: connection) }
     }
 
-    func deckMoved(_ change: DeckChange) {
+    private func deckMoved(_ change: DeckChange) {
         for (connection, client) in clients(of: change.room) where change.concerned?.contains(connection) ?? true {
             let isHere = change.here?.connection == connection
             client.shown(isHere ? change.here?.message ?? [] : change.message, on: connection)
         }
     }
 
-    func signalArrived(_ signal: RelayedSignal) {
+    private func signalArrived(_ signal: RelayedSignal) {
         for (connection, client) in clients(of: signal.room) where client.person.session == signal.session {
             client.shown(signal.message, on: connection)
         }
     }
 
-    func subscriptionBegan(_ subscription: Subscription) {
+    private func subscriptionBegan(_ subscription: Subscription) {
         if subscription.seq > store.head(of: subscription.room) {
             complain("a subscription began at \(subscription.seq), which is not durable")
         }
@@ -90,15 +104,15 @@ final class RecordingFeed: RoomFeed {
         client.began(subscription, on: subscription.connection)
     }
 
-    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
-        guard let client = state.withLock({ $0.connections.removeValue(forKey: request.connection)?.client }) else {
+    private func subscriptionRefused(_ refused: RefusedSubscription) {
+        guard let client = state.withLock({ $0.connections.removeValue(forKey: refused.connection)?.client }) else {
             return
         }
         _ = client.disconnected()
-        client.note(.refused(failure))
+        client.note(.refused(refused.failure))
     }
 
-    func sessionBanned(_ session: SessionID, from room: RoomID) {
+    private func sessionBanned(_ session: SessionID, from room: RoomID) {
         for (connection, client) in clients(of: room) where client.person.session == session {
             remove(connection)
             _ = client.disconnected()
@@ -106,7 +120,7 @@ final class RecordingFeed: RoomFeed {
         }
     }
 
-    func roomBegan(_ room: RoomID) {
+    private func roomBegan(_ room: RoomID) {
         for (connection, client) in clients(of: room) where client.mustBeginAnew(on: connection) {
             host.withLock { $0 }?.registry.subscribe(
                 SubscriptionRequest(
@@ -115,7 +129,7 @@ final class RecordingFeed: RoomFeed {
         }
     }
 
-    func roomForgotten(_ room: RoomID) {
+    private func roomForgotten(_ room: RoomID) {
         for (connection, client) in clients(of: room) {
             remove(connection)
             _ = client.disconnected()

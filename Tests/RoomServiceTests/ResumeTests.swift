@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func `a position of another epoch, ahead, before the first, or too far back gets a snapshot`() async throws {
-        try await withLoadedRoom(events: 23, settings: { $0.resumableEvents = 5 }) { node, room, _ in
+        try await withLoadedRoom(events: 23, settings: { $0.answers.resumableEvents = 5 }) { node, room, _ in
             let epoch = try await epoch(of: room, on: node)
             for (epoch, seq, isResumed) in [
                 ("another", 22, false), (epoch, 24, false), (epoch, -1, false), (epoch, Int.min, false),

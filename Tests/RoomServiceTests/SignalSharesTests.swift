@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `a negotiation fits for eight pairs at once`() {
-        let shares = SignalShares(perSecond: RoomHostSettings().maximumSignalsPerSecond)
+        let shares = SignalShares(perSecond: RoomHostSettings().shares.maximumSignalsPerSecond)
         for _ in 0..<8 { #expect(Self.negotiate(shares, with: SessionID(UUID())) == 40) }
     }
 

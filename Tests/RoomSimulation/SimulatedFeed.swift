@@ -13,7 +13,7 @@ final class SimulatedFeed: RoomFeed {
         case shown(EphemeralMessage)
         case deckMoved(DeckChange)
         case began(Subscription, epoch: String)
-        case refused(SubscriptionRequest, RoomFailure)
+        case refused(RefusedSubscription)
         case banned(SessionID, RoomID)
         case anew(RoomID)
     }
@@ -34,7 +34,7 @@ final class SimulatedFeed: RoomFeed {
     private let resumableEvents: Int
     private let mustResume: Bool
     private let logIsShared: Bool
-    private let tell: @Sendable (News) -> Void
+    private let bring: @Sendable (News) -> Void
     private let interests = Mutex<[ConnectionID: Interest]>([:])
 
     init(
@@ -46,7 +46,7 @@ final class SimulatedFeed: RoomFeed {
         self.resumableEvents = resumableEvents
         self.mustResume = mustResume
         self.logIsShared = logIsShared
-        self.tell = tell
+        self.bring = tell
     }
 
     /// Adds a connection that is about to follow a room, or to ask again.
@@ -91,27 +91,41 @@ final class SimulatedFeed: RoomFeed {
 
     // MARK: RoomFeed
 
-    func roomMoved(_ update: PublishedEvents) {
+    func tell(_ news: RoomNews) {
+        switch news {
+        case .events(let update): roomMoved(update)
+        case .message(let message): roomShows(message)
+        case .deck(let change): deckMoved(change)
+        case .signal(let signal): signalArrived(signal)
+        case .subscribed(let subscription): subscriptionBegan(subscription)
+        case .refused(let refused): subscriptionRefused(refused)
+        case .banned(let session, from: let room): sessionBanned(session, from: room)
+        case .replaced(let room): roomBegan(room)
+        case .forgotten(let room): roomForgotten(room)
+        }
+    }
+
+    private func roomMoved(_ update: PublishedEvents) {
         truth.check(update)
         expectFollower(of: update.room, "events \(update.from)…\(update.seq)")
-        tell(.moved(update))
+        bring(.moved(update))
     }
 
-    func roomShows(_ message: EphemeralMessage) {
+    private func roomShows(_ message: EphemeralMessage) {
         expectFollower(of: message.room, "a message")
-        tell(.shown(message))
+        bring(.shown(message))
     }
 
-    func deckMoved(_ change: DeckChange) {
+    private func deckMoved(_ change: DeckChange) {
         expectFollower(of: change.room, "a deck")
-        tell(.deckMoved(change))
+        bring(.deckMoved(change))
     }
 
-    func signalArrived(_ signal: RelayedSignal) {
+    private func signalArrived(_ signal: RelayedSignal) {
         expectFollower(of: signal.room, "a signal")
     }
 
-    func subscriptionBegan(_ subscription: Subscription) {
+    private func subscriptionBegan(_ subscription: Subscription) {
         guard let interest = answered(subscription.connection) else {
             return truth.complain("a subscription begins that nobody asked for")
         }
@@ -121,18 +135,18 @@ final class SimulatedFeed: RoomFeed {
             mustResume: mustResume)
         let keyed = (try? JSONValue(parsing: subscription.messages[0].bytes).object)?["keyed"]?.integer.map(Int.init)
         truth.check(keyed: keyed, of: interest.room, atLeast: interest.keyed, mustBeKnown: mustResume)
-        tell(.began(subscription, epoch: epoch))
+        bring(.began(subscription, epoch: epoch))
     }
 
-    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
-        guard let interest = answered(request.connection) else {
+    private func subscriptionRefused(_ refused: RefusedSubscription) {
+        guard let interest = answered(refused.connection) else {
             return truth.complain("a subscription is refused that nobody asked for")
         }
         // A connection that only asked for omitted deltas still follows.
-        if !request.isCatchUp { interests.withLock { $0[request.connection] = nil } }
-        switch failure {
+        if !refused.wish.isCatchUp { interests.withLock { $0[refused.connection] = nil } }
+        switch refused.failure {
         case .refused:
-            if !truth.hasBanned(request.session, from: interest.room) {
+            if !truth.hasBanned(refused.session, from: interest.room) {
                 truth.complain("a subscription to \(interest.room) is refused to who was never banned")
             }
         case .noSuchRoom:
@@ -140,12 +154,12 @@ final class SimulatedFeed: RoomFeed {
         case .unavailable:
             break
         case .busy, .internalFault:
-            truth.complain("a subscription to \(interest.room) is refused: \(failure)")
+            truth.complain("a subscription to \(interest.room) is refused: \(refused.failure)")
         }
-        tell(.refused(request, failure))
+        bring(.refused(refused))
     }
 
-    func sessionBanned(_ session: SessionID, from room: RoomID) {
+    private func sessionBanned(_ session: SessionID, from room: RoomID) {
         if !truth.hasBanned(session, from: room) {
             truth.complain("subscriptions to \(room) end for who was never banned")
         }
@@ -155,15 +169,15 @@ final class SimulatedFeed: RoomFeed {
                 interest.value.room != room || interest.value.request.session != session || interest.value.isWaiting
             }
         }
-        tell(.banned(session, room))
+        bring(.banned(session, room))
     }
 
-    func roomBegan(_ room: RoomID) {
+    private func roomBegan(_ room: RoomID) {
         expectFollower(of: room, "another log")
-        tell(.anew(room))
+        bring(.anew(room))
     }
 
-    func roomForgotten(_ room: RoomID) {
+    private func roomForgotten(_ room: RoomID) {
         truth.complain("\(room) is forgotten")
     }
 }

@@ -39,7 +39,7 @@ final class SimulatedNode: Sendable {
             milliseconds: { Self.beginning + skew + Double(scheduler.now) / 1_000_000 },
             wait: { await executor.sleep(for: $0) })
         feed = SimulatedFeed(
-            truth: log.truth, clock: clock, resumableEvents: settings.resumableEvents, mustResume: mustResume,
+            truth: log.truth, clock: clock, resumableEvents: settings.answers.resumableEvents, mustResume: mustResume,
             logIsShared: settings.logIsShared, tell: tell)
         host = RoomHost(
             store: store, settings: settings, loops: loops, clock: clock,

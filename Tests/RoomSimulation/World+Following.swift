@@ -55,7 +55,7 @@ extension World {
         case .shown(let message): shown(message, node)
         case .deckMoved(let change): deckMoved(change, node)
         case .began(let subscription, let epoch): began(subscription, epoch: epoch, node)
-        case .refused(let request, let failure): refused(request, failure)
+        case .refused(let subscription): refused(subscription)
         case .banned(let session, let room):
             for client in clients where client.session.id == session {
                 client.connections.removeAll { $0.node === node && $0.room == room && $0.isFollowing }
@@ -160,12 +160,13 @@ extension World {
         }
     }
 
-    private func refused(_ request: SubscriptionRequest, _ failure: RoomFailure) {
+    private func refused(_ refused: RefusedSubscription) {
         for client in clients {
-            guard let connection = client.connections.first(where: { $0.id == request.connection }) else { continue }
-            truth.note("\(client.session.name) may not follow as \(request.connection.rawValue): \(failure)")
+            guard let connection = client.connections.first(where: { $0.id == refused.connection }) else { continue }
+            truth.note("\(client.session.name) may not follow as \(refused.connection.rawValue): \(refused.failure)")
             // A session banned briefly while the past was read was not told of the ban.
-            if plan.isCalm, failure == .unavailable, !truth.hasBanned(client.session.id, from: connection.room) {
+            if plan.isCalm, refused.failure == .unavailable, !truth.hasBanned(client.session.id, from: connection.room)
+            {
                 truth.complain("\(client.session.name) may not follow, and nothing is wrong")
             }
             // The omitted deltas cannot be had: the client reconnects.

@@ -26,7 +26,7 @@ extension World {
         lost.append(
             LostConnection(
                 node: connection.node, room: room, member: member, epoch: epoch,
-                until: scheduler.now + plan.settings.presenceGrace.nanoseconds))
+                until: scheduler.now + plan.settings.presence.grace.nanoseconds))
     }
 
     /// Records that a client is back at a server, or leaves.

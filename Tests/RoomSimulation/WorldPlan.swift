@@ -58,19 +58,19 @@ package struct WorldPlan: Sendable {
         }
         var settings = RoomHostSettings()
         settings.logIsShared = nodes > 1 || dice.once(in: 2)
-        settings.keepsNearby = false
+        settings.nearby.isKept = false
         settings.flushesSideBySide = dice.number(in: 1...3)
         settings.comparisonInterval = .milliseconds(Int64(dice.number(in: 20...1_000)))
         settings.evictAfter = .milliseconds(Int64([20, 300, 3_000][dice.number(in: 0..<3)]))
         settings.eventsPerSnapshot = dice.number(in: 2...40)
-        settings.resumableEvents = dice.once(in: 3) ? dice.number(in: 1...40) : 10_000
+        settings.answers.resumableEvents = dice.once(in: 3) ? dice.number(in: 1...40) : 10_000
         if troubles != nil, dice.once(in: 4) {
             settings.conflictsInARow = 2
             settings.waitingCommandsPerRoom = 3
         }
-        settings.presenceBeat = .milliseconds(Int64(dice.number(in: 200...2_000)))
-        settings.presenceLease = settings.presenceBeat * 3
-        settings.presenceGrace = .milliseconds(Int64([0, 400, 3_000, 12_000][dice.number(in: 0..<4)]))
+        settings.presence.beat = .milliseconds(Int64(dice.number(in: 200...2_000)))
+        settings.presence.lease = settings.presence.beat * 3
+        settings.presence.grace = .milliseconds(Int64([0, 400, 3_000, 12_000][dice.number(in: 0..<4)]))
         settings.intervalsBetweenComparisons = dice.number(in: 1...6)
         // Missing hints are then noticed late.
         if troubles == nil, weather.isPrompt, hasBus, losesHintsOnceIn == 0 {
@@ -79,8 +79,8 @@ package struct WorldPlan: Sendable {
         if !settings.logIsShared { weather.writesLateOnceIn = 0 }
         skews = (0..<nodes).map { _ in Double(dice.number(in: -2_000...2_000)) }
         // Every state is then encoded outside the event loop.
-        if dice.once(in: 2) { settings.longStateBytes = 0 }
-        settings.answeredDeltaBytes = .max
+        if dice.once(in: 2) { settings.answers.longStateBytes = 0 }
+        settings.answers.answeredDeltaBytes = .max
         settings.retainUnneededWaveformsMs = Int64([0, 1_000, 10_000][dice.number(in: 0..<3)])
         self.settings = settings
     }

@@ -76,33 +76,35 @@ final class Admission: Sendable {
             Limit(table: BucketTable(allowance), what: what, refusals: refusals(name))
         }
         func perSecond(_ count: Int) -> Allowance? { count > 0 ? Allowance(perSecond: count) : nil }
-        framesOfSession = limit(perSecond(settings.maximumMessagesPerSession), "messages_session", "messages")
-        framesOfAddress = limit(perSecond(settings.maximumMessagesPerAddress), "messages_address", "messages")
-        sockets = OpenCount(maximum: settings.maximumSocketsPerSession)
+        framesOfSession = limit(perSecond(settings.rates.maximumMessagesPerSession), "messages_session", "messages")
+        framesOfAddress = limit(perSecond(settings.rates.maximumMessagesPerAddress), "messages_address", "messages")
+        sockets = OpenCount(maximum: settings.rates.maximumSocketsPerSession)
         socketRefusals = refusals("sockets")
-        let sessions = settings.maximumSessionsPerMinute
+        let sessions = settings.rates.maximumSessionsPerMinute
         waiting = WaitingBytes(
-            maximum: settings.maximumWaitingBytes, maximumPerAddress: settings.maximumWaitingBytesPerAddress)
+            maximum: settings.sizes.maximumWaitingBytes, maximumPerAddress: settings.sizes.maximumWaitingBytesPerAddress
+        )
         states = HeldStates(waiting)
         proxies = TrustedProxies(networks: settings.trustedProxies)
         newSessions = limit(
             sessions > 0 ? Allowance(perMinute: sessions) : nil, "sessions", "new sessions from this address")
         requestsOfAddress = limit(
-            perSecond(settings.maximumRequestsPerAddress), "address", "requests from this address")
-        requestsOfSession = limit(perSecond(settings.maximumRequestsPerSession), "session", "requests of this session")
-        commands = limit(perSecond(settings.maximumCommandsPerSecond), "room", "commands in this room")
+            perSecond(settings.rates.maximumRequestsPerAddress), "address", "requests from this address")
+        requestsOfSession = limit(
+            perSecond(settings.rates.maximumRequestsPerSession), "session", "requests of this session")
+        commands = limit(perSecond(settings.rates.maximumCommandsPerSecond), "room", "commands in this room")
         func perMinute(_ count: Int, minutesAtOnce: Int = Allowance.burst) -> Allowance? {
             count > 0 ? Allowance(perMinute: count, minutesAtOnce: minutesAtOnce) : nil
         }
-        searches = limit(perMinute(settings.maximumSearchesPerMinute), "searches", "nearby searches")
+        searches = limit(perMinute(settings.rates.maximumSearchesPerMinute), "searches", "nearby searches")
         failedLookups = limit(
-            perMinute(settings.maximumFailedLookupsPerMinute), "lookups",
+            perMinute(settings.rates.maximumFailedLookupsPerMinute), "lookups",
             "look-ups of rooms that do not exist by this session")
         failedLookupsOfAddress = limit(
-            perMinute(settings.maximumFailedLookupsPerAddress), "address_lookups",
+            perMinute(settings.rates.maximumFailedLookupsPerAddress), "address_lookups",
             "look-ups of rooms that do not exist from this address")
         joins = limit(
-            perMinute(settings.maximumJoinsPerMinute, minutesAtOnce: 1), "joins",
+            perMinute(settings.rates.maximumJoinsPerMinute, minutesAtOnce: 1), "joins",
             "have joined this room from this address")
     }
 

@@ -3,7 +3,7 @@ import RoomService
 import RoomWire
 
 /// A failure as it is reported to a client.
-struct CommandFailure: Error {
+struct CommandFailure: Error, Equatable {
     /// The protocol's code.
     var code: ErrorCode
     /// The explanation for a person.

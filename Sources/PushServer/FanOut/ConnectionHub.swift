@@ -44,8 +44,8 @@ final class ConnectionHub: SocketOwner {
         if connectionsOfSession[connection.session.id]?.isEmpty == true {
             connectionsOfSession[connection.session.id] = nil
         }
-        for watch in connection.nearby.values { loop.rooms.nearby.unwatch(watch) }
-        for followed in connection.followed { unfollow(connection, followed.followers.room, because: .lost) }
+        connection.stopNearby()
+        for room in connection.followedRooms { unfollow(connection, room, because: .lost) }
     }
 
     /// The loop's tally, with the present state of its connections.
@@ -53,7 +53,7 @@ final class ConnectionHub: SocketOwner {
         var tally = loop.tally
         tally.openConnections = connections.count
         for connection in connections.values {
-            tally.subscriptions += connection.followed.count
+            tally.subscriptions += connection.subscriptionCount
             tally.queuedBytes += connection.waitingBytes
         }
         return tally
@@ -72,10 +72,24 @@ final class ConnectionHub: SocketOwner {
     // MARK: Rooms
 
     func unfollow(_ connection: WebSocketConnection, _ room: RoomID, because end: SubscriptionEnd) {
-        guard let followed = connection.endFollowing(room) else { return }
-        followed.followers.remove(followed.place)
-        if followed.followers.isEmpty { followers[room] = nil }
+        guard let left = connection.endFollowing(room) else { return }
+        if left.isEmpty { followers[room] = nil }
         loop.rooms.registry.unsubscribe(connection.id, from: room, because: end)
+    }
+
+    /// Takes a piece of news of a room.
+    func tell(_ news: RoomNews) {
+        switch news {
+        case .events(let update): roomMoved(update)
+        case .message(let message): roomShows(message)
+        case .deck(let change): deckMoved(change)
+        case .signal(let signal): signalArrived(signal)
+        case .subscribed(let subscription): subscriptionBegan(subscription)
+        case .refused(let refusal): connections[refusal.connection]?.subscriptionRefused(refusal)
+        case .banned(let session, from: let room): sessionBanned(session, from: room)
+        case .replaced(let room): roomBegan(room)
+        case .forgotten(let room): roomForgotten(room)
+        }
     }
 
     /// Events of a room became durable: they are delivered soon, together with later ones that arrive before.
@@ -141,19 +155,7 @@ final class ConnectionHub: SocketOwner {
             // The connection has ended in the meantime.
             return loop.rooms.registry.unsubscribe(subscription.connection, from: subscription.room, because: .lost)
         }
-        if subscription.isCatchUp, !connection.lacksDeltas(of: subscription.room) {
-            // A later subscription has answered it, or the client has unsubscribed, which the room hears after this.
-            return connection.caughtUp()
-        }
-        if subscription.isCatchUp, connection.awaitsAnswer(of: subscription.room) || connection.isLate(subscription) {
-            // The client has asked for the room again, and the other answer takes, or took, the place of this one.
-            return connection.caughtUp()
-        }
-        if subscription.isCatchUp, !subscription.isSnapshot, connection.mustBeginAnew(subscription.room) {
-            // This is the rest of an answer from a log that no longer exists.
-            return connection.caughtUp()
-        }
-        connection.subscriptionBegan(subscription, followers: followersToJoin(of: subscription.room))
+        connection.subscriptionBegan(subscription) { followersToJoin(of: subscription.room) }
     }
 
     private func followersToJoin(of room: RoomID) -> RoomFollowers<WebSocketConnection> {
@@ -161,11 +163,6 @@ final class ConnectionHub: SocketOwner {
         let made = RoomFollowers<WebSocketConnection>(of: room)
         followers[room] = made
         return made
-    }
-
-    /// A room refused a subscription.
-    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
-        connections[request.connection]?.subscriptionRefused(request, because: failure)
     }
 
     /// A room banned a session.
@@ -209,7 +206,7 @@ final class ConnectionHub: SocketOwner {
 
     /// Records a session's new name, which is the default name for joining.
     func sessionRenamed(_ session: SessionID, to name: String) {
-        for connection in connections(of: session) { connection.session.name = name }
+        for connection in connections(of: session) { connection.rename(to: name) }
     }
 
     private func connections(of session: SessionID) -> [WebSocketConnection] {
@@ -234,7 +231,7 @@ final class ConnectionHub: SocketOwner {
     }
 
     private func deliverSoon(pending events: Int) {
-        guard let delay = delivery.next(pending: events, at: .now()) else { return }
+        guard let delay = delivery.next(pending: events, at: loop.now) else { return }
         let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
         if delay > .zero {
             loop.eventLoop.scheduleTask(in: delay) { this.value.deliverIfDue() }
@@ -244,12 +241,12 @@ final class ConnectionHub: SocketOwner {
     }
 
     private func deliverIfDue() {
-        if delivery.isDue(at: .now()) { deliver() }
+        if delivery.isDue(at: loop.now) { deliver() }
     }
 
     /// Delivers everything that the rooms have collected.
     private func deliver() {
-        let start = NIODeadline.now()
+        let start = loop.now
         let rooms = dirty
         dirty.removeAll(keepingCapacity: true)
         var events = 0
@@ -263,6 +260,6 @@ final class ConnectionHub: SocketOwner {
         }
         // Sockets with output of their own send it and the deltas in one write.
         flush()
-        delivery.done(events: events, from: start, to: .now())
+        delivery.done(events: events, from: start, to: loop.now)
     }
 }

@@ -1,5 +1,4 @@
 import NIOCore
-import RoomDomain
 import RoomService
 
 /// Carries the news of rooms to one event loop's ``ConnectionHub``, in order.
@@ -33,23 +32,5 @@ final class HubFeed: SocketFeed {
         }
     }
 
-    func roomMoved(_ update: PublishedEvents) { onLoop { $0.roomMoved(update) } }
-
-    func roomShows(_ message: EphemeralMessage) { onLoop { $0.roomShows(message) } }
-
-    func deckMoved(_ change: DeckChange) { onLoop { $0.deckMoved(change) } }
-
-    func signalArrived(_ signal: RelayedSignal) { onLoop { $0.signalArrived(signal) } }
-
-    func subscriptionBegan(_ subscription: Subscription) { onLoop { $0.subscriptionBegan(subscription) } }
-
-    func subscriptionRefused(_ request: SubscriptionRequest, because failure: RoomFailure) {
-        onLoop { $0.subscriptionRefused(request, because: failure) }
-    }
-
-    func sessionBanned(_ session: SessionID, from room: RoomID) { onLoop { $0.sessionBanned(session, from: room) } }
-
-    func roomBegan(_ room: RoomID) { onLoop { $0.roomBegan(room) } }
-
-    func roomForgotten(_ room: RoomID) { onLoop { $0.roomForgotten(room) } }
+    func tell(_ news: RoomNews) { onLoop { $0.tell(news) } }
 }

@@ -13,6 +13,8 @@ final class LoopContext {
     /// Finds the rooms that clients name.
     var lookup: RoomLookup { RoomLookup(rooms: rooms.registry, admission: admission) }
     let framing = FrameMaker()
+    /// The loop's time.
+    var now: NIODeadline { eventLoop.now }
     /// The deadlines of the connections.
     let deadlines: LoopDeadlines
     /// The loop's work that is done in turns.
@@ -54,7 +56,7 @@ final class LoopContext {
     /// Makes the reader of a socket's messages.
     func makeReader(for compression: SocketCompression) -> MessageReader {
         MessageReader(
-            role: .server, maximumMessageLength: settings.maximumMessageLength, deflate: compression.parameters,
+            role: .server, maximumMessageLength: settings.sizes.maximumMessageLength, deflate: compression.parameters,
             inflater: framing.inflater)
     }
 }

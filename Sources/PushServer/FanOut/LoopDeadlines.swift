@@ -20,8 +20,8 @@ final class LoopDeadlines {
     private var elements: [ConnectionID: any Deadlined] = [:]
     /// The number of elements that are HTTP connections.
     private var httpConnections = 0
-    private var wheel = TimerWheel(start: .now())
-    private var lastTurn = NIODeadline.now()
+    private var wheel: TimerWheel
+    private var lastTurn: NIODeadline
     /// The elements that are due and have not been checked.
     private var due: CircularBuffer<(tick: Int, id: ConnectionID)> = []
 
@@ -29,6 +29,8 @@ final class LoopDeadlines {
     init(loop: any EventLoop) {
         self.loop = loop
         turns = LoopTurns(of: loop)
+        wheel = TimerWheel(start: loop.now)
+        lastTurn = loop.now
     }
 
     /// The number of channels that are sockets or are making their first request; those that are closing are included.
@@ -71,7 +73,7 @@ final class LoopDeadlines {
 
     /// Does what is due; called once in each interval of the wheel.
     func turnWheel() {
-        let now = NIODeadline.now()
+        let now = loop.now
         let pause = now - lastTurn
         lastTurn = now
         // The process stood still, so nothing that peers did in that time has been read yet.
@@ -85,7 +87,7 @@ final class LoopDeadlines {
 
     /// Checks some of the elements that are due; returns whether there are more.
     private func lookAtDue() -> Bool {
-        let now = NIODeadline.now()
+        let now = loop.now
         for _ in 0..<Self.dueAtOnce {
             guard let (tick, id) = due.popFirst() else { return false }
             guard let element = elements[id], element.wheelTick == tick else { continue }

@@ -11,8 +11,6 @@ protocol RoomFollower: AnyObject {
     var tls: TLSHandler? { get }
     /// The agreed compression.
     var compression: SocketCompression { get }
-    /// Whether output waits that must be sent before a delta.
-    var isWaitingToSend: Bool { get }
 
     /// The connection's place among the followers of a room has changed.
     func moved(to place: Int, in room: RoomID)
@@ -39,25 +37,14 @@ final class RoomFollowers<Connection: RoomFollower> {
         let connection: Connection
         /// The TLS handler that sends; nil if there is no TLS.
         let tls: TLSHandler?
-        /// The last event that was written to the connection.
-        var seq: Int
+        /// The events that the connection was given, and those that it lacks.
+        var progress: FollowerProgress
         /// Whether output waits that must be sent before a delta.
         ///
         /// It is stored here, with all other values that a delivery reads, because the connections of a large room are
         /// in no processor cache.
         var isWaiting: Bool
         let compression: SocketCompression
-        /// The first event that was left out because the peer did not keep up; nil while it keeps up.
-        var leftOutFrom: Int?
-        /// Whether the connection was shown another log, so that only a snapshot may come next.
-        var beginsAnew = false
-        /// Whether the events that were left out are the rest of an answer, which the connection requests once it has
-        /// taken the first part.
-        var awaitsRest = false
-        /// Whether the connection has asked for the room again.
-        ///
-        /// Until the answer arrives it gets nothing, so that no snapshot goes back.
-        var awaitsAnswer = false
         /// Whether it no longer follows, and is kept only until the delivery under way ends.
         var isGone = false
     }
@@ -88,58 +75,29 @@ final class RoomFollowers<Connection: RoomFollower> {
 
     // MARK: Following
 
-    /// Adds a connection that has all events up to `seq`, and returns its place.
-    func add(_ connection: Connection, seq: Int) -> Int {
+    /// Adds a connection that has all events up to `seq`, and returns its place; `isWaiting`: output waits that must be
+    /// sent before a delta.
+    func add(_ connection: Connection, seq: Int, isWaiting: Bool) -> Int {
         followers.append(
             Follower(
-                connection: connection, tls: connection.tls, seq: seq, isWaiting: connection.isWaitingToSend,
+                connection: connection, tls: connection.tls, progress: FollowerProgress(seq: seq), isWaiting: isWaiting,
                 compression: connection.compression))
         return followers.count - 1
     }
 
-    /// Records that the connection at `place` was given all events up to `seq`.
-    func restart(_ place: Int, seq: Int) {
-        followers[place].seq = seq
-        followers[place].leftOutFrom = nil
-        followers[place].beginsAnew = false
-        followers[place].awaitsRest = false
-        followers[place].awaitsAnswer = false
+    /// The progress of the connection at `place`.
+    subscript(place: Int) -> FollowerProgress {
+        _read { yield followers[place].progress }
+        _modify { yield &followers[place].progress }
     }
-
-    /// Leaves out events for the connection at `place` until it is answered (``restart(_:seq:)``) or refused.
-    func awaitAnswer(_ place: Int) {
-        leaveOut(from: followers[place].seq + 1, at: place)
-        followers[place].awaitsAnswer = true
-    }
-
-    /// Records that the connection at `place` was refused, so that it may ask for the events that were left out.
-    func answerRefused(_ place: Int) { followers[place].awaitsAnswer = false }
-
-    /// Whether the connection at `place` has asked for the room again.
-    func awaitsAnswer(at place: Int) -> Bool { followers[place].awaitsAnswer }
-
-    /// Records that the answer to the connection at `place` has a rest, after `seq`.
-    func awaitRest(_ place: Int, behind seq: Int) {
-        followers[place].leftOutFrom = seq + 1
-        followers[place].awaitsRest = true
-    }
-
-    /// Whether the events that were left out for the connection at `place` are the rest of an answer.
-    func awaitsRest(at place: Int) -> Bool { followers[place].awaitsRest && !followers[place].beginsAnew }
 
     /// Drops all messages that wait: every follower must start again with a snapshot.
     func beginAnew() {
         pending.removeAll(keepingCapacity: true)
         pendingEphemeral.removeAll(keepingCapacity: true)
         pendingCount = 0
-        for place in followers.indices {
-            leaveOut(from: followers[place].seq + 1, at: place)
-            followers[place].beginsAnew = true
-        }
+        for place in followers.indices { followers[place].progress.beginAnew() }
     }
-
-    /// Whether the connection at `place` must start again with a snapshot.
-    func beginsAnew(at place: Int) -> Bool { followers[place].beginsAnew }
 
     /// Records whether output waits for the connection at `place`.
     func setWaiting(_ isWaiting: Bool, at place: Int) {
@@ -152,17 +110,6 @@ final class RoomFollowers<Connection: RoomFollower> {
         followers[place].isWaiting = true
         goneCount += 1
         if deliveries == 0 { removeGone(place) }
-    }
-
-    /// The last event that the connection at `place` was given.
-    func seq(at place: Int) -> Int { followers[place].leftOutFrom.map { $0 - 1 } ?? followers[place].seq }
-
-    /// The first event that was left out for the connection at `place`; nil if none was.
-    func leftOutFrom(at place: Int) -> Int? { followers[place].leftOutFrom }
-
-    /// Records that the connection at `place` does not get the events from `seq` on.
-    func leaveOut(from seq: Int, at place: Int) {
-        followers[place].leftOutFrom = min(seq, followers[place].leftOutFrom ?? seq)
     }
 
     private func removeGone(_ place: Int) {
@@ -205,13 +152,13 @@ final class RoomFollowers<Connection: RoomFollower> {
         // A follower that is added during the delivery stands at the end and already has these events.
         while place < followers.count {
             defer { place += 1 }
-            guard isShort, range.map({ followers[place].seq == $0.lowerBound - 1 }) ?? true,
-                !followers[place].isWaiting, followers[place].leftOutFrom == nil, let tls = followers[place].tls
+            guard isShort, !followers[place].isWaiting, let tls = followers[place].tls,
+                range.map({ followers[place].progress.takes(from: $0.lowerBound) }) ?? followers[place].progress.isWhole
             else {
                 if !followers[place].isGone { queue(batch, at: place) }
                 continue
             }
-            if let range { followers[place].seq = range.upperBound }
+            if let range { followers[place].progress.gave(through: range.upperBound) }
             let frames = batch.bytes(for: followers[place].compression)
             sent += 1
             bytes += frames.readableBytes
@@ -233,7 +180,7 @@ final class RoomFollowers<Connection: RoomFollower> {
             let connection = followers[place].connection
             guard change.concerned?.contains(connection.id) ?? true else { continue }
             let frame = connection.id == change.here?.connection ? here ?? others : others
-            connection.queue(frame, .ephemeral(.deck), of: room, from: followers[place].seq + 1)
+            connection.queue(frame, .ephemeral(.deck), of: room, from: followers[place].progress.seq + 1)
         }
     }
 
@@ -246,23 +193,23 @@ final class RoomFollowers<Connection: RoomFollower> {
     /// Adds the messages that a connection lacks to its waiting output, or leaves them out.
     private func queue(_ batch: DeliveryBatch, at place: Int) {
         let connection = followers[place].connection
-        for (index, update) in batch.updates.enumerated() where update.seq > followers[place].seq {
+        for (index, update) in batch.updates.enumerated() where update.seq > followers[place].progress.seq {
             // Sending may end the connection.
             guard !followers[place].isGone else { return }
-            guard followers[place].leftOutFrom == nil, update.from == followers[place].seq + 1 else {
-                leaveOut(from: followers[place].seq + 1, at: place)
+            guard followers[place].progress.takes(from: update.from) else {
+                followers[place].progress.leaveOut(from: followers[place].progress.seq + 1)
                 connection.leftOut(batch.updates.count - index)
                 return
             }
-            followers[place].seq = update.seq
+            followers[place].progress.gave(through: update.seq)
             connection.queue(batch.frame(index, for: connection.compression), .delta, of: room, from: update.from)
         }
         for (index, message) in batch.ephemeral.enumerated() {
             // A connection that lacks events gets a snapshot, which contains presence.
-            guard !followers[place].isGone, followers[place].leftOutFrom == nil else { return }
+            guard !followers[place].isGone, followers[place].progress.isWhole else { return }
             connection.queue(
                 batch.frame(batch.updates.count + index, for: connection.compression), .ephemeral(message.kind),
-                of: room, from: followers[place].seq + 1)
+                of: room, from: followers[place].progress.seq + 1)
         }
     }
 }

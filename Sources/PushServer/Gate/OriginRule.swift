@@ -2,7 +2,7 @@
 ///
 /// A browser sends cookies with a socket's handshake from any page, so this rule keeps the page of another site from
 /// using a visitor's session. Programs send no `Origin` and are not affected.
-struct OriginRule: Sendable {
+struct OriginRule: Equatable, Sendable {
     /// Origins on the list, lower case.
     let allowed: Set<String>
     /// Whether the server itself speaks TLS.

@@ -9,7 +9,7 @@ struct PlainRequestGate: Sendable {
     private let fields = SecurityFields(isSecure: false).headerFields
 
     init(_ settings: RoomServerSettings) {
-        maximumHeadLength = settings.maximumHeadLength
+        maximumHeadLength = settings.sizes.maximumHeadLength
         pages = Routes.ofClients(settings).filter { $0.policy.content == .page }
     }
 

@@ -39,7 +39,7 @@ struct HTTPAPI: Sendable {
     }
 
     private var requests: RequestReader {
-        RequestReader(rooms: rooms, admission: admission, maximumBodyLength: settings.maximumMessageLength)
+        RequestReader(rooms: rooms, admission: admission, maximumBodyLength: settings.sizes.maximumMessageLength)
     }
 
     /// Adds a route with the rules that it names; a request passes them in the order in which they are added.

@@ -33,7 +33,8 @@ struct HTTPConnections: Sendable {
                 // passed on.
                 idleTimeout: nil,
                 httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: settings.maximumHeadLength, maxHeaderListSize: settings.maximumHeadLength,
+                    maxHeaderFieldSize: settings.sizes.maximumHeadLength,
+                    maxHeaderListSize: settings.sizes.maximumHeadLength,
                     maxHeaderFieldCount: HeadParser.defaultMaximumFieldCount)))
         // This completes at once, since it is called on the channel's loop.
         let prepared = http.setup(channel: channel, logger: logger)
@@ -74,8 +75,10 @@ struct HTTPConnections: Sendable {
 
     private var limits: HTTPExchange.Limits {
         HTTPExchange.Limits(
-            idle: settings.httpIdleTimeout, head: settings.handshakeTimeout, bodyGrace: settings.bodyGrace,
-            stall: settings.stallLimit, linger: settings.closeTimeout, unwantedBody: settings.maximumMessageLength)
+            idle: settings.times.httpIdleTimeout, head: settings.times.handshakeTimeout,
+            bodyGrace: settings.times.bodyGrace,
+            stall: settings.times.stallLimit, linger: settings.times.closeTimeout,
+            unwantedBody: settings.sizes.maximumMessageLength)
     }
 
     private static func problem(_ violation: HTTPViolation) -> [UInt8] {

@@ -26,9 +26,9 @@ final class EventLoopProbe {
     }
 
     private func schedule() {
-        let due = NIODeadline.now() + Self.interval
+        let due = loop.nonisolated().now + Self.interval
         next = loop.scheduleTask(deadline: due) {
-            self.lag.recordNanoseconds((NIODeadline.now() - due).nanoseconds)
+            self.lag.recordNanoseconds((self.loop.nonisolated().now - due).nanoseconds)
             self.schedule()
         }
     }

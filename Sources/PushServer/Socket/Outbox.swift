@@ -51,6 +51,14 @@ struct Outbox {
     private(set) var droppableBytes = 0
     /// The bytes among them that are shared with others.
     private(set) var sharedBytes = 0
+    /// The signals that wait, as their senders are charged for them.
+    private var signals: [SignalBacklog.Charge] = []
+    /// The states that have not been taken completely, as they are charged.
+    private var states: [HeldStates.Hold] = []
+    /// Whether somebody was asked to flush it.
+    private var isFlushDue = false
+    /// Whether the channel is closed once it is empty.
+    var closesWhenEmpty = false
 
     /// Whether it is empty.
     var isEmpty: Bool { byteCount == 0 }
@@ -73,8 +81,16 @@ struct Outbox {
         }
     }
 
-    /// Adds the part of a frame that must reach the peer and is the same for many; `bytes` are kept without a copy.
-    mutating func append(shared bytes: ByteBuffer) {
+    /// Adds a signal; its sender is charged until it is taken.
+    mutating func append(_ frame: ByteBuffer, _ charge: SignalBacklog.Charge) {
+        signals.append(charge)
+        append(frame)
+    }
+
+    /// Adds the part of a frame that must reach the peer and is the same for many; `bytes` are kept without a copy, and
+    /// are charged by `hold` until they are taken.
+    mutating func append(shared bytes: ByteBuffer, _ hold: HeldStates.Hold? = nil) {
+        if let hold { states.append(hold) }
         byteCount += bytes.readableBytes
         sharedBytes += bytes.readableBytes
         segments.append(Segment(bytes: bytes, isShared: true))
@@ -90,6 +106,15 @@ struct Outbox {
     }
 
     // MARK: Taking
+
+    /// Output was added; returns whether somebody must be asked to flush it.
+    mutating func asksForFlush() -> Bool {
+        defer { isFlushDue = true }
+        return !isFlushDue
+    }
+
+    /// The flush that was asked for begins.
+    mutating func flushBegins() { isFlushDue = false }
 
     /// Takes the first bytes, at most ``chunkLimit``: a slice of a long segment, or a copy of several short ones.
     mutating func takeChunk() -> ByteBuffer {
@@ -131,6 +156,8 @@ struct Outbox {
             if segments[first].isShared { sharedBytes -= bytes.readableBytes }
         }
         byteCount -= bytes.readableBytes
+        if answerBytes == 0, !signals.isEmpty { signals = [] }
+        if sharedBytes == 0, !states.isEmpty { states = [] }
         if byteCount == 0 {
             segments = []
             first = 0

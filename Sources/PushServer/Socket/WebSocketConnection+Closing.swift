@@ -4,26 +4,23 @@ import RoomWire
 import WebSocketCodec
 
 extension WebSocketConnection {
-    /// The time for which a peer that broke the protocol must be quiet before its connection is dropped.
-    private static let lingering = TimeAmount.milliseconds(250)
-
     /// Begins the close handshake; does nothing if it has begun.
     func close(_ code: CloseCode, _ reason: String) {
         perform(closing.close(CloseReason(code, reason)))
-        inbox = []
+        requests.clear()
         hub.remove(self)
         // The peer's own close may have arrived already.
-        if unread.readableBytes > 0 { waitForTurn() }
+        if !input.isEmpty { waitForTurn() }
         readIfDue()
     }
 
     /// Begins the close handshake with a peer that sends too much; its further input is read and dropped.
     func closeAndIgnore(_ code: CloseCode, _ reason: String) {
         close(code, reason)
-        isLingering = true
-        unread = ByteBuffer()
-        if isReadingPutOff { readInAWhile() }
-        loop.deadlines.schedule(id, at: .now() + Self.lingering)
+        let look = deadlines.lingers(from: loop.now)
+        input.drop()
+        if turns.isReadPutOff { readInAWhile() }
+        loop.deadlines.schedule(id, at: look)
     }
 
     /// Answers a violation, then reads and drops the peer's further input.
@@ -34,15 +31,14 @@ extension WebSocketConnection {
             context?.close(promise: nil)
             return
         }
-        isLingering = true
-        inbox = []
-        let now = NIODeadline.now()
-        dropsAt = now + loop.settings.closeTimeout
-        loop.deadlines.schedule(id, at: now + Self.lingering)
+        requests.clear()
+        let now = loop.now
+        _ = deadlines.drops(from: now)
+        loop.deadlines.schedule(id, at: deadlines.lingers(from: now))
         // The channel may have ended when these calls return.
         writeClose(reason)
         hub.remove(self)
-        if isReadingPutOff { readInAWhile() }
+        if turns.isReadPutOff { readInAWhile() }
     }
 
     /// Carries out a step of the close handshake.
@@ -50,18 +46,14 @@ extension WebSocketConnection {
         guard let context else { return }
         switch step {
         case .send(let reason):
-            let end = NIODeadline.now() + loop.settings.closeTimeout
-            dropsAt = end
-            loop.deadlines.schedule(id, at: end)
+            loop.deadlines.schedule(id, at: deadlines.drops(from: loop.now))
             writeClose(reason)
         case .sendAndDrop(let reason):
             writeClose(reason)
             guard !outbox.isEmpty else { return context.close(promise: nil) }
             // The rest of a snapshot waits before the close frame.
-            closesWhenSent = true
-            let end = NIODeadline.now() + loop.settings.closeTimeout
-            dropsAt = end
-            loop.deadlines.schedule(id, at: end)
+            outbox.closesWhenEmpty = true
+            loop.deadlines.schedule(id, at: deadlines.drops(from: loop.now))
         case .drop:
             context.close(promise: nil)
         case .nothing:
@@ -85,72 +77,61 @@ extension WebSocketConnection {
     func goAway(after delay: TimeAmount) {
         guard isOpen else { return }
         send(ServerMessage.goaway(reason: "restart", reconnectInMs: Int(delay.nanoseconds / 1_000_000)))
-        let end = NIODeadline.now() + delay
-        leavesAt = end
+        let end = loop.now + delay
+        deadlines.leaves(at: end)
         loop.deadlines.schedule(id, at: end)
     }
 
     /// Closes with 1012 once every request has been answered.
     func leaveIfDone() {
-        guard isLeaving, commandsInFlight == 0, inbox.isEmpty, !isWaiting, !isDealing, unread.readableBytes == 0
-        else { return }
+        guard deadlines.isLeaving, requests.isDone, !turns.isHandling, input.isEmpty else { return }
         close(.serviceRestart, "restart")
     }
 }
 
 extension WebSocketConnection: Deadlined {
-    /// The time of the next check.
-    var nextDeadline: NIODeadline {
-        let settings = loop.settings
-        if isLingering { return lastReceived + Self.lingering }
-        if let dropsAt { return dropsAt }
-        var next = nextPing
-        if !isReadingPutOff { next = min(next, lastReceived + settings.silenceLimit) }
-        if let stalledSince { next = min(next, stalledSince + settings.stallLimit) }
-        if let leavesAt { next = min(next, isLeaving ? leavesAt + settings.closeTimeout : leavesAt) }
-        return next
+    var wheelTick: Int? {
+        get { deadlines.wheelTick }
+        set { deadlines.wheelTick = newValue }
     }
 
-    /// Extends the peer's deadlines by a time in which this server read nothing.
-    func excuse(_ pause: TimeAmount) {
-        lastReceived = lastReceived + pause
-        stalledSince = stalledSince.map { $0 + pause }
-    }
+    /// The time of the next check.
+    var nextDeadline: NIODeadline { deadlines.next(readsNothing: turns.isReadPutOff) }
+
+    func excuse(_ pause: TimeAmount) { deadlines.excuse(pause) }
 
     func deadlineReached(at now: NIODeadline) -> NIODeadline? {
         guard let context else { return nil }
-        let settings = loop.settings
-        if let dropsAt {
-            if dropsAt <= now || isLingering && lastReceived + Self.lingering <= now {
-                context.close(promise: nil)
-                return nil
-            }
-        } else if !closing.isOpen {
-            // The peer's close was answered, so the transport ends by itself.
+        switch deadlines.reached(now, isClosing: !closing.isOpen, readsNothing: turns.isReadPutOff) {
+        case .wait: break
+        case .rest: return nil
+        case .drop:
+            context.close(promise: nil)
             return nil
-        } else if let stalledSince, stalledSince + settings.stallLimit <= now {
+        case .endSlow:
             close(.tryAgainLater, "too slow")
-            // The close frame waits behind bytes that the peer does not take.
             guard outbox.isEmpty else {
-                closesWhenSent = true
-                return dropsAt
+                // The close frame waits behind bytes that the peer does not take.
+                outbox.closesWhenEmpty = true
+                break
             }
             context.close(promise: nil)
             return nil
-        } else if !isReadingPutOff, lastReceived + settings.silenceLimit <= now {
-            close(.silent, "no traffic")
-        } else if let leavesAt, leavesAt <= now, !isLeaving {
-            isLeaving = true
-            leaveIfDone()
-        } else if let leavesAt, leavesAt + settings.closeTimeout <= now {
-            // Requests that take longer are not waited for.
-            close(.serviceRestart, "restart")
-        } else if nextPing <= now {
-            nextPing = now + settings.pingInterval
+        case .endSilent: close(.silent, "no traffic")
+        case .leave: leaveIfDone()
+        // Requests that take longer are not waited for.
+        case .endLeaving: close(.serviceRestart, "restart")
+        case .ping:
             write(.ping, ByteBuffer())
-            let rooms = followed.map { (room: $0.followers.room, seq: $0.followers.seq(at: $0.place)) }
-            send(ServerMessage.beat(time: loop.rooms.clock.now, rooms: rooms))
+            send(ServerMessage.beat(time: loop.rooms.clock.now, rooms: subscriptions.positions))
         }
         return nextDeadline
+    }
+}
+
+extension SocketDeadlines.Limits {
+    init(_ times: ConnectionTimes) {
+        self.init(
+            ping: times.pingInterval, silence: times.silenceLimit, stall: times.stallLimit, close: times.closeTimeout)
     }
 }

@@ -13,7 +13,7 @@ extension WebSocketConnection {
             // The message concerns no room, so it need not wait for earlier ones.
             return send(ServerMessage.time(re: request, t1: t1, t2: received, t3: loop.rooms.clock.milliseconds))
         }
-        inbox.append(message)
+        requests.add(message)
         work()
     }
 
@@ -21,10 +21,9 @@ extension WebSocketConnection {
     /// answers.
     func work() {
         // An answer may arrive at once, from within the loop; the loop then continues with it.
-        guard !isWorking else { return }
-        isWorking = true
-        while !isWaiting, isOpen, takesAnswers, !inbox.isEmpty { carryOut(inbox.removeFirst()) }
-        isWorking = false
+        guard requests.begin() else { return }
+        while isOpen, takesAnswers, let message = requests.next() { carryOut(message) }
+        requests.end()
         leaveIfDone()
         readIfDue()
     }
@@ -72,7 +71,7 @@ extension WebSocketConnection {
 
     /// Counts a reaction, a signal or a claim as under way, and returns the callback for its outcome.
     private func ephemeralReply(to request: Int64?) -> @Sendable (EphemeralOutcome) -> Void {
-        commandsInFlight += 1
+        requests.began()
         let (feed, connection) = (hub.feed, id)
         return { outcome in
             feed.onSocket(connection) { $0.ephemeralAnswered(request, outcome) }
@@ -80,7 +79,7 @@ extension WebSocketConnection {
     }
 
     private func ephemeralAnswered(_ request: Int64?, _ outcome: EphemeralOutcome) {
-        commandsInFlight -= 1
+        requests.ended()
         if let failure = CommandFailure(outcome) {
             send(
                 ServerMessage.error(
@@ -101,7 +100,7 @@ extension WebSocketConnection {
                 ServerMessage.error(
                     re: request, code: error.code, message: error.detail, retryAfterMs: error.retryAfterMs))
         }
-        commandsInFlight += 1
+        requests.began()
         let (feed, connection) = (hub.feed, id)
         let (admission, address) = (loop.admission, account.network)
         loop.rooms.registry.submit(
@@ -114,7 +113,7 @@ extension WebSocketConnection {
     }
 
     private func commandAnswered(_ request: Int64?, _ outcome: CommandOutcome) {
-        commandsInFlight -= 1
+        requests.ended()
         switch outcome {
         case .acknowledged(let seq, let keyed, let result):
             if let request { send(ServerMessage.ack(re: request, seq: seq, keyed: keyed, result: result)) }
@@ -140,13 +139,13 @@ extension WebSocketConnection {
         _ reference: RoomReference, of message: ClientMessage, id request: Int64?, _ body: (RoomID) -> Void
     ) {
         do throws(CommandFailure) {
-            if let room = try loop.lookup.known(reference, by: seeker, isFollowed: { self.follows($0) }) {
+            if let room = try loop.lookup.known(reference, by: seeker, isFollowed: { self.subscriptions.follows($0) }) {
                 return body(room)
             }
         } catch {
             return refuse(request, error)
         }
-        isWaiting = true
+        requests.wait()
         let (feed, connection) = (hub.feed, id)
         loop.lookup.find(reference, for: seeker) { result in
             feed.onSocket(connection) { $0.resolved(message.with(result), id: request) }
@@ -154,7 +153,7 @@ extension WebSocketConnection {
     }
 
     private func resolved(_ message: Result<ClientMessage, CommandFailure>, id request: Int64?) {
-        isWaiting = false
+        requests.answered()
         switch message {
         case .success(let message): carryOut(message)
         case .failure(let failure): refuse(request, failure)
@@ -170,7 +169,7 @@ extension WebSocketConnection {
 
     /// Continues after the answer that was waited for.
     func answered() {
-        isWaiting = false
+        requests.answered()
         work()
     }
 }

@@ -10,7 +10,7 @@ extension WebSocketConnection {
     func startNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         do throws(CommandFailure) {
-            let limit = loop.settings.maximumNearbyPerConnection
+            let limit = loop.settings.rates.maximumNearbyPerConnection
             guard nearby.count < limit else {
                 throw CommandFailure(.limitReached, "at most \(limit) nearby subscriptions on one connection")
             }
@@ -19,7 +19,7 @@ extension WebSocketConnection {
             if error.code == .rateLimited { loop.tally.messagesRateLimited += 1 }
             return fail(request, error)
         }
-        isWaiting = true
+        requests.wait()
         let (feed, connection) = (hub.feed, id)
         let isStarted = loop.rooms.nearby.refresh { isKnown in
             feed.onSocket(connection) { $0.nearbyIsRefreshed(isKnown, query, id: request) }
@@ -36,35 +36,36 @@ extension WebSocketConnection {
     private func showNearby(_ query: NearbyQuery, id request: Int64) {
         stopNearby(request)
         let (feed, connection) = (hub.feed, id)
-        let client = nearbyClient ?? NearbyClient(limit: min(Self.nearbyBytes, loop.settings.maximumOutgoingBytes / 4))
-        nearbyClient = client
+        let client = nearby.client(limit: min(Self.nearbyBytes, loop.settings.sizes.maximumOutgoingBytes / 4))
         let (watch, rooms) = loop.rooms.nearby.watch(query, sub: request, of: client) { watch, message in
             feed.onSocket(connection) { $0.nearbyChanged(watch, sub: request, message) }
         }
-        nearby[request] = watch
+        nearby.begin(request, watch)
         send(ServerMessage.nearby(re: request, rooms: rooms))
-        nearbyBehind.append(watch)
         goOnNearby()
     }
 
     private func nearbyChanged(_ watch: NearbyRooms.WatchID, sub: Int64, _ message: [UInt8]) {
-        guard nearby[sub] == watch else { return }
-        guard sendIfTaken(message) else { return }
-        nearbyBehind.append(watch)
+        guard nearby.isCurrent(watch, sub), sendIfTaken(message) else { return }
+        nearby.sent(watch)
         goOnNearby()
     }
 
     /// Allows more changes for subscriptions whose last message was taken, while the peer takes its answers.
     func goOnNearby() {
-        guard takesAnswers, !nearbyBehind.isEmpty else { return }
-        for watch in nearbyBehind { loop.rooms.nearby.taken(watch) }
-        nearbyBehind.removeAll()
+        guard nearby.isBehind, takesAnswers else { return }
+        for watch in nearby.takeBehind() { loop.rooms.nearby.taken(watch) }
     }
 
     /// Ends the subscription with this number; does nothing if there is none.
     func stopNearby(_ sub: Int64) {
-        guard let watch = nearby.removeValue(forKey: sub) else { return }
+        guard let watch = nearby.end(sub) else { return }
         loop.rooms.nearby.unwatch(watch)
+    }
+
+    /// Ends all nearby subscriptions.
+    func stopNearby() {
+        for watch in nearby.endAll() { loop.rooms.nearby.unwatch(watch) }
     }
 
     private func fail(_ request: Int64, _ failure: CommandFailure) {

@@ -5,36 +5,27 @@ import WebSocketCodec
 
 // The input of the peer: turns of reading, its cost, and the handling of messages.
 extension WebSocketConnection {
-    /// The bytes that count as one frame: of input, and of an answer, which was encoded once for all.
-    private static let (bytesOfOneFrame, answeredBytesOfOneFrame) = (1_024, 4_096)
-    /// The time for which one connection is handled in a row before others have their turn, and the message in
-    /// progress.
-    ///
-    /// It is also the time in each `window` for which input is handled as soon as it arrives.
-    private static let turn = TimeAmount.microseconds(250)
-    private static let window = TimeAmount.milliseconds(10)
     /// The longest time for which nothing is read after a refusal.
     private static let longestPause = TimeAmount.seconds(1)
     /// How often input is read from a peer whose bytes are dropped.
     private static let dropInterval = TimeAmount.milliseconds(20)
-    /// The number of commands in flight from which on nothing more is read from the peer.
-    private static let commandsInFlightLimit = 1_024
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
-        lastReceived = .now()
+        let now = loop.now
+        deadlines.received(at: now)
         loop.tally.bytesReceived += bytes.readableBytes
-        guard !isLingering else { return }
-        if unread.readableBytes > 0 {
+        guard !deadlines.isLingering else { return }
+        if !input.isEmpty {
             // New input waits behind the earlier one.
-            unread.writeBuffer(&bytes)
-        } else if timeUsed >= Self.turn, lastReceived < windowEnd {
-            unread = bytes
-            waitForTurn()
-        } else {
+            input.append(&bytes)
+        } else if turns.handlesAtOnce(at: now) {
             deal(with: &bytes)
             leaveIfDone()
             readIfDue()
+        } else {
+            input.append(&bytes)
+            waitForTurn()
         }
     }
 
@@ -43,27 +34,23 @@ extension WebSocketConnection {
     /// It stops when it is another connection's turn, when more answers wait than may, or when the session or the
     /// address has sent more than it may.
     private func deal(with bytes: inout ByteBuffer) {
-        isDealing = true
-        let start = NIODeadline.now()
-        if start >= windowEnd { (windowEnd, timeUsed) = (start + Self.window, .zero) }
-        let end = start + Self.turn
+        let start = loop.now
+        let end = turns.begin(at: start)
         defer {
-            isDealing = false
-            timeUsed = timeUsed + (.now() - start)
+            turns.end(from: start, to: loop.now)
             chargeInput()
         }
         do throws(FrameViolation) {
             while true {
-                let step = try reader.receive(&bytes)
-                let count = Self.count(of: reader.takeCost())
-                let verdict = charge(count)
+                let (step, frames) = try input.read(&bytes)
+                let verdict = charge(frames)
                 // After an excess, no further input is handled.
-                guard !isLingering, let step else { return }
+                guard !deadlines.isLingering, let step else { return }
                 handle(step, verdict)
-                guard bytes.readableBytes > 0, !isLingering, isPaused || !takesAnswers || .now() >= end else {
-                    continue
-                }
-                unread = bytes
+                guard bytes.readableBytes > 0, !deadlines.isLingering,
+                    turns.isPaused || !takesAnswers || loop.now >= end
+                else { continue }
+                input.append(&bytes)
                 return waitForTurn()
             }
         } catch {
@@ -71,90 +58,82 @@ extension WebSocketConnection {
         }
     }
 
+    /// Whether input that waits may be handled.
+    private var mayGoOn: Bool { takesAnswers || !closing.isOpen }
+
     /// Continues with the rest, in turns with others; not during a pause, or before the peer takes its answers again.
     func waitForTurn() {
-        guard !isTakingTurns, !isPaused, takesAnswers || !closing.isOpen else { return }
-        isTakingTurns = true
+        guard turns.standInLine(mayGoOn: mayGoOn) else { return }
         let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
         loop.turns.assumeIsolated { $0.add { this.value.takeTurn() } }
     }
 
     /// Handles a part of the rest; returns whether there is more.
     private func takeTurn() -> Bool {
-        var bytes = unread
-        unread = ByteBuffer()
-        if context != nil, !isLingering {
+        var bytes = input.take()
+        if context != nil, !deadlines.isLingering {
             deal(with: &bytes)
             leaveIfDone()
             readIfDue()
         }
-        isTakingTurns = unread.readableBytes > 0 && !isPaused && (takesAnswers || !closing.isOpen)
-        return isTakingTurns
+        return turns.turnEnded(inputWaits: !input.isEmpty, mayGoOn: mayGoOn)
     }
 
     /// Pauses reading from a peer that was told to wait: its excess waits in the network, where it costs nothing.
     private func pause(forMs milliseconds: Int) {
-        guard !isPaused else { return }
-        isPaused = true
+        guard turns.pause() else { return }
         let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let pause = min(.milliseconds(Int64(milliseconds)), Self.longestPause)
         loop.eventLoop.scheduleTask(in: pause) { this.value.goOn() }
     }
 
     private func goOn() {
-        isPaused = false
-        guard context != nil, !isLingering else { return }
-        if unread.readableBytes > 0 { waitForTurn() } else { readIfDue() }
+        turns.resume()
+        guard context != nil, !deadlines.isLingering else { return }
+        if input.isEmpty { readIfDue() } else { waitForTurn() }
     }
 
     func read(context: ChannelHandlerContext) {
         if mayRead { return context.read() }
-        isReadingPutOff = true
-        if isLingering { readInAWhile() }
+        turns.putOffRead()
+        if deadlines.isLingering { readInAWhile() }
     }
 
     /// Reads input that is dropped only at intervals, so that a peer that continues to send costs next to nothing.
     func readInAWhile() {
-        guard !isReadingInAWhile else { return }
-        isReadingInAWhile = true
+        guard turns.scheduleRead() else { return }
         let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
         loop.eventLoop.scheduleTask(in: Self.dropInterval) {
             let connection = this.value
-            connection.isReadingInAWhile = false
-            guard let context = connection.context, connection.isReadingPutOff else { return }
-            connection.isReadingPutOff = false
-            context.read()
+            connection.turns.scheduledTimeCame()
+            if let context = connection.context, connection.turns.readNow() { context.read() }
         }
     }
 
     /// Whether more may be read: a peer that does not take its answers is not read from, which bounds the output that
     /// waits for it.
     private var mayRead: Bool {
-        guard unread.readableBytes == 0, !isDealing, !isPaused, !isLingering else { return false }
+        guard input.isEmpty, !turns.isHandling, !turns.isPaused, !deadlines.isLingering else { return false }
         // After a close, only the peer's own close is expected.
         guard closing.isOpen else { return true }
-        return takesAnswers && commandsInFlight < Self.commandsInFlightLimit && inbox.isEmpty && !isLeaving
+        return takesAnswers && requests.takesMore && !deadlines.isLeaving
     }
 
     /// Resumes reading if it was put off and is allowed again.
     func readIfDue() {
-        guard isReadingPutOff, let context, mayRead else { return }
-        isReadingPutOff = false
+        guard turns.isReadPutOff, let context, mayRead, turns.readNow() else { return }
         // Input that the peer sent in the meantime is read only now.
-        lastReceived = .now()
+        deadlines.received(at: loop.now)
         context.read()
     }
-
-    /// Returns how many frames the reading counts as: each complete frame, and one for each KiB of the larger of a
-    /// message's two lengths, on the wire and inflated.
-    private static func count(of cost: ReadingCost) -> Int { cost.frames + cost.bytes / bytesOfOneFrame }
 
     /// Charges frames to the socket, its session and its address.
     ///
     /// A frame without an answer cannot be told to wait: if it is refused, it counts only towards the close.
     private func charge(_ count: Int) -> MessageBudget.Verdict {
         guard count > 0 else { return .accepted }
-        let verdict = take(count)
+        let verdict = input.count(
+            count, perSecond: loop.settings.rates.maximumMessagesPerSecond, at: deadlines.lastReceived)
         switch verdict {
         case .accepted:
             guard let wait = loop.admission.frames(count, of: session.id, from: account.network) else { return verdict }
@@ -169,10 +148,9 @@ extension WebSocketConnection {
     }
 
     /// Charges output beyond an ordinary answer, which may overdraw the budget.
-    func charge(answerOf bytes: Int) { _ = take(bytes / Self.answeredBytesOfOneFrame) }
-
-    private func take(_ count: Int) -> MessageBudget.Verdict {
-        budget.take(count, perSecond: loop.settings.maximumMessagesPerSecond, at: lastReceived)
+    func charge(answerOf bytes: Int) {
+        input.count(
+            answerOf: bytes, perSecond: loop.settings.rates.maximumMessagesPerSecond, at: deadlines.lastReceived)
     }
 
     private func handle(_ step: MessageReader.Step, _ verdict: MessageBudget.Verdict) {

@@ -33,11 +33,10 @@ extension WebSocketConnection {
             : JoinedFrame(head: head, compressedPart: part.readableBytes, tail: tail)
         let hold = loop.admission.states.hold(
             state, isCompressed: compressed != nil, bytes: part.readableBytes, of: account.network)
-        if let hold { heldStates.append(hold) }
         loop.tally.framesSent.text += 1
         loop.tally.bytesSent += frame.before.readableBytes + part.readableBytes + frame.after.readableBytes
         outbox.append(frame.before)
-        outbox.append(shared: part)
+        outbox.append(shared: part, hold)
         outbox.append(frame.after)
         flushSoon()
     }
@@ -48,10 +47,11 @@ extension WebSocketConnection {
     /// beyond the limit.
     func relay(_ signal: RelayedSignal, as frame: ByteBuffer) {
         guard isOpen else { return }
-        waitingSignals.append(signal.charge)
+        outbox.append(frame, signal.charge)
         loop.tally.framesSent.text += 1
-        write(frame)
         loop.tally.signalsSent += 1
+        loop.tally.bytesSent += frame.readableBytes
+        flushSoon()
     }
 
     /// Sends a message that was not requested and may not be dropped; returns whether it was sent.
@@ -59,7 +59,8 @@ extension WebSocketConnection {
     /// A peer behind whom too much of this waits is closed with 1013.
     func sendIfTaken(_ message: [UInt8]) -> Bool {
         let waiting = outbox.answerBytes - outbox.sharedBytes
-        guard waiting == 0 || waiting + message.count <= max(Self.relayedBytes, loop.settings.maximumOutgoingBytes)
+        guard
+            waiting == 0 || waiting + message.count <= max(Self.relayedBytes, loop.settings.sizes.maximumOutgoingBytes)
         else {
             close(.tryAgainLater, "too slow")
             return false
@@ -83,8 +84,7 @@ extension WebSocketConnection {
     }
 
     private func flushSoon() {
-        guard !flushIsDue else { return }
-        flushIsDue = true
+        guard outbox.asksForFlush() else { return }
         noteWaiting()
         hub.flushSoon(self)
     }
@@ -98,12 +98,7 @@ extension WebSocketConnection {
     }
 
     /// Tells the rooms whether output waits.
-    private func noteWaiting() {
-        let isWaiting = !outbox.isEmpty || !transportIsIdle
-        guard isWaiting != isWaitingToSend else { return }
-        isWaitingToSend = isWaiting
-        for room in followed { room.followers.setWaiting(isWaiting, at: room.place) }
-    }
+    private func noteWaiting() { subscriptions.setWaiting(!outbox.isEmpty || !transportIsIdle) }
 
     private func count(_ count: Int, _ kind: Outbox.Kind, bytes: Int) {
         switch kind {
@@ -128,7 +123,7 @@ extension WebSocketConnection {
         if outbox.byteCount >= Outbox.chunkLimit { handOver() }
         guard isOpen else { return }
         defer { flushSoon() }
-        let limit = loop.settings.maximumOutgoingBytes
+        let limit = loop.settings.sizes.maximumOutgoingBytes
         let waiting = outbox.droppableBytes + frame.readableBytes
         // A lost reaction does no harm, so many of them must not displace deltas.
         if case .ephemeral(.reaction) = kind, waiting > limit / 4 { return countLeftOut(kind) }
@@ -138,11 +133,11 @@ extension WebSocketConnection {
             count(1, kind, bytes: frame.readableBytes)
             return outbox.append(frame, kind, of: room, from: seq)
         }
-        leaveOut(from: seq, of: room)
+        subscriptions.leaveOut(from: seq, of: room)
         countLeftOut(kind)
         for dropped in dropQueued() {
             countLeftOut(dropped.kind)
-            leaveOut(from: dropped.from, of: dropped.room)
+            subscriptions.leaveOut(from: dropped.from, of: dropped.room)
         }
     }
 
@@ -162,22 +157,18 @@ extension WebSocketConnection {
 
     /// Charges the connection for its waiting output and input.
     private func charge() {
-        account.set((transportIsIdle ? outbox.ownBytes : waitingBytes) + heldInput)
+        account.set((transportIsIdle ? outbox.ownBytes : waitingBytes) + input.charged)
     }
 
-    /// Charges the connection for input that is not handled yet, mainly incomplete messages.
+    /// Charges the connection for input that is not handled yet.
     ///
     /// If the limits do not allow it any more, the socket is closed with 1013.
     func chargeInput() {
-        let held = reader.heldCapacity + unread.readableBytes
-        guard held >= WaitingBytes.step || heldInput > 0 else { return }
-        guard held <= heldInput || account.takes(held - heldInput) else {
-            closeAndIgnore(.tryAgainLater, "too many unhandled bytes from this address")
-            reader = loop.makeReader(for: compression)
-            heldInput = 0
-            return charge()
+        switch input.charge(allows: account.takes, fresh: { loop.makeReader(for: compression) }) {
+        case .unchanged: return
+        case .changed: break
+        case .refused: closeAndIgnore(.tryAgainLater, "too many unhandled bytes from this address")
         }
-        heldInput = held
         charge()
     }
 
@@ -194,20 +185,18 @@ extension WebSocketConnection {
 
     /// Gives the output to the transport, as far as the transport takes it.
     func flush() {
-        flushIsDue = false
+        outbox.flushBegins()
         handOver()
-        if outbox.answerBytes == 0, !waitingSignals.isEmpty { waitingSignals = [] }
-        if outbox.sharedBytes == 0, !heldStates.isEmpty { heldStates = [] }
-        if transportIsIdle { stalledSince = nil } else { noteStall() }
+        if transportIsIdle { deadlines.taken() } else { noteStall() }
         noteWaiting()
         charge()
-        if outbox.isEmpty, closesWhenSent { context?.close(promise: nil) }
+        if outbox.isEmpty, outbox.closesWhenEmpty { context?.close(promise: nil) }
         catchUp()
         goOnNearby()
         // Resumes work that was put off because too much waited.
         guard takesAnswers else { return }
-        if unread.readableBytes > 0 { waitForTurn() }
-        if !inbox.isEmpty || isReadingPutOff { work() }
+        if !input.isEmpty { waitForTurn() }
+        if requests.hasMessages || turns.isReadPutOff { work() }
     }
 
     /// Gives waiting output to the transport, as far as the transport takes it.
@@ -240,15 +229,13 @@ extension WebSocketConnection {
 
     /// The transport has sent all that it was given.
     func drained() {
-        guard stalledSince != nil else { return }
-        stalledSince = nil
+        guard deadlines.isStalled else { return }
+        deadlines.taken()
         flush()
     }
 
     private func noteStall() {
-        guard stalledSince == nil, context != nil else { return }
-        let now = NIODeadline.now()
-        stalledSince = now
-        loop.deadlines.schedule(id, at: now + loop.settings.stallLimit)
+        guard context != nil, !deadlines.isStalled, let look = deadlines.stalled(at: loop.now) else { return }
+        loop.deadlines.schedule(id, at: look)
     }
 }

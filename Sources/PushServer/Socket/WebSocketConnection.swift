@@ -43,94 +43,29 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     let id: ConnectionID
     let loop: LoopContext
     let hub: any SocketOwner
-    var session: Session
-    /// The room of a socket that was opened for one room; nil for others.
-    let ownRoom: RoomID?
-    /// The position with which that room is resumed; nil for a snapshot.
-    private let ownPosition: Position?
+    private(set) var session: Session
     /// The agreed compression.
     let compression: SocketCompression
-    /// The rooms that the connection follows.
-    var followed: [FollowedRoom] = []
-
-    /// The nearby subscriptions, by the numbers of the messages that began them.
-    var nearby: [Int64: NearbyRooms.WatchID] = [:]
-    /// This connection as the nearby rooms know it; nil before the first subscription.
-    var nearbyClient: NearbyClient?
-    /// The subscriptions that get no more changes until the peer takes its answers again.
-    var nearbyBehind: [NearbyRooms.WatchID] = []
-
-    /// Whether the answer of the room that the socket was opened for is still missing.
-    var isEntering = false
-    /// Messages that have not been handled.
-    var inbox: [ClientMessage] = []
-    /// Whether a message must be answered before the next one is handled: a subscription, or one whose room is being
-    /// looked up.
-    var isWaiting = false
-    /// Whether ``work()`` is under way.
-    var isWorking = false
-    /// The number of commands that rooms have not answered.
-    var commandsInFlight = 0
-
-    var outbox = Outbox()
-    /// Whether output waits, as the rooms know it.
-    var isWaitingToSend = true
-    var flushIsDue = false
-    /// The number of writes that the channel has not completed; used without TLS only.
-    var queuedWrites = 0
-    /// The room from which a snapshot was requested to replace left-out events: one at a time.
-    var catchingUp: RoomID?
-
-    var closing = CloseHandshake(role: .server)
-    var context: ChannelHandlerContext?
-    /// Whether the server is stopping: nothing more is read, and earlier input is finished.
-    var isLeaving = false
-    /// Whether a violation was answered, and the peer's further input is read and dropped.
-    var isLingering = false
-
-    /// Whether the channel is closed once the waiting output has been sent.
-    var closesWhenSent = false
-
-    var wheelTick: Int?
-    var lastReceived = NIODeadline.now()
-    var nextPing: NIODeadline
-    /// The time since which the peer has taken nothing of its output.
-    var stalledSince: NIODeadline?
-    /// The announced time of leaving; the socket is then closed with 1012.
-    var leavesAt: NIODeadline?
-    /// The time at which the channel is closed, whatever the peer does.
-    var dropsAt: NIODeadline?
-
     /// The TLS handler that sends; nil if there is no TLS.
     let tls: TLSHandler?
     private let ticket: AddressLimit.Ticket?
     /// The connection's place among the sockets of its session; nil if they are not counted.
     private let place: OpenCount<SessionID>.Ticket?
-    /// The signals that wait to be sent, as their senders are charged for them.
-    var waitingSignals: [SignalBacklog.Charge] = []
-    /// The states that have not been sent completely.
-    var heldStates: [HeldStates.Hold] = []
     /// The bytes of the connection's own memory that wait for it.
     let account: WaitingBytes.Account
-    var reader: MessageReader
-    var budget: MessageBudget
-    /// Input that waits for its turn.
-    var unread = ByteBuffer()
-    /// The bytes of unhandled input that are charged.
-    var heldInput = 0
-    /// Whether input is being handled.
-    var isDealing = false
-    /// The time for which input was handled in the current window, and the end of that window.
-    var timeUsed = TimeAmount.zero
-    var windowEnd = NIODeadline.uptimeNanoseconds(0)
-    /// Whether the connection takes turns with others.
-    var isTakingTurns = false
-    /// Whether reading is paused because the session or its address has sent too much.
-    var isPaused = false
-    /// Whether a time is set at which input is read to be dropped.
-    var isReadingInAWhile = false
-    /// Whether the channel wanted to read and was not allowed to.
-    var isReadingPutOff = false
+
+    var context: ChannelHandlerContext?
+    var closing = CloseHandshake(role: .server)
+    var deadlines: SocketDeadlines
+    var input: SocketInput
+    var turns = ReadingTurns()
+    /// The messages that are not answered.
+    var requests = RequestQueue()
+    var subscriptions: Subscriptions<WebSocketConnection>
+    var nearby = NearbySubscriptions()
+    var outbox = Outbox()
+    /// The number of writes that the channel has not completed; used without TLS only.
+    var queuedWrites = 0
 
     /// Makes the handler of a socket.
     ///
@@ -145,22 +80,25 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         self.loop = loop
         self.hub = hub
         self.session = session
-        self.ownRoom = ownRoom
-        ownPosition = position
         self.compression = compression
         self.tls = tls
         self.ticket = ticket
         self.place = place
         self.account = account
-        reader = loop.makeReader(for: compression)
-        let now = NIODeadline.now()
-        budget = MessageBudget(perSecond: loop.settings.maximumMessagesPerSecond, at: now)
-        nextPing = now + loop.settings.pingInterval
+        let now = loop.now
+        deadlines = SocketDeadlines(SocketDeadlines.Limits(loop.settings.times), at: now)
+        input = SocketInput(
+            loop.makeReader(for: compression),
+            MessageBudget(perSecond: loop.settings.rates.maximumMessagesPerSecond, at: now))
+        subscriptions = Subscriptions(ownRoom: ownRoom, from: position)
         outbox.append(response)
     }
 
     /// Whether no close has been sent or received.
     var isOpen: Bool { closing.isOpen && context != nil }
+
+    /// The session has a new name, which is the default name for joining.
+    func rename(to name: String) { session.name = name }
 
     // MARK: Channel
 
@@ -172,13 +110,12 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         send(
             ServerMessage.welcome(
                 sessionID: session.id, name: session.name, version: settings.version, node: settings.node,
-                beatMs: Int(settings.pingInterval.nanoseconds / 1_000_000), time: loop.rooms.clock.now))
+                beatMs: Int(settings.times.pingInterval.nanoseconds / 1_000_000), time: loop.rooms.clock.now))
         if loop.rooms.sessions.hasEnded(session.id) {
             // The session ended while the socket was being opened, and its end is reported only once.
             close(.sessionEnded, "the session has ended")
-        } else if let ownRoom {
-            isEntering = true
-            subscribe(to: ownRoom, id: nil, position: ownPosition)
+        } else if let (room, position) = subscriptions.enter() {
+            subscribe(to: room, id: nil, position: position)
         }
     }
 
@@ -205,9 +142,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
         loop.deadlines.forget(id)
         outbox = Outbox()
         account.set(0)
-        waitingSignals = []
-        heldStates = []
-        unread = ByteBuffer()
+        input.drop()
     }
 
     /// The code with which the connection ended (RFC 6455 §7.1.5).

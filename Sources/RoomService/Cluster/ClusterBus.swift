@@ -50,12 +50,12 @@ final class ClusterBus: Sendable {
     private let bus: any NodeBus
     private let loop: any EventLoop
     private let jobs: BackgroundJobs
-    private let metrics: RoomMetrics
+    private let metrics: BusMetrics
     private let logger: Logger
     private let state = Mutex(State())
 
     init(
-        bus: any NodeBus, node: String, loop: any EventLoop, jobs: BackgroundJobs, metrics: RoomMetrics,
+        bus: any NodeBus, node: String, loop: any EventLoop, jobs: BackgroundJobs, metrics: BusMetrics,
         logger: Logger
     ) {
         self.bus = bus

@@ -44,33 +44,18 @@ package final class NearbyRooms: Sendable {
         }
     }
 
-    /// The reason for reading the log.
-    private enum Cause {
-        /// A caller waits for it.
-        case question
-        /// An interval has passed, and watches are told what has changed in it.
-        case interval
-    }
-
-    /// The position up to which the log was read.
-    private struct Progress {
-        var mark: DirectoryMark?
-        /// The rooms that have yet to be compared with the log.
-        var uncompared: [UUID] = []
-        /// The position at which to continue the log's listing; nil: at its beginning.
-        var listedBefore: UUID?
-        var intervals = 0
-        var isOutOfReach = false
-    }
-
-    /// The number of rooms read at a time.
-    private static let pageSize = 1_000
-    /// The number of intervals between two comparisons of a page of rooms with the log.
-    private static let intervalsBetweenComparisons = 10
     /// The watches that are handled before the lock is released: each takes one search.
     private static let watchesAtOnce = 8
     /// The work that is done before the lock is released: this many watches concerned, or a sixteenth as many rooms.
     private static let workAtOnce = 4_096
+
+    private struct State {
+        var table = NearbyTable()
+        /// Whether the rooms have been read.
+        var isLoaded = false
+        /// The time at which the last complete reading ended, or of the start, in milliseconds of the server's clock.
+        var lastRead: Double
+    }
 
     private let store: any EventStore
     private let presence: PresenceRegistry
@@ -79,8 +64,7 @@ package final class NearbyRooms: Sendable {
     private let jobs: BackgroundJobs
     private let logger: Logger
     private let state: Mutex<State>
-    private let causes: AsyncStream<Cause>
-    private let reader: AsyncStream<Cause>.Continuation
+    private let readings: DirectoryReadings
 
     init(
         store: any EventStore, presence: PresenceRegistry, clock: ServerClock, settings: RoomHostSettings,
@@ -92,8 +76,8 @@ package final class NearbyRooms: Sendable {
         self.settings = settings
         self.jobs = jobs
         self.logger = logger
-        state = Mutex(State(lastRead: clock.milliseconds, isOver: !settings.keepsNearby))
-        (causes, reader) = AsyncStream.makeStream(of: Cause.self)
+        state = Mutex(State(lastRead: clock.milliseconds))
+        readings = DirectoryReadings(clock: clock, isOver: !settings.nearby.isKept)
     }
 
     // MARK: Searching
@@ -104,31 +88,14 @@ package final class NearbyRooms: Sendable {
     /// last reading.
     package func search(_ query: NearbyQuery) async throws(RoomFailure) -> [RoomSummary] {
         guard await refresh() else { throw .unavailable }
-        return summaries(of: state.withLock { $0.find(query) })
+        return summaries(of: state.withLock { $0.table.find(query) })
     }
 
     /// Returns once the log was read after the call, was found to be out of reach, or the wait takes too long; false if
     /// the log was never read.
     package func refresh() async -> Bool {
-        let (number, isLoaded) = state.withLock { state in
-            defer { state.nextWaiting += 1 }
-            return (state.nextWaiting, state.isLoaded)
-        }
-        let patience = isLoaded ? settings.nearbyPatience : settings.nearbyPatienceWithNothing
-        var timer: Task<Void, Never>?
-        await withCheckedContinuation { continuation in
-            let (isOver, mustAsk) = state.withLock { state in
-                guard !state.isOver else { return (true, false) }
-                state.waiting[number] = continuation
-                defer { state.isAsked = true }
-                return (false, !state.isAsked)
-            }
-            guard !isOver else { return continuation.resume() }
-            if mustAsk { reader.yield(.question) }
-            // The timer starts when it can find the waiting caller, whatever ends its sleep.
-            timer = Task { await self.giveUp(number, after: patience) }
-        }
-        timer?.cancel()
+        let isLoaded = state.withLock(\.isLoaded)
+        await readings.next(within: isLoaded ? settings.nearby.patience : settings.nearby.patienceWithNothing)
         return state.withLock(\.isLoaded)
     }
 
@@ -136,12 +103,6 @@ package final class NearbyRooms: Sendable {
     /// not called.
     package func refresh(_ done: @escaping @Sendable (Bool) -> Void) -> Bool {
         jobs.start { done(await self.refresh()) }
-    }
-
-    private func giveUp(_ number: Int, after time: TimeAmount) async {
-        await clock.sleep(for: time)
-        let continuation = state.withLock { $0.waiting.removeValue(forKey: number) }
-        continuation?.resume()
     }
 
     /// Starts a watch of the rooms near a point, and returns the current ones; no change is missed in between.
@@ -156,14 +117,9 @@ package final class NearbyRooms: Sendable {
     ) -> (watch: WatchID, rooms: [RoomSummary]) {
         let (id, found) = state.withLock { state in
             let delivered = NearbyClient.Delivery(to: client)
-            let id = WatchID(number: state.nextWatch, delivered: delivered)
-            state.nextWatch += 1
-            var watch = NearbyWatch(query, sub: sub, delivered) { deliver(id, $0) }
-            let found = state.find(query)
-            delivered.sent(watch.show(found).size)
-            state.watches[id.number] = watch
-            state.reaches.insert(watch.reach, as: id.number)
-            return (id, found)
+            let id = WatchID(number: state.table.nextNumber(), delivered: delivered)
+            let watch = NearbyWatch(query, sub: sub, delivered) { deliver(id, $0) }
+            return (id, state.table.begin(watch, as: id.number))
         }
         return (id, summaries(of: found))
     }
@@ -175,19 +131,15 @@ package final class NearbyRooms: Sendable {
 
     /// Ends a watch; one more message may still arrive.
     package func unwatch(_ watch: WatchID) {
-        state.withLock { state in
-            guard let ended = state.watches.removeValue(forKey: watch.number) else { return }
-            state.reaches.remove(ended.reach, of: watch.number)
-            state.due[watch.number] = nil
-            ended.delivered.taken()
-        }
+        state.withLock { $0.table.end(watch.number) }
     }
 
     /// The directory's size and age, for monitoring.
     package var standing: Standing {
         state.withLock { state in
             Standing(
-                rooms: state.rooms.count, watches: state.watches.count, searchesForWatches: state.searches,
+                rooms: state.table.roomCount, watches: state.table.watchCount,
+                searchesForWatches: state.table.searches,
                 secondsSinceReading: max(0, clock.milliseconds - state.lastRead) / 1_000)
         }
     }
@@ -206,110 +158,49 @@ package final class NearbyRooms: Sendable {
 
     /// Keeps the rooms up to date with the log, and tells watches, until cancellation; call once.
     func run() async {
-        var progress = Progress()
+        var reader = DirectoryReader(store: store, logger: logger)
         await withDiscardingTaskGroup { group in
-            reader.yield(.interval)
-            for await cause in causes {
-                let asked = state.withLock { state in
-                    state.isAsked = false
-                    return Array(state.waiting.keys)
+            readings.intervalPassed()
+            for await cause in readings.causes {
+                let callers = readings.begin()
+                if let news = await reader.catchUp() {
+                    take(news)
+                    state.withLock { state in
+                        state.isLoaded = true
+                        state.lastRead = clock.milliseconds
+                    }
                 }
-                await catchUp(&progress)
-                // Some callers may have given up in the meantime.
-                let waiting = state.withLock { state in asked.compactMap { state.waiting.removeValue(forKey: $0) } }
-                for continuation in waiting { continuation.resume() }
+                readings.end(callers)
                 guard cause == .interval else { continue }
-                await compareNowAndThen(&progress)
+                await reader.compareNowAndThen({ state.withLock(\.table.ids) }, take)
                 // Watches are told while the next readings continue, so that searches do not wait for them.
                 group.addTask {
                     await self.tell()
-                    await self.clock.sleep(for: self.settings.nearbyInterval)
-                    self.reader.yield(.interval)
+                    await self.clock.sleep(for: self.settings.nearby.interval)
+                    self.readings.intervalPassed()
                 }
             }
             group.cancelAll()
         }
-        let waiting = state.withLock { state in
-            state.isOver = true
-            return state.takeWaiting()
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    /// Reads the changes; if the log is out of reach, the next call asks for the same.
-    private func catchUp(_ progress: inout Progress) async {
-        do throws(StorageFault) {
-            let changes = try await store.directoryChanges(since: progress.mark)
-            if let records = changes.records {
-                apply(records.map { ($0.stream, PlacedRoom($0)) })
-            } else {
-                try await readAll()
-            }
-            progress.mark = changes.mark
-            state.withLock { $0.lastRead = clock.milliseconds }
-            if progress.isOutOfReach { logger.notice("The rooms nearby are read again") }
-            progress.isOutOfReach = false
-        } catch {
-            if !progress.isOutOfReach {
-                logger.warning(
-                    "The rooms nearby cannot be read: searches show their last state", metadata: ["fault": "\(error)"])
-            }
-            progress.isOutOfReach = true
-        }
-    }
-
-    /// Reads every room; known rooms that are not among them are gone.
-    private func readAll() async throws(StorageFault) {
-        var found: [UUID: PlacedRoom] = [:]
-        var before: UUID?
-        while true {
-            let page = try await store.openPublicStreams(matching: nil, before: before, limit: Self.pageSize)
-            for record in page { found[record.stream] = PlacedRoom(record) }
-            guard page.count == Self.pageSize, let last = page.last else { break }
-            before = last.stream
-        }
-        let gone = state.withLock { $0.rooms.keys.filter { found[$0] == nil } }
-        apply(found.map { ($0.key, $0.value) } + gone.map { ($0, nil) })
-        state.withLock { $0.isLoaded = true }
-    }
-
-    /// Compares some rooms with the log once in several intervals; a failed comparison is repeated the next time.
-    private func compareNowAndThen(_ progress: inout Progress) async {
-        progress.intervals += 1
-        let isTime = progress.intervals.isMultiple(of: Self.intervalsBetweenComparisons)
-        guard isTime, !progress.isOutOfReach else { return }
-        do throws(StorageFault) {
-            try await compare(&progress)
-        } catch {
-            logger.warning("Rooms nearby cannot be compared with the log", metadata: ["fault": "\(error)"])
-        }
-    }
-
-    /// Compares the rooms that were not compared for longest with the log, and reads a page of its listing.
-    ///
-    /// This also finds changes that were written without a mark, by an older program or by hand.
-    private func compare(_ progress: inout Progress) async throws(StorageFault) {
-        let listed = try await store.openPublicStreams(
-            matching: nil, before: progress.listedBefore, limit: Self.pageSize)
-        apply(listed.map { ($0.stream, PlacedRoom($0)) })
-        progress.listedBefore = listed.count == Self.pageSize ? listed.last?.stream : nil
-        if progress.uncompared.isEmpty { progress.uncompared = state.withLock { Array($0.rooms.keys) } }
-        let page = progress.uncompared.suffix(Self.pageSize)
-        guard !page.isEmpty else { return }
-        var found: [UUID: PlacedRoom] = [:]
-        for record in try await store.directory(of: Array(page)) { found[record.stream] = PlacedRoom(record) }
-        apply(page.map { ($0, found[$0]) })
-        progress.uncompared.removeLast(page.count)
+        readings.close()
     }
 
     /// Stores the current entries of rooms, and notes the watches concerned.
-    private func apply(_ rooms: [(id: UUID, room: PlacedRoom?)]) {
+    private func take(_ news: DirectoryReader.News) {
+        let rooms: [(id: UUID, room: PlacedRoom?)]
+        switch news {
+        case .changed(let changed): rooms = changed
+        case .all(let found):
+            // The other rooms are gone.
+            let gone = state.withLock(\.table.ids).filter { found[$0] == nil }
+            rooms = found.map { ($0.key, $0.value) } + gone.map { ($0, nil) }
+        }
         var left = rooms[...]
         while !left.isEmpty {
             state.withLock { state in
                 var work = 0
                 while work < Self.workAtOnce, let (id, room) = left.popFirst() {
-                    work += 16 + state.set(id, to: room)
+                    work += 16 + state.table.set(id, to: room)
                 }
             }
         }
@@ -317,12 +208,9 @@ package final class NearbyRooms: Sendable {
 
     /// Tells the watches that changes concern, those that have waited longest first.
     private func tell() async {
-        let due = state.withLock { state in
-            state.rounds += 1
-            return Array(state.due)
-        }
-        for part in due.sorted(by: { $0.value < $1.value }).parts(of: Self.watchesAtOnce) {
-            let told = state.withLock { state in part.compactMap { state.change(for: $0.key) } }
+        let due = state.withLock { $0.table.takeRound() }
+        for part in due.sorted(by: { $0.since < $1.since }).parts(of: Self.watchesAtOnce) {
+            let told = state.withLock { state in part.compactMap { state.table.change(for: $0.watch) } }
             for (watch, change) in told { watch.deliver(message(of: change, for: watch)) }
             await Task.yield()
         }

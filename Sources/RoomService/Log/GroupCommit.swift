@@ -61,13 +61,13 @@ final class GroupCommit: Sendable {
 
     private let store: any EventStore
     private let health: LogHealth
-    private let metrics: RoomMetrics
+    private let metrics: LogMetrics
     private let logger: Logger
-    /// The loop of the timers.
+    /// The loop of the timers, whose time is measured.
     private let loop: any EventLoop
     private let state = Mutex(State())
 
-    init(store: any EventStore, health: LogHealth, loop: any EventLoop, metrics: RoomMetrics, logger: Logger) {
+    init(store: any EventStore, health: LogHealth, loop: any EventLoop, metrics: LogMetrics, logger: Logger) {
         self.store = store
         self.health = health
         self.loop = loop
@@ -248,9 +248,9 @@ final class GroupCommit: Sendable {
     }
 
     private func append(_ batch: [Entry]) async throws(StorageFault) -> [AppendOutcome] {
-        let start = NIODeadline.now()
+        let start = loop.now
         let appends = batch.map(\.append)
-        defer { metrics.appended(appends, in: .now() - start) }
+        defer { metrics.appended(appends, in: loop.now - start) }
         do throws(StorageFault) {
             let outcomes = try await store.append(appends)
             health.wrote()

@@ -21,16 +21,16 @@ final class LogShares: Sendable {
     private let ofParticipant: BucketTable<Participant>
     private let ofSession: BucketTable<SessionID>
     private let ofNetwork: BucketTable<UInt64>
-    private let metrics: RoomMetrics
+    private let metrics: LogMetrics
 
     /// Makes the shares that the settings name; refusals are counted in `metrics`.
-    init(_ settings: RoomHostSettings, metrics: RoomMetrics) {
+    init(_ settings: RoomHostSettings, metrics: LogMetrics) {
         func table<Key>(_ perMinute: Int) -> BucketTable<Key> {
             BucketTable(perMinute > 0 ? Allowance(perMinute: perMinute) : nil)
         }
-        ofParticipant = table(settings.maximumEventsPerRoom)
-        ofSession = table(settings.maximumEventsPerSession)
-        ofNetwork = table(settings.maximumEventsPerAddress)
+        ofParticipant = table(settings.shares.maximumEventsPerRoom)
+        ofSession = table(settings.shares.maximumEventsPerSession)
+        ofNetwork = table(settings.shares.maximumEventsPerAddress)
         self.metrics = metrics
     }
 
@@ -72,8 +72,8 @@ final class LogShares: Sendable {
         }
     }
 
-    private func refusal(_ share: RoomMetrics.LogShare, _ wait: Int) -> RoomRefusal {
-        metrics.logShareUsedUp(share)
+    private func refusal(_ share: LogMetrics.Share, _ wait: Int) -> RoomRefusal {
+        metrics.shareUsedUp(share)
         let text =
             switch share {
             case .room: "this session writes too much to this room"

@@ -23,8 +23,7 @@ struct DeckTable {
     private var elsewhere: [String: [RoomID: DeckClaim]] = [:]
     /// The servers with a claim in a room.
     private var nodes: [RoomID: Set<String>] = [:]
-    /// Lists of which some parts have arrived.
-    private var arriving: [String: (parts: Int, claims: [DeckClaim])] = [:]
+    private var lists: [String: ArrivingList<DeckClaim>] = [:]
     private var sums: [String: Int64] = [:]
     /// The checksum of the claims here.
     private(set) var sum: Int64 = 0
@@ -83,15 +82,8 @@ struct DeckTable {
 
     /// Handles a part of another server's list; returns the rooms that it concerns, with the last part.
     mutating func take(_ part: Int, isLast: Bool, _ claims: [DeckClaim], of node: String) -> Set<RoomID> {
-        var list = part == 0 ? (parts: 0, claims: []) : arriving[node]
-        arriving[node] = nil
-        guard list?.parts == part else { return [] }
-        list?.parts += 1
-        list?.claims += claims
-        guard isLast, let whole = list?.claims else {
-            arriving[node] = list
-            return []
-        }
+        guard let whole = lists[node, default: ArrivingList()].take(part, isLast: isLast, claims) else { return [] }
+        lists[node] = nil
         let known = Set(whole.map(\.room))
         let gone = (elsewhere[node] ?? [:]).values.filter { !known.contains($0.room) }
         return apply(gone.map { DeckClaim(room: $0.room, member: nil, at: $0.at) } + whole, of: node)
@@ -99,7 +91,7 @@ struct DeckTable {
 
     /// Forgets the claims at another server; returns their rooms.
     mutating func remove(_ node: String) -> Set<RoomID> {
-        arriving[node] = nil
+        lists[node] = nil
         let claims = (elsewhere[node] ?? [:]).values
         return apply(claims.map { DeckClaim(room: $0.room, member: nil, at: $0.at) }, of: node)
     }

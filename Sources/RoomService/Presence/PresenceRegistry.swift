@@ -15,7 +15,7 @@ final class PresenceRegistry: Sendable {
 
     private let bus: ClusterBus?
     private let loop: any EventLoop
-    private let metrics: RoomMetrics
+    private let metrics: BusMetrics
     private let state: Mutex<State>
     /// The uptime in nanoseconds since which notices of other servers arrive; 0 while they do not.
     private let hearingSince = Atomic<UInt64>(0)
@@ -26,18 +26,18 @@ final class PresenceRegistry: Sendable {
     private let startedAt: NIODeadline
 
     /// Makes the registry of a process; `bus` is nil if there are no other servers.
-    init(bus: ClusterBus?, settings: RoomHostSettings, loop: any EventLoop, metrics: RoomMetrics) {
+    init(bus: ClusterBus?, settings: RoomHostSettings, loop: any EventLoop, metrics: BusMetrics) {
         self.bus = bus
         isShared = settings.logIsShared
-        beat = settings.presenceBeat
-        grace = settings.presenceGrace
+        beat = settings.presence.beat
+        grace = settings.presence.grace
         startedAt = loop.now
         self.loop = loop
         self.metrics = metrics
         let table = PresenceTable(
-            node: bus?.node ?? "", isShared: bus != nil, beatInterval: settings.presenceBeat,
-            lease: settings.presenceLease,
-            grace: settings.presenceGrace, at: loop.now)
+            node: bus?.node ?? "", isShared: bus != nil, beatInterval: settings.presence.beat,
+            lease: settings.presence.lease,
+            grace: settings.presence.grace, at: loop.now)
         state = Mutex(State(table: table))
     }
 

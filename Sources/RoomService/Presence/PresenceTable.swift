@@ -27,50 +27,6 @@ struct PresenceTable {
         var expired = 0
     }
 
-    /// One room; rooms in which nobody is online anywhere are not stored.
-    private struct Room {
-        var here: Set<MemberID> = []
-        var elsewhere: [String: Set<MemberID>] = [:]
-        /// The number of members online, counted by the room itself while it is in memory here.
-        var counted: Int?
-        /// The number of members online by the servers' reports; nil until it is needed.
-        var told: Int?
-
-        var isEmpty: Bool { here.isEmpty && elsewhere.isEmpty && counted ?? 0 == 0 }
-
-        func isElsewhere(_ member: MemberID) -> Bool { elsewhere.values.contains { $0.contains(member) } }
-
-        mutating func count() -> Int {
-            if let count = counted ?? told { return count }
-            let count = elsewhere.values.reduce(here) { $0.union($1) }.count
-            told = count
-            return count
-        }
-    }
-
-    /// Another server.
-    private struct Peer {
-        var leaseEnd: NIODeadline
-        /// Whether it has said that it stops.
-        var hasStopped = false
-        var rooms: Set<RoomID> = []
-        /// The checksum of all its members.
-        var sum: Int64 = 0
-        /// The time before which its list is not requested again.
-        var askedUntil = NIODeadline.uptimeNanoseconds(0)
-        /// A list of which some parts have arrived.
-        var arriving: (parts: Int, rooms: [RoomID: Set<MemberID>])?
-    }
-
-    /// The most members in one notice; a room counts as eight.
-    ///
-    /// A member takes at most 20 bytes, mostly six, so a notice stays well below the limit of a message.
-    static let noticeSize = 16_000
-    /// The time for which a requested list is waited for.
-    private static let askInterval = TimeAmount.seconds(2)
-
-    /// Whether there may be other servers.
-    private let isShared: Bool
     /// The interval of this server's beats.
     private let beatInterval: TimeAmount
     /// The time for which a server without beats counts.
@@ -80,21 +36,20 @@ struct PresenceTable {
 
     /// The claims to be the deck of each room.
     var decks: DeckTable
-    private var rooms: [RoomID: Room] = [:]
-    private var peers: [String: Peer] = [:]
-    private var sum: Int64 = 0
-    /// Changes here that have not been told.
-    private var untold: [RoomID: [MemberID: Bool]] = [:]
+    /// The rooms in which anybody is online anywhere.
+    private var rooms: [RoomID: OnlineRoom] = [:]
+    private var peers: [String: PresencePeer] = [:]
+    private var report: PresenceReport
     private var nextBeat: NIODeadline
     private var lastTick: NIODeadline
 
-    /// Makes the empty table of a server that starts.
+    /// Makes the empty table of a server that starts; `isShared` tells whether there may be other servers.
     init(
         node: String = "", isShared: Bool, beatInterval: TimeAmount, lease: TimeAmount, grace: TimeAmount,
         at now: NIODeadline
     ) {
         decks = DeckTable(node: node)
-        self.isShared = isShared
+        report = PresenceReport(isTold: isShared)
         self.beatInterval = beatInterval
         self.lease = lease
         self.grace = grace
@@ -105,27 +60,18 @@ struct PresenceTable {
     /// The number of other servers that are known.
     var peerCount: Int { peers.values.count { !$0.hasStopped } }
     /// Whether there are changes here that have not been told.
-    var hasUntold: Bool { !untold.isEmpty }
+    var hasUntold: Bool { report.hasUntold }
 
     // MARK: Here
 
     /// Records which of these members of a room are online here, and returns which of them are online elsewhere.
     mutating func set(_ members: [MemberID: Bool], in room: RoomID) -> Set<MemberID> {
         // Removed for the change, so that its sets are changed in place.
-        var known = rooms.removeValue(forKey: room) ?? Room()
+        var known = rooms.removeValue(forKey: room) ?? OnlineRoom()
         var elsewhere: Set<MemberID> = []
         for (member, isHere) in members {
             if known.isElsewhere(member) { elsewhere.insert(member) }
-            guard known.here.contains(member) != isHere else { continue }
-            if isHere {
-                known.here.insert(member)
-                sum &+= OnlineMembers.sum(member, in: room)
-            } else {
-                known.here.remove(member)
-                sum &-= OnlineMembers.sum(member, in: room)
-            }
-            known.told = nil
-            if isShared { untold[room, default: [:]][member] = isHere }
+            if known.set(member, isHere: isHere) { report.moved(member, isHere: isHere, in: room) }
         }
         if !known.isEmpty { rooms[room] = known }
         return elsewhere
@@ -133,22 +79,18 @@ struct PresenceTable {
 
     /// Records the number of members online in a room that is in memory here; nil when it leaves memory.
     mutating func setCount(_ count: Int?, of room: RoomID) {
-        var known = rooms.removeValue(forKey: room) ?? Room()
-        known.counted = count
+        var known = rooms.removeValue(forKey: room) ?? OnlineRoom()
+        known.setCount(count)
         if !known.isEmpty { rooms[room] = known }
     }
 
     // MARK: Questions
 
     /// The members of a room that are online elsewhere.
-    func elsewhere(in room: RoomID) -> Set<MemberID> {
-        rooms[room]?.elsewhere.values.reduce([]) { $0.union($1) } ?? []
-    }
+    func elsewhere(in room: RoomID) -> Set<MemberID> { rooms[room]?.membersElsewhere ?? [] }
 
     /// The other servers at which a member is online.
-    func servers(of member: MemberID, in room: RoomID) -> [String] {
-        rooms[room]?.elsewhere.filter { $0.value.contains(member) }.map(\.key) ?? []
-    }
+    func servers(of member: MemberID, in room: RoomID) -> [String] { rooms[room]?.servers(of: member) ?? [] }
 
     /// The number of members online in a room.
     mutating func count(of room: RoomID) -> Int { rooms[room]?.count() ?? 0 }
@@ -166,46 +108,16 @@ struct PresenceTable {
     // MARK: Telling
 
     /// The checksum of all that the other servers are told.
-    private var toldSum: Int64 { sum &+ decks.sum }
+    private var toldSum: Int64 { report.sum &+ decks.sum }
 
     /// Takes the changes here, as notices for all other servers.
     mutating func takeChanges() -> [Effects.Telling] {
-        defer { untold = [:] }
-        var notices: [Effects.Telling] = []
-        var (changes, size): ([MemberChanges], Int) = ([], 0)
-        func flush() {
-            guard !changes.isEmpty else { return }
-            notices.append(Effects.Telling(notice: .presenceChanged(changes), recipient: nil))
-            (changes, size) = ([], 0)
-        }
-        for (room, members) in untold {
-            for part in Array(members).parts(of: Self.noticeSize) {
-                if size + part.count > Self.noticeSize { flush() }
-                changes.append(
-                    MemberChanges(
-                        room: room, on: part.filter(\.value).map(\.key), off: part.filter { !$0.value }.map(\.key)))
-                size += part.count + 8
-            }
-        }
-        flush()
-        return notices
+        report.takeChanges().map { Effects.Telling(notice: $0, recipient: nil) }
     }
 
-    /// The members online here, in parts.
+    /// The members and the decks here, in parts.
     private func list() -> [NodeNotice] {
-        var parts: [[OnlineMembers]] = [[]]
-        var size = 0
-        for (room, known) in rooms where !known.here.isEmpty {
-            for part in Array(known.here).parts(of: Self.noticeSize) {
-                if size + part.count > Self.noticeSize {
-                    parts.append([])
-                    size = 0
-                }
-                parts[parts.count - 1].append(OnlineMembers(room: room, members: Array(part)))
-                size += part.count + 8
-            }
-        }
-        return parts.enumerated().map { .presenceList(part: $0, isLast: $0 == parts.count - 1, $1) }
+        PresenceReport.list(of: rooms.compactMapValues { $0.here.isEmpty ? nil : $0.here }) + decks.list()
     }
 
     /// Returns the notices of a server that can be heard now: that it is alive, and that it asks for the lists of
@@ -228,9 +140,9 @@ struct PresenceTable {
         lastTick = now
         // A process that did not run, or did not look, cannot conclude that the others were silent.
         if pause > beatInterval {
-            for (node, peer) in peers where !peer.hasStopped { peers[node]?.leaseEnd = now + lease }
+            for node in peers.keys { peers[node]?.extend(until: now + lease) }
         }
-        for (node, peer) in peers where peer.leaseEnd <= now {
+        for (node, peer) in peers where peer.hasExpired(at: now) {
             if !peer.hasStopped { effects.expired += 1 }
             remove(node, &effects)
         }
@@ -258,7 +170,7 @@ struct PresenceTable {
         case .presenceWanted:
             _ = renew(node, at: now)
             effects.tellings = takeChanges()
-            effects.tellings += (list() + decks.list()).map { Effects.Telling(notice: $0, recipient: node) }
+            effects.tellings += list().map { Effects.Telling(notice: $0, recipient: node) }
             effects.tellings.append(Effects.Telling(notice: .presenceBeat(sum: toldSum), recipient: node))
         case .presenceEnded:
             stopped(node, at: now, &effects)
@@ -278,33 +190,29 @@ struct PresenceTable {
     /// Records that a server is alive; returns whether it was known.
     private mutating func renew(_ node: String, at now: NIODeadline) -> Bool {
         guard peers[node] != nil else {
-            peers[node] = Peer(leaseEnd: now + lease)
+            peers[node] = PresencePeer(leaseEnd: now + lease)
             return false
         }
-        peers[node]?.leaseEnd = now + lease
-        peers[node]?.hasStopped = false
+        peers[node]?.renew(until: now + lease)
         return true
     }
 
     /// Records that a server has stopped, and that its clients are on their way to others.
     private mutating func stopped(_ node: String, at now: NIODeadline, _ effects: inout Effects) {
-        guard let peer = peers[node] else { return }
-        peers[node]?.hasStopped = true
+        guard peers[node] != nil else { return }
+        peers[node]?.stop(countingUntil: now + grace)
         // A claim belongs to a connection, and the server has none any more.
         effects.decks.formUnion(decks.remove(node))
-        peers[node]?.leaseEnd = min(peer.leaseEnd, now + grace)
         if grace == .zero { remove(node, &effects) }
     }
 
     private mutating func ask(_ node: String, at now: NIODeadline, _ effects: inout Effects) {
-        guard let peer = peers[node], peer.askedUntil <= now else { return }
-        peers[node]?.askedUntil = now + Self.askInterval
-        peers[node]?.arriving = nil
+        guard peers[node]?.asks(at: now) == true else { return }
         effects.tellings.append(Effects.Telling(notice: .presenceWanted, recipient: node))
     }
 
     private mutating func apply(_ change: MemberChanges, of node: String, _ effects: inout Effects) {
-        var known = rooms.removeValue(forKey: change.room) ?? Room()
+        var known = rooms.removeValue(forKey: change.room) ?? OnlineRoom()
         for member in change.on { set(member, isOnline: true, in: change.room, &known, of: node, &effects) }
         for member in change.off { set(member, isOnline: false, in: change.room, &known, of: node, &effects) }
         putBack(known, change.room, of: node)
@@ -313,20 +221,10 @@ struct PresenceTable {
     private mutating func take(
         _ part: Int, isLast: Bool, _ rooms: [OnlineMembers], of node: String, _ effects: inout Effects
     ) {
-        var arriving = part == 0 ? (0, [:]) : peers[node]?.arriving
-        peers[node]?.arriving = nil
-        guard arriving?.parts == part else { return }
-        arriving?.parts += 1
-        for online in rooms { arriving?.rooms[online.room, default: []].formUnion(online.members) }
-        guard isLast else {
-            peers[node]?.arriving = arriving
-            return
-        }
-        let members = arriving?.rooms ?? [:]
+        guard let members = peers[node]?.take(part, isLast: isLast, rooms) else { return }
         for room in (peers[node]?.rooms ?? []).union(members.keys) {
             replace(by: members[room] ?? [], in: room, of: node, &effects)
         }
-        peers[node]?.askedUntil = .uptimeNanoseconds(0)
     }
 
     private mutating func remove(_ node: String, _ effects: inout Effects) {
@@ -338,36 +236,24 @@ struct PresenceTable {
     private mutating func replace(
         by members: Set<MemberID>, in room: RoomID, of node: String, _ effects: inout Effects
     ) {
-        var known = rooms.removeValue(forKey: room) ?? Room()
-        for member in members.symmetricDifference(known.elsewhere[node] ?? []) {
+        var known = rooms.removeValue(forKey: room) ?? OnlineRoom()
+        for member in members.symmetricDifference(known.members(at: node)) {
             set(member, isOnline: members.contains(member), in: room, &known, of: node, &effects)
         }
         putBack(known, room, of: node)
     }
 
     private mutating func set(
-        _ member: MemberID, isOnline: Bool, in room: RoomID, _ known: inout Room, of node: String,
+        _ member: MemberID, isOnline: Bool, in room: RoomID, _ known: inout OnlineRoom, of node: String,
         _ effects: inout Effects
     ) {
-        if isOnline {
-            guard known.elsewhere[node, default: []].insert(member).inserted else { return }
-            peers[node]?.sum &+= OnlineMembers.sum(member, in: room)
-        } else {
-            guard known.elsewhere[node]?.remove(member) != nil else { return }
-            peers[node]?.sum &-= OnlineMembers.sum(member, in: room)
-        }
-        known.told = nil
+        guard known.set(member, isOnline: isOnline, at: node) else { return }
+        peers[node]?.moved(member, isOnline: isOnline, in: room)
         effects.moved[room, default: []].insert(member)
     }
 
-    private mutating func putBack(_ room: Room, _ id: RoomID, of node: String) {
-        var room = room
-        if room.elsewhere[node]?.isEmpty ?? true {
-            room.elsewhere[node] = nil
-            peers[node]?.rooms.remove(id)
-        } else {
-            peers[node]?.rooms.insert(id)
-        }
+    private mutating func putBack(_ room: OnlineRoom, _ id: RoomID, of node: String) {
+        peers[node]?.holds(id, !room.members(at: node).isEmpty)
         if !room.isEmpty { rooms[id] = room }
     }
 }

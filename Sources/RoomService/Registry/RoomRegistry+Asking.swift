@@ -25,10 +25,11 @@ extension RoomRegistry {
     /// Requests from one event loop to one room keep their order.
     package func submit(_ request: CommandRequest, to room: RoomID) {
         var request = request
-        let (start, metrics) = (NIODeadline.now(), dependencies.metrics)
+        let (loop, metrics) = (table(of: room).loop, dependencies.metrics)
+        let start = loop.now
         let (kind, reply) = (request.command.kind, request.reply)
         request.reply = { outcome in
-            metrics.answered(kind, outcome, after: .now() - start)
+            metrics.answered(kind, outcome, after: loop.now - start)
             reply(outcome)
         }
         visit(room) { [request] result in
@@ -86,8 +87,8 @@ extension RoomRegistry {
         visit(room) { result in
             switch result {
             case .success(let room): room.assumeIsolated { $0.subscribe(request) }
-            case .failure(.noSuchRoom): request.feed.subscriptionRefused(request, because: .noSuchRoom)
-            case .failure: request.feed.subscriptionRefused(request, because: .unavailable)
+            case .failure(.noSuchRoom): request.feed.tell(.refused(RefusedSubscription(request, .noSuchRoom)))
+            case .failure: request.feed.tell(.refused(RefusedSubscription(request, .unavailable)))
             }
         }
     }
@@ -106,7 +107,7 @@ extension RoomRegistry {
     package func react(
         _ emoji: String, in room: RoomID, by session: SessionID, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
     ) {
-        withMember(of: room, reply) { $0.react(emoji, by: session, reply) }
+        perform(.reaction(emoji), in: room, by: session, reply)
     }
 
     /// Sends a signal to all connections of a member that follow the room, on any server; `reply` is called once, on
@@ -117,7 +118,7 @@ extension RoomRegistry {
         _ data: RelayedJSON, to recipient: MemberID, in room: RoomID, by session: SessionID,
         _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
     ) {
-        withMember(of: room, reply) { $0.signal(data, to: recipient, by: session, reply) }
+        perform(.signal(data, to: recipient), in: room, by: session, reply)
     }
 
     /// Makes a connection the deck of a room that it follows, or ends that; `reply` is called once, on any thread.
@@ -125,16 +126,23 @@ extension RoomRegistry {
         _ isOn: Bool, in room: RoomID, by session: SessionID, on connection: ConnectionID,
         _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
     ) {
-        withMember(of: room, reply) { $0.claimDeck(isOn, by: session, on: connection, reply) }
+        perform(.claimDeck(isOn, on: connection), in: room, by: session, reply)
     }
 
-    private func withMember(
-        of room: RoomID, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void,
-        _ body: @escaping @Sendable (isolated LiveRoom) -> Void
+    private func perform(
+        _ request: EphemeralRequest, in room: RoomID, by session: SessionID,
+        _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
     ) {
+        let metrics = dependencies.metrics
         visit(room) { result in
             switch result {
-            case .success(let room): room.assumeIsolated { body($0) }
+            case .success(let room):
+                room.assumeIsolated { room in
+                    room.perform(request, by: session) { outcome in
+                        metrics.answered(request.kind, outcome.kind)
+                        reply(outcome)
+                    }
+                }
             case .failure(let failure): reply(.failed(failure))
             }
         }

@@ -23,7 +23,7 @@ extension LiveRoom {
     fileprivate func pool(for session: SessionID) throws(RoomFailure) -> (Position, PoolView) {
         guard !isForgotten else { throw .noSuchRoom }
         if let refusal = refusal(of: session) { throw .refused(refusal) }
-        lastUse = loop.now
+        noteUse()
         return (position, confirmed.pool)
     }
 }

@@ -80,11 +80,7 @@ package actor RoomTable {
             let room = LiveRoom(decoded, turns: turns, dependencies: dependencies)
             places[id] = .live(room)
             // In this turn of the loop, because the room is told of later changes itself.
-            room.assumeIsolated { room in
-                room.reviewPresence(of: room.dependencies.presence.elsewhere(in: id))
-                room.readDeck()
-                room.reviewOwner()
-            }
+            room.assumeIsolated { $0.beginFollowing() }
             codes.set(decoded.state.code, of: id)
             for visit in visits { visit(.success(room)) }
         case .failure(let failure):
@@ -96,16 +92,11 @@ package actor RoomTable {
     /// Removes idle rooms from memory, with a snapshot of their state.
     func evictIdle() {
         for case .live(let room) in places.values {
-            let code: RoomCode? = room.assumeIsolated { room in
-                guard room.mayBeEvicted(idle: room.dependencies.settings.evictAfter) else { return nil }
-                room.saveSnapshot()
-                room.stopOwnerAlarm()
-                return room.confirmed.code
-            }
-            guard let code else { continue }
+            let idle = dependencies.settings.evictAfter
+            guard room.assumeIsolated({ $0.leaveMemory(idle: idle) }) else { continue }
             places[room.id] = nil
             dependencies.presence.setCount(nil, of: room.id)
-            codes.remove(code, of: room.id)
+            codes.remove(room.assumeIsolated { $0.confirmed.code }, of: room.id)
             dependencies.metrics.roomEvicted()
         }
     }

@@ -11,8 +11,7 @@ struct Dependencies: Sendable {
     var clock: ServerClock
     var presence: PresenceRegistry
     var shares: LogShares
-    var signalShares: SignalShares
-    var signalBacklog: SignalBacklog
+    var signals: SignalRelay
     var bus: ClusterBus?
     var settings: RoomHostSettings
     var metrics: RoomMetrics

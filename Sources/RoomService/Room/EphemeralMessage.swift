@@ -1,7 +1,7 @@
 package import RoomDomain
 
 /// An encoded message that is shown to everybody who follows a room and never logged.
-package struct EphemeralMessage: Sendable {
+package struct EphemeralMessage: Equatable, Sendable {
     /// The kinds of ephemeral messages.
     package enum Kind: Sendable {
         /// A change of presence; a client that misses one no longer knows who is online.

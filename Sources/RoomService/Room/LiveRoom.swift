@@ -1,14 +1,12 @@
 import EventStorage
-import FoundationEssentials
-import Logging
 package import NIOCore
 package import RoomDomain
-import RoomWire
+package import RoomWire
 
 /// A room in memory: the only writer of its log in this process, bound to one event loop.
 ///
-/// What it decides and when that is shown is up to a machine, ``RoomWriter``; this is its way to the store, to the other
-/// servers and to everybody who follows.
+/// It decides nothing by itself: it takes the steps of its parts, on its event loop and in their order, and brings them
+/// what comes back from the log, the other servers and the clock.
 package actor LiveRoom {
     package nonisolated let id: RoomID
     package nonisolated let loop: any EventLoop
@@ -18,88 +16,284 @@ package actor LiveRoom {
         unsafe executor.asUnownedSerialExecutor()
     }
 
-    let dependencies: Dependencies
+    private let dependencies: Dependencies
     /// The loop's work that is done in turns.
-    let turns: LoopTurns
-    var writer: RoomWriter
-    /// The machine's steps that are not taken yet.
-    var steps: CircularBuffer<RoomWriter.Step> = []
-    var isStepping = false
-    /// Commands that the machine has and that are not answered.
-    var requests: [RoomWriter.RequestID: CommandRequest] = [:]
-    /// Callbacks that wait for the log's head.
-    var verifications: [RoomWriter.VerificationID: @Sendable () -> Void] = [:]
-    private var lastNumber = 0
-    /// The queue of the appends that were handed over; nil if there are none.
-    var appendQueue: AppendQueue?
-    /// The time since which appends follow each other without a gap.
-    var busySince = NIODeadline.uptimeNanoseconds(0)
-    /// Commands that wait for the room's turn on its loop: long ones, and all that arrived after them.
-    var queuedCommands: CircularBuffer<CommandRequest> = []
-
-    var audience = RoomAudience()
-    var presence = RoomPresence()
-    var grace = PresenceGrace()
-    /// The times when offline members were last online, as far as this server has seen.
-    var lastSeen: [MemberID: Timestamp] = [:]
-    /// Whether the end of a grace period is scheduled.
-    var graceIsScheduled = false
-    /// Whether a count of votes to skip is scheduled.
-    var skipCountIsScheduled = false
-    /// Whether a message about presence is scheduled.
-    var presenceIsScheduled = false
-    var reactionLimit = ReactionLimit()
-    var deck = RoomDeck()
-    var ownerWatch = OwnerWatch()
-    /// The next look at the owner.
-    var ownerAlarm: (at: NIODeadline, task: Scheduled<Void>)?
-    /// The newest durable events, so that resuming after a short absence needs no read.
-    var recent: RecentEvents
-    /// `State` as JSON, if it was encoded at the position of `confirmed`.
-    var encodedState: SharedState?
-    var encoding = StateEncoding()
-    var snapshotSeq: Int
-    var isSavingSnapshot = false
+    private let turns: LoopTurns
+    /// What is decided, and when it is shown.
+    private var writer: RoomWriter
+    private var steps = StepQueue<RoomWriter.Step>()
+    private var requests = PendingRequests()
+    private let decider: CommandDecider
+    private var appends = AppendsUnderWay()
+    private var following: RoomFollowing
+    private var alarms: LoopAlarms<RoomAlarm>
+    private var answers: RoomAnswers
+    private var snapshots: SnapshotKeeper
     /// The time of the last request to the room.
-    var lastUse: NIODeadline
+    private var lastUse: NIODeadline
 
     init(_ loaded: DecodedRoom, turns: LoopTurns, dependencies: Dependencies) {
+        let settings = dependencies.settings
         self.id = loaded.state.id
         self.turns = turns
         self.loop = turns.loop
         self.executor = loop.executor
         self.dependencies = dependencies
-        self.writer = RoomWriter(
-            loaded,
-            limits: RoomWriter.Limits(
-                waiting: dependencies.settings.waitingCommandsPerRoom, weight: dependencies.settings.gatheringBytes,
-                conflicts: dependencies.settings.conflictsInARow))
-        self.recent = loaded.recent
-        self.snapshotSeq = loaded.snapshotSeq
+        self.writer = RoomWriter(loaded, limits: RoomWriter.Limits(settings))
+        self.decider = CommandDecider(of: id, settings: settings, shares: dependencies.shares)
+        self.following = RoomFollowing(of: id, dependencies)
+        self.alarms = LoopAlarms(on: loop)
+        self.answers = RoomAnswers(recent: loaded.recent, dependencies)
+        self.snapshots = SnapshotKeeper(at: loaded.snapshotSeq, settings: settings)
         self.lastUse = loop.now
     }
 
-    /// A number that no other request to the machine has.
-    func nextNumber() -> Int {
-        lastNumber += 1
-        return lastNumber
-    }
-
     /// The durable state, which is all that anybody sees.
-    var confirmed: RoomState {
-        _read { yield writer.confirmed }
-    }
+    var confirmed: RoomState { _read { yield writer.confirmed } }
 
-    var epoch: String { writer.epoch }
+    /// The room's epoch and last durable event.
+    package var position: Position { Position(epoch: writer.epoch, seq: writer.confirmed.seq) }
 
     /// Whether the room's log no longer exists.
     var isForgotten: Bool { writer.condition == .forgotten }
 
-    /// Whether it may leave memory: it has no followers, nothing is under way, and it was not used for `idle`.
-    func mayBeEvicted(idle: TimeAmount) -> Bool {
-        !isFollowed && writer.isIdle && encoding.waiters.isEmpty && queuedCommands.isEmpty && lastUse + idle < loop.now
+    /// Whether it has followers, or members in their grace period.
+    var isFollowed: Bool { following.isFollowed }
+
+    /// The reason for which a session may not look at the room, which is a ban; nil if it may.
+    package func refusal(of session: SessionID) -> RoomRefusal? {
+        writer.confirmed.refusal(of: session, at: dependencies.clock.now)
     }
 
-    /// Whether it has followers, or members in their grace period.
-    var isFollowed: Bool { !audience.isEmpty || !grace.isEmpty }
+    /// Records a request, which keeps the room in memory for a while.
+    func noteUse() { lastUse = loop.now }
+
+    /// Prepares the room to leave memory, and returns whether it may: it has no followers, nothing is under way, and it
+    /// was not used for `idle`.
+    func leaveMemory(idle: TimeAmount) -> Bool {
+        let isIdle = !isFollowed && writer.isIdle && answers.isIdle && !requests.isQueued && lastUse + idle < loop.now
+        guard isIdle else { return false }
+        save(snapshots.begin(writer))
+        alarms.drop(.owner)
+        return true
+    }
+
+    // MARK: Commands
+
+    /// Decides a command, and answers it when the log has confirmed the answer.
+    ///
+    /// Refusals and commands that change nothing are confirmed as well: an answer never rests on a state that another
+    /// node has already changed, or that was never written.
+    package func submit(_ request: CommandRequest) {
+        noteUse()
+        switch requests.add(request) {
+        case .decide(let number): run(writer.submit(number))
+        case .askForTurns: turns.assumeIsolated { $0.add { self.assumeIsolated { $0.takeTurn() } } }
+        case .wait: break
+        case .refuse: request.reply(.failed(.unavailable))
+        }
+    }
+
+    /// Decides the next commands in line; returns whether there are others.
+    private func takeTurn() -> Bool {
+        var items = 0
+        while let number = requests.next(&items) { run(writer.submit(number)) }
+        return requests.isQueued
+    }
+
+    private func decision(of number: RoomWriter.RequestID) -> RoomWriter.Decision {
+        requests.decide(number) { decider.decide(&$0, in: writer, following.sight(for: $0.command, at: loop.now)) }
+    }
+
+    // MARK: The machine's steps
+
+    private func run(_ new: [RoomWriter.Step]) {
+        guard steps.add(new) else { return }
+        while let step = steps.next() { take(step) }
+    }
+
+    private func take(_ step: RoomWriter.Step) {
+        switch step {
+        case .decide(let number): run(writer.decided(number, decision(of: number)))
+        case .flushSoon: loop.execute { self.assumeIsolated { $0.run($0.writer.flush()) } }
+        case .append(let append, let commands):
+            dependencies.groupCommit.submit(append, commands: commands, to: queueOfAppends())
+        case .overtake: appends.overtake()
+        case .read: work.read(after: writer.version) { result in self.assumeIsolated { $0.found(result) } }
+        case .load: work.load { result in self.assumeIsolated { $0.loaded(result) } }
+        case .fellBehind: catchUp()
+        case .show(let events, let redaction): show(events, redaction)
+        case .announce(let seq): dependencies.bus?.tell(id, movedTo: seq)
+        case .reply(let number, let outcome): requests.takeCommand(number)?.reply(outcome)
+        case .verified(let numbers): for number in numbers { requests.takeVerification(number)?() }
+        case .settle: run(writer.settle())
+        case .begin:
+            answers.replaced()
+            take(following.replaced(by: writer))
+            take(following.reviewAll(in: writer, at: loop.now))
+        case .forget: take(following.forgotten(writer, at: loop.now))
+        }
+    }
+
+    private func queueOfAppends() -> AppendQueue {
+        if let queue = appends.queue { return queue }
+        // The queue keeps the room alive while the room keeps the queue, which is until nothing is handed over.
+        let queue = AppendQueue { [loop] queue, report in
+            loop.execute { self.assumeIsolated { $0.written(report, of: queue) } }
+        }
+        return appends.begin(queue, at: loop.now)
+    }
+
+    private func written(_ report: AppendQueue.Report, of queue: AppendQueue) {
+        guard appends.has(queue) else { return }
+        if case .durable = report { appends.letOthersIn(at: loop.now, hasPeers: dependencies.presence.hasPeers) }
+        let steps = writer.written(report)
+        if !writer.hasHandedOver { appends.end() }
+        run(steps)
+    }
+
+    /// Shows durable events to all followers, and nobody what the redaction removes.
+    private func show(_ events: [RecordedEvent], _ redaction: Redaction) {
+        let concerned = following.members(concernedBy: events, in: writer)
+        answers.add(events, redaction)
+        take(following.publish(events))
+        take(following.review(concerned, in: writer, at: loop.now))
+        save(snapshots.beginIfDue(writer))
+    }
+
+    // MARK: The log
+
+    private var work: OffLoopWork { OffLoopWork(of: id, on: loop, dependencies) }
+
+    private func found(_ result: BatchedReads.Outcome) { run(writer.read(result, logger: dependencies.logger)) }
+
+    /// The whole room was loaded again, because its log was replaced; its followers and waiting requests stay.
+    private func loaded(_ result: Result<DecodedRoom, RoomFailure>) {
+        if case .success(let room) = result {
+            answers.loaded(room.recent)
+            snapshots.replaced(at: room.snapshotSeq)
+        }
+        run(writer.read(RoomWriter.Reading(of: result)))
+    }
+
+    /// Records that another server has appended events up to `seq`.
+    func hear(_ seq: Int) { run(writer.hear(seq)) }
+
+    /// Reads the events that the room lacks, if it has followers; otherwise they are read when the room is used.
+    func catchUp() { if isFollowed { run(writer.catchUp()) } }
+
+    /// Reads the log if its head differs from this room's position, or if an earlier read failed.
+    func compare(with head: StreamHead) { run(writer.compare(with: head)) }
+
+    /// Reads the log, whatever is known of it, once the work under way has ended.
+    func readAgain() { whenRead {} }
+
+    /// Calls `done`, on the room's loop, when `confirmed` has all events that were durable at the time of this call, or
+    /// when the log is out of reach, so that the room shows its own state.
+    package func verify(_ done: @escaping @Sendable () -> Void) {
+        noteUse()
+        if writer.condition == .current, !dependencies.settings.logIsShared { return done() }
+        whenRead(done)
+    }
+
+    /// Calls `done` after the next read or append, even if no other server has access to the log.
+    private func whenRead(_ done: @escaping @Sendable () -> Void) { run(writer.verify(requests.add(done))) }
+
+    private func save(_ snapshot: SnapshotKeeper.Job?) {
+        if let snapshot { work.save(snapshot) { self.assumeIsolated { $0.snapshots.ended() } } }
+    }
+
+    // MARK: Followers
+
+    private func take(_ steps: [FollowingStep]) {
+        for step in steps {
+            switch step {
+            case .tell(let news, let feeds): feeds.tell(news)
+            case .set(let alarm, at: let time):
+                alarms.set(alarm, at: time) { [weak self] number in self?.assumeIsolated { $0.rang(alarm, number) } }
+            case .drop(let alarm): alarms.drop(alarm)
+            case .submit(let command): submit(CommandRequest(actor: .server, key: nil, command: command) { _ in })
+            case .relay(let notice, to: let server): dependencies.bus?.tell(notice, to: server)
+            }
+        }
+    }
+
+    private func rang(_ alarm: RoomAlarm, _ number: Int) {
+        guard alarms.rang(alarm, number) else { return }
+        take(following.rang(alarm, in: writer, at: loop.now))
+    }
+
+    /// Begins to know who is online: once, when the room was loaded.
+    func beginFollowing() { take(following.begin(in: writer, at: loop.now)) }
+
+    /// Another server has reported something of the room's members.
+    func heard(_ report: PeerReport) { take(following.heard(report, in: writer, at: loop.now)) }
+
+    /// Does what a member asks for, or refuses it; `reply` is called once, on the room's loop.
+    ///
+    /// A room that refuses may lack the newest events, and then tries once more when it has them.
+    package func perform(
+        _ request: EphemeralRequest, by session: SessionID, _ reply: @escaping @Sendable (EphemeralOutcome) -> Void
+    ) {
+        noteUse()
+        let outcome = attempt(request, by: session)
+        let mayLackEvents = dependencies.settings.logIsShared || writer.condition != .current || writer.isWriting
+        guard outcome.isRefused, mayLackEvents else { return reply(outcome) }
+        whenRead { self.assumeIsolated { reply($0.attempt(request, by: session)) } }
+    }
+
+    private func attempt(_ request: EphemeralRequest, by session: SessionID) -> EphemeralOutcome {
+        let (outcome, steps) = following.perform(request, by: session, in: writer, at: loop.now)
+        take(steps)
+        return outcome
+    }
+
+    // MARK: Questions
+
+    /// Lets a connection follow the room: from its own position if that is possible, otherwise from a snapshot.
+    ///
+    /// The answer reaches the feed before any later delta: its messages end where the deltas begin.
+    package func subscribe(_ request: SubscriptionRequest) {
+        noteUse()
+        let answer = { @Sendable in
+            self.assumeIsolated { $0.take($0.answers.answer(request, in: $0.writer, &$0.following, at: $0.loop.now)) }
+        }
+        if answers.mustVerify(request, in: writer, isFollowed: isFollowed) { verify(answer) } else { answer() }
+    }
+
+    /// Ends a connection's subscription; does nothing if there is none.
+    package func unsubscribe(_ connection: ConnectionID, because end: SubscriptionEnd) {
+        noteUse()
+        take(following.leave(connection, because: end, in: writer, at: loop.now))
+    }
+
+    /// Calls `viewer`, on the room's loop, with the room as `session` sees it, at a durable position that is not before
+    /// the present one.
+    package func look(for session: SessionID, _ viewer: @escaping RoomAnswers.Viewer) {
+        noteUse()
+        take(answers.look(for: session, in: writer, &following, viewer))
+    }
+
+    private func take(_ steps: [RoomAnswers.Step]) {
+        for step in steps {
+            switch step {
+            case .follow(let steps): take(steps)
+            case .tell(let news, let feed): feed.tell(news)
+            case .show(let view, to: let viewer): viewer(view)
+            case .read(let part, for: let request):
+                work.read(part, for: request.session) { events in
+                    self.assumeIsolated {
+                        $0.take($0.answers.read(part, events, for: request, in: $0.writer, &$0.following))
+                    }
+                }
+            case .encode(let job):
+                work.encode(job) { state in self.assumeIsolated { $0.encoded(state, by: job) } }
+            }
+        }
+    }
+
+    private func encoded(_ state: EncodedState?, by job: EncodingJob) {
+        answers.encoded(state, by: job, in: writer)
+        while let steps = answers.next(in: writer, &following) { take(steps) }
+    }
 }

@@ -85,5 +85,18 @@ extension RoomWriter {
         var weight: Int
         /// Conflicts in a row before commands are given up.
         var conflicts: Int
+
+        init(waiting: Int, weight: Int, conflicts: Int) {
+            self.waiting = waiting
+            self.weight = weight
+            self.conflicts = conflicts
+        }
+
+        /// The limits that the settings name.
+        init(_ settings: RoomHostSettings) {
+            waiting = settings.waitingCommandsPerRoom
+            weight = settings.gatheringBytes
+            conflicts = settings.conflictsInARow
+        }
     }
 }

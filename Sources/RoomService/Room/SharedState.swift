@@ -4,7 +4,7 @@ import Synchronization
 /// `State` as JSON at one position of a room: encoded once, and shared by everybody who is given it.
 ///
 /// Its compressed form is made at most once, when it is first needed.
-package final class SharedState: Sendable {
+package final class SharedState: Equatable, Sendable {
     private enum Compressed {
         case unmade
         /// Nil if it would not be shorter.
@@ -29,6 +29,11 @@ package final class SharedState: Sendable {
         self.init(seq: seq, plain: ByteBuffer(bytes: json))
     }
 
+    /// Compares position and JSON; the compressed form follows from these.
+    package static func == (one: SharedState, other: SharedState) -> Bool {
+        one === other || one.seq == other.seq && one.plain == other.plain
+    }
+
     /// The JSON, copied.
     package var json: [UInt8] { Array(buffer: plain) }
 
@@ -51,7 +56,7 @@ package final class SharedState: Sendable {
 }
 
 /// One text message of a room to a connection: either its own bytes, or its own bytes around a shared state.
-package struct RoomMessage: Sendable {
+package struct RoomMessage: Equatable, Sendable {
     /// The message, or its part before the state.
     package let head: [UInt8]
     /// The shared state; nil if there is none.

@@ -21,6 +21,12 @@ package struct CommandRequest: Sendable {
     /// Receives the outcome; called once, on the room's event loop.
     package var reply: @Sendable (CommandOutcome) -> Void
 
+    /// Commands with at most this many tracks or entries are decided as soon as they arrive.
+    static let itemsAtOnce = 50
+
+    /// Whether the command waits for the room's turn on its loop.
+    var isLong: Bool { command.itemCount > Self.itemsAtOnce }
+
     package init(
         actor: Actor, key: String?, command: RoomCommand, network: UInt64? = nil,
         countNewcomer: (@Sendable () -> Int?)? = nil,

@@ -1,0 +1,19 @@
+package import NIOCore
+
+/// The times that a connection may take.
+package struct ConnectionTimes: Sendable {
+    /// The time within which a connection must complete TLS and the head of its first request; later it is closed.
+    package var handshakeTimeout = TimeAmount.seconds(10)
+    /// The time after which an idle HTTP connection is closed.
+    package var httpIdleTimeout = TimeAmount.seconds(60)
+    /// The time in which a request's body may be arbitrarily slow; after it, the average rate must be 1 KiB a second.
+    package var bodyGrace = TimeAmount.seconds(10)
+    /// The interval of pings and beats.
+    package var pingInterval = TimeAmount.seconds(25)
+    /// The time after which a socket that has sent nothing is closed with 4408.
+    package var silenceLimit = TimeAmount.seconds(60)
+    /// The time after which a peer that takes nothing is disconnected; a socket is closed with 1013.
+    package var stallLimit = TimeAmount.seconds(30)
+    /// The time that a socket may take to answer a close.
+    package var closeTimeout = TimeAmount.seconds(5)
+}

@@ -1,0 +1,100 @@
+import RoomDomain
+import RoomTestSupport
+import RoomWire
+import Synchronization
+import Testing
+
+@testable import RoomService
+
+/// Which answers rest on the log, and what is counted once.
+@Suite struct CommandDeciderTests {
+    private func decide(
+        _ request: inout CommandRequest, in room: borrowing RoomWriter, of parts: RoomParts
+    ) -> RoomWriter.Decision {
+        let decider = CommandDecider(
+            of: parts.id, settings: parts.dependencies.settings, shares: parts.dependencies.shares)
+        let sight = CommandDecider.Sight(
+            online: [1, 2], lastSeen: nil, time: Timestamp(milliseconds: parts.clock.now), now: RoomParts.start)
+        return decider.decide(&request, in: room, sight)
+    }
+
+    @Test func `a refusal by the room rests on the log, and one for its rate does not`() {
+        let parts = RoomParts { $0.shares.maximumEventsPerRoom = 1 }
+        let room = parts.room()
+        var refused = RoomParts.command(.closeRoom(forget: false), by: .bob)
+        guard case .settled(.failed(.refused(.forbidden))) = decide(&refused, in: room, of: parts) else {
+            Issue.record("a guest closes the room")
+            return
+        }
+        var decisions: [Bool] = []
+        for _ in 0..<6 {
+            var request = RoomParts.command(.rename(name: "Anna"))
+            switch decide(&request, in: room, of: parts) {
+            case .changed: decisions.append(true)
+            case .answered(.failed(.refused(.rateLimited))): decisions.append(false)
+            case .answered, .settled: Issue.record("another answer")
+            }
+        }
+        #expect(decisions == [true, true, true, true, true, false])
+    }
+
+    @Test func `a command that is decided again is charged once`() {
+        let parts = RoomParts { $0.shares.maximumEventsPerRoom = 1 }
+        let room = parts.room()
+        var request = RoomParts.command(.rename(name: "Anna"))
+        for _ in 0..<20 {
+            guard case .changed = decide(&request, in: room, of: parts) else {
+                Issue.record("it is charged again")
+                return
+            }
+        }
+        #expect(request.charged == 1)
+    }
+
+    @Test func `a newcomer is counted once, and only if the room takes it`() {
+        let parts = RoomParts()
+        let room = parts.room()
+        let counted = Atomic(0)
+        let count: @Sendable () -> Int? = {
+            counted.add(1, ordering: .relaxed)
+            return nil
+        }
+        var member = RoomParts.command(.join(name: nil), by: .bob, countNewcomer: count)
+        _ = decide(&member, in: room, of: parts)
+        #expect(counted.load(ordering: .relaxed) == 0)
+        var newcomer = RoomParts.command(.join(name: nil), by: .guest(9), countNewcomer: count)
+        for _ in 0..<2 { _ = decide(&newcomer, in: room, of: parts) }
+        #expect(counted.load(ordering: .relaxed) == 1)
+        var late = RoomParts.command(.join(name: nil), by: .guest(10)) { 7 }
+        guard case .answered(.failed(.refused(.rateLimited(_, retryAfterMs: 7)))) = decide(&late, in: room, of: parts)
+        else {
+            Issue.record("too many join")
+            return
+        }
+        #expect(late.countNewcomer != nil, "a retry is counted")
+    }
+
+    @Test func `a retry has the outcome of the command under way`() {
+        let parts = RoomParts()
+        var room = parts.room()
+        var first = RoomParts.command(.rename(name: "Anna"), key: "k")
+        let decision = decide(&first, in: room, of: parts)
+        guard case .changed(let change) = decision else {
+            Issue.record("\(decision)")
+            return
+        }
+        #expect(change.events.map(\.seq) == [5])
+        _ = room.decided(1, decision)
+        var retry = first
+        #expect(
+            decide(&retry, in: room, of: parts) == .settled(.acknowledged(seq: 5, keyed: 1, result: change.result)))
+        var other = RoomParts.command(.rename(name: "Anne"), key: "k")
+        #expect(decide(&other, in: room, of: parts) == .settled(.keyReused))
+    }
+
+    @Test func `a room whose appends are full decides nothing`() {
+        let parts = RoomParts { $0.gatheringBytes = 0 }
+        var request = RoomParts.command(.rename(name: "Anna"))
+        #expect(decide(&request, in: parts.room(), of: parts) == .answered(.failed(.unavailable)))
+    }
+}
