@@ -150,7 +150,7 @@ def test_what_a_session_writes_to_a_room_is_bounded_by_events_and_bytes(servers,
     ana, ben = server.session("Ana"), server.session("Ben")
     room, other = (ana.create_room()["room"]["state"]["id"] for _ in range(2))
     ben.command(room, "join")
-    problem, (key, name, seq) = use_up(ana, room)
+    _, (key, name, seq) = use_up(ana, room)
     refusals = 1
     with ana.socket() as client:
         # On a slow machine there is room for one more now and then: a second brings room for one event.

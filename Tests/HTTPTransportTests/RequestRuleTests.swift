@@ -1,6 +1,7 @@
 import HTTPTransport
 import NIOHTTP1
 import Testing
+import WebSocketCodec
 
 /// Heads that are accepted and heads that are refused.
 struct RequestRuleTests {
@@ -58,5 +59,17 @@ struct RequestRuleTests {
         #expect(throws: HTTPViolation.unsupportedVersion) { try checked("/", .GET, .http2) }
         #expect(throws: HTTPViolation.badTarget) { try checked("here:80", .CONNECT) }
         #expect(throws: Never.self) { try checked("*", .OPTIONS) }
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("behind \t ", "behind"), ("", ""), (" \t", ""), ("a b", "a b"),
+        // A scalar that joins what follows it into one character.
+        ("joined\u{600} ", "joined\u{600}"),
+    ])
+    func `white space behind a value is no part of it`(_ value: String, _ taken: String) throws {
+        var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+        head.headers.add(name: "X", value: value)
+        let read = try #require(RequestHead(head))
+        #expect(read.fields.values(of: "x").map { Array($0.utf8) } == [Array(taken.utf8)])
     }
 }

@@ -256,7 +256,7 @@ final class SubscriptionWorld {
         if let lacks {
             isSnapshot = false
             seq = answer == .part ? max(room.head - 1, lacks - 1) : room.head
-            if !request.request.isCatchUp {
+            if !request.request.wish.isCatchUp {
                 items.append(Item(kind: .resumed, room: request.room, epoch: room.epoch, seq: lacks - 1))
             }
             if lacks <= seq {
@@ -266,11 +266,11 @@ final class SubscriptionWorld {
             items.append(Item(kind: .snapshot, room: request.room, epoch: room.epoch, seq: seq))
         }
         // A room that the socket has left answers what was asked before, and sends nothing more.
-        if !request.request.isCatchUp { rooms[request.room].isFollowed = true }
+        if !request.request.wish.isCatchUp { rooms[request.room].isFollowed = true }
         let subscription = Subscription(
             connection: socket.id, room: room.id, seq: seq, isWhole: seq == room.head,
-            isCatchUp: request.request.isCatchUp, leftOutFrom: request.request.leftOutFrom, isSnapshot: isSnapshot,
-            messages: [])
+            isCatchUp: request.request.wish.isCatchUp, leftOutFrom: request.request.wish.leftOutFrom,
+            isSnapshot: isSnapshot, messages: [])
         news.append(.answered(subscription, room: request.room, items: items))
     }
 
@@ -340,7 +340,21 @@ final class SubscriptionWorld {
 
     fileprivate func catchUp() {
         guard let (room, wish) = socket.subscriptions.next() else { return }
+        if isFlushDue { fail("left-out events are requested while output waits (invariant 2)") }
+        if isCatchUpUnderWay { fail("left-out events of two rooms are requested at once (invariant 2)") }
         ask(number(of: room), wish)
+    }
+
+    /// Whether a request for left-out events has no answer that has arrived.
+    private var isCatchUpUnderWay: Bool {
+        requests.contains { $0.request.wish.isCatchUp }
+            || news.contains {
+                switch $0 {
+                case .answered(let answer, _, _): answer.isCatchUp
+                case .refused(let request, _): request.wish.isCatchUp
+                case .moved, .began: false
+                }
+            }
     }
 
     private func caughtUp() {

@@ -2,9 +2,10 @@ import EventStorage
 import FoundationEssentials
 import GeoSearch
 import RoomDomain
-import RoomService
 import RoomWire
 import Testing
+
+@testable import RoomService
 
 /// Rooms near a point that were written or removed without a mark: the comparison with the log finds them, page by
 /// page.
@@ -42,6 +43,27 @@ import Testing
             let moved = try await node.host.nearby.search(north).map(\.id)
             #expect(Set(moved) == Set(pages.map { numbered($0 + 200) }))
         }
+    }
+
+    @Test func `what is listed is taken and not listed again, even if a room cannot be read`() async throws {
+        let store = FaultyEventStore()
+        for n in 0...1_000 { try await store.make(n) }
+        var reader = DirectoryReader(store: store, logger: RecordingLog().logger)
+        _ = await reader.catchUp()
+        func compare() async -> [[UUID]] {
+            var taken: [[UUID]] = []
+            for _ in 0..<10 {
+                await reader.compareNowAndThen({ [numbered(5).uuid] }) { news in
+                    if case .changed(let rooms) = news { taken.append(rooms.map(\.id)) }
+                }
+            }
+            return taken
+        }
+        store.next(.directory, .works, .fails(FaultyEventStore.unreachable))
+        let page = (1...1_000).reversed().map { numbered($0).uuid }
+        #expect(await compare() == [page])
+        // The listing goes on at its last room, and the room that could not be read is read.
+        #expect(await compare() == [[numbered(0).uuid], [numbered(5).uuid]])
     }
 }
 

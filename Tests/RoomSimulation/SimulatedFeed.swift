@@ -52,7 +52,7 @@ final class SimulatedFeed: RoomFeed {
     /// Adds a connection that is about to follow a room, or to ask again.
     func add(_ request: SubscriptionRequest, to room: RoomID) {
         // A follower that does not ask may be told what the server knows.
-        let keyed = request.isCatchUp ? 0 : logIsShared ? truth.keyed(of: room) : truth.keyedShown(of: room)
+        let keyed = request.wish.isCatchUp ? 0 : logIsShared ? truth.keyed(of: room) : truth.keyedShown(of: room)
         interests.withLock { $0[request.connection] = Interest(room: room, request: request, keyed: keyed) }
     }
 

@@ -42,9 +42,9 @@ extension Truth {
         // A server may not know yet that the log has a new epoch.
         for epoch in room.epochs.reversed() {
             let resumed = ServerMessage.resumed(
-                re: request.id, room: id, epoch: epoch, seq: seq, keyed: keyed, you: you, presence: none)
+                re: request.wish.id, room: id, epoch: epoch, seq: seq, keyed: keyed, you: you, presence: none)
             if first.starts(with: resumed.beforePresence) {
-                if let asked = request.position?.seq, request.position?.epoch == epoch {
+                if let asked = request.wish.position?.seq, request.wish.position?.epoch == epoch {
                     checkDeltas(subscription, of: room, after: asked)
                 } else {
                     complain("a client resumes \(id) in \(epoch) that has nothing of it")
@@ -55,11 +55,11 @@ extension Truth {
             guard let shown = subscription.messages.first?.state?.seq, (1...seq).contains(shown) else { continue }
             let then = room.states[shown]
             let snapshot = ServerMessage.snapshot(
-                re: request.id, room: id, epoch: epoch, seq: shown, keyed: keyed, time: now,
+                re: request.wish.id, room: id, epoch: epoch, seq: shown, keyed: keyed, time: now,
                 state: StateJSON.encode(then), you: YouJSON.encode(then, request.session), presence: none)
             guard first.starts(with: snapshot.beforePresence) else { continue }
             checkDeltas(subscription, of: room, after: shown)
-            if let asked = request.position?.seq, request.position?.epoch == epoch {
+            if let asked = request.wish.position?.seq, request.wish.position?.epoch == epoch {
                 if seq < asked { complain("a snapshot of \(id) goes back from \(asked) to \(seq)") }
                 if mustResume, asked <= seq, seq - asked <= resumableEvents {
                     complain("a snapshot of \(id) at \(seq) for a client at \(asked)")

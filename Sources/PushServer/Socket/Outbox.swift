@@ -57,11 +57,13 @@ struct Outbox {
     private var states: [HeldStates.Hold] = []
     /// Whether somebody was asked to flush it.
     private var isFlushDue = false
-    /// Whether the channel is closed once it is empty.
-    var closesWhenEmpty = false
+    /// Whether nothing comes after what waits.
+    private var isLast = false
 
     /// Whether it is empty.
     var isEmpty: Bool { byteCount == 0 }
+    /// Whether everything was taken, and the channel is to be closed.
+    var isOver: Bool { isLast && isEmpty }
     /// The number of waiting bytes that may not be dropped.
     var answerBytes: Int { byteCount - droppableBytes }
     /// The number of waiting bytes that are charged to this connection.
@@ -112,6 +114,9 @@ struct Outbox {
         defer { isFlushDue = true }
         return !isFlushDue
     }
+
+    /// Nothing comes after what waits: the channel is closed once that was taken (``isOver``).
+    mutating func endsConnection() { isLast = true }
 
     /// The flush that was asked for begins.
     mutating func flushBegins() { isFlushDue = false }

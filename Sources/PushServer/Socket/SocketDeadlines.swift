@@ -38,8 +38,6 @@ struct SocketDeadlines {
     static let lingering = TimeAmount.milliseconds(250)
 
     let limits: Limits
-    /// The tick at which the loop's wheel looks at the socket (``Deadlined/wheelTick``).
-    var wheelTick: Int?
     /// The time when something of the peer was read last.
     private(set) var lastReceived: NIODeadline
     private var nextPing: NIODeadline

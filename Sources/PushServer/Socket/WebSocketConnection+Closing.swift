@@ -52,7 +52,7 @@ extension WebSocketConnection {
             writeClose(reason)
             guard !outbox.isEmpty else { return context.close(promise: nil) }
             // The rest of a snapshot waits before the close frame.
-            outbox.closesWhenEmpty = true
+            outbox.endsConnection()
             loop.deadlines.schedule(id, at: deadlines.drops(from: loop.now))
         case .drop:
             context.close(promise: nil)
@@ -90,11 +90,6 @@ extension WebSocketConnection {
 }
 
 extension WebSocketConnection: Deadlined {
-    var wheelTick: Int? {
-        get { deadlines.wheelTick }
-        set { deadlines.wheelTick = newValue }
-    }
-
     /// The time of the next check.
     var nextDeadline: NIODeadline { deadlines.next(readsNothing: turns.isReadPutOff) }
 
@@ -112,7 +107,7 @@ extension WebSocketConnection: Deadlined {
             close(.tryAgainLater, "too slow")
             guard outbox.isEmpty else {
                 // The close frame waits behind bytes that the peer does not take.
-                outbox.closesWhenEmpty = true
+                outbox.endsConnection()
                 break
             }
             context.close(promise: nil)

@@ -65,9 +65,7 @@ extension WebSocketConnection {
         let refusal = subscriptions.refused(refused.wish)
         if case .late = refusal { return caughtUp() }
         let failure = CommandFailure(ofSubscription: refused.failure)
-        send(
-            ServerMessage.error(
-                re: refused.wish.id, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+        refuse(refused.wish.id, failure)
         if case .ofEntry = refusal { closeOwnRoom(because: failure.code) }
         if !refused.wish.isCatchUp { answered() }
     }

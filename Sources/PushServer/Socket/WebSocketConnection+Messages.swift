@@ -81,9 +81,7 @@ extension WebSocketConnection {
     private func ephemeralAnswered(_ request: Int64?, _ outcome: EphemeralOutcome) {
         requests.ended()
         if let failure = CommandFailure(outcome) {
-            send(
-                ServerMessage.error(
-                    re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+            refuse(request, failure)
         } else if let request {
             send(ServerMessage.ok(re: request))
         }
@@ -96,9 +94,7 @@ extension WebSocketConnection {
             try loop.admission.command(command, of: session.id, in: room)
         } catch {
             loop.tally.messagesRateLimited += 1
-            return send(
-                ServerMessage.error(
-                    re: request, code: error.code, message: error.detail, retryAfterMs: error.retryAfterMs))
+            return refuse(request, error)
         }
         requests.began()
         let (feed, connection) = (hub.feed, id)
@@ -118,10 +114,7 @@ extension WebSocketConnection {
         case .acknowledged(let seq, let keyed, let result):
             if let request { send(ServerMessage.ack(re: request, seq: seq, keyed: keyed, result: result)) }
         case .keyReused, .failed:
-            let failure = CommandFailure(outcome)
-            send(
-                ServerMessage.error(
-                    re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
+            refuse(request, CommandFailure(outcome))
         }
         leaveIfDone()
         readIfDue()
@@ -161,7 +154,8 @@ extension WebSocketConnection {
         work()
     }
 
-    private func refuse(_ request: Int64?, _ failure: CommandFailure) {
+    /// Answers that a request has failed.
+    func refuse(_ request: Int64?, _ failure: CommandFailure) {
         send(
             ServerMessage.error(
                 re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))

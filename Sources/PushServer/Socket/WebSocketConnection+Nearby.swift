@@ -17,7 +17,7 @@ extension WebSocketConnection {
             try loop.admission.search(of: session.id)
         } catch {
             if error.code == .rateLimited { loop.tally.messagesRateLimited += 1 }
-            return fail(request, error)
+            return refuse(request, error)
         }
         requests.wait()
         let (feed, connection) = (hub.feed, id)
@@ -28,7 +28,7 @@ extension WebSocketConnection {
     }
 
     private func nearbyIsRefreshed(_ isKnown: Bool, _ query: NearbyQuery, id request: Int64) {
-        if isKnown { showNearby(query, id: request) } else { fail(request, CommandFailure(RoomFailure.unavailable)) }
+        if isKnown { showNearby(query, id: request) } else { refuse(request, CommandFailure(RoomFailure.unavailable)) }
         answered()
     }
 
@@ -66,11 +66,5 @@ extension WebSocketConnection {
     /// Ends all nearby subscriptions.
     func stopNearby() {
         for watch in nearby.endAll() { loop.rooms.nearby.unwatch(watch) }
-    }
-
-    private func fail(_ request: Int64, _ failure: CommandFailure) {
-        send(
-            ServerMessage.error(
-                re: request, code: failure.code, message: failure.detail, retryAfterMs: failure.retryAfterMs))
     }
 }

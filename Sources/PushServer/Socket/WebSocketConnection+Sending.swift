@@ -190,7 +190,7 @@ extension WebSocketConnection {
         if transportIsIdle { deadlines.taken() } else { noteStall() }
         noteWaiting()
         charge()
-        if outbox.isEmpty, outbox.closesWhenEmpty { context?.close(promise: nil) }
+        if outbox.isOver { context?.close(promise: nil) }
         catchUp()
         goOnNearby()
         // Resumes work that was put off because too much waited.

@@ -56,6 +56,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
 
     var context: ChannelHandlerContext?
     var closing = CloseHandshake(role: .server)
+    var wheelTick: Int?
     var deadlines: SocketDeadlines
     var input: SocketInput
     var turns = ReadingTurns()

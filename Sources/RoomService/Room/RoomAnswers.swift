@@ -170,7 +170,7 @@ package struct RoomAnswers: ~Copyable {
             guard let state else { return encode(writer) }
             return answer(question, with: state, in: writer, &following)
         case .resume(after: let seq, with: let events):
-            let told = request.isRest ? nil : following.told(to: request.connection)
+            let told = request.wish.isRest ? nil : following.told(to: request.connection)
             return give(subscriptions.resumed(request, after: seq, with: events, in: writer, told), to: request)
         case .begin(let state):
             let told = following.told(to: request.connection)

@@ -66,7 +66,7 @@ struct SubscriptionAnswers {
     /// is told to a client that asks. A location that another server has cleared must not be shown, even before this is
     /// announced.
     func mustVerify(_ request: SubscriptionRequest, in writer: borrowing RoomWriter, isFollowed: Bool) -> Bool {
-        let tellsCount = !request.isCatchUp
+        let tellsCount = !request.wish.isCatchUp
         let mayBeBehind =
             tellsCount && (logIsShared || writer.condition != .current)
             || logIsShared && (!isFollowed || writer.confirmed.location != nil)
@@ -75,8 +75,8 @@ struct SubscriptionAnswers {
 
     /// Whether the client has seen more, on another node, than this room knows.
     private func isAhead(_ request: SubscriptionRequest, of writer: borrowing RoomWriter) -> Bool {
-        request.position.map { [seq = writer.confirmed.seq, epoch = writer.epoch] in $0.epoch == epoch && $0.seq > seq }
-            ?? false
+        guard let position = request.wish.position else { return false }
+        return position.epoch == writer.epoch && position.seq > writer.confirmed.seq
     }
 
     /// The answer to a request, or the way to it.
@@ -92,7 +92,7 @@ struct SubscriptionAnswers {
         let missing = last - seq
         if missing <= recent.count { return .resume(after: seq, with: recent.suffix(missing)) }
         // The rest of an answer is read as the connection takes it; its size was checked before.
-        let isWhole = !request.isRest
+        let isWhole = !request.wish.isRest
         return .read(
             MissedEvents(
                 room: writer.confirmed.id, epoch: writer.epoch, after: seq, through: last,
@@ -158,7 +158,7 @@ struct SubscriptionAnswers {
         var (messages, reached) = deltas(of: events, after: seq, in: room)
         if let told {
             let resumed = ServerMessage.resumed(
-                re: request.id, room: room, epoch: writer.epoch, seq: writer.confirmed.seq,
+                re: request.wish.id, room: room, epoch: writer.epoch, seq: writer.confirmed.seq,
                 keyed: keyed(shownTo: request, in: writer), you: YouJSON.encode(writer.confirmed, request.session),
                 presence: told.presence, deck: told.deck)
             messages.insert(RoomMessage(resumed), at: 0)
@@ -173,9 +173,9 @@ struct SubscriptionAnswers {
     ) -> Subscription {
         let (room, seq) = (writer.confirmed.id, state.shared.seq)
         let (head, tail) = ServerMessage.snapshotParts(
-            re: request.id, room: room, epoch: writer.epoch, seq: seq, keyed: keyed(shownTo: request, in: writer),
+            re: request.wish.id, room: room, epoch: writer.epoch, seq: seq, keyed: keyed(shownTo: request, in: writer),
             time: time, you: YouJSON.encode(state.room, request.session), presence: told.presence, deck: told.deck,
-            collapsed: request.leftOutFrom.flatMap { $0 <= seq ? $0...seq : nil })
+            collapsed: request.wish.leftOutFrom.flatMap { $0 <= seq ? $0...seq : nil })
         let (deltas, reached) = deltas(of: recent.suffix(writer.confirmed.seq - seq), after: seq, in: room)
         let messages = [RoomMessage(head: head, state: state.shared, tail: tail)] + deltas
         return subscription(request, messages, through: reached, isSnapshot: true, in: writer)
@@ -187,7 +187,8 @@ struct SubscriptionAnswers {
     ) -> Subscription {
         Subscription(
             connection: request.connection, room: writer.confirmed.id, seq: seq, isWhole: seq == writer.confirmed.seq,
-            isCatchUp: request.isCatchUp, leftOutFrom: request.leftOutFrom, isSnapshot: isSnapshot, messages: messages)
+            isCatchUp: request.wish.isCatchUp, leftOutFrom: request.wish.leftOutFrom, isSnapshot: isSnapshot,
+            messages: messages)
     }
 
     /// The first of these events, as many as one answer may have, and the last event among them.
@@ -210,6 +211,6 @@ struct SubscriptionAnswers {
     ///
     /// Where the client has not asked, the count may be older than the message.
     private func keyed(shownTo request: SubscriptionRequest, in writer: borrowing RoomWriter) -> Int? {
-        request.isVerified || request.isCatchUp ? writer.version.keyed : nil
+        request.isVerified || request.wish.isCatchUp ? writer.version.keyed : nil
     }
 }

@@ -1,5 +1,5 @@
 package import RoomDomain
-package import RoomWire
+import RoomWire
 
 /// A connection's request to follow a room.
 package struct SubscriptionRequest: Sendable {
@@ -26,21 +26,6 @@ package struct SubscriptionRequest: Sendable {
         self.takesCompressed = takesCompressed
         self.feed = feed
     }
-
-    /// The client's id of the request, given back as `re`.
-    package var id: Int64? { wish.id }
-
-    /// The position from which the client resumes; nil if it has none.
-    package var position: Position? { wish.position }
-
-    /// The first event that was not sent to this connection; nil if none is known.
-    package var leftOutFrom: Int? { wish.leftOutFrom }
-
-    /// Whether the connection asks for the rest of an earlier answer.
-    package var isRest: Bool { wish.isRest }
-
-    /// Whether the connection asks on its own, without a message of the client.
-    package var isCatchUp: Bool { wish.isCatchUp }
 }
 
 extension RefusedSubscription {
