@@ -188,7 +188,7 @@ def test_a_song_without_a_file_is_skipped_with_a_word(visit, party, house, tmp_p
     hears(page, 1)
     finished = [one for one in room.mina.events(room.id) if one["type"] == "entryFinished"]
     assert [(one["track"], one.get("missing", False)) for one in finished] == [(tracks[0], False), (ghost, True)]
-    assert finished[1]["playedMs"] < 100
+    assert finished[1]["playedMs"] < 2_000, "of its 200 seconds"
     gap = nights.gaps_of(tones(page))[0]
     assert gap[1] - gap[0] <= 2 * nights.BUSY * nights.GAP_MS, gap
 
