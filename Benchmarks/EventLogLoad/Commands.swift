@@ -26,7 +26,7 @@ struct Commands: AsyncParsableCommand {
     @Flag(help: "Gives votes no key, so that a retry would not be known.")
     var unkeyed = false
 
-    @Option(help: "Votes a second in all, each at its time; 0: each voter's next vote when its last is acknowledged.")
+    @Option(help: "Votes a second in all, at random times; 0: each voter's next vote when its last is acknowledged.")
     var rate = 0.0
 
     @Option(help: "Appends side by side, as the server has them.")
@@ -74,25 +74,32 @@ struct Commands: AsyncParsableCommand {
         return figures(times, processor: processor)
     }
 
-    /// Open loop: each vote at its scheduled time, from a thread of its own.
+    /// Open loop: each vote at its scheduled time, from a thread of its own; the times are a Poisson process, as those of
+    /// pgbench are.
     private func vote(
         _ electorate: Electorate, from loop: any EventLoop
     ) async throws -> [(name: String, value: Double)] {
         let (rate, warmup, seconds) = (rate, log.warmup, log.seconds)
         let before = try await loop.submit {
+            // Otherwise the kernel may wake this thread 50 µs late.
+            if let slack = unsafe fopen("/proc/thread-self/timerslack_ns", "w") {
+                unsafe fputs("1000", slack)
+                unsafe fclose(slack)
+            }
             let start = ContinuousClock.now
-            let (first, count) = (Int(rate * warmup), Int(rate * (warmup + seconds)))
-            var before = 0.0
-            for number in 0..<count {
-                let due = start + .seconds(Double(number) / rate)
-                while ContinuousClock.now < due { usleep(20) }
-                if number == first {
+            let (begins, ends) = (start + .seconds(warmup), start + .seconds(warmup + seconds))
+            var (due, before, number) = (start, Double?.none, 0)
+            while due < ends {
+                while case let rest = due - .now, rest > .zero { usleep(UInt32(rest / .microseconds(1))) }
+                if due >= begins, before == nil {
                     before = Usage.processorSeconds
                     electorate.tally.reset()
                 }
                 electorate.vote(number, at: due)
+                number += 1
+                due += .seconds(-Glibc.log(1 - Double.random(in: 0..<1)) / rate)
             }
-            return before
+            return before ?? 0
         }.get()
         let processor = Usage.processorSeconds - before
         await electorate.stop()

@@ -3,7 +3,8 @@
 //         [--tracks 50] [--cpu N]
 // One thread, epoll, no TLS (backline serve --plain). FILE holds one token a line: each is a voter with a connection of
 // its own, which casts and withdraws its vote for one track in turn, each time with a key. Closed loop: a voter has
-// --window votes in flight. Open loop (--rate): R votes a second in all, the voters in turn, timed from when each was due.
+// --window votes in flight. Open loop (--rate): R votes a second in all at random times (a Poisson process, as pgbench has
+// it), the voters in turn, timed from when each was due.
 // --subscriber: one more connection that follows the room; a vote's delta is the one that reaches its position.
 // --follow: the voters follow the room too. One JSON line on stdout; exit 1 where an answer was not an acknowledgement.
 #define _GNU_SOURCE
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <math.h>
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <stdint.h>
@@ -19,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -233,21 +236,24 @@ int main(int argument_count, char **words) {
     if (!rate)
         for (int v = 0; v < count; v++)
             for (int w = 0; w < window; w++) vote(&voters[v], now());
-    uint64_t sent = 0, all = (uint64_t)(rate * (warmup + seconds));
+    uint64_t sent = 0;
+    double due = began;
+    prctl(PR_SET_TIMERSLACK, 1000);
     for (;;) {
         double t = now();
         if (rate)
-            for (; sent < all && began + (double)sent / rate <= t; sent++) {
+            for (; due < until && due <= t; due -= log(1 - drand48()) / rate, sent++) {
                 connection *c = &voters[sent % (uint64_t)count];
                 if (c->in_flight >= SLOTS) fail("the server does not keep up");
-                vote(c, began + (double)sent / rate);
+                vote(c, due);
             }
         int waiting = 0;
         if (t > until) for (int v = 0; v < count; v++) waiting += voters[v].in_flight;
         // A moment more for the last deltas.
         if (t > until + 0.2 && (!waiting || t > until + 10)) { behind = (uint64_t)waiting; break; }
         struct epoll_event ready[256];
-        struct timespec nap = {0, rate ? 50000 : 10000000};
+        double idle = rate && due < until && due - now() < 0.01 ? fmax(0, due - now()) : 0.01;
+        struct timespec nap = {0, (long)(idle * 1e9)};
         int n = epoll_pwait2(ep, ready, 256, &nap, NULL);
         for (int i = 0; i < n; i++) receive(ready[i].data.ptr);
     }

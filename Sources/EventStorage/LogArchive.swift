@@ -57,8 +57,9 @@ package protocol LogArchive: EventStore {
 
 /// A part of the log that has rows of streams.
 package enum LogPart: CaseIterable, Sendable {
-    /// Heads, which are also the directory.
     case heads
+    /// The directory's entries.
+    case directory
     case events
     /// Remembered keyed commands.
     case keys
@@ -88,16 +89,39 @@ package struct ArchivedStream: Hashable, Sendable {
     package var head: StreamHead
     /// The checksum of its id and epoch.
     package var checksum: Int64?
-    /// Its directory entry.
-    package var entry: DirectoryEntry
     /// The largest `seq` of its events, whatever its head says; 0 if it has no events.
     package var lastEvent: Int
+    /// What the directory holds of it; nil if it has no entry, which no store writes.
+    package var entry: ArchivedEntry?
     /// Remembered keyed commands, ascending by ordinal.
     package var keys: [ArchivedKey]
     /// The sessions that are its members, in no particular order.
     package var members: [UUID]
     /// The positions of its snapshots, ascending.
     package var snapshots: [Int]
+    /// Its attachments without their bytes, ordered by name.
+    package var attachments: [ArchivedAttachment]
+
+    package init(
+        stream: UUID, head: StreamHead, checksum: Int64?, lastEvent: Int, entry: ArchivedEntry?, keys: [ArchivedKey],
+        members: [UUID], snapshots: [Int], attachments: [ArchivedAttachment] = []
+    ) {
+        self.stream = stream
+        self.head = head
+        self.checksum = checksum
+        self.lastEvent = lastEvent
+        self.entry = entry
+        self.keys = keys
+        self.members = members
+        self.snapshots = snapshots
+        self.attachments = attachments
+    }
+}
+
+/// What the directory holds of a stream.
+package struct ArchivedEntry: Hashable, Sendable {
+    /// Its entry.
+    package var entry: DirectoryEntry
     /// Another open stream with the same code; only for a stream that is itself open.
     package var codeTwin: UUID?
     /// ``StreamAppend/forgetAt``.
@@ -108,28 +132,17 @@ package struct ArchivedStream: Hashable, Sendable {
     package var clearing: Int?
     /// The number of the last event that has been cleared, of the events before the clearing.
     package var cleared: Int
-    /// Its attachments without their bytes, ordered by name.
-    package var attachments: [ArchivedAttachment]
 
     package init(
-        stream: UUID, head: StreamHead, checksum: Int64?, entry: DirectoryEntry, lastEvent: Int, keys: [ArchivedKey],
-        members: [UUID], snapshots: [Int], codeTwin: UUID? = nil, forgetAt: Int64? = nil, isForgotten: Bool = false,
-        clearing: Int? = nil, cleared: Int = 0, attachments: [ArchivedAttachment] = []
+        entry: DirectoryEntry, codeTwin: UUID? = nil, forgetAt: Int64? = nil, isForgotten: Bool = false,
+        clearing: Int? = nil, cleared: Int = 0
     ) {
-        self.stream = stream
-        self.head = head
-        self.checksum = checksum
         self.entry = entry
-        self.lastEvent = lastEvent
-        self.keys = keys
-        self.members = members
-        self.snapshots = snapshots
         self.codeTwin = codeTwin
         self.forgetAt = forgetAt
         self.isForgotten = isForgotten
         self.clearing = clearing
         self.cleared = cleared
-        self.attachments = attachments
     }
 }
 

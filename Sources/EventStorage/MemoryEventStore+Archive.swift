@@ -6,7 +6,7 @@ extension MemoryEventStore: LogArchive {
     package func streams(in part: LogPart, after: UUID?, limit: Int) async throws(StorageFault) -> [UUID] {
         let all: [UUID] =
             switch part {
-            case .heads: Array(streams.keys)
+            case .heads, .directory: Array(streams.keys)
             case .events: streams.filter { !$0.value.events.isEmpty }.map(\.key)
             case .keys: streams.filter { !$0.value.keys.isEmpty }.map(\.key)
             case .snapshots: streams.filter { !$0.value.snapshots.isEmpty }.map(\.key)
@@ -20,13 +20,14 @@ extension MemoryEventStore: LogArchive {
         guard let stored = streams[stream] else { return nil }
         let twin = openStream(code: stored.entry.code)
         return ArchivedStream(
-            stream: stream, head: stored.head, checksum: stored.checksum, entry: stored.entry,
-            lastEvent: stored.events.last?.seq ?? 0,
+            stream: stream, head: stored.head, checksum: stored.checksum, lastEvent: stored.events.last?.seq ?? 0,
+            entry: ArchivedEntry(
+                entry: stored.entry, codeTwin: stored.entry.closedAt == nil && twin != stream ? twin : nil,
+                forgetAt: stored.forgetAt, isForgotten: stored.forgottenAt != nil, clearing: stored.clearing,
+                cleared: stored.cleared),
             keys: stored.keys.map { ArchivedKey(slot: $0.ordinal % CommandKey.window, key: $0) },
             members: memberships.filter { $0.value.contains(stream) }.map(\.key),
             snapshots: stored.snapshots.keys.sorted(),
-            codeTwin: stored.entry.closedAt == nil && twin != stream ? twin : nil, forgetAt: stored.forgetAt,
-            isForgotten: stored.forgottenAt != nil, clearing: stored.clearing, cleared: stored.cleared,
             attachments: stored.attachments.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map {
                 ArchivedAttachment(name: $0.key, unneededSince: $0.value.unneededSince)
             })

@@ -13,7 +13,7 @@ package struct Finding: Hashable, Sendable {
         case renewEpoch = "run 'backline epoch renew' for this room"
         /// A head that counts no keyed commands has no rows for them.
         case deleteKeys = """
-            delete the room's rows of command_keys, set keyed of its row of rooms to 0, then run 'backline epoch \
+            delete the room's rows of command_keys, set keyed of its row of heads to 0, then run 'backline epoch \
             renew' for it: retries of its last commands are carried out again
             """
         /// It cannot be determined which rooms are affected.
@@ -21,8 +21,8 @@ package struct Finding: Hashable, Sendable {
             restore the database from a backup, or delete the rows that cannot be read; then run 'backline epoch renew'
             """
         case deleteRows = "restore the room from a backup, or delete these rows"
-        case forget = "set forgotten_at of this row of rooms to null: a server forgets the room again"
-        case clear = "set cleared_seq of this row of rooms to 0: a server clears the room again"
+        case forget = "set forgotten_at of this row of directory to null: a server forgets the room again"
+        case clear = "set cleared_seq of this row of directory to 0: a server clears the room again"
         case restoreWaveform = "restore this row of waveforms from a backup, or set another waveform for its track"
         case unmarkWaveform = "set unneeded_since of this row of waveforms to null"
         case deleteWaveform = "delete this row of waveforms"

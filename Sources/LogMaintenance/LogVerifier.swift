@@ -186,7 +186,7 @@ package struct LogVerifier {
             last = end
             add(
                 strays.map {
-                    Finding(room: $0, "\(part.rows)", expected: "a room", found: "no row of rooms", .deleteRows)
+                    Finding(room: $0, "\(part.rows)", expected: "a room", found: "no row of heads", .deleteRows)
                 }, to: &verification)
         }
     }
@@ -205,7 +205,7 @@ package struct LogVerifier {
             last = end
             add(
                 strays.map {
-                    Finding(room: $0.stream, "creation key", expected: "a room", found: "no row of rooms", .deleteRows)
+                    Finding(room: $0.stream, "creation key", expected: "a room", found: "no row of heads", .deleteRows)
                 }, to: &verification)
         }
     }
@@ -214,7 +214,8 @@ package struct LogVerifier {
 extension LogPart {
     fileprivate var rows: String {
         switch self {
-        case .heads: "rooms"
+        case .heads: "heads"
+        case .directory: "directory"
         case .events: "events"
         case .keys: "command_keys"
         case .snapshots: "snapshots"

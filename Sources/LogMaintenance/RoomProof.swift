@@ -81,12 +81,12 @@ struct RoomProof {
                 "event \(event.seq): at", expected: "\(state.lastEventAt.milliseconds) or later",
                 found: event.at.milliseconds, .restore)
         }
-        if archived.isForgotten, event.withoutPersonalData != event {
+        if archived.entry?.isForgotten == true, event.withoutPersonalData != event {
             find(
                 "event \(event.seq)", expected: "no location and no names: the room was forgotten", found: "some",
                 .forget)
         }
-        if let clearing = archived.clearing, event.seq < min(clearing, archived.cleared + 1),
+        if let entry = archived.entry, let clearing = entry.clearing, event.seq < min(clearing, entry.cleared + 1),
             event.event.withoutLocation != event.event
         {
             find("event \(event.seq)", expected: "no location: it was cleared", found: "some", .clear)
@@ -142,9 +142,9 @@ struct RoomProof {
         for seq in archived.snapshots where seq < 1 || seq > max(head.seq, archived.lastEvent) {
             find("snapshot \(seq)", expected: "a position of the log, 1 to \(head.seq)", found: seq, .deleteSnapshot)
         }
-        if let twin = archived.codeTwin {
+        if let entry = archived.entry, let twin = entry.codeTwin {
             find(
-                "code \(archived.entry.code)", expected: "no other open room with it",
+                "code \(entry.entry.code)", expected: "no other open room with it",
                 found: twin.uuidString.lowercased(), .rebuild)
         }
         proveKeys()
@@ -156,18 +156,6 @@ struct RoomProof {
         proveDirectory()
         proveMemberships()
         proveWaveforms()
-        func text(_ number: (some CustomStringConvertible)?) -> String { number.map { "\($0)" } ?? "nothing" }
-        if archived.forgetAt != state.forgetAt {
-            find("head: forget_at", expected: text(state.forgetAt), found: text(archived.forgetAt), .rebuild)
-        }
-        if archived.clearing != state.clearing {
-            find(
-                "head: clearing_seq", expected: text(state.clearing), found: text(archived.clearing), .rebuild)
-        }
-        if archived.cleared < 0 || archived.cleared > archived.clearing ?? 0 {
-            find(
-                "head: cleared_seq", expected: "0 to \(archived.clearing ?? 0)", found: archived.cleared, .clear)
-        }
     }
 
     private mutating func proveKeys() {
@@ -209,9 +197,25 @@ struct RoomProof {
     }
 
     private mutating func proveDirectory() {
+        guard let archived = archived.entry else {
+            return find("directory", expected: "a row", found: "no row", .rebuild)
+        }
         let (expected, found) = (DirectoryEntry(of: state).columns, archived.entry.columns)
         for (expected, found) in zip(expected, found) where Array(expected.text.utf8) != Array(found.text.utf8) {
             find("directory: \(expected.name)", expected: expected.text, found: found.text, .rebuild)
+        }
+        func text(_ number: (some CustomStringConvertible)?) -> String { number.map { "\($0)" } ?? "nothing" }
+        if archived.forgetAt != state.forgetAt {
+            find(
+                "directory: forget_at", expected: text(state.forgetAt), found: text(archived.forgetAt), .rebuild)
+        }
+        if archived.clearing != state.clearing {
+            find(
+                "directory: clearing_seq", expected: text(state.clearing), found: text(archived.clearing), .rebuild)
+        }
+        if archived.cleared < 0 || archived.cleared > archived.clearing ?? 0 {
+            find(
+                "directory: cleared_seq", expected: "0 to \(archived.clearing ?? 0)", found: archived.cleared, .clear)
         }
     }
 

@@ -6,7 +6,8 @@ extension PostgresStore {
     package func append(_ batch: [StreamAppend]) async throws(StorageFault) -> [AppendOutcome] {
         batch.checkPreconditions()
         guard !batch.isEmpty else { return [] }
-        let answer = try await execute(Self.appendCall(for: batch))
+        let answers = try await write(Self.appendCalls(for: batch))
+        guard let answer = answers.first else { throw .outcomeUnknown(.init(message: "an append has no answer")) }
         // Each stream is in a batch once, and in the answer once if it moved.
         guard answer.rows.count < batch.count else { return Array(repeating: .appended, count: batch.count) }
         var moved: Set<UUID> = []
@@ -26,6 +27,7 @@ extension PostgresStore {
             Call(.begin),
             Call(.lockCreator, creation.creator),
             Call(.forgetCreations, creation.creator, creation.keysSince),
+            Call(.enter, with: Self.entryParameters(of: creation)),
             Call(.create, with: Self.creationParameters(of: creation)),
             Call(.commit),
         ]
@@ -41,23 +43,19 @@ extension PostgresStore {
         return try answer.int(row, 3) < creation.ownerLimit ? .codeTaken : .ownerLimitReached
     }
 
-    /// Makes the statement that appends a batch.
-    static func appendCall(for batch: [StreamAppend]) -> Call {
-        let parts = AppendParts(of: batch)
-        return Call(.append(parts), with: appendParameters(of: batch, parts))
+    /// Makes the statement that appends a batch, and the one that writes its changes of the directory, if it has any.
+    static func appendCalls(for batch: [StreamAppend]) -> [Call] {
+        let (batch, parts) = (batch.sortedByStream, AppendParts(of: batch))
+        let append = Call(.append(parts), with: appendParameters(of: batch, parts))
+        guard parts.contains(.directory) else { return [append] }
+        return [append, Call(.list, with: listParameters(of: batch.filter(\.changesDirectory)))]
     }
 
     /// Makes the parameters of ``Statement/append(_:)``: one array per column, in the order of the streams' ids.
     static func appendParameters(of batch: [StreamAppend], _ parts: AppendParts) -> Parameters {
-        let batch = batch.sortedByStream
         var parameters = Parameters(
             batch.map(\.stream), batch.map(\.epoch), batch.map(\.expected.seq), batch.map(\.expected.keyed),
             batch.map(\.resulting.seq), batch.map(\.resulting.keyed))
-        if parts.contains(.directory) {
-            parameters.add(entries: batch.map(\.directory))
-            parameters.add(batch.map(\.forgetAt))
-            parameters.add(batch.map(\.clearing))
-        }
         if parts.contains(.events) {
             parameters.add(batch.flatMap { part in part.events.map { _ in part.stream } })
             let events = batch.flatMap(\.events)
@@ -91,20 +89,35 @@ extension PostgresStore {
         return parameters
     }
 
+    /// Makes the parameters of ``Statement/list``.
+    static func listParameters(of batch: [StreamAppend]) -> Parameters {
+        var parameters = Parameters(batch.map(\.stream))
+        parameters.add(entries: batch.map(\.directory))
+        parameters.add(batch.map(\.forgetAt))
+        parameters.add(batch.map(\.clearing))
+        return parameters
+    }
+
+    /// Makes the parameters of ``Statement/enter``.
+    static func entryParameters(of creation: StreamCreation) -> Parameters {
+        let entry = creation.checkedEntry()
+        return Parameters(
+            creation.creator, creation.key, creation.fingerprint, creation.at, creation.ownerLimit,
+            creation.first.stream, entry.code, entry.name, entry.isPublic, entry.latitude, entry.longitude,
+            entry.createdAt, entry.closedAt, entry.owner, entry.djName, entry.nowPlayingTitle,
+            entry.nowPlayingArtist)
+    }
+
     /// Makes the parameters of ``Statement/create``.
     static func creationParameters(of creation: StreamCreation) -> Parameters {
-        let (first, entry) = (creation.first, creation.checkedEntry())
+        let first = creation.first
         var parameters = Parameters(
-            creation.creator, creation.key, creation.fingerprint, creation.at, creation.ownerLimit,
-            first.stream, creation.epoch, first.resulting.seq, first.resulting.keyed,
-            entry.code, entry.name, entry.isPublic, entry.latitude, entry.longitude, entry.createdAt,
-            entry.closedAt, entry.owner, entry.djName, entry.nowPlayingTitle, entry.nowPlayingArtist)
+            first.stream, creation.checksum, creation.epoch, first.resulting.seq, first.resulting.keyed)
         parameters.add(events: first.events)
-        parameters.add(keys: first.newestKeys)
-        parameters.add(first.joined)
-        parameters.add(creation.checksum)
         parameters.add(first.events.map(\.checksum))
+        parameters.add(keys: first.newestKeys)
         parameters.add(first.newestKeys.map(\.checksum))
+        parameters.add(first.joined)
         return parameters
     }
 }
@@ -119,6 +132,9 @@ extension [StreamAppend] {
 }
 
 extension StreamAppend {
+    /// Whether it changes the stream's row of the directory.
+    var changesDirectory: Bool { directory != nil || forgetAt != nil || clearing != nil }
+
     /// The keys that later keys of the same append do not overwrite.
     fileprivate var newestKeys: ArraySlice<CommandKey> {
         keys.suffix(CommandKey.window)

@@ -8,6 +8,7 @@ extension PostgresStore: LogArchive {
         let statement: Statement =
             switch part {
             case .heads: .roomsInHeads
+            case .directory: .roomsInDirectory
             case .events: .roomsInEvents
             case .keys: .roomsInKeys
             case .snapshots: .roomsInSnapshots
@@ -21,31 +22,38 @@ extension PostgresStore: LogArchive {
     package func archived(_ stream: UUID) async throws(StorageFault) -> ArchivedStream? {
         // All statements read one snapshot of the database.
         let calls = [
-            Call(.beginReading), Call(.archivedHead, stream), Call(.archivedKeys, stream),
-            Call(.archivedMembers, stream), Call(.archivedSnapshots, stream), Call(.archivedAttachments, stream),
-            Call(.commit),
+            Call(.beginReading), Call(.archivedHead, stream), Call(.archivedEntry, stream),
+            Call(.archivedKeys, stream), Call(.archivedMembers, stream), Call(.archivedSnapshots, stream),
+            Call(.archivedAttachments, stream), Call(.commit),
         ]
         let answers = try await pool.run(.calls(calls), isWrite: false)
         guard answers.count == calls.count else { throw .corrupt(.init(message: "a read lacks answers")) }
-        let (head, members, snapshots, attachments) = (answers[1], answers[3], answers[4], answers[5])
-        guard let row = head.rows.first, let record = try Self.records(in: head).first else { return nil }
-        let keys = try zip(Self.keys(in: answers[2]), answers[2].rows).map { (key, row) throws(StorageFault) in
-            ArchivedKey(slot: try answers[2].int(row, 7), key: key)
-        }
+        let (head, entry, keys) = (answers[1], answers[2], answers[3])
+        let (members, snapshots, attachments) = (answers[4], answers[5], answers[6])
+        guard let row = head.rows.first else { return nil }
         return try ArchivedStream(
             stream: stream,
             head: StreamHead(
-                epoch: head.text(row, 12), version: StreamVersion(seq: head.int(row, 13), keyed: head.int(row, 14))),
-            checksum: head.optionalInt(row, 15).map(Int64.init), entry: record.entry,
-            lastEvent: head.optionalInt(row, 16) ?? 0, keys: keys,
+                epoch: head.text(row, 0), version: StreamVersion(seq: head.int(row, 1), keyed: head.int(row, 2))),
+            checksum: head.optionalInt(row, 3).map(Int64.init), lastEvent: head.optionalInt(row, 4) ?? 0,
+            entry: Self.archivedEntry(in: entry),
+            keys: zip(Self.keys(in: keys), keys.rows).map { (key, row) throws(StorageFault) in
+                ArchivedKey(slot: try keys.int(row, 7), key: key)
+            },
             members: members.rows.map { (row) throws(StorageFault) in try members.uuid(row, 0) },
             snapshots: snapshots.rows.map { (row) throws(StorageFault) in try snapshots.int(row, 0) },
-            codeTwin: head.optionalUUID(row, 17), forgetAt: head.optionalInt(row, 18).map(Int64.init),
-            isForgotten: head.bool(row, 19), clearing: head.optionalInt(row, 20), cleared: head.int(row, 21),
             attachments: attachments.rows.map { (row) throws(StorageFault) in
                 try ArchivedAttachment(
                     name: attachments.text(row, 0), unneededSince: attachments.optionalInt(row, 1).map(Int64.init))
             })
+    }
+
+    private static func archivedEntry(in answer: PostgresResult) throws(StorageFault) -> ArchivedEntry? {
+        guard let row = answer.rows.first, let record = try records(in: answer).first else { return nil }
+        return try ArchivedEntry(
+            entry: record.entry, codeTwin: answer.optionalUUID(row, 12),
+            forgetAt: answer.optionalInt(row, 13).map(Int64.init), isForgotten: answer.bool(row, 14),
+            clearing: answer.optionalInt(row, 15), cleared: answer.int(row, 16))
     }
 
     package func events(
@@ -117,11 +125,11 @@ extension PostgresStore: LogArchive {
     private static func calls(for batch: ImportBatch) -> [Call] {
         let (parts, creations, sessions) = (batch.streams, batch.creationKeys, batch.sessions)
         let entries = parts.map(\.entry)
-        let heads = Parameters(
-            parts.map(\.stream), parts.map(\.head.epoch), parts.map(\.head.version.seq),
-            parts.map(\.head.version.keyed), parts.map(\.checksum), entries.map(\.code), entries.map(\.name),
-            entries.map(\.isPublic), entries.map(\.latitude), entries.map(\.longitude), entries.map(\.createdAt),
-            entries.map(\.closedAt), entries.map(\.owner), entries.map(\.djName), entries.map(\.nowPlayingTitle),
+        let heads = parts.map(\.head)
+        let rows = Parameters(
+            parts.map(\.stream), entries.map(\.code), entries.map(\.name), entries.map(\.isPublic),
+            entries.map(\.latitude), entries.map(\.longitude), entries.map(\.createdAt), entries.map(\.closedAt),
+            entries.map(\.owner), entries.map(\.djName), entries.map(\.nowPlayingTitle),
             entries.map(\.nowPlayingArtist), parts.map(\.forgetAt), parts.map(\.clearing))
         var events = Parameters(parts.flatMap { part in part.events.map { _ in part.stream } })
         events.add(events: parts.lazy.flatMap(\.events))
@@ -130,7 +138,10 @@ extension PostgresStore: LogArchive {
         keys.add(keys: parts.lazy.flatMap(\.keys))
         keys.add(parts.flatMap { $0.keys.map(\.checksum) })
         return [
-            Call(.importHeads, with: heads), Call(.importEvents, with: events), Call(.importKeys, with: keys),
+            Call(
+                .importHeads, parts.map(\.stream), parts.map(\.checksum), heads.map(\.epoch),
+                heads.map(\.version.seq), heads.map(\.version.keyed)),
+            Call(.importEntries, with: rows), Call(.importEvents, with: events), Call(.importKeys, with: keys),
             Call(
                 .importMembers, parts.flatMap { part in part.members.map { _ in part.stream } },
                 parts.flatMap(\.members)),

@@ -3,7 +3,8 @@ package import FoundationEssentials
 
 extension PostgresStore {
     package func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
-        let answer = try await execute(Call(.removeRooms, instant, max(0, limit)))
+        let answers = try await write([Call(.removeRooms, instant, max(0, limit)), Call(.unlistRooms)])
+        guard let answer = answers.first else { throw .corrupt(.init(message: "a removal has no answer")) }
         return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
     }
 
@@ -49,7 +50,8 @@ extension PostgresStore {
         _ = try await write([
             Call(.begin), Call(.lockRoom, stream), Call(.forgetSnapshots, stream),
             Call(.forgetCommands, stream, CommandKey.forgotten), Call(.forgetCreation, stream, CommandKey.forgotten),
-            Call(.endForgetting, stream, renewal.epoch, renewal.checksum, now), Call(.commit),
+            Call(.renewForgotten, stream, renewal.epoch, renewal.checksum), Call(.endForgetting, stream, now),
+            Call(.commit),
         ])
     }
 }

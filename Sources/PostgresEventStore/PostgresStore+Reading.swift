@@ -73,13 +73,13 @@ extension PostgresStore {
     package func save(
         _ snapshot: StoredSnapshot, of stream: UUID, in epoch: String?, oneIn span: Int
     ) async throws(StorageFault) {
-        let answer = try await execute(
+        let answers = try await write([
+            Call(.lockForSnapshot, stream, epoch),
             Call(
                 .saveSnapshot, stream, snapshot.seq, snapshot.reducerVersion, Binary(snapshot.state),
-                snapshot.checksum, epoch, snapshot.start(ofSpan: span)))
-        guard answer.affectedRows == 1 else {
-            throw .rejected(.refusedSnapshot)
-        }
+                snapshot.checksum, epoch, snapshot.start(ofSpan: span)),
+        ])
+        guard answers.last?.affectedRows == 1 else { throw .rejected(.refusedSnapshot) }
     }
 
     static func events(in answer: PostgresResult) throws(StorageFault) -> [StoredEvent] {

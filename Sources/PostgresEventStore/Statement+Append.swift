@@ -6,7 +6,7 @@ import EventStorage
 struct AppendParts: OptionSet, Sendable {
     let rawValue: Int
 
-    /// A directory entry, a request to be forgotten, or a clearing.
+    /// A directory entry, a request to be forgotten, or a clearing; ``Statement/list`` follows.
     static let directory = AppendParts(rawValue: 1)
     /// An event.
     static let events = AppendParts(rawValue: 2)
@@ -28,7 +28,7 @@ struct AppendParts: OptionSet, Sendable {
     init(of batch: [StreamAppend]) {
         self = []
         for part in batch {
-            if part.directory != nil || part.forgetAt != nil || part.clearing != nil { insert(.directory) }
+            if part.changesDirectory { insert(.directory) }
             if !part.events.isEmpty { insert(.events) }
             if !part.keys.isEmpty { insert(.keys) }
             if !part.joined.isEmpty || !part.left.isEmpty { insert(.memberships) }
@@ -46,7 +46,8 @@ extension Statement {
     /// state (READ COMMITTED re-evaluates the condition on the newest row version) and is left out. Every other part
     /// writes only for the rooms of `moved`. Since their heads had not moved, neither had the rooms' events, keys and
     /// memberships: the statement's snapshot shows their newest state. Only an unneeded attachment may have been deleted
-    /// since; its insertion waits for such a deletion, and then inserts it.
+    /// since; its insertion waits for such a deletion, and then inserts it. A batch that changes the directory notes
+    /// what has moved, and ``list`` follows in the same transaction.
     ///
     /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: the statement probes a hash table, and
     /// its cost does not depend on the planner's estimates of the sizes.
@@ -65,49 +66,14 @@ extension Statement {
             defer { parameters += columns }
             return "unnest(\((1...columns).map { "$\(parameters + $0)" }.joined(separator: ", ")))"
         }
-        let heads = "room_id, expected_epoch, expected_seq, expected_keyed, new_seq, new_keyed"
-        var text: String
-        if parts.contains(.directory) {
-            text = """
-                WITH moved AS (
-                    UPDATE rooms SET
-                        seq = new_seq,
-                        keyed = new_keyed,
-                        code = CASE WHEN is_listed THEN part.code ELSE rooms.code END,
-                        name = CASE WHEN is_listed THEN part.name ELSE rooms.name END,
-                        is_public = CASE WHEN is_listed THEN part.is_public ELSE rooms.is_public END,
-                        lat = CASE WHEN is_listed THEN part.lat ELSE rooms.lat END,
-                        lon = CASE WHEN is_listed THEN part.lon ELSE rooms.lon END,
-                        created_at = CASE WHEN is_listed THEN part.created_at ELSE rooms.created_at END,
-                        closed_at = CASE WHEN is_listed THEN part.closed_at ELSE rooms.closed_at END,
-                        owner = CASE WHEN is_listed THEN part.owner ELSE rooms.owner END,
-                        dj_name = CASE WHEN is_listed THEN part.dj_name ELSE rooms.dj_name END,
-                        now_playing_title = CASE WHEN is_listed THEN part.now_playing_title
-                            ELSE rooms.now_playing_title END,
-                        now_playing_artist = CASE WHEN is_listed THEN part.now_playing_artist
-                            ELSE rooms.now_playing_artist END,
-                        forget_at = coalesce(part.forget_at, rooms.forget_at),
-                        clearing_seq = CASE WHEN part.forget_at IS NULL
-                            THEN coalesce(part.clearing_seq, rooms.clearing_seq) END,
-                        cleared_seq = CASE WHEN part.forget_at IS NULL THEN rooms.cleared_seq ELSE 0 END,
-                        listed_in = CASE WHEN is_listed THEN pg_current_xact_id() ELSE rooms.listed_in END
-                    FROM \(unnest(20)) AS part (
-                        \(heads), is_listed, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name,
-                        now_playing_title, now_playing_artist, forget_at, clearing_seq)
-
-                """
-        } else {
-            text = """
-                WITH moved AS (
-                    UPDATE rooms SET seq = new_seq, keyed = new_keyed
-                    FROM \(unnest(6)) AS part (\(heads))
-
-                """
-        }
-        text += """
-                WHERE rooms.room_id = part.room_id AND rooms.seq = part.expected_seq
-                    AND rooms.keyed = part.expected_keyed AND rooms.epoch = coalesce(part.expected_epoch, rooms.epoch)
-                RETURNING rooms.room_id
+        var text = """
+            WITH moved AS (
+                UPDATE heads SET seq = new_seq, keyed = new_keyed
+                FROM \(unnest(6)) AS part (
+                    room_id, expected_epoch, expected_seq, expected_keyed, new_seq, new_keyed)
+                WHERE heads.room_id = part.room_id AND heads.seq = part.expected_seq
+                    AND heads.keyed = part.expected_keyed AND heads.epoch = coalesce(part.expected_epoch, heads.epoch)
+                RETURNING heads.room_id
             )
             """
         if parts.contains(.events) {
@@ -165,6 +131,38 @@ extension Statement {
                 )
                 """
         }
-        return text + "\nSELECT room_id FROM moved"
+        return parts.contains(.directory)
+            ? text + ", \(noting("moved"))\nSELECT room_id FROM noted CROSS JOIN moved"
+            : text + "\nSELECT room_id FROM moved"
     }
+
+    /// Writes the directory's entries of the rooms that the transaction's append has moved; the parameters are one array
+    /// per column, in the order of the rooms' ids.
+    static let list = Statement(
+        name: "list",
+        sql: """
+            UPDATE directory SET
+                code = CASE WHEN is_listed THEN part.code ELSE directory.code END,
+                name = CASE WHEN is_listed THEN part.name ELSE directory.name END,
+                is_public = CASE WHEN is_listed THEN part.is_public ELSE directory.is_public END,
+                lat = CASE WHEN is_listed THEN part.lat ELSE directory.lat END,
+                lon = CASE WHEN is_listed THEN part.lon ELSE directory.lon END,
+                created_at = CASE WHEN is_listed THEN part.created_at ELSE directory.created_at END,
+                closed_at = CASE WHEN is_listed THEN part.closed_at ELSE directory.closed_at END,
+                owner = CASE WHEN is_listed THEN part.owner ELSE directory.owner END,
+                dj_name = CASE WHEN is_listed THEN part.dj_name ELSE directory.dj_name END,
+                now_playing_title = CASE WHEN is_listed THEN part.now_playing_title
+                    ELSE directory.now_playing_title END,
+                now_playing_artist = CASE WHEN is_listed THEN part.now_playing_artist
+                    ELSE directory.now_playing_artist END,
+                forget_at = coalesce(part.forget_at, directory.forget_at),
+                clearing_seq = CASE WHEN part.forget_at IS NULL
+                    THEN coalesce(part.clearing_seq, directory.clearing_seq) END,
+                cleared_seq = CASE WHEN part.forget_at IS NULL THEN directory.cleared_seq ELSE 0 END,
+                listed_in = CASE WHEN is_listed THEN pg_current_xact_id() ELSE directory.listed_in END
+            FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS part (
+                room_id, is_listed, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name,
+                now_playing_title, now_playing_artist, forget_at, clearing_seq)
+            WHERE directory.room_id = part.room_id AND (part.room_id IN (\(notedRooms))) IS TRUE
+            """)
 }

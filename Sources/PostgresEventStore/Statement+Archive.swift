@@ -4,7 +4,14 @@ extension Statement {
     static let roomsInHeads = Statement(
         "rooms_in_heads",
         """
-        SELECT room_id FROM rooms WHERE room_id > coalesce($1, '00000000-0000-0000-0000-000000000000')
+        SELECT room_id FROM heads WHERE room_id > coalesce($1, '00000000-0000-0000-0000-000000000000')
+        ORDER BY room_id LIMIT $2
+        """)
+
+    static let roomsInDirectory = Statement(
+        "rooms_in_directory",
+        """
+        SELECT room_id FROM directory WHERE room_id > coalesce($1, '00000000-0000-0000-0000-000000000000')
         ORDER BY room_id LIMIT $2
         """)
 
@@ -36,13 +43,20 @@ extension Statement {
     static let archivedHead = Statement(
         "archived_head",
         """
+        SELECT epoch, seq, keyed, checksum,
+            (SELECT seq FROM events WHERE room_id = $1 ORDER BY seq DESC LIMIT 1)
+        FROM heads WHERE room_id = $1
+        """)
+
+    static let archivedEntry = Statement(
+        "archived_entry",
+        """
         SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
-            now_playing_artist, epoch, seq, keyed, checksum,
-            (SELECT seq FROM events WHERE room_id = $1 ORDER BY seq DESC LIMIT 1),
-            (SELECT room_id FROM rooms AS twin WHERE twin.code = rooms.code AND twin.closed_at IS NULL
-                AND rooms.closed_at IS NULL AND twin.room_id <> $1),
+            now_playing_artist,
+            (SELECT room_id FROM directory AS twin WHERE twin.code = directory.code AND twin.closed_at IS NULL
+                AND directory.closed_at IS NULL AND twin.room_id <> $1),
             forget_at, forgotten_at IS NOT NULL, clearing_seq, cleared_seq
-        FROM rooms WHERE room_id = $1
+        FROM directory WHERE room_id = $1
         """)
 
     static let archivedKeys = Statement(
@@ -114,15 +128,16 @@ extension Statement {
     static let renewEpochs = Statement(
         "renew_epochs",
         """
-        UPDATE rooms SET epoch = renewal.epoch, checksum = renewal.checksum
-        FROM unnest($1, $2, $3) AS renewal (room_id, epoch, checksum) WHERE rooms.room_id = renewal.room_id
+        UPDATE heads SET epoch = renewal.epoch, checksum = renewal.checksum
+        FROM unnest($1, $2, $3) AS renewal (room_id, epoch, checksum) WHERE heads.room_id = renewal.room_id
         """)
 
     static let beginImport = Statement(
         "begin_import",
         """
         INSERT INTO unfinished_imports (id) SELECT 1
-        WHERE NOT EXISTS (SELECT FROM rooms) AND NOT EXISTS (SELECT FROM sessions)
+        WHERE NOT EXISTS (SELECT FROM heads) AND NOT EXISTS (SELECT FROM directory)
+            AND NOT EXISTS (SELECT FROM sessions)
         ON CONFLICT DO NOTHING
         """)
 
@@ -134,11 +149,18 @@ extension Statement {
     static let importHeads = Statement(
         "import_heads",
         """
-        INSERT INTO rooms (
-            room_id, epoch, seq, keyed, checksum, code, name, is_public, lat, lon, created_at, closed_at, owner,
-            dj_name, now_playing_title, now_playing_artist, forget_at, clearing_seq, listed_in)
+        INSERT INTO heads (room_id, checksum, epoch, seq, keyed) SELECT * FROM unnest($1, $2, $3, $4, $5)
+        ON CONFLICT (room_id) DO NOTHING
+        """)
+
+    static let importEntries = Statement(
+        "import_entries",
+        """
+        INSERT INTO directory (
+            room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
+            now_playing_artist, forget_at, clearing_seq, listed_in)
         SELECT part.*, pg_current_xact_id()
-        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) AS part
+        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS part
         ON CONFLICT (room_id) DO UPDATE SET
             code = excluded.code, name = excluded.name, is_public = excluded.is_public, lat = excluded.lat,
             lon = excluded.lon, created_at = excluded.created_at, closed_at = excluded.closed_at,
@@ -174,7 +196,7 @@ extension Statement {
         INSERT INTO creation_keys (session_id, key, room_id, fingerprint, created_at)
         SELECT creation.*
         FROM unnest($1, $2, $3, $4, $5) AS creation (session_id, key, room_id, fingerprint, created_at)
-        JOIN rooms USING (room_id)
+        JOIN directory USING (room_id)
         """)
 
     static let importSessions = Statement(

@@ -8,12 +8,12 @@ extension Statement {
         """
         SELECT event.seq, event.at, event.type, event.payload, event.checksum, part.room_id
         FROM unnest($1, $2) AS part (room_id, seq)
-        JOIN rooms USING (room_id)
+        JOIN heads USING (room_id)
         CROSS JOIN LATERAL (
             SELECT seq, at, type, payload, checksum FROM events
             WHERE events.room_id = part.room_id AND events.seq > part.seq OFFSET 0
         ) AS event
-        WHERE rooms.seq > part.seq
+        WHERE heads.seq > part.seq
         ORDER BY event.seq
         """)
 
@@ -26,15 +26,15 @@ extension Statement {
         SELECT command.ordinal, command.session_id, command.key, command.fingerprint, command.seq, command.result,
             command.checksum, part.room_id
         FROM unnest($1, $2) AS part (room_id, keyed)
-        JOIN rooms USING (room_id)
-        CROSS JOIN LATERAL generate_series(greatest(part.keyed, rooms.keyed - 1000) + 1, rooms.keyed) AS new (ordinal)
+        JOIN heads USING (room_id)
+        CROSS JOIN LATERAL generate_series(greatest(part.keyed, heads.keyed - 1000) + 1, heads.keyed) AS new (ordinal)
         CROSS JOIN LATERAL (
             SELECT ordinal, session_id, key, fingerprint, seq, result, checksum FROM command_keys
             WHERE command_keys.room_id = part.room_id AND command_keys.slot = new.ordinal % 1000
                 AND command_keys.ordinal = new.ordinal
             OFFSET 0
         ) AS command
-        WHERE rooms.keyed > part.keyed
+        WHERE heads.keyed > part.keyed
         ORDER BY command.ordinal
         """)
 }

@@ -4,9 +4,9 @@ extension Statement {
         "room_by_code",
         """
         SELECT room_id FROM (
-            (SELECT room_id, closed_at FROM rooms WHERE code = $1 AND closed_at IS NULL)
+            (SELECT room_id, closed_at FROM directory WHERE code = $1 AND closed_at IS NULL)
             UNION ALL
-            (SELECT room_id, closed_at FROM rooms WHERE code = $1 AND closed_at IS NOT NULL
+            (SELECT room_id, closed_at FROM directory WHERE code = $1 AND closed_at IS NOT NULL
                 ORDER BY closed_at DESC, room_id DESC LIMIT 1)
         ) AS candidates
         ORDER BY closed_at DESC NULLS FIRST LIMIT 1
@@ -17,7 +17,7 @@ extension Statement {
         """
         SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
             now_playing_artist
-        FROM rooms WHERE room_id = ANY ($1)
+        FROM directory WHERE room_id = ANY ($1)
         """)
 
     /// The newest open, public rooms.
@@ -28,7 +28,7 @@ extension Statement {
         """
         SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
             now_playing_artist
-        FROM rooms
+        FROM directory
         WHERE closed_at IS NULL AND is_public
             AND ($1 IS NULL OR strpos(lower(name COLLATE "C"), lower($1 COLLATE "C")) > 0)
         ORDER BY room_id DESC LIMIT $2
@@ -40,7 +40,7 @@ extension Statement {
         """
         SELECT room_id, code, name, is_public, lat, lon, created_at, closed_at, owner, dj_name, now_playing_title,
             now_playing_artist
-        FROM rooms
+        FROM directory
         WHERE closed_at IS NULL AND is_public AND room_id < $3
             AND ($1 IS NULL OR strpos(lower(name COLLATE "C"), lower($1 COLLATE "C")) > 0)
         ORDER BY room_id DESC LIMIT $2
@@ -69,7 +69,7 @@ extension Statement {
                 now_playing_artist, snapshot::text, history
             FROM now
             LEFT JOIN (
-                SELECT * FROM rooms
+                SELECT * FROM directory
                 WHERE (SELECT history FROM now) = $2
                     AND (listed_in = ANY (ARRAY(SELECT pg_snapshot_xip($1::pg_snapshot)))
                         OR listed_in >= pg_snapshot_xmax($1::pg_snapshot)
@@ -86,7 +86,7 @@ extension Statement {
     private static let now = """
         pg_current_snapshot() AS snapshot CROSS JOIN concat_ws(
             ' ', extract(epoch FROM pg_postmaster_start_time()),
-            extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()), pg_relation_filenode('rooms')) AS history
+            extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()), pg_relation_filenode('directory')) AS history
         """
 
     // MARK: Sessions
@@ -160,6 +160,7 @@ extension Statement {
         "health",
         """
         SELECT current_setting('transaction_read_only')::boolean,
-            has_table_privilege('events', 'INSERT') AND has_table_privilege('rooms', 'UPDATE')
+            has_table_privilege('events', 'INSERT') AND has_table_privilege('heads', 'UPDATE')
+                AND has_table_privilege('directory', 'UPDATE')
         """)
 }

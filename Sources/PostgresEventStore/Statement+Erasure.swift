@@ -1,20 +1,30 @@
-// Every writer of a room's rows holds a lock on its row in `rooms` that `FOR UPDATE` waits for: an append holds `FOR NO
+// Every writer of a room's rows holds a lock on its row in `heads` that `FOR UPDATE` waits for: an append holds `FOR NO
 // KEY UPDATE`, saving a snapshot `FOR KEY SHARE`. A separate statement after such a lock therefore sees everything that
 // was written, and nothing is written after it.
 extension Statement {
     /// Deletes the heads of rooms that were closed before an instant; skips rooms that another process has locked.
+    ///
+    /// ``unlistRooms`` follows in the same transaction.
     static let removeRooms = Statement(
-        "remove_rooms",
-        """
-        WITH old AS MATERIALIZED (
-            SELECT room_id FROM rooms WHERE closed_at < $1 ORDER BY closed_at, room_id LIMIT $2
-            FOR UPDATE SKIP LOCKED
-        ), noted AS (
-            INSERT INTO removals (room_id) SELECT room_id FROM old
-        )
-        DELETE FROM rooms WHERE (room_id = ANY (ARRAY(SELECT room_id FROM old)))
-        RETURNING room_id
-        """)
+        name: "remove_rooms",
+        sql: """
+            WITH old AS MATERIALIZED (
+                SELECT room_id FROM directory JOIN heads USING (room_id)
+                WHERE closed_at < $1 ORDER BY closed_at, room_id LIMIT $2
+                FOR UPDATE OF heads SKIP LOCKED
+            ), kept AS (
+                INSERT INTO removals (room_id) SELECT room_id FROM old
+            ), removed AS (
+                DELETE FROM heads WHERE (room_id = ANY (ARRAY(SELECT room_id FROM old)))
+                RETURNING room_id
+            ), \(noting("removed"))
+            SELECT room_id FROM noted CROSS JOIN removed
+            """)
+
+    /// Deletes the directory's rows of the rooms that ``removeRooms`` has removed.
+    static let unlistRooms = Statement(
+        name: "unlist_rooms",
+        sql: "DELETE FROM directory WHERE (room_id = ANY (ARRAY(\(notedRooms))))")
 
     /// Deletes events of a removed room, and with the last of them the rest of it; returns a row if there was such a
     /// room that no other process has locked.
@@ -64,7 +74,7 @@ extension Statement {
     static let roomsToForget = Statement(
         "rooms_to_forget",
         """
-        SELECT room_id FROM rooms WHERE forget_at IS NOT NULL AND forgotten_at IS NULL
+        SELECT room_id FROM directory WHERE forget_at IS NOT NULL AND forgotten_at IS NULL
         ORDER BY forget_at, room_id LIMIT $1
         """)
 
@@ -73,7 +83,7 @@ extension Statement {
         "rewrite",
         """
         WITH room AS MATERIALIZED (
-            SELECT room_id FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL
+            SELECT room_id FROM directory WHERE room_id = $1 AND forget_at IS NOT NULL
         ), images AS (
             DELETE FROM snapshots WHERE room_id = $1 AND EXISTS (SELECT FROM room)
         )
@@ -87,7 +97,7 @@ extension Statement {
     static let roomsToClear = Statement(
         "rooms_to_clear",
         """
-        SELECT room_id, cleared_seq, clearing_seq FROM rooms
+        SELECT room_id, cleared_seq, clearing_seq FROM directory
         WHERE cleared_seq < clearing_seq AND forget_at IS NULL
             AND room_id > coalesce($1, '00000000-0000-0000-0000-000000000000') ORDER BY room_id LIMIT $2
         """)
@@ -99,34 +109,34 @@ extension Statement {
         UPDATE events SET payload = other.payload, checksum = other.checksum
         FROM unnest($2, $3, $4) AS other (seq, payload, checksum)
         WHERE events.room_id = $1 AND events.seq = other.seq
-            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND other.seq < clearing_seq)
+            AND EXISTS (SELECT FROM directory WHERE room_id = $1 AND other.seq < clearing_seq)
         """)
 
     static let clearSnapshots = Statement(
         "clear_snapshots",
         """
         DELETE FROM snapshots WHERE room_id = $1
-            AND seq < (SELECT clearing_seq FROM rooms WHERE room_id = $1)
+            AND seq < (SELECT clearing_seq FROM directory WHERE room_id = $1)
         """)
 
     static let clearCommands = Statement(
         "clear_commands",
         """
         UPDATE command_keys SET fingerprint = $2, checksum = NULL WHERE room_id = $1
-            AND seq < (SELECT clearing_seq FROM rooms WHERE room_id = $1)
+            AND seq < (SELECT clearing_seq FROM directory WHERE room_id = $1)
         """)
 
     static let clearCreation = Statement(
         "clear_creation",
         """
         UPDATE creation_keys SET fingerprint = $2 WHERE room_id = $1
-            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND clearing_seq IS NOT NULL)
+            AND EXISTS (SELECT FROM directory WHERE room_id = $1 AND clearing_seq IS NOT NULL)
         """)
 
     static let noteCleared = Statement(
         "note_cleared",
         """
-        UPDATE rooms SET cleared_seq = greatest(cleared_seq, least($2, clearing_seq))
+        UPDATE directory SET cleared_seq = greatest(cleared_seq, least($2, clearing_seq))
         WHERE room_id = $1 AND clearing_seq IS NOT NULL
         """)
 
@@ -134,33 +144,40 @@ extension Statement {
 
     /// Waits until no process is saving a snapshot of the room.
     static let lockRoom = Statement(
-        "lock_room", "SELECT FROM rooms WHERE room_id = $1 FOR UPDATE")
+        "lock_room", "SELECT FROM heads WHERE room_id = $1 FOR UPDATE")
 
     static let forgetSnapshots = Statement(
         "forget_snapshots",
         """
         DELETE FROM snapshots WHERE room_id = $1
-            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
+            AND EXISTS (SELECT FROM directory WHERE room_id = $1 AND forget_at IS NOT NULL)
         """)
 
     static let forgetCommands = Statement(
         "forget_commands",
         """
         UPDATE command_keys SET fingerprint = $2, checksum = NULL WHERE room_id = $1
-            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
+            AND EXISTS (SELECT FROM directory WHERE room_id = $1 AND forget_at IS NOT NULL)
         """)
 
     static let forgetCreation = Statement(
         "forget_creation",
         """
         UPDATE creation_keys SET fingerprint = $2 WHERE room_id = $1
-            AND EXISTS (SELECT FROM rooms WHERE room_id = $1 AND forget_at IS NOT NULL)
+            AND EXISTS (SELECT FROM directory WHERE room_id = $1 AND forget_at IS NOT NULL)
+        """)
+
+    static let renewForgotten = Statement(
+        "renew_forgotten",
+        """
+        UPDATE heads SET epoch = $2, checksum = $3 WHERE room_id = $1 AND EXISTS (
+            SELECT FROM directory WHERE room_id = $1 AND forget_at IS NOT NULL AND forgotten_at IS NULL)
         """)
 
     static let endForgetting = Statement(
         "end_forgetting",
         """
-        UPDATE rooms SET epoch = $2, checksum = $3, forgotten_at = $4
+        UPDATE directory SET forgotten_at = $2
         WHERE room_id = $1 AND forget_at IS NOT NULL AND forgotten_at IS NULL
         """)
 }

@@ -8,7 +8,7 @@ extension Database {
     func append(_ part: StreamAppend) throws -> AppendOutcome {
         try run(
             """
-            UPDATE rooms SET seq = ?, keyed = ?
+            UPDATE heads SET seq = ?, keyed = ?
             WHERE room_id = ? AND seq = ? AND keyed = ? AND epoch = coalesce(?, epoch)
             """,
             [
@@ -19,7 +19,7 @@ extension Database {
         if let entry = part.directory {
             try run(
                 """
-                UPDATE rooms SET code = ?, name = ?, is_public = ?, latitude = ?, longitude = ?, created_at = ?,
+                UPDATE directory SET code = ?, name = ?, is_public = ?, latitude = ?, longitude = ?, created_at = ?,
                 closed_at = ?, owner = ?, dj_name = ?, now_playing_title = ?, now_playing_artist = ?, listed_in = ?
                 WHERE room_id = ?
                 """, entry.columns + [countDirectoryChange(), part.stream])
@@ -27,10 +27,10 @@ extension Database {
         if let forgetAt = part.forgetAt {
             // Forgetting includes every clearing.
             try run(
-                "UPDATE rooms SET forget_at = ?, clearing_seq = NULL, cleared_seq = 0 WHERE room_id = ?",
+                "UPDATE directory SET forget_at = ?, clearing_seq = NULL, cleared_seq = 0 WHERE room_id = ?",
                 [forgetAt, part.stream])
         } else if let clearing = part.clearing {
-            try run("UPDATE rooms SET clearing_seq = ? WHERE room_id = ?", [clearing, part.stream])
+            try run("UPDATE directory SET clearing_seq = ? WHERE room_id = ?", [clearing, part.stream])
         }
         try insertRows(of: part)
         return .appended
@@ -41,21 +41,20 @@ extension Database {
         let part = creation.first
         if let key = creation.key, let existing = try creationOutcome(of: key, creation) { return existing }
         let owned = try first(
-            "SELECT count(*) FROM rooms WHERE owner = ? AND closed_at IS NULL", [creation.creator]
+            "SELECT count(*) FROM directory WHERE owner = ? AND closed_at IS NULL", [creation.creator]
         ) { try $0.decode(Int.self, atIndex: 0) }
         guard let owned, owned < creation.ownerLimit else { return .ownerLimitReached }
-        let open = try first("SELECT 1 FROM rooms WHERE code = ? AND closed_at IS NULL", [entry.code]) { _ in true }
+        let open = try first("SELECT 1 FROM directory WHERE code = ? AND closed_at IS NULL", [entry.code]) { _ in true }
         guard open == nil else { return .codeTaken }
         try run(
             """
-            INSERT INTO rooms (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
-            now_playing_title, now_playing_artist, listed_in, room_id, epoch, seq, keyed, checksum)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            entry.columns + [
-                countDirectoryChange(), part.stream, creation.epoch, part.resulting.seq, part.resulting.keyed,
-                creation.checksum,
-            ])
+            INSERT INTO directory (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
+            now_playing_title, now_playing_artist, listed_in, room_id)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, entry.columns + [countDirectoryChange(), part.stream])
+        try run(
+            "INSERT INTO heads (room_id, checksum, epoch, seq, keyed) VALUES (?, ?, ?, ?, ?)",
+            [part.stream, creation.checksum, creation.epoch, part.resulting.seq, part.resulting.keyed])
         if let key = creation.key {
             try run(
                 """

@@ -28,18 +28,20 @@ extension SQLiteStore: LogArchive {
         try await read { db in
             let head = try db.first(
                 """
-                SELECT epoch, seq, keyed, checksum, (SELECT max(seq) FROM events WHERE room_id = ?1),
-                    (SELECT room_id FROM rooms AS twin WHERE twin.code = rooms.code AND twin.closed_at IS NULL
-                    AND rooms.closed_at IS NULL AND twin.room_id <> ?1),
-                    forget_at, forgotten_at IS NOT NULL, clearing_seq, cleared_seq
-                FROM rooms WHERE room_id = ?1
+                SELECT epoch, seq, keyed, checksum, (SELECT max(seq) FROM events WHERE room_id = ?1)
+                FROM heads WHERE room_id = ?1
                 """, [stream], ArchivedHead.init(row:))
-            let record = try db.first(
-                "SELECT \(DirectoryRecord.columns) FROM rooms WHERE room_id = ?", [stream], DirectoryRecord.init(row:))
-            guard let head, let record else { return nil }
+            guard let head else { return nil }
             return ArchivedStream(
-                stream: stream, head: head.head, checksum: head.checksum, entry: record.entry,
-                lastEvent: head.lastEvent ?? 0,
+                stream: stream, head: head.head, checksum: head.checksum, lastEvent: head.lastEvent ?? 0,
+                entry: try db.first(
+                    """
+                    SELECT \(DirectoryRecord.columns),
+                        (SELECT room_id FROM directory AS twin WHERE twin.code = directory.code
+                        AND twin.closed_at IS NULL AND directory.closed_at IS NULL AND twin.room_id <> ?1),
+                        forget_at, forgotten_at IS NOT NULL, clearing_seq, cleared_seq
+                    FROM directory WHERE room_id = ?1
+                    """, [stream], ArchivedEntry.init(row:)),
                 keys: try db.all(
                     "SELECT \(CommandKey.columns), slot FROM command_keys WHERE room_id = ? ORDER BY ordinal, slot",
                     [stream]
@@ -50,8 +52,6 @@ extension SQLiteStore: LogArchive {
                 snapshots: try db.all("SELECT seq FROM snapshots WHERE room_id = ? ORDER BY seq", [stream]) {
                     try $0.decode(atIndex: 0)
                 },
-                codeTwin: head.codeTwin, forgetAt: head.forgetAt, isForgotten: head.isForgotten,
-                clearing: head.clearing, cleared: head.cleared,
                 attachments: try db.all(
                     "SELECT waveform, unneeded_since FROM waveforms WHERE room_id = ? ORDER BY waveform", [stream]
                 ) { ArchivedAttachment(name: try $0.decode(atIndex: 0), unneededSince: try $0.decode(atIndex: 1)) })
@@ -127,11 +127,7 @@ extension SQLiteStore: LogArchive {
 
     package func renewEpochs(_ renewals: [EpochRenewal]) async throws(StorageFault) {
         try await write { db in
-            for renewal in renewals {
-                try db.run(
-                    "UPDATE rooms SET epoch = ?, checksum = ? WHERE room_id = ?",
-                    [renewal.epoch, renewal.checksum, renewal.stream])
-            }
+            for renewal in renewals { try db.renewEpoch(renewal) }
         }
     }
 
@@ -142,7 +138,8 @@ extension SQLiteStore: LogArchive {
             try db.run(
                 """
                 INSERT INTO unfinished_imports (id) SELECT 1
-                WHERE NOT EXISTS (SELECT 1 FROM rooms) AND NOT EXISTS (SELECT 1 FROM sessions)
+                WHERE NOT EXISTS (SELECT 1 FROM heads) AND NOT EXISTS (SELECT 1 FROM directory)
+                AND NOT EXISTS (SELECT 1 FROM sessions)
                 ON CONFLICT DO NOTHING
                 """, [])
             return db.changesCount == 1
@@ -156,7 +153,7 @@ extension SQLiteStore: LogArchive {
                 try db.run(
                     """
                     INSERT INTO creations (session, key, room_id, fingerprint, at)
-                    SELECT ?1, ?2, room_id, ?4, ?5 FROM rooms WHERE room_id = ?3
+                    SELECT ?1, ?2, room_id, ?4, ?5 FROM directory WHERE room_id = ?3
                     """, [key.session, key.key, key.stream, key.fingerprint, key.at])
             }
             for session in batch.sessions { try db.insert(session) }
@@ -172,16 +169,11 @@ extension SQLiteStore: LogArchive {
     }
 }
 
-/// A stream's head, as its row of `rooms` and its events give it.
+/// A stream's head, as its row of `heads` and its events give it.
 private struct ArchivedHead {
     var head: StreamHead
     var checksum: Int64?
     var lastEvent: Int?
-    var codeTwin: UUID?
-    var forgetAt: Int64?
-    var isForgotten: Bool
-    var clearing: Int?
-    var cleared: Int
 
     init(row: Row) throws {
         head = StreamHead(
@@ -189,23 +181,34 @@ private struct ArchivedHead {
             version: StreamVersion(seq: try row.decode(atIndex: 1), keyed: try row.decode(atIndex: 2)))
         checksum = try row.decode(atIndex: 3)
         lastEvent = try row.decode(atIndex: 4)
-        codeTwin = try row.decode(atIndex: 5)
-        forgetAt = try row.decode(atIndex: 6)
-        isForgotten = try row.decode(atIndex: 7)
-        clearing = try row.decode(atIndex: 8)
-        cleared = try row.decode(atIndex: 9)
+    }
+}
+
+extension ArchivedEntry {
+    /// Reads the columns of a ``DirectoryRecord``, and those behind them.
+    fileprivate init(row: Row) throws {
+        self.init(
+            entry: try DirectoryRecord(row: row).entry, codeTwin: try row.decode(atIndex: 12),
+            forgetAt: try row.decode(atIndex: 13), isForgotten: try row.decode(atIndex: 14),
+            clearing: try row.decode(atIndex: 15), cleared: try row.decode(atIndex: 16))
     }
 }
 
 extension Database {
+    /// Gives a stream a new epoch.
+    func renewEpoch(_ renewal: EpochRenewal) throws {
+        try run(
+            "UPDATE heads SET epoch = ?, checksum = ? WHERE room_id = ?",
+            [renewal.epoch, renewal.checksum, renewal.stream])
+    }
+
     /// Writes a part of an imported stream.
     fileprivate func write(_ part: ImportedStream) throws {
         try run(
             """
-            INSERT INTO rooms (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
-            now_playing_title, now_playing_artist, listed_in, room_id, epoch, seq, keyed, checksum, forget_at,
-            clearing_seq)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO directory (code, name, is_public, latitude, longitude, created_at, closed_at, owner, dj_name,
+            now_playing_title, now_playing_artist, listed_in, room_id, forget_at, clearing_seq)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (room_id) DO UPDATE SET
             code = excluded.code, name = excluded.name, is_public = excluded.is_public, latitude = excluded.latitude,
             longitude = excluded.longitude, created_at = excluded.created_at, closed_at = excluded.closed_at,
@@ -213,11 +216,13 @@ extension Database {
             now_playing_artist = excluded.now_playing_artist, forget_at = excluded.forget_at,
             clearing_seq = excluded.clearing_seq, listed_in = excluded.listed_in
             """,
-            part.entry.columns
-                + [
-                    countDirectoryChange(), part.stream, part.head.epoch, part.head.version.seq,
-                    part.head.version.keyed, part.checksum, part.forgetAt, part.clearing,
-                ])
+            part.entry.columns + [countDirectoryChange(), part.stream, part.forgetAt, part.clearing])
+        try run(
+            """
+            INSERT INTO heads (room_id, checksum, epoch, seq, keyed) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (room_id) DO NOTHING
+            """,
+            [part.stream, part.checksum, part.head.epoch, part.head.version.seq, part.head.version.keyed])
         for event in part.events { try insert(event, of: part.stream) }
         for key in part.keys { try insert(key, of: part.stream) }
         for session in part.members {
@@ -234,7 +239,8 @@ extension Database {
 extension LogPart {
     fileprivate var table: String {
         switch self {
-        case .heads: "rooms"
+        case .heads: "heads"
+        case .directory: "directory"
         case .events: "events"
         case .keys: "command_keys"
         case .snapshots: "snapshots"

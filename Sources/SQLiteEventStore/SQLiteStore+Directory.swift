@@ -7,7 +7,7 @@ extension SQLiteStore {
         try await read { db in
             try db.first(
                 """
-                SELECT room_id FROM rooms WHERE code = ?
+                SELECT room_id FROM directory WHERE code = ?
                 ORDER BY closed_at IS NULL DESC, closed_at DESC, room_id DESC LIMIT 1
                 """, [code]
             ) { try $0.decode(atIndex: 0) }
@@ -18,7 +18,7 @@ extension SQLiteStore {
         try await read { db in
             try Set(streams).compactMap { stream in
                 try db.first(
-                    "SELECT \(DirectoryRecord.columns) FROM rooms WHERE room_id = ?", [stream],
+                    "SELECT \(DirectoryRecord.columns) FROM directory WHERE room_id = ?", [stream],
                     DirectoryRecord.init(row:))
             }
         }
@@ -32,7 +32,7 @@ extension SQLiteStore {
         return try await read { db in
             try db.all(
                 """
-                SELECT \(DirectoryRecord.columns) FROM rooms
+                SELECT \(DirectoryRecord.columns) FROM directory
                 WHERE closed_at IS NULL AND is_public = 1 AND room_id < ?1
                 AND (?2 IS NULL OR instr(lower(name), lower(?2)) > 0)
                 ORDER BY room_id DESC LIMIT ?3
@@ -48,7 +48,7 @@ extension SQLiteStore {
                 return DirectoryChanges(records: nil, mark: DirectoryMark(String(now)))
             }
             let records = try db.all(
-                "SELECT \(DirectoryRecord.columns) FROM rooms WHERE listed_in > ?", [last],
+                "SELECT \(DirectoryRecord.columns) FROM directory WHERE listed_in > ?", [last],
                 DirectoryRecord.init(row:))
             return DirectoryChanges(records: records, mark: DirectoryMark(String(now)))
         }

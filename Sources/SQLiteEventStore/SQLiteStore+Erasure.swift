@@ -9,12 +9,14 @@ extension SQLiteStore {
     package func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
         try await write { db in
             let streams: [UUID] = try db.all(
-                "SELECT room_id FROM rooms WHERE closed_at < ? ORDER BY closed_at, room_id LIMIT ?",
+                "SELECT room_id FROM directory WHERE closed_at < ? ORDER BY closed_at, room_id LIMIT ?",
                 [instant, max(0, limit)]
             ) { try $0.decode(atIndex: 0) }
             for stream in streams {
                 try db.run("INSERT INTO removals (room_id) VALUES (?)", [stream])
-                try db.run("DELETE FROM rooms WHERE room_id = ?", [stream])
+                for table in ["heads", "directory"] {
+                    try db.run("DELETE FROM \(table) WHERE room_id = ?", [stream])
+                }
             }
             return streams
         }
@@ -43,7 +45,7 @@ extension SQLiteStore {
         try await read { db in
             try db.all(
                 """
-                SELECT room_id FROM rooms WHERE forget_at IS NOT NULL AND forgotten_at IS NULL
+                SELECT room_id FROM directory WHERE forget_at IS NOT NULL AND forgotten_at IS NULL
                 ORDER BY forget_at, room_id LIMIT ?
                 """, [max(0, limit)]
             ) { try $0.decode(atIndex: 0) }
@@ -56,7 +58,7 @@ extension SQLiteStore {
             let bound = after?.databaseValue ?? Data().databaseValue
             return try db.all(
                 """
-                SELECT room_id, cleared_seq, clearing_seq FROM rooms
+                SELECT room_id, cleared_seq, clearing_seq FROM directory
                 WHERE cleared_seq < clearing_seq AND forget_at IS NULL AND room_id > ? ORDER BY room_id LIMIT ?
                 """, [bound, max(0, limit)]
             ) { row in
@@ -70,7 +72,7 @@ extension SQLiteStore {
     package func clear(_ events: [StoredEvent], of stream: UUID, through seq: Int) async throws(StorageFault) {
         let isDone = try await write { db in
             let clearing: Int? = try db.first(
-                "SELECT clearing_seq FROM rooms WHERE room_id = ? AND clearing_seq IS NOT NULL", [stream]
+                "SELECT clearing_seq FROM directory WHERE room_id = ? AND clearing_seq IS NOT NULL", [stream]
             ) { try $0.decode(atIndex: 0) }
             guard let clearing else { return false }
             try db.replace(events, of: stream)
@@ -80,7 +82,7 @@ extension SQLiteStore {
                 [CommandKey.forgotten, stream, clearing])
             try db.run("UPDATE creations SET fingerprint = ? WHERE room_id = ?", [CommandKey.forgotten, stream])
             try db.run(
-                "UPDATE rooms SET cleared_seq = max(cleared_seq, min(?, clearing_seq)) WHERE room_id = ?",
+                "UPDATE directory SET cleared_seq = max(cleared_seq, min(?, clearing_seq)) WHERE room_id = ?",
                 [seq, stream])
             return seq >= clearing
         }
@@ -89,7 +91,7 @@ extension SQLiteStore {
 
     package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
         try await write { db in
-            let asked = "SELECT 1 FROM rooms WHERE room_id = ? AND forget_at IS NOT NULL"
+            let asked = "SELECT 1 FROM directory WHERE room_id = ? AND forget_at IS NOT NULL"
             guard try db.first(asked, [stream], { _ in true }) != nil else { return }
             try db.replace(events, of: stream)
             try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
@@ -101,10 +103,11 @@ extension SQLiteStore {
         let ended = try await write { db in
             try db.run(
                 """
-                UPDATE rooms SET epoch = ?, checksum = ?, forgotten_at = ?
+                UPDATE directory SET forgotten_at = ?
                 WHERE room_id = ? AND forget_at IS NOT NULL AND forgotten_at IS NULL
-                """, [renewal.epoch, renewal.checksum, now, stream])
+                """, [now, stream])
             guard db.changesCount == 1 else { return false }
+            try db.renewEpoch(renewal)
             try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
             try db.run(
                 "UPDATE command_keys SET fingerprint = ?, checksum = NULL WHERE room_id = ?",

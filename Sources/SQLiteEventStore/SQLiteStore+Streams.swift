@@ -74,7 +74,7 @@ extension SQLiteStore {
             try db.run(
                 """
                 INSERT INTO snapshots (room_id, seq, reducer_version, state, checksum)
-                SELECT room_id, ?1, ?2, ?3, ?4 FROM rooms
+                SELECT room_id, ?1, ?2, ?3, ?4 FROM heads JOIN directory USING (room_id)
                 WHERE room_id = ?5 AND forget_at IS NULL AND epoch = coalesce(?6, epoch)
                 AND ?1 >= coalesce(clearing_seq, 0)
                 ON CONFLICT (room_id, seq) DO UPDATE SET
@@ -97,7 +97,7 @@ extension Database {
     }
 
     fileprivate func head(of stream: UUID) throws -> StreamHead? {
-        try first("SELECT epoch, seq, keyed FROM rooms WHERE room_id = ?", [stream]) { row in
+        try first("SELECT epoch, seq, keyed FROM heads WHERE room_id = ?", [stream]) { row in
             StreamHead(
                 epoch: try row.decode(atIndex: 0),
                 version: StreamVersion(seq: try row.decode(atIndex: 1), keyed: try row.decode(atIndex: 2)))

@@ -35,9 +35,9 @@ struct Events: AsyncParsableCommand {
         try await store.withLog(.reading) { archive in
             let stream = try await archive.room(room)
             // The log of a room that was cleared, or is to be forgotten, may still contain data that must no longer be
-            // shown.
-            let archived = try await archive.archived(stream)
-            let redaction = Redaction(isForgotten: archived?.forgetAt != nil, clearing: archived?.clearing)
+            // shown. The directory knows; where it has lost the room, nothing of the kind is shown.
+            let entry = try await archive.archived(stream)?.entry
+            let redaction = Redaction(isForgotten: entry.map { $0.forgetAt != nil } ?? true, clearing: entry?.clearing)
             var (last, epoch) = (after, String?.none)
             while let head = try await archive.heads(of: [stream])[stream] {
                 guard epoch ?? head.epoch == head.epoch else { throw Self.renewed }

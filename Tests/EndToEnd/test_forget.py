@@ -197,7 +197,7 @@ def test_a_room_that_was_closed_long_ago_is_removed_whole(servers, storage, data
     for place in (room, code):
         people[0].request("GET", f"/v1/rooms/{place}").expect_problem(404, "not_found")
     people[0].post_command(room, "closeRoom", forget=True).expect_problem(404, "not_found")
-    tables = ("events", "command_keys", "snapshots", "memberships", "creations", "rooms", "removals")
+    tables = ("events", "command_keys", "snapshots", "memberships", "creations", "heads", "directory", "removals")
     backline.eventually(lambda: all(database.count(table, room) == 0 for table in tables), "nothing is left")
     assert room.replace("-", "") not in database.dump().replace("-", "").lower()
     check_log(people[0], kept)
@@ -213,7 +213,7 @@ def test_a_removal_survives_a_kill_at_any_moment(servers, storage, database):
     for room in rooms:
         people[0].command(room, "closeRoom")
     # Removals come every ten seconds.
-    backline.eventually(lambda: database.count("rooms", rooms[0]) == 0, "the removal", 40)
+    backline.eventually(lambda: database.count("heads", rooms[0]) == 0, "the removal", 40)
     server.kill()
     # It is finished by a server that removes nothing itself.
     server = servers(store=storage).start()

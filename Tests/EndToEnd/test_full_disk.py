@@ -106,7 +106,7 @@ def test_a_reader_that_holds_the_log_back_is_in_the_log_of_the_stop(servers, tmp
     server = servers("--plain", store=["--store", "sqlite", "--data", str(tmp_path)]).start()
     with contextlib.closing(sqlite3.connect(tmp_path / "backline.sqlite", isolation_level=None)) as reader:
         reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM rooms").fetchall()
+        reader.execute("SELECT count(*) FROM heads").fetchall()
         server.session("Ana").create_room()
         assert server.stop() == 0
     assert "Not all of the embedded store is in its main file" in server.said()

@@ -105,8 +105,9 @@ def test_verify_finds_what_does_not_follow_from_the_events(servers, stores, sql,
     _, _, room, _ = write_some(server)
     assert server.stop() == 0
     for change, found in [
-        ("UPDATE rooms SET dj_name = 'Zoe'", "directory: dj_name: expected \"Ana\", found \"Zoe\""),
-        ("UPDATE rooms SET epoch = 'x'", "epoch x: checksum"),
+        ("UPDATE directory SET dj_name = 'Zoe'", "directory: dj_name: expected \"Ana\", found \"Zoe\""),
+        ("UPDATE heads SET epoch = 'x'", "epoch x: checksum"),
+        ("DELETE FROM directory", "directory: expected a row"),
         ("DELETE FROM memberships", "memberships: expected session"),
         ("DELETE FROM command_keys WHERE ordinal = 2", "keys: expected ordinal 2"),
         ("DELETE FROM events WHERE seq = 4", "event 4: expected an event"),
@@ -128,7 +129,7 @@ def test_a_room_with_a_damaged_key_goes_on_without_its_keys(servers, stores, sql
     assert ended.returncode == 1, ended
     assert all("set keyed of its row" in line for line in ended.stdout.splitlines()[:-1]), ended
     sql(store, "DELETE FROM command_keys")
-    sql(store, "UPDATE rooms SET keyed = 0")
+    sql(store, "UPDATE heads SET keyed = 0")
     assert backline.run("epoch", "renew", *store, "--room", room).returncode == 0
     proven(store)
     ana.server = server = servers(store=store).start()
@@ -277,7 +278,8 @@ def test_one_room_is_restored_by_hand_and_all_sessions_are_ended(servers, stores
         connection.execute("ATTACH ? AS backup", (backup,))
         only = (uuid.UUID(room).bytes,)
         with connection:
-            for table in ("events", "snapshots", "command_keys", "memberships", "rooms", "removals"):
+            for table in ("events", "snapshots", "command_keys", "memberships", "waveforms", "heads", "directory",
+                          "removals"):
                 connection.execute(f"DELETE FROM main.{table} WHERE room_id = ?", only)
                 if table != "removals":
                     connection.execute(

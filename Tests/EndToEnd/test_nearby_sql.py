@@ -49,10 +49,10 @@ class Postgres:
 
         def text(value):
             return "NULL" if value is None else f"'{value}'"
-        values = ",\n".join(f"({', '.join(map(text, row))}, 'epoch', 0, 0, 1)" for row in rows(dice))
+        values = ",\n".join(f"({', '.join(map(text, row))}, 1)" for row in rows(dice))
         cluster.script(
-            "INSERT INTO rooms (room_id, code, name, is_public, lat, lon, closed_at, epoch, seq, keyed, created_at)"
-            f" VALUES {values};\nANALYZE rooms;", self.database)
+            "INSERT INTO directory (room_id, code, name, is_public, lat, lon, closed_at, created_at)"
+            f" VALUES {values};\nANALYZE directory;", self.database)
 
     def ask(self, **numbers):
         """Runs the block, unchanged or with other numbers; returns ids and distances."""
@@ -73,8 +73,8 @@ class Embedded:
         self.block = blocks()[1]
         with contextlib.closing(sqlite3.connect(self.path)) as file:
             file.executemany(
-                "INSERT INTO rooms (room_id, code, name, is_public, latitude, longitude, closed_at, epoch, seq, keyed,"
-                " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 'epoch', 0, 0, 1)",
+                "INSERT INTO directory (room_id, code, name, is_public, latitude, longitude, closed_at, created_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
                 [(row[0].bytes, *row[1:]) for row in rows(dice)])
             file.commit()
 
@@ -107,7 +107,7 @@ def test_the_operators_query_gives_what_a_search_gives(servers, storage, request
     # Nothing changes from here on: an answer is right however long it takes.
     backline.eventually(lambda: ask(ana, {"lat": 0, "lon": 0}).status == 200, "the rooms are read", timeout=60)
 
-    assert "rooms_open_places" in table.plan(), table.plan()
+    assert "directory_open_places" in table.plan(), table.plan()
     assert len(table.ask()) == 50
     origins = [
         (52.52, 13.405), (90, 0), (-90, 77), (90, -180), (89.95, 10), (-89.95, -170), (0, 0), (-33.5, 151.1),

@@ -33,18 +33,18 @@ class Rows:
         return f"X'{uuid.UUID(room).hex}'" if self.embedded else f"'{room}'"
 
     def update(self, room, change):
-        self.run(f"UPDATE rooms SET {change} WHERE room_id = {self.id(room)}")
+        self.run(f"UPDATE directory SET {change} WHERE room_id = {self.id(room)}")
 
     def delete(self, room):
-        self.run(f"DELETE FROM rooms WHERE room_id = {self.id(room)}")
+        self.run(f"DELETE FROM directory WHERE room_id = {self.id(room)}")
 
     def copy(self, room, name):
         """A row like a room's, with the smallest possible mark, as an earlier dump contains it."""
         made = backline.room_id()
         self.run(
-            f"INSERT INTO rooms (room_id, epoch, seq, keyed, code, name, is_public, {self.lat}, {self.lon}, created_at,"
-            f" listed_in) SELECT {self.id(made)}, epoch, seq, keyed, '{made[:8]}', '{name}', is_public, {self.lat},"
-            f" {self.lon}, created_at, {0 if self.embedded else chr(39) + '0' + chr(39)} FROM rooms"
+            f"INSERT INTO directory (room_id, code, name, is_public, {self.lat}, {self.lon}, created_at, listed_in)"
+            f" SELECT {self.id(made)}, '{made[:8]}', '{name}', is_public, {self.lat}, {self.lon}, created_at,"
+            f" {0 if self.embedded else chr(39) + '0' + chr(39)} FROM directory"
             f" WHERE room_id = {self.id(room)}")
         return made
 

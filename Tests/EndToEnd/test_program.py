@@ -177,7 +177,7 @@ def test_a_database_url_in_the_environment_chooses_postgres(servers, cluster, tm
     url = cluster.database()
     server = servers(environment={"DATABASE_URL": url}, store=["--data", str(tmp_path)]).start()
     server.session("Ana").create_room()
-    assert cluster.sql("SELECT count(*) FROM rooms", database=url.rpartition("/")[2]) == "1"
+    assert cluster.sql("SELECT count(*) FROM heads", database=url.rpartition("/")[2]) == "1"
     assert server.stop() == 0
 
 

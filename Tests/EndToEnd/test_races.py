@@ -351,12 +351,12 @@ def locked_rooms(cluster, database: str):
     def ask(what: str, granted: bool, *modes: str) -> str:
         # Reading, which the server also does by itself, takes a different lock.
         return cluster.sql(
-            f"SELECT {what} FROM pg_locks WHERE relation = 'rooms'::regclass AND granted = {granted} "
+            f"SELECT {what} FROM pg_locks WHERE relation = 'heads'::regclass AND granted = {granted} "
             f"AND mode IN ({', '.join(map(repr, modes))})", database)
 
     def hold() -> None:
         with contextlib.suppress(RuntimeError):  # It is ended from outside.
-            cluster.sql("BEGIN; LOCK TABLE rooms IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)", database)
+            cluster.sql("BEGIN; LOCK TABLE heads IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)", database)
 
     def release() -> None:
         ask("pg_cancel_backend(pid)", True, "AccessExclusiveLock")

@@ -16,7 +16,8 @@ extension ConformanceSuite {
             try await archive.save(StoredSnapshot(seq: 2, reducerVersion: 1, state: [1]), of: id(3))
             try await archive.save(StoredSnapshot(seq: 1, reducerVersion: 1, state: [1]), of: id(3))
             let expected: [LogPart: [UUID]] = [
-                .heads: [id(1), id(2), id(3)], .events: [id(1), id(2), id(3)], .keys: [id(2)], .snapshots: [id(3)],
+                .heads: [id(1), id(2), id(3)], .directory: [id(1), id(2), id(3)], .events: [id(1), id(2), id(3)],
+                .keys: [id(2)], .snapshots: [id(3)],
                 .memberships: [id(1), id(3)], .attachments: [id(3)],
             ]
             for part in LogPart.allCases {
@@ -50,7 +51,7 @@ extension ConformanceSuite {
                     == ArchivedStream(
                         stream: id(1),
                         head: StreamHead(epoch: "epoch-1", version: StreamVersion(seq: 7, keyed: 3)), checksum: -17,
-                        entry: entry(1, owner: id(801), name: "Renamed"), lastEvent: 7,
+                        lastEvent: 7, entry: ArchivedEntry(entry: entry(1, owner: id(801), name: "Renamed")),
                         keys: remembered.map { ArchivedKey(slot: $0.ordinal, key: $0) }, members: [id(800), id(801)],
                         snapshots: [4, 7],
                         attachments: [.init(name: "a", unneededSince: 5), .init(name: "b")]))
@@ -174,7 +175,8 @@ extension ConformanceSuite {
             #expect(
                 found
                     == ArchivedStream(
-                        stream: id(1), head: head, checksum: 12, entry: part.entry, lastEvent: 5,
+                        stream: id(1), head: head, checksum: 12, lastEvent: 5,
+                        entry: ArchivedEntry(entry: part.entry),
                         keys: part.keys.map { ArchivedKey(slot: $0.ordinal % 1_000, key: $0) },
                         members: [id(801), id(802)], snapshots: []))
             let all = try await archive.read(id(1), after: 0, limit: 9)

@@ -22,13 +22,13 @@ struct RemedyTests {
             }
             #expect(try await findings(in: store).map(\.remedy) == [.deleteKeys])
             let remedy = Finding.Remedy.deleteKeys.rawValue
-            #expect(remedy.contains("rows of command_keys, set keyed of its row of rooms to 0"))
+            #expect(remedy.contains("rows of command_keys, set keyed of its row of heads to 0"))
             try await database.write { db in
                 try db.execute(sql: "DELETE FROM command_keys WHERE room_id = ?", arguments: [room])
             }
             #expect(try await findings(in: store).map(\.remedy) == [.deleteKeys])
             try await database.write { db in
-                try db.execute(sql: "UPDATE rooms SET keyed = 0 WHERE room_id = ?", arguments: [room])
+                try db.execute(sql: "UPDATE heads SET keyed = 0 WHERE room_id = ?", arguments: [room])
             }
             var random = SeededRandom(seed: TestSeed.fixed(1))
             #expect(try await EpochRenewer.renew(room, in: store, random: &random))

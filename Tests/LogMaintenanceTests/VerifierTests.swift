@@ -89,7 +89,8 @@ struct VerifierTests {
         let room = try await filler.makeRoom(events: 9).room
         try await store.renewEpochs([EpochRenewal(stream: room, epoch: "mine", checksum: 7)])
         for (listing, found) in [
-            (.unfinishedImport, ["unfinished_imports", "epoch mine"]), (.streams(.heads), ["rooms"]),
+            (.unfinishedImport, ["unfinished_imports", "epoch mine"]), (.streams(.heads), ["heads"]),
+            (.streams(.directory), ["epoch mine", "directory"]),
             (.streams(.events), ["epoch mine", "events"]), (.streams(.keys), ["epoch mine", "command_keys"]),
             (.streams(.snapshots), ["epoch mine", "snapshots"]),
             (.streams(.memberships), ["epoch mine", "memberships"]), (.creationKeys, ["epoch mine", "creation keys"]),
@@ -126,15 +127,17 @@ struct VerifierTests {
             proof.finish()
             return proof.findings.map(\.what)
         }
+        let code = try #require(whole.entry?.entry.code)
         #expect(found(events).isEmpty)
         #expect(found(events.filter { $0.seq != 7 }) == ["event 7"])
         #expect(found(Array(events.dropLast())) == ["event \(events.count)"])
         #expect(found(events) { $0.lastEvent += 1 } == ["head: seq"])
-        #expect(found(events) { $0.codeTwin = UUID() } == ["code \(whole.entry.code)"])
+        #expect(found(events) { $0.entry?.codeTwin = UUID() } == ["code \(code)"])
         #expect(found(events) { $0.snapshots = [0, 10_000] } == ["snapshot 0", "snapshot 10000"])
         #expect(found(events) { $0.members.removeLast() } == ["memberships"])
         #expect(found(events) { $0.members.append(UUID()) } == ["memberships"])
-        #expect(found(events) { $0.entry.djName = "x" } == ["directory: dj_name"])
+        #expect(found(events) { $0.entry?.entry.djName = "x" } == ["directory: dj_name"])
+        #expect(found(events) { $0.entry = nil } == ["directory"])
         #expect(found(events) { $0.head.version.keyed += 1 } == ["keys"])
         #expect(found(events) { $0.keys.removeFirst() } == ["keys"])
         #expect(found(events) { $0.keys[1].slot += 1 } == ["key 2: slot"])

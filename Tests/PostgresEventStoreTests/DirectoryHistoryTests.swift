@@ -25,7 +25,7 @@ struct DirectoryHistoryTests {
         try database.cluster.start()
 
         try database.rename(streams[0], to: "new")
-        let isShown = "SELECT pg_visible_in_snapshot(listed_in, '\(snapshot)') FROM rooms WHERE name = 'new'"
+        let isShown = "SELECT pg_visible_in_snapshot(listed_in, '\(snapshot)') FROM directory WHERE name = 'new'"
         #expect(try database.query(isShown) == "t", "the id is given a second time")
         let later = try database.store()
         let anew = try await later.directoryChanges(since: mark)
@@ -58,10 +58,10 @@ struct DirectoryHistoryTests {
         let database = try await TestDatabase.migrated()
         let store = try database.store()
         let stream = try await store.makeStream()
-        try database.query("CREATE TABLE dump AS TABLE rooms")
+        try database.query("CREATE TABLE dump AS TABLE directory")
         try database.rename(stream, to: "lost")
         let mark = try await store.directoryChanges(since: nil).mark
-        try database.query("TRUNCATE rooms; INSERT INTO rooms SELECT * FROM dump")
+        try database.query("TRUNCATE directory; INSERT INTO directory SELECT * FROM dump")
         let anew = try await store.directoryChanges(since: mark)
         #expect(anew.records == nil)
         #expect(try await store.directoryChanges(since: anew.mark).records == [])
@@ -81,7 +81,7 @@ struct DirectoryHistoryTests {
             let restored = TestDatabase(cluster: there.cluster, url: try there.cluster.makeDatabase())
             try there.cluster.restoreDump(of: here.url, into: restored.url)
             let areFuture = try restored.query(
-                "SELECT bool_and(listed_in > pg_snapshot_xmax(pg_current_snapshot())) FROM rooms")
+                "SELECT bool_and(listed_in > pg_snapshot_xmax(pg_current_snapshot())) FROM directory")
             #expect(areFuture == (here.url == high.url ? "t" : "f"))
             let later = try restored.store()
             let anew = try await later.directoryChanges(since: mark)
@@ -108,7 +108,7 @@ struct DirectoryHistoryTests {
         let store = try database.store()
         let stream = try await store.makeStream()
         let role = "plain_\(try database.name)"
-        try database.query("CREATE ROLE \(role) LOGIN; GRANT SELECT, INSERT, UPDATE ON rooms TO \(role)")
+        try database.query("CREATE ROLE \(role) LOGIN; GRANT SELECT, INSERT, UPDATE ON directory TO \(role)")
         let url = database.url.replacing("//backline@", with: "//\(role)@")
         let plain = try TestDatabase(cluster: database.cluster, url: url).store()
         let mark = try await plain.directoryChanges(since: nil).mark
@@ -121,6 +121,6 @@ extension TestDatabase {
     /// Changes a room's name as an append does.
     fileprivate func rename(_ stream: UUID, to name: String) throws {
         try query(
-            "UPDATE rooms SET name = '\(name)', listed_in = pg_current_xact_id() WHERE room_id = '\(stream)'")
+            "UPDATE directory SET name = '\(name)', listed_in = pg_current_xact_id() WHERE room_id = '\(stream)'")
     }
 }

@@ -13,12 +13,12 @@ struct DirectoryPlanTests {
         let (store, session, other) = (try database.store(), try database.session(), try database.session())
         try database.query(
             """
-            INSERT INTO rooms (room_id, epoch, seq, keyed, code, name, is_public, created_at, listed_in)
-            SELECT gen_random_uuid(), 'epoch', 1, 0, n::text, 'Room', true, n, (n % 500)::text::xid8
+            INSERT INTO directory (room_id, code, name, is_public, created_at, listed_in)
+            SELECT gen_random_uuid(), n::text, 'Room', true, n, (n % 500)::text::xid8
             FROM generate_series(1, 20000) AS n
             """)
-        try database.query("ANALYZE rooms")
-        #expect(try database.query("SELECT relpages > 200 FROM pg_class WHERE relname = 'rooms'") == "t")
+        try database.query("ANALYZE directory")
+        #expect(try database.query("SELECT relpages > 150 FROM pg_class WHERE relname = 'directory'") == "t")
 
         let first = try await store.directoryChanges(since: nil).mark
         let none = try await session.lookForChanges(since: first)
@@ -53,7 +53,7 @@ struct DirectoryPlanTests {
     /// The path down an index of three levels, for changes after a mark and for two transactions under way.
     private static let fewPages = 1...9
 
-    private static let change = "UPDATE rooms SET name = 'New', listed_in = pg_current_xact_id()"
+    private static let change = "UPDATE directory SET name = 'New', listed_in = pg_current_xact_id()"
 }
 
 /// The execution of a search for changes.
@@ -67,9 +67,11 @@ private struct ChangesLook {
 
     /// Whether rooms are found by the index of changes and in no other way.
     var isByIndex: Bool {
-        let scans = plan.split(separator: "\n").filter { $0.contains("Scan using ") || $0.contains("Scan on rooms") }
-        return plan.contains("rooms_listed_in")
-            && scans.allSatisfy { $0.contains("rooms_listed_in") || $0.contains("Bitmap Heap Scan") }
+        let scans = plan.split(separator: "\n").filter {
+            $0.contains("Scan using ") || $0.contains("Scan on directory")
+        }
+        return plan.contains("directory_listed_in")
+            && scans.allSatisfy { $0.contains("directory_listed_in") || $0.contains("Bitmap Heap Scan") }
     }
 
     /// Pages that were read, in memory or not: the plan's first such line counts all lines below it.

@@ -66,7 +66,7 @@ struct OutageTests {
         let store = try database.store()
         let stream = try await store.makeStream()
         let other = try database.session()
-        try await other.script("BEGIN; SELECT FROM rooms FOR UPDATE")
+        try await other.script("BEGIN; SELECT FROM heads FOR UPDATE")
         async let outcome = fault { () throws(StorageFault) in try await store.append([append(to: stream, after: 1)]) }
         let process = try await database.waitForLockedSession()
         try database.query("SELECT pg_terminate_backend(\(process))")
@@ -137,7 +137,7 @@ struct OutageTests {
         let stream = try await database.store().makeStream()
         let store = try database.store { $0.statementTimeout = .milliseconds(100) }
         let other = try database.session()
-        try await other.script("BEGIN; SELECT FROM rooms FOR UPDATE")
+        try await other.script("BEGIN; SELECT FROM heads FOR UPDATE")
         let fault = await fault { () throws(StorageFault) in try await store.append([append(to: stream, after: 1)]) }
         guard case .transient(let cause) = fault else {
             Issue.record("\(String(describing: fault))")

@@ -32,7 +32,7 @@ struct PipelineTests {
 
         /// Locks the first stream.
         func block() async throws {
-            try await other.script("BEGIN; SELECT FROM rooms WHERE room_id = '\(streams[0])' FOR UPDATE")
+            try await other.script("BEGIN; SELECT FROM heads WHERE room_id = '\(streams[0])' FOR UPDATE")
         }
 
         func unblock() async throws {
@@ -137,7 +137,7 @@ struct PipelineTests {
             Issue.record("\(await read.value), \(await waiting.value)")
             return
         }
-        #expect(try line.database.query("SELECT string_agg(seq::text, ' ') FROM rooms") == "2 2")
+        #expect(try line.database.query("SELECT string_agg(seq::text, ' ') FROM heads") == "2 2")
         await line.end()
     }
 
@@ -170,9 +170,9 @@ struct PipelineTests {
         var part = append(to: streams[1], after: 2)
         part.events[0].type = "zero\0byte"
         let calls = [
-            Call(.begin), PostgresStore.appendCall(for: [append(to: streams[0], after: 2)]),
-            PostgresStore.appendCall(for: [part]), Call(.commit),
-        ]
+            [Call(.begin)], PostgresStore.appendCalls(for: [append(to: streams[0], after: 2)]),
+            PostgresStore.appendCalls(for: [part]), [Call(.commit)],
+        ].flatMap { $0 }
         let transaction = await line.send(1) { () throws(StorageFault) in
             try await store.pool.run(.calls(calls), isWrite: true).count
         }

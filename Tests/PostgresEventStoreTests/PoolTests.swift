@@ -11,7 +11,7 @@ struct PoolTests {
         let store = try database.store()
         let stream = try await store.makeStream()
         let other = try database.session()
-        try await other.script("BEGIN; SELECT FROM rooms FOR UPDATE")
+        try await other.script("BEGIN; SELECT FROM heads FOR UPDATE")
         async let outcome = store.append([append(to: stream, after: 1)])
         _ = try await database.waitForLockedSession()
         async let closed: Void = store.close()
@@ -40,7 +40,7 @@ struct PoolTests {
         }
         let stream = try await store.makeStream()
         let other = try database.session()
-        try await other.script("BEGIN; SELECT FROM rooms FOR UPDATE")
+        try await other.script("BEGIN; SELECT FROM heads FOR UPDATE")
         async let first = store.append([append(to: stream, after: 1, mark: "first")])
         _ = try await database.waitForLockedSession()
         let outcomes = try await withThrowingTaskGroup(of: String.self) { group in

@@ -217,7 +217,7 @@ import Testing
                 Issue.record("the fault was \(fault as StorageFault?)")
                 return
             }
-            #expect(cause.message == "no such table: rooms")
+            #expect(cause.message == "no such table: heads")
             try await store.close()
         }
     }
