@@ -46,45 +46,59 @@ extension PostgresStore {
     /// Makes the statement that appends a batch, and the one that writes its changes of the directory, if it has any.
     static func appendCalls(for batch: [StreamAppend]) -> [Call] {
         let (batch, parts) = (batch.sortedByStream, AppendParts(of: batch))
-        let append = Call(.append(parts), with: appendParameters(of: batch, parts))
+        let append = Call(.append(parts, toOne: batch.count == 1), with: appendParameters(of: batch, parts))
         guard parts.contains(.directory) else { return [append] }
         return [append, Call(.list, with: listParameters(of: batch.filter(\.changesDirectory)))]
     }
 
-    /// Makes the parameters of ``Statement/append(_:)``: one array per column, in the order of the streams' ids.
+    /// Makes the parameters of ``Statement/append(_:toOne:)`` for a batch in the order of the streams' ids.
     static func appendParameters(of batch: [StreamAppend], _ parts: AppendParts) -> Parameters {
-        var parameters = Parameters(
-            batch.map(\.stream), batch.map(\.epoch), batch.map(\.expected.seq), batch.map(\.expected.keyed),
-            batch.map(\.resulting.seq), batch.map(\.resulting.keyed))
+        var parameters: Parameters
+        let isToOne: Bool
+        if batch.count == 1, let part = batch.first {
+            isToOne = true
+            parameters = Parameters(
+                part.stream, part.epoch, part.expected.seq, part.expected.keyed, part.resulting.seq,
+                part.resulting.keyed)
+        } else {
+            isToOne = false
+            parameters = Parameters(
+                batch.map(\.stream), batch.map(\.epoch), batch.map(\.expected.seq), batch.map(\.expected.keyed),
+                batch.map(\.resulting.seq), batch.map(\.resulting.keyed))
+        }
+        /// Adds the stream of each row of a part, unless there is only one.
+        func addStreams(_ count: (StreamAppend) -> Int) {
+            guard !isToOne else { return }
+            parameters.add(batch.flatMap { Array(repeating: $0.stream, count: count($0)) })
+        }
         if parts.contains(.events) {
-            parameters.add(batch.flatMap { part in part.events.map { _ in part.stream } })
+            addStreams(\.events.count)
             let events = batch.flatMap(\.events)
             parameters.add(events: events)
             parameters.add(events.map(\.checksum))
         }
         if parts.contains(.keys) {
-            parameters.add(batch.flatMap { part in part.newestKeys.map { _ in part.stream } })
+            addStreams(\.newestKeys.count)
             let keys = batch.flatMap(\.newestKeys)
             parameters.add(keys: keys)
             parameters.add(keys.map(\.checksum))
         }
         if parts.contains(.memberships) {
-            parameters.add(batch.flatMap { part in part.joined.map { _ in part.stream } })
+            addStreams(\.joined.count)
             parameters.add(batch.flatMap(\.joined))
-            parameters.add(batch.flatMap { part in part.left.map { _ in part.stream } })
+            addStreams(\.left.count)
             parameters.add(batch.flatMap(\.left))
         }
         if parts.contains(.attachments) {
-            let changes = batch.flatMap { part in part.attachments.map { (stream: part.stream, change: $0) } }
-            let written = changes.filter { $0.change.bytes != nil }
-            parameters.add(written.map(\.stream))
-            parameters.add(written.map(\.change.name))
-            parameters.add(written.map { Binary($0.change.bytes ?? []) })
-            parameters.add(written.map(\.change.unneededSince))
-            let marked = changes.filter { $0.change.bytes == nil }
-            parameters.add(marked.map(\.stream))
-            parameters.add(marked.map(\.change.name))
-            parameters.add(marked.map(\.change.unneededSince))
+            addStreams { $0.attachments.count { $0.bytes != nil } }
+            let written = batch.flatMap { $0.attachments.filter { $0.bytes != nil } }
+            parameters.add(written.map(\.name))
+            parameters.add(written.map { Binary($0.bytes ?? []) })
+            parameters.add(written.map(\.unneededSince))
+            addStreams { $0.attachments.count { $0.bytes == nil } }
+            let marked = batch.flatMap { $0.attachments.filter { $0.bytes == nil } }
+            parameters.add(marked.map(\.name))
+            parameters.add(marked.map(\.unneededSince))
         }
         return parameters
     }

@@ -38,7 +38,8 @@ struct AppendParts: OptionSet, Sendable {
 }
 
 extension Statement {
-    /// Appends to many streams; the parameters are one array per column, those of the parts in the order below.
+    /// Appends to many streams, or to one; the parameters are one array per column, those of the parts in the order
+    /// below.
     ///
     /// `moved` updates the heads that have the expected version and epoch, in the order of the arrays, which is that of
     /// the rooms' ids (joins are nested loops, ``prepareSession``). Batches that overlap therefore wait for each other,
@@ -49,51 +50,78 @@ extension Statement {
     /// since; its insertion waits for such a deletion, and then inserts it. A batch that changes the directory notes
     /// what has moved, and ``list`` follows in the same transaction.
     ///
-    /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: the statement probes a hash table, and
-    /// its cost does not depend on the planner's estimates of the sizes.
-    static func append(_ parts: AppendParts) -> Statement {
-        appends[parts.rawValue]
+    /// The statement for one stream takes the head as plain values, and the parts without columns of rooms: most of the
+    /// time of a small append is the statement's own.
+    static func append(_ parts: AppendParts, toOne: Bool) -> Statement {
+        (toOne ? appendsToOne : appends)[parts.rawValue]
     }
 
     private static let appends = AppendParts.combinations.map { parts in
-        Statement(name: "append_\(parts.rawValue)", sql: text(of: parts))
+        Statement(name: "append_\(parts.rawValue)", sql: text(of: parts, toOne: false))
     }
 
-    private static func text(of parts: AppendParts) -> String {
+    private static let appendsToOne = AppendParts.combinations.map { parts in
+        Statement(name: "append_to_one_\(parts.rawValue)", sql: text(of: parts, toOne: true))
+    }
+
+    private static func text(of parts: AppendParts, toOne: Bool) -> String {
         var parameters = 0
-        /// Returns an `unnest` of the next arrays, side by side.
-        func unnest(_ columns: Int) -> String {
-            defer { parameters += columns }
-            return "unnest(\((1...columns).map { "$\(parameters + $0)" }.joined(separator: ", ")))"
+        /// Returns an `unnest` of the next arrays, side by side, with these columns' names.
+        func unnest(_ name: String, _ columns: [String]) -> String {
+            let numbers = columns.map { _ -> String in
+                parameters += 1
+                return "$\(parameters)"
+            }
+            return "unnest(\(numbers.joined(separator: ", "))) AS \(name) (\(columns.joined(separator: ", ")))"
         }
-        var text = """
-            WITH moved AS (
-                UPDATE heads SET seq = new_seq, keyed = new_keyed
-                FROM \(unnest(6)) AS part (
-                    room_id, expected_epoch, expected_seq, expected_keyed, new_seq, new_keyed)
-                WHERE heads.room_id = part.room_id AND heads.seq = part.expected_seq
-                    AND heads.keyed = part.expected_keyed AND heads.epoch = coalesce(part.expected_epoch, heads.epoch)
-                RETURNING heads.room_id
-            )
-            """
+        /// Returns a source of rows with `room_id` and these columns, only those of rooms that have moved.
+        ///
+        /// `(… IN (SELECT …)) IS TRUE` keeps the planner from making a join of it: the statement probes a hash table,
+        /// and its cost does not depend on the planner's estimates of the sizes.
+        func rows(_ name: String, _ columns: [String]) -> String {
+            if toOne { return "moved CROSS JOIN \(unnest(name, columns))" }
+            return "\(unnest(name, ["room_id"] + columns)) WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE"
+        }
+        var text: String
+        if toOne {
+            parameters = 6
+            text = """
+                WITH moved AS (
+                    UPDATE heads SET seq = $5, keyed = $6
+                    WHERE room_id = $1 AND epoch = coalesce($2, epoch) AND seq = $3 AND keyed = $4
+                    RETURNING room_id
+                )
+                """
+        } else {
+            let heads = unnest(
+                "part", ["room_id", "expected_epoch", "expected_seq", "expected_keyed", "new_seq", "new_keyed"])
+            text = """
+                WITH moved AS (
+                    UPDATE heads SET seq = new_seq, keyed = new_keyed
+                    FROM \(heads)
+                    WHERE heads.room_id = part.room_id AND heads.epoch = coalesce(part.expected_epoch, heads.epoch)
+                        AND heads.seq = part.expected_seq AND heads.keyed = part.expected_keyed
+                    RETURNING heads.room_id
+                )
+                """
+        }
         if parts.contains(.events) {
             text += """
                 , recorded AS (
                     INSERT INTO events (room_id, seq, at, type, payload, checksum)
-                    SELECT * FROM \(unnest(6)) AS event (room_id, seq, at, type, payload, checksum)
-                    WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
+                    SELECT room_id, seq, at, type, payload, checksum
+                    FROM \(rows("event", ["seq", "at", "type", "payload", "checksum"]))
                 )
                 """
         }
         if parts.contains(.keys) {
+            let columns = ["ordinal", "session_id", "key", "fingerprint", "seq", "result", "checksum"]
             text += """
                 , remembered AS (
                     INSERT INTO command_keys (
                         room_id, slot, ordinal, session_id, key, fingerprint, seq, result, checksum)
                     SELECT room_id, ordinal % 1000, ordinal, session_id, key, fingerprint, seq, result, checksum
-                    FROM \(unnest(8)) AS command (
-                        room_id, ordinal, session_id, key, fingerprint, seq, result, checksum)
-                    WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
+                    FROM \(rows("command", columns))
                     ON CONFLICT (room_id, slot) DO UPDATE SET
                         ordinal = excluded.ordinal, session_id = excluded.session_id, key = excluded.key,
                         fingerprint = excluded.fingerprint, seq = excluded.seq, result = excluded.result,
@@ -105,13 +133,11 @@ extension Statement {
             text += """
                 , joined AS (
                     INSERT INTO memberships (room_id, session_id)
-                    SELECT * FROM \(unnest(2)) AS member (room_id, session_id)
-                    WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
+                    SELECT room_id, session_id FROM \(rows("member", ["session_id"]))
                     ON CONFLICT DO NOTHING
                 ), departed AS (
-                    DELETE FROM memberships USING \(unnest(2)) AS member (room_id, session_id)
+                    DELETE FROM memberships USING (SELECT room_id, session_id FROM \(rows("part", ["session_id"]))) AS member
                     WHERE memberships.session_id = member.session_id AND memberships.room_id = member.room_id
-                        AND (member.room_id IN (SELECT room_id FROM moved)) IS TRUE
                 )
                 """
         }
@@ -119,15 +145,16 @@ extension Statement {
             text += """
                 , attached AS (
                     INSERT INTO waveforms (room_id, waveform, data, unneeded_since)
-                    SELECT * FROM \(unnest(4)) AS attachment (room_id, waveform, data, unneeded_since)
-                    WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
+                    SELECT room_id, waveform, data, unneeded_since
+                    FROM \(rows("attachment", ["waveform", "data", "unneeded_since"]))
                     ON CONFLICT (room_id, waveform) DO UPDATE SET
                         data = excluded.data, unneeded_since = excluded.unneeded_since
                 ), marked AS (
                     UPDATE waveforms SET unneeded_since = mark.unneeded_since
-                    FROM \(unnest(3)) AS mark (room_id, waveform, unneeded_since)
+                    FROM (
+                        SELECT room_id, waveform, unneeded_since FROM \(rows("part", ["waveform", "unneeded_since"]))
+                    ) AS mark
                     WHERE waveforms.room_id = mark.room_id AND waveforms.waveform = mark.waveform
-                        AND (mark.room_id IN (SELECT room_id FROM moved)) IS TRUE
                 )
                 """
         }

@@ -145,8 +145,12 @@ struct AppendTests {
             Call(.lockRoom, id), Call(.forgetSnapshots, id), Call(.forgetCommands, id, 0),
             Call(.forgetCreation, id, 0), Call(.renewForgotten, id, "", 0), Call(.endForgetting, id, 0),
         ]
-        let appends = AppendParts.combinations.map {
-            Call(.append($0), with: PostgresStore.appendParameters(of: [], $0))
+        let one = StreamAppend(stream: id, expected: .start, events: [])
+        let appends = AppendParts.combinations.flatMap { parts in
+            [[], [one]].map { batch in
+                Call(
+                    .append(parts, toOne: !batch.isEmpty), with: PostgresStore.appendParameters(of: batch, parts))
+            }
         }
         for call in calls + appends {
             let types = call.parameters.values.map { "\($0.type)::regtype::text" }
