@@ -36,6 +36,9 @@ LOAD = os.path.join(servers.TREE, ".build", "release", "EventLogLoad")
 INSERTS = os.path.join(servers.HERE, "load", "inserts")
 VOTES = os.path.join(servers.HERE, "load", "votes")
 STALLS = os.path.join(servers.HERE, "load", "stalls")
+LIGHT = {1: (0.5, 0.4), 8: (0.7, 0.5), 32: (0.95, 0.7)}
+"""Writers with one vote in flight each, and the least ratio to commits of single rows, without and with keys: what a
+vote's statement and the changes of threads allow (Documentation/Decisions/0030)."""
 VOTERS = 200
 STALLED = 0.005
 """The share of the time in slow writes from which on a disk stalls."""
@@ -240,7 +243,7 @@ def name_of(batch, events, keyed):
 
 
 def measure_light(log, found):
-    for writers in (1, 8, 32):
+    for writers in LIGHT:
         single = log.commits(writers)["commits_per_s"]
         loads = ["commands", "--rooms", str(writers), "--voters", "1"]
         unkeyed = log.load(f"light, {writers}, no keys", *loads, "--unkeyed")["votes_per_s"]
@@ -323,14 +326,14 @@ def rows(found):
                 line, met = (f"≥ {least}", ratio >= least) if peer == "bare" else (None, None)
                 yield row(f"appends, {what}: events/s", f"{found[f'appends {what}']:,.0f}",
                           f"{found[f'{peer} {what}']:,.0f} ({words})", f"{ratio:.2f}", line, met)
-    for writers in (1, 8, 32):
+    for writers in LIGHT:
         if f"light {writers}" in found:
-            for name, words in (("light unkeyed", ""), ("light", ", keyed")):
+            for (name, words), least in zip((("light unkeyed", ""), ("light", ", keyed")), LIGHT[writers]):
                 ratio = found[f"{name}/single {writers}"]
                 yield row(f"{writers} writers, one vote in flight each{words}: votes/s",
                           f"{found[f'{name} {writers}']:,.0f}",
-                          f"{found[f'single {writers}']:,.0f} (pgbench, {writers} clients)", f"{ratio:.2f}", "≥ 1",
-                          ratio >= 1)
+                          f"{found[f'single {writers}']:,.0f} (pgbench, {writers} clients)", f"{ratio:.2f}",
+                          f"≥ {least}", ratio >= least)
             yield row(f"{writers} writers, one vote in flight each, keyed: votes/s", f"{found[f'light {writers}']:,.0f}",
                       f"{found[f'single votes {writers}']:,.0f} (the same rows, each vote a transaction)",
                       f"{found[f'light/single votes {writers}']:.2f}")
