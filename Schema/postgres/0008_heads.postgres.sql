@@ -1,7 +1,6 @@
 -- The heads of rooms apart from their entries in the directory: what every append writes, apart from what few change.
 --
--- Keeps appends waiting while it copies the heads: about two seconds for a million rooms. The events stay where they
--- are.
+-- Keeps appends waiting while it copies the heads: about five seconds for a million rooms. Nothing else is rewritten.
 
 -- The head of each room's stream. Every append updates seq and keyed, which no index holds: the free space lets the new
 -- row version stay on its page (a heap-only update). They stand last, so that the write-ahead log takes only them.
