@@ -2,6 +2,9 @@
 --
 -- Keeps appends waiting while it copies the heads: about five seconds for a million rooms. Nothing else is rewritten.
 
+-- A server of an earlier release may still append: what it has committed is copied, and what it appends later fails.
+LOCK TABLE rooms IN ACCESS EXCLUSIVE MODE;
+
 -- The head of each room's stream. Every append updates seq and keyed, which no index holds: the free space lets the new
 -- row version stay on its page (a heap-only update). They stand last, so that the write-ahead log takes only them.
 CREATE TABLE heads (

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import GeoSearch
 
-/// A stream's row in the directory: columns stored with its head and written in the append's transaction.
+/// A stream's row in the directory, written in the append's transaction.
 package struct DirectoryEntry: Hashable, Sendable {
     /// Short code, unique among open streams.
     package var code: String

@@ -142,6 +142,7 @@ struct RoomProof {
         for seq in archived.snapshots where seq < 1 || seq > max(head.seq, archived.lastEvent) {
             find("snapshot \(seq)", expected: "a position of the log, 1 to \(head.seq)", found: seq, .deleteSnapshot)
         }
+        if archived.entry == nil { find("directory", expected: "a row", found: "no row", .rebuild) }
         if let entry = archived.entry, let twin = entry.codeTwin {
             find(
                 "code \(entry.entry.code)", expected: "no other open room with it",
@@ -197,9 +198,7 @@ struct RoomProof {
     }
 
     private mutating func proveDirectory() {
-        guard let archived = archived.entry else {
-            return find("directory", expected: "a row", found: "no row", .rebuild)
-        }
+        guard let archived = archived.entry else { return }
         let (expected, found) = (DirectoryEntry(of: state).columns, archived.entry.columns)
         for (expected, found) in zip(expected, found) where Array(expected.text.utf8) != Array(found.text.utf8) {
             find("directory: \(expected.name)", expected: expected.text, found: found.text, .rebuild)

@@ -58,7 +58,9 @@ package final class PostgresStore: EventStore {
         try await Self.last(write([call]))
     }
 
-    /// Runs statements that may write, sent together; a single statement is a transaction by itself.
+    /// Runs statements that may write, sent together; they are one transaction, with or without `BEGIN` and `COMMIT`.
+    ///
+    /// Without them, PostgreSQL commits at the end of the request (libpq's pipeline mode: at its Sync).
     func write(_ calls: [Call]) async throws(StorageFault) -> [PostgresResult] {
         for _ in 1..<Self.attempts {
             do throws(StorageFault) {

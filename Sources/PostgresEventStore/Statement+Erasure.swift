@@ -1,6 +1,6 @@
-// Every writer of a room's rows holds a lock on its row in `heads` that `FOR UPDATE` waits for: an append holds `FOR NO
-// KEY UPDATE`, saving a snapshot `FOR KEY SHARE`. A separate statement after such a lock therefore sees everything that
-// was written, and nothing is written after it.
+// An append and a saved snapshot hold a lock on the room's row in `heads` that `FOR UPDATE` waits for: `FOR NO KEY UPDATE`
+// and `FOR KEY SHARE`. A separate statement after such a lock therefore sees everything that they wrote, and they write
+// nothing after it.
 extension Statement {
     /// Deletes the heads of rooms that were closed before an instant; skips rooms that another process has locked.
     ///

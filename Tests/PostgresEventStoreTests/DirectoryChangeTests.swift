@@ -77,6 +77,25 @@ struct DirectoryChangeTests {
         #expect(try await store.directoryChanges(since: mark).records?.map(\.entry.name) == ["New"])
     }
 
+    @Test func `heads are taken as the last append of an earlier release left them`() async throws {
+        let database = try TestDatabase.empty()
+        let store = try database.store()
+        _ = try await store.migrate(to: Array(Schema.postgres.prefix(7))).get()
+        try database.query(
+            """
+            INSERT INTO rooms (room_id, epoch, seq, keyed, code, name, is_public, created_at)
+            VALUES ('\(UUID())', 'epoch', 1, 0, 'ABC123', 'Room', true, 1)
+            """)
+        let other = try database.session()
+        try await other.script("BEGIN; UPDATE rooms SET seq = 2")
+        async let migrated = store.migrate()
+        _ = try await database.waitForLockedSession()
+        try await other.script("COMMIT")
+        #expect(try await migrated.get().map(\.number) == [8])
+        #expect(try database.query("SELECT seq FROM heads") == "2")
+        await other.close()
+    }
+
     private static func renaming(_ stream: UUID, to name: String) -> String {
         "UPDATE directory SET name = '\(name)', listed_in = pg_current_xact_id() WHERE room_id = '\(stream)'"
     }
