@@ -98,6 +98,9 @@ def add(page, paths):
 
 def home(visit, house):
     page = visit(house, "/")
+    # The page's own session is made, and its requests are over.
+    page.wait_for_function("() => localStorage.getItem('backline.session')")
+    page.wait_for_load_state("networkidle")
     page.evaluate(OPEN)
     return page
 

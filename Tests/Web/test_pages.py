@@ -199,27 +199,6 @@ def test_a_command_that_was_on_its_way_is_carried_out_once(visit, party, house):
         assert next(one["votes"] for one in room.state()["pool"] if one["title"] == "Maré Theory") == 4
 
 
-def test_the_server_goes_away_and_the_page_shows_nothing(visit, party, servers):
-    """`goaway`: a server that stops sends its clients to another one."""
-    server = servers("--drain-window-seconds", "1").start()
-    room = party(parties.rooftop, server, present=False)
-    page = guest(visit, room, "Ana")
-    page.watch.expect(LOST)
-    page.evaluate("""() => {
-        window.seen = [];
-        new MutationObserver(() => {
-            for (const text of ['Reconnecting', 'No connection']) if (document.body.innerText.includes(text)) window.seen.push(text);
-        }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
-    }""")
-    assert server.stop() == 0
-    server.start()
-    steps.expect_equal_to_server(page, room.mina, room.id)
-    room.line = parties.Line(server)
-    room.tell("Mina", "skip")
-    steps.on_air(page, "Salt Horizon")
-    assert page.evaluate("window.seen") == []
-
-
 def test_a_screen_that_cannot_be_loaded_leaves_the_room_as_it_is(visit, party, house):
     room = party(parties.rooftop, house)
     with wires.Wire(house) as wire:

@@ -61,6 +61,29 @@ def test_a_party_of_which_one_server_is_drained(visit, second, servers, cluster,
         story.all_are_equal()
 
 
+def test_the_server_goes_away_and_the_page_shows_nothing(visit, servers, cluster, authority, tmp_path):
+    """`goaway`: a server that stops sends its clients to another one."""
+    nodes = make_nodes(cluster, servers)
+    with contextlib.closing(balanced(authority, tmp_path, nodes)) as balancer, parties.rooftop(balancer, present=False) as room:
+        page = visit(balancer, room.path)
+        steps.join(page, "Ana")
+        page.watch.expect(browsers.LOST)
+        page.evaluate("""() => {
+            window.seen = [];
+            new MutationObserver(() => {
+                for (const text of ['Reconnecting', 'No connection']) if (document.body.innerText.includes(text)) window.seen.push(text);
+            }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
+        }""")
+        left, stays = nodes if has_sockets(nodes[0]) else nodes[::-1]
+        assert left.stop() == 0
+        steps.expect_equal_to_server(page, room.mina, room.id)
+        assert has_sockets(stays)
+        room.line = parties.Line(balancer)
+        room.tell("Mina", "skip")
+        steps.on_air(page, "Salt Horizon")
+        assert page.evaluate("window.seen") == []
+
+
 def has_sockets(node):
     text = node.request("GET", "/metrics").body.decode()
     return any(float(value) > 0 for value in re.findall(r"^backline_subscriptions\S* (\S+)$", text, re.MULTILINE))
