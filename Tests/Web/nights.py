@@ -363,7 +363,7 @@ class Night:
                 self.page.get_by_role("button", name="Go on playing").click()
             return state["heard"]["isHeard"] or self._rest(POLL_MS / 1000)
 
-        backline.eventually(plays, "the deck is back after a reload", backline.PATIENCE)
+        backline.eventually(plays, "the deck is back after a reload", 60)
 
     def _state(self):
         return decks.deck(self.page), decks.run(

@@ -144,7 +144,7 @@ def test_of_a_persons_two_devices_the_one_that_was_asked_last_plays(visit, party
         assert decks.deck(first)["phase"] == "on"
         # The page notices, as when the network of a telephone changes.
         first.evaluate("() => { dispatchEvent(new Event('online')); }")
-        first.get_by_text("Your other device plays now.").wait_for()
+        first.get_by_role("group", name="Deck").get_by_text("Your other device plays now.").wait_for()
         until(first, lambda: is_silent(first), "the first one is silent")
         assert decks.deck(second)["phase"] == "on"
         hears(second, 0, 1000)
