@@ -54,6 +54,7 @@ let package = Package(
         target("WebSocketCodec", ["ByteText", "CZlib", nioCore]),
         target("EventStorage", ["ByteText", "GeoSearch"]),
         target("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"]),
+        target("RoomStatistics", ["EventStorage", "RoomDomain"]),
         .target(
             name: "SchemaFiles", path: "Schema",
             resources: [.embedInCode("postgres"), .embedInCode("sqlite")], swiftSettings: settings),
@@ -83,10 +84,10 @@ let package = Package(
         target(
             "RoomService",
             [
-                "ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomWire", "EventStorage", coreMetrics, nioCore,
-                logging,
+                "ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage",
+                coreMetrics, nioCore, logging,
             ]),
-        target("LogMaintenance", ["RoomDomain", "RoomLog", "RoomWire", "EventStorage"]),
+        target("LogMaintenance", ["RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"]),
         target("PrometheusMetrics", [coreMetrics]),
         target("LogOutput", [nioPosix]),
         target("IdentityTokens", ["ByteText", "RoomWire", .product(name: "JWTKit", package: "jwt-kit")]),
@@ -94,7 +95,9 @@ let package = Package(
         .target(
             name: "PushServer",
             dependencies: [
-                "ByteText", "RoomDomain", "RoomService", "RoomWire", "WebSocketCodec", "HTTPTransport", "TLSTransport",
+                "ByteText", "RoomDomain", "RoomService", "RoomStatistics", "RoomWire", "WebSocketCodec",
+                "HTTPTransport",
+                "TLSTransport",
                 "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors", "WebClient",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -168,6 +171,12 @@ let package = Package(
             name: "LogFiller", dependencies: ["LogTestSupport", "SQLiteEventStore", argumentParser],
             path: "Tests/LogFiller", swiftSettings: settings),
         tests("ArchitectureTests", []),
+        tests(
+            "RoomStatisticsTests",
+            [
+                "EventStorage", "RandomTestSupport", "RoomDomain", "RoomLog", "RoomStatistics", "RoomTestSupport",
+                "RoomWire",
+            ]),
         tests("ByteTextTests", ["ByteText", "RandomTestSupport"]),
         tests("LogOutputTests", ["LogOutput"]),
         tests("EmbedDescriptionToolTests", ["EmbedDescriptionTool"]),
@@ -231,7 +240,7 @@ let package = Package(
             "RoomSimulation",
             [
                 "EventStorage", "LogMaintenance", "RandomTestSupport", "RoomDomain", "RoomLog", "RoomService",
-                "RoomTestSupport", "RoomWire", "SimulatedTime", nioCore, logging,
+                "RoomStatistics", "RoomTestSupport", "RoomWire", "SimulatedTime", nioCore, logging,
             ],
             path: "Tests/RoomSimulation"),
         .executableTarget(

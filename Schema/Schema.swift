@@ -14,6 +14,7 @@ package enum Schema {
         Migration(number: 6, name: "cleared_locations", file: PackageResources._006_cleared_locations_sqlite_sql),
         Migration(number: 7, name: "waveforms", file: PackageResources._007_waveforms_sqlite_sql),
         Migration(number: 8, name: "heads", file: PackageResources._008_heads_sqlite_sql),
+        Migration(number: 9, name: "statistics", file: PackageResources._009_statistics_sqlite_sql),
     ]
 
     /// The migrations of ``PostgresStore``.
@@ -26,5 +27,6 @@ package enum Schema {
         Migration(number: 6, name: "cleared_locations", file: PackageResources._006_cleared_locations_postgres_sql),
         Migration(number: 7, name: "waveforms", file: PackageResources._007_waveforms_postgres_sql),
         Migration(number: 8, name: "heads", file: PackageResources._008_heads_postgres_sql),
+        Migration(number: 9, name: "statistics", file: PackageResources._009_statistics_postgres_sql),
     ]
 }

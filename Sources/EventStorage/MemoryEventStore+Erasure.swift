@@ -77,6 +77,7 @@ extension MemoryEventStore {
         guard let stored = streams[stream], stored.forgetAt != nil else { return }
         replace(events, of: stream)
         streams[stream]?.snapshots = [:]
+        exclude(stream)
     }
 
     package func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
@@ -87,10 +88,12 @@ extension MemoryEventStore {
         streams[stream]?.snapshots = [:]
         forgetCommands(of: stream, before: .max)
         streams[stream]?.forgottenAt = now
+        exclude(stream)
     }
 
     private func remove(_ stream: UUID) {
         guard let stored = streams.removeValue(forKey: stream) else { return }
+        if counted.removeValue(forKey: stream) != nil { forgetUnnamed() }
         streamsByCode[stored.entry.code]?.remove(stream)
         creations = creations.filter { $0.value.stream != stream }
         for session in memberships.keys {

@@ -22,6 +22,10 @@ package actor MemoryEventStore: EventStore {
     private var forgottenListings = 0
     var sessions: [UUID: SessionRecord] = [:]
     var sessionsByHash: [[UInt8]: UUID] = [:]
+    /// What is counted of each stream whose counting has begun.
+    var counted: [UUID: Counted] = [:]
+    /// The songs that counted plays name.
+    var countedTracks: [UUID: CountedTrack] = [:]
 
     /// At least this many of the latest writes of entries are kept, at most twice as many; a reader with an older mark
     /// reads all entries.

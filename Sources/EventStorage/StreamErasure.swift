@@ -9,7 +9,8 @@ package protocol StreamErasure: Sendable {
     /// them.
     ///
     /// When this returns, these streams no longer exist for any other method: an append to one is a
-    /// ``AppendOutcome/conflict``. ``sweep(limit:)`` deletes their events, keys and snapshots.
+    /// ``AppendOutcome/conflict``, and nothing is counted of them. ``sweep(limit:)`` deletes their events, keys and
+    /// snapshots.
     func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID]
 
     /// Deletes at most `limit` events of removed streams, and their other remaining rows; false if there were none.
@@ -43,6 +44,9 @@ package protocol StreamErasure: Sendable {
 
     /// Replaces events with the same numbers by these, and deletes the stream's snapshots, which contain the same data;
     /// does nothing if the stream is not to be forgotten.
+    ///
+    /// The same transaction deletes all that is counted of the stream, and excludes it from being counted
+    /// (``CountedPosition/excluded``).
     ///
     /// - Precondition: Their types and times are those of the events that they replace.
     func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault)

@@ -26,6 +26,8 @@ package struct Finding: Hashable, Sendable {
         case restoreWaveform = "restore this row of waveforms from a backup, or set another waveform for its track"
         case unmarkWaveform = "set unneeded_since of this row of waveforms to null"
         case deleteWaveform = "delete this row of waveforms"
+        case recount = "run 'backline statistics rebuild --room' with this room"
+        case recountAll = "run 'backline statistics rebuild'"
         case importAgain = "empty the database, run 'backline migrate', and import again"
     }
 

@@ -3,9 +3,12 @@ package import FoundationEssentials
 
 extension PostgresStore {
     package func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
-        let answers = try await write([Call(.removeRooms, instant, max(0, limit)), Call(.unlistRooms)])
-        guard let answer = answers.first else { throw .corrupt(.init(message: "a removal has no answer")) }
-        return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
+        let answers = try await write([
+            Call(.begin), Call(.lockNames), Call(.removeRooms, instant, max(0, limit)), Call(.unlistRooms),
+            Call(.uncount), Call(.unobserve), Call(.endCounting), Call(.commit),
+        ])
+        guard answers.count == 8 else { throw .corrupt(.init(message: "a removal has no answer")) }
+        return try answers[2].rows.map { (row) throws(StorageFault) in try answers[2].uuid(row, 0) }
     }
 
     package func sweep(limit: Int) async throws(StorageFault) -> Bool {
@@ -41,14 +44,18 @@ extension PostgresStore {
     }
 
     package func rewrite(_ events: [StoredEvent], of stream: UUID) async throws(StorageFault) {
-        _ = try await execute(
-            Call(.rewrite, stream, events.map(\.seq), events.map { JSONText($0.payload) }, events.map(\.checksum)))
+        _ = try await write([
+            Call(.begin), Call(.lockNames),
+            Call(.rewrite, stream, events.map(\.seq), events.map { JSONText($0.payload) }, events.map(\.checksum)),
+            Call(.exclude, stream), Call(.uncount), Call(.unobserve), Call(.commit),
+        ])
     }
 
     package func endForgetting(_ renewal: EpochRenewal, at now: Int64) async throws(StorageFault) {
         let stream = renewal.stream
         _ = try await write([
-            Call(.begin), Call(.lockRoom, stream), Call(.forgetSnapshots, stream),
+            Call(.begin), Call(.lockNames), Call(.exclude, stream), Call(.uncount), Call(.unobserve),
+            Call(.lockRoom, stream), Call(.forgetSnapshots, stream),
             Call(.forgetCommands, stream, CommandKey.forgotten), Call(.forgetCreation, stream, CommandKey.forgotten),
             Call(.renewForgotten, stream, renewal.epoch, renewal.checksum), Call(.endForgetting, stream, now),
             Call(.commit),

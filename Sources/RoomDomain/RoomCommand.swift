@@ -148,6 +148,7 @@ package struct SettingsUpdate: Sendable, Equatable {
     package var queueLocked: Bool?
     package var slowModeMs: Int?
     package var ownerAwayMs: Int?
+    package var countedAcrossRooms: Bool?
 
     package init() {}
 }

@@ -44,6 +44,8 @@ package struct RoomSettings: Sendable, Hashable {
     package var slowModeMs = 0
     /// The time after which an absent owner is replaced by another member, in milliseconds; 0: never.
     package var ownerAwayMs = 0
+    /// Whether the plays of a public room count in numbers across rooms.
+    package var countedAcrossRooms = true
 
     package init() {}
 }

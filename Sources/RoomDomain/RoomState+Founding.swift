@@ -80,6 +80,7 @@ extension RoomSettings {
         try set(\.ownerAwayMs, to: update.ownerAwayMs, "ownerAwayMs", in: RoomLimits.ownerAwayMs)
         settings.guestsMayAdd = update.guestsMayAdd ?? settings.guestsMayAdd
         settings.queueLocked = update.queueLocked ?? settings.queueLocked
+        settings.countedAcrossRooms = update.countedAcrossRooms ?? settings.countedAcrossRooms
         return settings
     }
 }

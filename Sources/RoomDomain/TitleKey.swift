@@ -2,19 +2,20 @@
 import ByteText
 @_spi(_Unicode) internal import Swift
 
-/// The key by which a pool is sorted: a title in NFC, each scalar lower-cased by itself, compared by scalar values.
+/// The key by which a pool is sorted and texts are compared: a title in NFC, each scalar lower-cased by itself, compared
+/// by scalar values.
 ///
 /// Making a key is linear in the title's length, whatever characters it has.
-struct TitleKey: Comparable, Sendable {
+package struct TitleKey: Comparable, Sendable {
     /// The key in UTF-8; its bytes sort as the scalars do.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Makes a key of these bytes, which are used as they are.
     init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    init(_ title: String) {
+    package init(_ title: String) {
         if title.utf8.allSatisfy({ $0 < 0x80 }) {
             // The title is already in NFC, and only A to Z have a different lower case.
             self.bytes = title.utf8.map(\.asciiLowercased)
@@ -30,7 +31,7 @@ struct TitleKey: Comparable, Sendable {
         }
     }
 
-    static func < (left: Self, right: Self) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+    package static func < (left: Self, right: Self) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 
     /// Whether a text that has only such scalars is in NFC (UAX #15 §9): normalization changes none of them, and none
     /// combines with the one before it.

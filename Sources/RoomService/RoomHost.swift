@@ -16,6 +16,8 @@ package final class RoomHost: Sendable {
     package let listing: RoomListing
     /// Lists a session's own rooms.
     package let sessionRooms: SessionRooms
+    /// Answers questions about what is counted; nil if nothing is.
+    package let statistics: StatisticsReader?
     /// The open public rooms that have a place, if they are kept in memory.
     package let nearby: NearbyRooms
     package let sessions: SessionRegistry
@@ -28,16 +30,19 @@ package final class RoomHost: Sendable {
     private let housekeeping: Housekeeping
     private let erasure: RoomErasure
     private let inbox: ClusterInbox
+    /// Writes what is counted; nil if nothing is.
+    private let statisticsWriter: StatisticsWriter?
     /// The bus to the other servers on the log; nil if there can be none.
     private let bus: ClusterBus?
 
     /// Makes the rooms of a process, which live on `loops`, of which there must be at least one.
     ///
-    /// If other servers serve rooms on the same log, `bus` connects them, and `node` is this process's name among them.
+    /// What happens is counted in `statistics`; nil: nothing is counted. If other servers serve rooms on the same log, `bus` connects them, and `node` is this process's name among them.
     /// `metrics` makes the metrics, which ``RoomMetrics/help`` explains. Work whose cost grows with a room or a log
     /// runs on `threads`.
     package init(
-        store: any EventStore, settings: RoomHostSettings, loops: [any EventLoop], clock: ServerClock,
+        store: any EventStore, statistics: (any StatisticsStore)? = nil, settings: RoomHostSettings,
+        loops: [any EventLoop], clock: ServerClock,
         randomness: ServerRandomness = .system, bus: (any NodeBus)? = nil, node: String = "node",
         threads: @escaping HeavyWork.Executors = { _ in nil },
         metrics factory: any MetricsFactory = NOOPMetricsHandler.instance, logger: Logger
@@ -58,6 +63,12 @@ package final class RoomHost: Sendable {
         let presence = PresenceRegistry(bus: self.bus, settings: settings, loop: loops[0], metrics: metrics.bus)
         nearby = NearbyRooms(
             store: store, presence: presence, clock: clock, settings: settings, jobs: jobs, logger: logger)
+        let countingMetrics = StatisticsMetrics(factory: factory)
+        statisticsWriter = statistics.map {
+            StatisticsWriter(
+                statistics: $0, store: store, loop: loops[0], clock: clock, settings: settings,
+                metrics: countingMetrics, logger: logger)
+        }
         let dependencies = Dependencies(
             store: store, groupCommit: groupCommit, batchedReads: BatchedReads(store: store, jobs: jobs), jobs: jobs,
             heavyWork: HeavyWork(
@@ -68,9 +79,11 @@ package final class RoomHost: Sendable {
                 shares: SignalShares(perSecond: settings.shares.maximumSignalsPerSecond),
                 backlog: SignalBacklog(maximum: settings.shares.maximumWaitingSignalBytes), registry: presence,
                 metrics: metrics),
-            bus: self.bus,
+            bus: self.bus, counting: statisticsWriter?.rooms,
             settings: settings, metrics: metrics, logger: logger)
         registry = RoomRegistry(dependencies: dependencies, loops: loops)
+        let registry = registry
+        self.statistics = statistics.map { StatisticsReader(registry: registry, statistics: $0) }
         creation = RoomCreation(registry: registry, health: health, randomness: randomness)
         history = RoomHistory(registry: registry)
         waveforms = RoomWaveforms(registry: registry)
@@ -92,6 +105,7 @@ package final class RoomHost: Sendable {
                 await withDiscardingTaskGroup { tasks in
                     tasks.addTask { await self.housekeeping.run() }
                     tasks.addTask { await self.erasure.run() }
+                    if let statisticsWriter { tasks.addTask { await statisticsWriter.run() } }
                     if settings.nearby.isKept { tasks.addTask { await self.nearby.run() } }
                     if let bus {
                         tasks.addTask { await bus.run { self.inbox.heard($0) } }

@@ -176,6 +176,7 @@ extension Fingerprint {
         self.combine(later: settings.queueLocked.map { "\($0)" }, "queueLocked")
         self.combine(later: settings.slowModeMs.map { "\($0)" }, "slowModeMs")
         self.combine(later: settings.ownerAwayMs.map { "\($0)" }, "ownerAwayMs")
+        self.combine(later: settings.countedAcrossRooms.map { "\($0)" }, "countedAcrossRooms")
     }
 
     private mutating func combine(_ track: TrackInfo) {

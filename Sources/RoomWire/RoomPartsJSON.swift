@@ -47,6 +47,7 @@ extension JSONWriter {
         if settings.queueLocked { self.member("queueLocked", true) }
         if settings.slowModeMs > 0 { self.member("slowModeMs", settings.slowModeMs) }
         if settings.ownerAwayMs > 0 { self.member("ownerAwayMs", settings.ownerAwayMs) }
+        if !settings.countedAcrossRooms { self.member("countedAcrossRooms", false) }
         self.endObject()
     }
 
@@ -63,6 +64,7 @@ extension JSONWriter {
         self.member("queueLocked", update.queueLocked)
         self.member("slowModeMs", update.slowModeMs)
         self.member("ownerAwayMs", update.ownerAwayMs)
+        self.member("countedAcrossRooms", update.countedAcrossRooms)
         self.endObject()
     }
 
@@ -163,13 +165,14 @@ extension JSONFields {
         update.queueLocked = try fields.boolIfPresent("queueLocked")
         update.slowModeMs = try fields.countIfPresent("slowModeMs")
         update.ownerAwayMs = try fields.countIfPresent("ownerAwayMs")
+        update.countedAcrossRooms = try fields.boolIfPresent("countedAcrossRooms")
         return update
     }
 
     /// The names of all settings.
     private static let settingNames: Set<String> = [
         "queueMode", "skipRatio", "maxWaitingPerMember", "repeatAfterPlays", "guestsMayAdd", "queueLocked",
-        "slowModeMs", "ownerAwayMs",
+        "slowModeMs", "ownerAwayMs", "countedAcrossRooms",
     ]
 
     /// Reads all settings; `path` is the settings' own path.
@@ -186,6 +189,7 @@ extension JSONFields {
         settings.queueLocked = try fields.boolIfPresent("queueLocked") ?? false
         settings.slowModeMs = try fields.countIfPresent("slowModeMs") ?? 0
         settings.ownerAwayMs = try fields.countIfPresent("ownerAwayMs") ?? 0
+        settings.countedAcrossRooms = try fields.boolIfPresent("countedAcrossRooms") ?? true
         return settings
     }
 

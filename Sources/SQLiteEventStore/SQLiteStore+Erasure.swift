@@ -14,7 +14,8 @@ extension SQLiteStore {
             ) { try $0.decode(atIndex: 0) }
             for stream in streams {
                 try db.run("INSERT INTO removals (room_id) VALUES (?)", [stream])
-                for table in ["heads", "directory"] {
+                try db.uncount(stream)
+                for table in ["heads", "directory", "statistics_heads", "statistics_audience"] {
                     try db.run("DELETE FROM \(table) WHERE room_id = ?", [stream])
                 }
             }
@@ -95,6 +96,7 @@ extension SQLiteStore {
             guard try db.first(asked, [stream], { _ in true }) != nil else { return }
             try db.replace(events, of: stream)
             try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
+            try db.exclude(stream)
         }
     }
 
@@ -107,6 +109,7 @@ extension SQLiteStore {
                 WHERE room_id = ? AND forget_at IS NOT NULL AND forgotten_at IS NULL
                 """, [now, stream])
             guard db.changesCount == 1 else { return false }
+            try db.exclude(stream)
             try db.renewEpoch(renewal)
             try db.run("DELETE FROM snapshots WHERE room_id = ?", [stream])
             try db.run(

@@ -10,6 +10,7 @@ struct Backline: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Serve.self, Migrate.self, Verify.self, Events.self, Export.self, Import.self, Epoch.self,
+            Statistics.self,
         ])
 
     /// Runs the command line: an invalid setting gives one line on standard error and exit code 64.

@@ -59,6 +59,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup(title: "The page") var page: PageSettings
 
+    @OptionGroup(title: "Statistics") var statistics: StatisticsSettings
+
     @OptionGroup(title: "Limits and times") var sockets: SocketSettings
 
     @OptionGroup(title: "Reading") var reads: ReadSettings
@@ -295,8 +297,9 @@ struct Serve: AsyncParsableCommand {
         let dropped = Counter(label: Self.droppedLines, factory: registry)
         Console.log.whenDropped { dropped.increment(by: $0) }
         let rooms = RoomHost(
-            store: opened.eventStore, settings: roomSettings, loops: group.makeIterator().map { $0 },
-            clock: .system(), bus: bus, node: settings.node, threads: { workers.executor(of: $0) },
+            store: opened.eventStore, statistics: try statistics.isCounting() ? opened.eventStore : nil,
+            settings: roomSettings, loops: group.makeIterator().map { $0 }, clock: .system(), bus: bus,
+            node: settings.node, threads: { workers.executor(of: $0) },
             metrics: registry, logger: logger)
         let scheme = settings.tls == nil ? "http" : "https"
         let server = RoomServer(

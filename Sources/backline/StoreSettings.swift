@@ -107,7 +107,7 @@ enum OpenStore {
     case postgres(PostgresStore)
 
     /// The store as servers use it.
-    var eventStore: any EventStore {
+    var eventStore: any EventStore & StatisticsStore {
         switch self {
         case .memory(let store): store
         case .sqlite(let store): store

@@ -20,13 +20,32 @@ extension StoreSettings {
     ///
     /// The log must exist, with the schema that this program knows. Faults of the store end the program with code 69.
     func withLog<Value>(_ access: Access, _ body: (any LogArchive) async throws -> Value) async throws -> Value {
-        let place = try place().forTools()
+        try await withStore(access) { try await body($0.archive) }
+    }
+
+    /// The same, with the store's statistics, which servers may count meanwhile; at most `jobs` calls at a time.
+    func withStatistics<Value>(
+        jobs: Int = 1, _ body: (any LogArchive & StatisticsArchive) async throws -> Value
+    ) async throws -> Value {
+        try await withStore(.reading, connections: jobs + 1) { opened in
+            switch opened {
+            case .memory: throw Failure.usage("--store: memory has no statistics beside its own process")
+            case .sqlite(let store): try await body(store)
+            case .postgres(let store): try await body(store)
+            }
+        }
+    }
+
+    private func withStore<Value>(
+        _ access: Access, connections: Int = 2, _ body: (OpenStore) async throws -> Value
+    ) async throws -> Value {
+        let place = try place().forTools(connections: connections)
         let opened = try await place.open()
         let lock = access == .writing ? try place.lock() : nil
         defer { _ = lock }
         do {
             try await Self.checkSchema(of: opened)
-            let value = try await body(opened.archive)
+            let value = try await body(opened)
             await opened.close(emptyingLog: access == .writing)
             return value
         } catch {
@@ -51,7 +70,7 @@ extension StoreSettings {
 
 extension StorePlace {
     /// The place as a tool opens it: nothing is created, and a database gets more time.
-    fileprivate func forTools() throws -> StorePlace {
+    fileprivate func forTools(connections: Int) throws -> StorePlace {
         switch self {
         case .memory:
             throw Failure.usage("--store: memory has no log beside its own process; give sqlite or postgres")
@@ -61,7 +80,7 @@ extension StorePlace {
             }
             return self
         case .postgres(var configuration):
-            configuration.connections = 2
+            configuration.connections = connections
             configuration.connectionWait = .seconds(10)
             configuration.statementTimeout = .seconds(60)
             configuration.answerTimeout = .seconds(90)

@@ -33,6 +33,7 @@ let importArrows: [ImportArrow] = {
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
         arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),
         arrow("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
+        arrow("RoomStatistics", ["EventStorage", "RoomDomain"], ["FoundationEssentials"]),
         arrow("SchemaFiles"),
 
         // Storage.
@@ -48,10 +49,12 @@ let importArrows: [ImportArrow] = {
         arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),
         arrow("TLSTransport", ["COpenSSL", "SystemErrors"], platform.union(["NIOCore", "Synchronization"])),
         arrow(
-            "RoomService", ["ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomWire", "EventStorage"],
+            "RoomService",
+            ["ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"],
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
         arrow(
-            "LogMaintenance", ["RoomDomain", "RoomLog", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
+            "LogMaintenance", ["RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"],
+            ["FoundationEssentials"]),
         arrow(
             "WebClient", ["ByteText", "SystemErrors", "TLSTransport", "WebSocketCodec"], platform.union(["NIOCore"])),
         arrow("IdentityTokens", ["ByteText", "RoomWire"], ["JWTKit"]),
@@ -60,7 +63,9 @@ let importArrows: [ImportArrow] = {
         arrow(
             "PushServer",
             [
-                "ByteText", "RoomDomain", "RoomWire", "RoomService", "WebSocketCodec", "HTTPTransport", "TLSTransport",
+                "ByteText", "RoomDomain", "RoomStatistics", "RoomWire", "RoomService", "WebSocketCodec",
+                "HTTPTransport",
+                "TLSTransport",
                 "PrometheusMetrics", "CMalloc", "IdentityTokens", "SystemErrors", "WebClient",
             ],
             platform.union([

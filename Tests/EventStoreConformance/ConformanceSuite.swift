@@ -1,6 +1,9 @@
 package import EventStorage
 import Testing
 
+/// An event store with its statistics.
+package typealias Counting = EventStore & StatisticsStore
+
 /// One fact that holds for every event store.
 package struct EventStoreCheck: Sendable, CustomTestStringConvertible {
     /// The fact, a sentence.
@@ -18,7 +21,7 @@ package struct EventStoreCheck: Sendable, CustomTestStringConvertible {
     ///
     /// `store` is empty and nobody else uses it. `second` is another handle on the same log, as a second process would
     /// have it; if there is none, `store` is used twice.
-    package func run(on store: any EventStore, second: (any EventStore)? = nil) async throws {
+    package func run(on store: any Counting, second: (any Counting)? = nil) async throws {
         try await body(StoreUnderTest(store: store, second: second ?? store))
     }
 }
@@ -38,18 +41,18 @@ package enum ConformanceSuite {
     package static let checks: [EventStoreCheck] =
         appendChecks + concurrentAppendChecks + readChecks + catchUpChecks + keyChecks + creationChecks
         + concurrentCreationChecks + directoryChecks + directoryChangeChecks + sessionChecks + historyChecks
-        + archiveChecks + erasureChecks + attachmentChecks
+        + archiveChecks + erasureChecks + attachmentChecks + statisticsChecks
 }
 
 /// The store that a check uses, with a second handle.
 struct StoreUnderTest: Sendable {
     /// The store.
-    let store: any EventStore
+    let store: any Counting
     /// A handle on the same log.
-    let second: any EventStore
+    let second: any Counting
 
     /// One handle or the other, alternately.
-    func handle(_ turn: Int) -> any EventStore {
+    func handle(_ turn: Int) -> any Counting {
         turn.isMultiple(of: 2) ? store : second
     }
 }

@@ -83,7 +83,7 @@ struct RoomParts {
 
     /// The same as the machine has it.
     func room(_ more: [RoomEvent] = [], epoch: String = "first") -> RoomWriter {
-        RoomWriter(loaded(more, epoch: epoch), limits: RoomWriter.Limits(dependencies.settings))
+        RoomWriter(loaded(more, epoch: epoch), limits: RoomWriter.Limits(dependencies.settings, isCounting: false))
     }
 
     /// What follows the room.

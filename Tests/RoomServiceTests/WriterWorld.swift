@@ -333,6 +333,7 @@ struct WriterWorld: ~Copyable {
     private mutating func take(_ step: RoomWriter.Step) throws(Violation) -> [RoomWriter.Step] {
         switch step {
         case .decide(let request): return try decide(request)
+        case .count: throw Violation(invariant: 1, what: "events that are not to be counted are")
         case .flushSoon:
             guard !isFlushDue else { throw Violation(invariant: 7, what: "two flushes in one turn") }
             isFlushDue = true

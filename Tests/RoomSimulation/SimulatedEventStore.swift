@@ -46,9 +46,9 @@ final class SimulatedEventStore: EventStore {
 
     // MARK: Calls
 
-    private typealias Call<Answer> = @Sendable (MemoryEventStore) async throws(StorageFault) -> Answer
+    typealias Call<Answer> = @Sendable (MemoryEventStore) async throws(StorageFault) -> Answer
 
-    private func perform<Answer: Sendable>(
+    func perform<Answer: Sendable>(
         _ name: String, isWrite: Bool = false, _ body: @escaping Call<Answer>
     ) async throws(StorageFault) -> Answer {
         let result = await withCheckedContinuation { continuation in

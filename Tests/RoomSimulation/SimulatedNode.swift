@@ -42,7 +42,7 @@ final class SimulatedNode: Sendable {
             truth: log.truth, clock: clock, resumableEvents: settings.answers.resumableEvents, mustResume: mustResume,
             logIsShared: settings.logIsShared, tell: tell)
         host = RoomHost(
-            store: store, settings: settings, loops: loops, clock: clock,
+            store: store, statistics: store, settings: settings, loops: loops, clock: clock,
             randomness: ServerRandomness { dice.bits() }, bus: bus, node: name,
             logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() })
         let host = host

@@ -69,7 +69,7 @@ extension World {
                 }
             }
         }
-        return nil
+        return missingCount()
     }
 
     private func missingAgreement(of client: Client, on room: RoomID) -> String? {
@@ -131,6 +131,7 @@ extension World {
             let session = state.members.values.min { $0.id < $1.id }?.session ?? clients[0].session.id
             for node in nodes { look(at: room, for: session, on: node, mustWork: true) }
             compareDirectory(room, state)
+            compareCounts(of: room)
         }
         for finding in log.verify() { truth.complain("the log is not sound: \(finding)") }
         for client in clients {

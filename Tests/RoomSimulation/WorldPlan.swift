@@ -82,6 +82,8 @@ package struct WorldPlan: Sendable {
         if dice.once(in: 2) { settings.answers.longStateBytes = 0 }
         settings.answers.answeredDeltaBytes = .max
         settings.retainUnneededWaveformsMs = Int64([0, 1_000, 10_000][dice.number(in: 0..<3)])
+        settings.counting.interval = .milliseconds(Int64(dice.number(in: 20...1_000)))
+        settings.counting.round = .milliseconds(Int64(dice.number(in: 500...5_000)))
         self.settings = settings
     }
 }

@@ -106,6 +106,7 @@ package struct RandomCommands {
             update.settings.ownerAwayMs = Int.random(in: 0...2_000, using: &self.random)
         }
         if self.random.once(in: 3) { update.note = self.title() }
+        if self.random.once(in: 4) { update.settings.countedAcrossRooms = self.random.once(in: 2) }
         return update
     }
 

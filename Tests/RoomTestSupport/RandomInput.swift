@@ -203,6 +203,7 @@ package struct RandomInput {
         if random.once(in: 4) { update.settings.ownerAwayMs = random.pick([0, 1, .min, .max], or: 0) }
         update.note = note()
         if random.once(in: 4) { update.settings.queueMode = random.pick(QueueMode.allCases, or: .dj) }
+        if random.once(in: 4) { update.settings.countedAcrossRooms = random.once(in: 2) }
         return update
     }
 }

@@ -1,5 +1,5 @@
 import RandomTestSupport
-import RoomDomain
+package import RoomDomain
 import RoomWire
 
 /// A broken rule of a room, with the place where it was found.
@@ -50,6 +50,13 @@ package struct RandomRoom {
             }
         }
         return all
+    }
+
+    /// The events of a room until it is closed or has about this many.
+    package static func history(events: Int, seed: UInt64) throws -> [RecordedEvent] {
+        var game = try RandomRoom(seed: seed)
+        while game.log.count < events, game.room.isOpen { try game.step() }
+        return game.log
     }
 
     private static func play(one seed: UInt64, atMost events: Int) throws -> Tally {

@@ -89,6 +89,7 @@ struct RandomValues {
         // A value that is not positive counts as 0.
         settings.slowModeMs = random.once(in: 2) ? 0 : seq()
         settings.ownerAwayMs = random.once(in: 2) ? 0 : seq()
+        settings.countedAcrossRooms = bool()
         return settings
     }
 
@@ -103,6 +104,7 @@ struct RandomValues {
         update.queueLocked = maybe { $0.bool() }
         update.slowModeMs = maybe { $0.count() }
         update.ownerAwayMs = maybe { $0.count() }
+        update.countedAcrossRooms = maybe { $0.bool() }
         return update
     }
 

@@ -33,7 +33,8 @@ struct HTTPAPI: Sendable {
             sessions: SessionRoutes(rooms: rooms, feeds: feeds, admission: admission, requests: requests),
             lists: ListingRoutes(rooms: rooms, admission: admission),
             rooms: RoomRoutes(rooms: rooms, admission: admission, requests: requests),
-            waveforms: WaveformRoutes(rooms: rooms, requests: requests))
+            waveforms: WaveformRoutes(rooms: rooms, requests: requests),
+            statistics: StatisticsRoutes(rooms: rooms, requests: requests))
         for route in routes { add(route, to: router, operations) }
         return router
     }
@@ -74,6 +75,7 @@ private struct Operations: Sendable {
     let lists: ListingRoutes
     let rooms: RoomRoutes
     let waveforms: WaveformRoutes
+    let statistics: StatisticsRoutes
 
     func answer(_ operation: Operation, _ request: Request, _ context: APIContext) async throws -> Response {
         switch operation {
@@ -99,6 +101,10 @@ private struct Operations: Sendable {
         case .listPool: try await rooms.listPool(request, context)
         case .getWaveform: try await waveforms.show(request, context)
         case .sendCommand: try await rooms.command(request, context)
+        case .getRoomStatistics: try await statistics.show(request, context)
+        case .listRoomPlays: try await statistics.listPlays(request, context)
+        case .listRoomTracks: try await statistics.listSongs(byArtist: false, request, context)
+        case .listRoomArtists: try await statistics.listSongs(byArtist: true, request, context)
         case .openRoomSocket, .openSocket:
             // Opening handshakes are answered before the router.
             throw CommandFailure(.badRequest, "this is a WebSocket: ask for an upgrade, by HTTP/1.1")

@@ -34,6 +34,10 @@ enum Routes {
         Route(
             "/v1/rooms/{room}/waveforms/{waveform}", for: .session, .fixed, policy: .privateData,
             [.get: .getWaveform]),
+        Route("/v1/rooms/{room}/statistics", for: .session, .json, [.get: .getRoomStatistics]),
+        Route("/v1/rooms/{room}/statistics/plays", for: .session, .json, [.get: .listRoomPlays]),
+        Route("/v1/rooms/{room}/statistics/tracks", for: .session, .json, [.get: .listRoomTracks]),
+        Route("/v1/rooms/{room}/statistics/artists", for: .session, .json, [.get: .listRoomArtists]),
         Route("/v1/rooms/{room}/commands", for: .session, .json, [.post: .sendCommand]),
 
         Route("/v1/rooms/{room}/socket", for: .session, .socket, [.get: .openRoomSocket]),
@@ -68,7 +72,8 @@ enum Routes {
                 case .getServiceWorker: true
                 case .getHealth, .getReadiness, .getDescription, .createSession, .getSession, .renameSession,
                     .deleteSession, .listSessionRooms, .createRoom, .listRooms, .listNearbyRooms, .getRoom,
-                    .listEvents, .listPool, .getWaveform, .sendCommand, .openRoomSocket, .openSocket:
+                    .listEvents, .listPool, .getWaveform, .sendCommand, .getRoomStatistics, .listRoomPlays,
+                    .listRoomTracks, .listRoomArtists, .openRoomSocket, .openSocket:
                     true
                 }
             }

@@ -13,6 +13,8 @@ struct Dependencies: Sendable {
     var shares: LogShares
     var signals: SignalRelay
     var bus: ClusterBus?
+    /// The rooms that have counted something; nil if nothing is counted.
+    var counting: CountingRooms?
     var settings: RoomHostSettings
     var metrics: RoomMetrics
     var logger: Logger

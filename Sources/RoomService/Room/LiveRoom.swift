@@ -5,16 +5,13 @@ package import RoomWire
 
 /// A room in memory: the only writer of its log in this process, bound to one event loop.
 ///
-/// It decides nothing by itself: it takes the steps of its parts, on its event loop and in their order, and brings them
-/// what comes back from the log, the other servers and the clock.
+/// It decides nothing: it takes its parts' steps in order, and brings them what the log, others and the clock tell.
 package actor LiveRoom {
     package nonisolated let id: RoomID
     package nonisolated let loop: any EventLoop
     private nonisolated let executor: any SerialExecutor
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        // The executor lives as long as the actor, which holds it.
-        unsafe executor.asUnownedSerialExecutor()
-    }
+    // The executor lives as long as the actor, which holds it.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     private let dependencies: Dependencies
     /// The loop's work that is done in turns.
@@ -39,7 +36,7 @@ package actor LiveRoom {
         self.loop = turns.loop
         self.executor = loop.executor
         self.dependencies = dependencies
-        self.writer = RoomWriter(loaded, limits: RoomWriter.Limits(settings))
+        self.writer = RoomWriter(loaded, limits: .init(settings, isCounting: dependencies.counting != nil))
         self.decider = CommandDecider(of: id, settings: settings, shares: dependencies.shares)
         self.following = RoomFollowing(of: id, dependencies)
         self.alarms = LoopAlarms(on: loop)
@@ -122,6 +119,8 @@ package actor LiveRoom {
         case .read: work.read(after: writer.version) { result in self.assumeIsolated { $0.found(result) } }
         case .load: work.load { result in self.assumeIsolated { $0.loaded(result) } }
         case .fellBehind: catchUp()
+        case .count:
+            dependencies.counting?.enlist(.init(id: id, loop: loop) { self.assumeIsolated { $0.writer.takeTally() } })
         case .show(let events, let redaction): show(events, redaction)
         case .announce(let seq): dependencies.bus?.tell(id, movedTo: seq)
         case .reply(let number, let outcome): requests.takeCommand(number)?.reply(outcome)

@@ -37,6 +37,8 @@ extension RoomWriter {
         case load
         /// The log has events that were not read. Calls ``RoomWriter/catchUp()`` if anybody follows the room.
         case fellBehind
+        /// Asks for what is counted, with ``RoomWriter/takeTally()``, soon.
+        case count
         /// Shows durable events, which `confirmed` has now, without what the redaction removes from all that was shown.
         case show([RecordedEvent], Redaction)
         /// Tells other servers that the log may have reached this event.
@@ -85,6 +87,8 @@ extension RoomWriter {
         var weight: Int
         /// Conflicts in a row before commands are given up.
         var conflicts: Int
+        /// Whether the room's own events are counted.
+        var isCounting = false
 
         init(waiting: Int, weight: Int, conflicts: Int) {
             self.waiting = waiting
@@ -93,7 +97,8 @@ extension RoomWriter {
         }
 
         /// The limits that the settings name.
-        init(_ settings: RoomHostSettings) {
+        init(_ settings: RoomHostSettings, isCounting: Bool) {
+            self.isCounting = isCounting
             waiting = settings.waitingCommandsPerRoom
             weight = settings.gatheringBytes
             conflicts = settings.conflictsInARow

@@ -25,7 +25,9 @@ import RoomWire
 struct RoomWriter: ~Copyable {
     private(set) var condition = Condition.current
     private(set) var epoch: String
-    private(set) var confirmed: RoomState
+    var confirmed: RoomState { _read { yield counted.state } }
+    /// The same state, and what is counted of the events that were appended here.
+    private var counted: CountedRoom
     /// The version of `confirmed`.
     private(set) var version: StreamVersion
     private var keys: IdempotencyWindow
@@ -44,7 +46,7 @@ struct RoomWriter: ~Copyable {
 
     init(_ room: DecodedRoom, limits: Limits) {
         epoch = room.head.epoch
-        confirmed = room.state
+        counted = CountedRoom(room.state, in: room.head.epoch, isCounting: limits.isCounting)
         version = room.head.version
         keys = room.keys
         projection = Projection(of: room.state, at: room.head.version)
@@ -53,7 +55,7 @@ struct RoomWriter: ~Copyable {
 
     /// A machine that goes on from the same place by itself: for tests, which follow every way from it.
     init(copying other: borrowing RoomWriter) {
-        (condition, epoch, confirmed, version) = (other.condition, other.epoch, other.confirmed, other.version)
+        (condition, epoch, counted, version) = (other.condition, other.epoch, other.counted, other.version)
         (keys, projection) = (other.keys, other.projection)
         (waiting, verifications, verifying) = (other.waiting, other.verifications, other.verifying)
         (heard, conflictsInARow, limits) = (other.heard, other.conflictsInARow, other.limits)
@@ -61,9 +63,7 @@ struct RoomWriter: ~Copyable {
     }
 
     /// The state against which commands are decided.
-    var projected: RoomState {
-        _read { yield projection.state }
-    }
+    var projected: RoomState { _read { yield projection.state } }
 
     /// Whether anything is decided, or even handed over, and not known to be durable.
     var isWriting: Bool { !projection.isDurable }
@@ -143,7 +143,7 @@ struct RoomWriter: ~Copyable {
         let durable = projection.becameDurable(parts)
         for key in durable.keys { keys.remember(key) }
         version.keyed += durable.keys.count
-        var steps = fold(durable.events)
+        var steps = fold(durable.events, areOwn: true)
         if !durable.events.isEmpty { steps.append(.announce(seq: version.seq)) }
         for (request, outcome) in durable.answers { steps.append(.reply(request, outcome)) }
         return steps + verified(durable.verifications) + [.settle]
@@ -188,13 +188,16 @@ struct RoomWriter: ~Copyable {
     }
 
     /// Adds durable events to `confirmed`.
-    private mutating func fold(_ durable: [RecordedEvent]) -> [Step] {
+    private mutating func fold(_ durable: [RecordedEvent], areOwn: Bool = false) -> [Step] {
         let redaction = Redaction(by: durable)
         let events = redaction.shown(durable)
-        for event in events { confirmed.evolve(event) }
+        let hasBegunCounting = counted.fold(events, areOwn: areOwn)
         version.seq = confirmed.seq
-        return [.show(events, redaction)]
+        return (hasBegunCounting ? [.count] : []) + [.show(events, redaction)]
     }
+
+    /// Takes what was counted; nil if nothing was.
+    mutating func takeTally() -> CountedRoom.Taken? { counted.take() }
 
     // MARK: Reading
 
@@ -220,7 +223,7 @@ struct RoomWriter: ~Copyable {
         case .room(let room):
             epoch = room.head.epoch
             version = room.head.version
-            confirmed = room.state
+            counted = CountedRoom(room.state, in: epoch, isCounting: limits.isCounting)
             keys = room.keys
             return [.begin] + becomeCurrent()
         case .gone: return [.forget] + giveUpReading(as: .forgotten, .noSuchRoom)
@@ -232,10 +235,8 @@ struct RoomWriter: ~Copyable {
     private mutating func becomeCurrent() -> [Step] {
         projection = Projection(of: confirmed, at: version)
         condition = .current
-        let requests = waiting
-        waiting = []
-        let answered = verifying
-        verifying = []
+        let (requests, answered) = (waiting, verifying)
+        (waiting, verifying) = ([], [])
         return requests.map(Step.decide) + verified(answered) + [.settle]
     }
 
@@ -285,8 +286,7 @@ struct RoomWriter: ~Copyable {
     /// Answers all requests although the log's head is unknown.
     private mutating func giveUpVerifying() -> [Step] {
         let ids = verifying + verifications
-        verifying = []
-        verifications = []
+        (verifying, verifications) = ([], [])
         return verified(ids)
     }
 

@@ -24,6 +24,8 @@ package struct RoomHostSettings: Sendable {
     package var poolBudget = PoolBudget()
     /// The number of conflicts in a row after which a room answers `unavailable`.
     package var conflictsInARow = 100
+    /// How often what happens is counted.
+    package var counting = CountingSettings()
     /// How often followed rooms are compared with their log.
     package var comparisonInterval = TimeAmount.seconds(1)
     /// While the bus between servers is connected, only one in this many intervals compares, to find events whose

@@ -22,7 +22,7 @@ package final class RoomMetrics: Sendable {
             "Signals from other servers that were dropped because the member had left or took too few bytes.",
         "backline_rate_limited_total": "Refusals because of a limit on a rate or on waiting bytes, by limit.",
     ].merging(LogMetrics.help) { own, _ in own }.merging(BusMetrics.help) { own, _ in own }
-        .merging(HeavyWorkMetrics.help) { own, _ in own }
+        .merging(HeavyWorkMetrics.help) { own, _ in own }.merging(StatisticsMetrics.help) { own, _ in own }
 
     /// The result of looking for a room's log, as a label.
     enum LoadOutcome: String, CaseIterable {

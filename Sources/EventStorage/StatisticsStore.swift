@@ -1,0 +1,62 @@
+package import FoundationEssentials
+
+/// Counts of streams' events, kept beside the log.
+///
+/// Every stream has one counted position. Whoever adds counts names the position at which they begin and the one at
+/// which they end, and the store compares the first and sets the second in the transaction that adds them: counting
+/// anything twice changes nothing, whoever counts. All methods may be called from any task, concurrently, by any number
+/// of processes.
+package protocol StatisticsStore: Sendable {
+    /// Lets counting begin at the start of these streams' logs, by the definitions of `version`; does nothing for
+    /// streams that do not exist, or whose counting has begun. Streams that are to be forgotten are excluded.
+    func beginCounting(_ streams: [UUID], version: Int) async throws(StorageFault)
+
+    /// Adds counts of many streams in one transaction; outcomes are in the order of `batch`.
+    ///
+    /// Where a stream's counted position is not at the flush's `epoch`, `version` and `since`, that part alone is a
+    /// ``FlushOutcome/conflict``. When the answer is lost, the whole batch was written or none of it, and it may be
+    /// sent again: a conflict then says that it had been written.
+    ///
+    /// `now` is the time, in milliseconds since the Unix epoch: plays of hours that are over are marked, so that
+    /// numbers across streams are computed again.
+    ///
+    /// - Precondition: a stream appears at most once in `batch`.
+    func count(_ batch: [StatisticsFlush], at now: Int64) async throws(StorageFault) -> [FlushOutcome]
+
+    /// Replaces all that is counted of a stream by `counts`, which begins at the start of its log, in one transaction.
+    ///
+    /// Returns ``FlushOutcome/conflict``, and writes nothing, if the stream's counted position is not `counted`, if there
+    /// is no such stream, or if it is excluded.
+    func replace(
+        _ counts: StatisticsFlush, ifCounted counted: CountedPosition, at now: Int64
+    ) async throws(StorageFault) -> FlushOutcome
+
+    /// Returns at most `limit` streams with an id above `after`, ascending, each with its head and counted position as
+    /// of one instant.
+    func countedStreams(after: UUID?, limit: Int) async throws(StorageFault) -> [CountedStream]
+
+    /// Returns the heads and counted positions of streams; streams that do not exist are left out.
+    func countedStreams(_ streams: [UUID]) async throws(StorageFault) -> [CountedStream]
+
+    /// Returns the counts of a stream in the spans that begin at or after `from` and before `to` (in minutes since the
+    /// Unix epoch), and the position to which it is counted; nil if there is no such stream, or counting has
+    /// not begun.
+    func counts(of stream: UUID, from: Int, to: Int) async throws(StorageFault) -> StreamCounts?
+
+    /// Returns entries of a stream that ended at or after `from` and before `to` (in milliseconds since the Unix epoch)
+    /// and before `before`, newest first, at most `limit`, with the position to which the stream is counted; nil if
+    /// there is no such stream, or counting has not begun.
+    func plays(
+        of stream: UUID, from: Int64, to: Int64, before: PlayPlace?, limit: Int
+    ) async throws(StorageFault) -> StreamPlays?
+
+    /// Returns the songs, or the artists, of entries of a stream that ended at or after `from` and before `to`, with the
+    /// position to which it is counted: most plays first, then longest heard, then by identity; nil if there is no such
+    /// stream, or counting has not begun.
+    func ranking(
+        of stream: UUID, from: Int64, to: Int64, byArtist: Bool, limit: Int
+    ) async throws(StorageFault) -> StreamRanking?
+
+    /// Returns what is known of songs; those that no play names are left out.
+    func countedTracks(_ tracks: [UUID]) async throws(StorageFault) -> [CountedTrack]
+}

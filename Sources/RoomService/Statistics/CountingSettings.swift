@@ -1,0 +1,11 @@
+package import NIOCore
+
+/// How often what happens is counted.
+package struct CountingSettings: Sendable {
+    /// The time between two writes of counts.
+    package var interval = TimeAmount.milliseconds(500)
+    /// The time in which a server looks at the counts of all rooms; after its start it does so as fast as it goes.
+    package var round = TimeAmount.seconds(300)
+
+    package init() {}
+}

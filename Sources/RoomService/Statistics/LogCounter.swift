@@ -1,0 +1,248 @@
+import EventStorage
+import FoundationEssentials
+import Logging
+import NIOCore
+import RoomDomain
+import RoomLog
+import RoomStatistics
+import RoomWire
+
+/// Counts rooms from their logs, from where their counts end to their heads: one way for every reason, whether a room is
+/// in memory or not.
+struct LogCounter: Sendable {
+    /// The rooms that are counted together.
+    private static let roomsPerBatch = 250
+    /// The events that are read of all of them together, and at a time of a room that has more.
+    private static let eventsPerPage = 2_000
+    /// Rooms whose states are read at the same time.
+    private static let statesSideBySide = 8
+
+    private let statistics: any StatisticsStore
+    private let log: any EventStore
+    private let clock: ServerClock
+    private let metrics: StatisticsMetrics
+    private let logger: Logger
+
+    init(
+        statistics: any StatisticsStore, log: any EventStore, clock: ServerClock, metrics: StatisticsMetrics,
+        logger: Logger
+    ) {
+        self.statistics = statistics
+        self.log = log
+        self.clock = clock
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    /// Counts the rooms of `behind`, and takes out those that are counted, until `time` has passed or the store is out of
+    /// reach.
+    ///
+    /// A room that is counted by somebody else at the same time stays, and is looked at again.
+    func catchUp(_ behind: inout Set<UUID>, for time: TimeAmount) async {
+        let end = clock.milliseconds + Double(time.nanoseconds) / 1e6
+        while !behind.isEmpty, !Task.isCancelled {
+            let rooms = Array(behind.sorted().prefix(Self.roomsPerBatch))
+            do throws(StorageFault) {
+                behind.subtract(try await count(rooms))
+            } catch {
+                logger.debug("Rooms could not be counted", metadata: ["rooms": "\(rooms.count)", "fault": "\(error)"])
+                return
+            }
+            if clock.milliseconds >= end { return }
+        }
+    }
+
+    /// Counts a batch of rooms; returns those that are counted, or cannot be.
+    private func count(_ rooms: [UUID]) async throws(StorageFault) -> [UUID] {
+        var found = try await statistics.countedStreams(rooms)
+        let new = found.filter { $0.counted == nil }.map(\.stream)
+        if !new.isEmpty {
+            try await statistics.beginCounting(new, version: RoomTally.definitions)
+            let begun = try await statistics.countedStreams(new)
+            found = found.filter { $0.counted != nil } + begun
+        }
+        var done = Set(rooms)
+        var (few, many): ([CountedStream], [CountedStream]) = ([], [])
+        var events = 0
+        for room in found where room.isBehind {
+            guard let counted = room.counted else { continue }
+            if counted.follows(room.head), events + room.head.version.seq - counted.seq <= Self.eventsPerPage {
+                events += room.head.version.seq - counted.seq
+                few.append(room)
+            } else {
+                many.append(room)
+            }
+        }
+        for room in try await countTogether(few) { done.remove(room) }
+        for room in many where try await !countAlone(room) { done.remove(room.stream) }
+        return Array(done)
+    }
+
+    // MARK: Many rooms with few events
+
+    /// Counts rooms that have few events, in one transaction; returns those that somebody else has counted meanwhile.
+    private func countTogether(_ rooms: [CountedStream]) async throws(StorageFault) -> [UUID] {
+        guard !rooms.isEmpty else { return [] }
+        var positions: [UUID: StreamVersion] = [:]
+        for room in rooms {
+            positions[room.stream] = StreamVersion(seq: room.counted?.seq ?? 0, keyed: room.head.version.keyed)
+        }
+        let loaded = try await log.catchUp(positions)
+        var flushes: [StatisticsFlush] = []
+        var withPlays: [(room: CountedStream, events: [RecordedEvent])] = []
+        for room in rooms {
+            guard let loaded = loaded[room.stream], let counted = room.counted, loaded.head.epoch == counted.epoch,
+                let events = decoded(loaded.events, after: counted.seq, of: room.stream)
+            else { continue }
+            // Only songs that ended are counted with what is known of them.
+            if counted.seq > 0, events.contains(where: { $0.event.kind == .entryFinished }) {
+                withPlays.append((room, events))
+            } else {
+                flushes.append(
+                    tally(events, of: RoomState(id: RoomID(room.stream)), after: counted).flush(at: clock.now))
+            }
+        }
+        flushes += try await countWithPlays(withPlays)
+        let outcomes = try await statistics.count(flushes, at: clock.now.milliseconds)
+        return zip(flushes, outcomes).filter { $0.1 == .conflict }.map(\.0.stream)
+    }
+
+    /// Counts events of rooms whose states before them are needed.
+    private func countWithPlays(
+        _ rooms: [(room: CountedStream, events: [RecordedEvent])]
+    ) async throws(StorageFault) -> [StatisticsFlush] {
+        var flushes: [StatisticsFlush] = []
+        for start in stride(from: 0, to: rooms.count, by: Self.statesSideBySide) {
+            let part = rooms[start..<min(rooms.count, start + Self.statesSideBySide)]
+            let results = await withTaskGroup { group in
+                for (room, events) in part {
+                    guard let counted = room.counted else { continue }
+                    group.addTask { () -> Result<StatisticsFlush?, StorageFault> in
+                        do throws(StorageFault) {
+                            guard let state = try await state(of: room.stream, at: counted.seq) else {
+                                return .success(nil)
+                            }
+                            return .success(tally(events, of: state, after: counted).flush(at: clock.now))
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            for result in results { if let flush = try result.get() { flushes.append(flush) } }
+        }
+        return flushes
+    }
+
+    /// Counts events that follow a position; `state` is the room there.
+    private func tally(
+        _ events: [RecordedEvent], of state: RoomState, after counted: CountedPosition
+    ) -> RoomTally {
+        var (state, tally) = (state, RoomTally(of: state.id, in: counted.epoch, after: counted.seq))
+        for event in events {
+            state.evolve(event)
+            tally.add(event, in: state)
+        }
+        return tally
+    }
+
+    // MARK: One room with many events
+
+    /// Counts one room in pages; false if somebody else has counted it meanwhile.
+    private func countAlone(_ room: CountedStream) async throws(StorageFault) -> Bool {
+        guard let counted = room.counted else { return true }
+        guard counted.follows(room.head) else { return try await recount(room) }
+        guard var state = try await state(of: room.stream, at: counted.seq) else { return true }
+        while state.seq < room.head.version.seq {
+            guard !Task.isCancelled else { return false }
+            let before = state.seq
+            guard let tally = try await nextPage(of: &state, through: room.head) else { return true }
+            guard state.seq > before else { return true }
+            let outcome = try await statistics.count([tally.flush(at: clock.now)], at: clock.now.milliseconds)
+            guard outcome == [.counted] else { return false }
+        }
+        return true
+    }
+
+    /// Counts a room anew, whose log was replaced, or that was counted by earlier definitions; false if somebody else
+    /// has counted it meanwhile.
+    private func recount(_ room: CountedStream) async throws(StorageFault) -> Bool {
+        guard let counted = room.counted else { return true }
+        var state = RoomState(id: RoomID(room.stream))
+        var whole = RoomTally(of: state.id, in: room.head.epoch, after: 0)
+        while state.seq < room.head.version.seq {
+            guard !Task.isCancelled else { return false }
+            guard let tally = try await nextPage(of: &state, through: room.head), !tally.isEmpty else { return true }
+            guard whole.add(tally) else { return false }
+        }
+        let flush = whole.flush(at: clock.now)
+        return try await statistics.replace(flush, ifCounted: counted, at: clock.now.milliseconds) == .counted
+    }
+
+    /// Reads and counts the next events; nil if they cannot be read.
+    private func nextPage(
+        of state: inout RoomState, through head: StreamHead
+    ) async throws(StorageFault) -> RoomTally? {
+        let page = try await log.read(
+            state.id.uuid, after: state.seq, limit: min(Self.eventsPerPage, head.version.seq - state.seq),
+            bytes: RoomHistory.bytesOfEvents)
+        guard let events = decoded(page, after: state.seq, of: state.id.uuid) else { return nil }
+        var tally = RoomTally(of: state.id, in: head.epoch, after: state.seq)
+        for event in events {
+            state.evolve(event)
+            tally.add(event, in: state)
+        }
+        return tally
+    }
+
+    // MARK: Reading
+
+    /// Returns a room at its event `seq`; nil if its log cannot be read.
+    private func state(of room: UUID, at seq: Int) async throws(StorageFault) -> RoomState? {
+        var state = RoomState(id: RoomID(room))
+        guard seq > 0 else { return state }
+        let snapshot = try await log.snapshot(
+            of: room, atMost: seq, reducerVersion: StoredStateJSON.reducerVersion)
+        if let kept = snapshot?.state(of: RoomID(room), logger: logger) { state = kept }
+        while state.seq < seq {
+            let page = try await log.read(
+                room, after: state.seq, limit: min(Self.eventsPerPage, seq - state.seq),
+                bytes: RoomHistory.bytesOfEvents)
+            guard let events = decoded(page, after: state.seq, of: room), !events.isEmpty else { return nil }
+            for event in events { state.evolve(event) }
+        }
+        return state
+    }
+
+    /// The events of rows that follow `seq`; nil, with an error in the log, if they cannot be read.
+    private func decoded(_ rows: [StoredEvent], after seq: Int, of room: UUID) -> [RecordedEvent]? {
+        do throws(LogFault) {
+            return try rows.recorded(after: seq, through: rows.last?.seq ?? seq)
+        } catch {
+            metrics.failed()
+            logger.error(
+                "A room cannot be counted: its log cannot be read",
+                metadata: ["room": "\(RoomID(room))", "fault": "\(error)"])
+            return nil
+        }
+    }
+}
+
+extension CountedPosition {
+    /// Whether counting goes on from here to this head, by the definitions of this program.
+    fileprivate func follows(_ head: StreamHead) -> Bool {
+        epoch == head.epoch && version == RoomTally.definitions && seq <= head.version.seq
+    }
+}
+
+extension CountedStream {
+    /// Whether something is to be counted by this program.
+    var isBehind: Bool {
+        guard let counted else { return true }
+        guard counted.version != CountedPosition.excluded, counted.version <= RoomTally.definitions else {
+            return false
+        }
+        return !counted.follows(head) || counted.seq < head.version.seq
+    }
+}

@@ -1,0 +1,137 @@
+import EventStorage
+import FoundationEssentials
+import Logging
+import NIOCore
+import RoomDomain
+import RoomStatistics
+
+/// Writes what this server counts of the rooms to which it appends, several times a second.
+///
+/// Nobody leads: every server counts what it has appended, and whatever is not counted is found by ``StatisticsSweep``
+/// and read from the log. A tally is never needed: dropping it costs a read.
+final class StatisticsWriter: Sendable {
+    /// The rooms in one transaction.
+    private static let roomsPerFlush = 250
+    /// The rooms whose tallies wait while the store is out of reach.
+    private static let mostWaiting = 20_000
+    /// The longest time between two flushes.
+    private static let longestInterval = TimeAmount.seconds(10)
+
+    private let statistics: any StatisticsStore
+    private let counter: LogCounter
+    private let sweep: StatisticsSweep
+    private let loop: any EventLoop
+    private let clock: ServerClock
+    private let interval: TimeAmount
+    private let metrics: StatisticsMetrics
+    private let logger: Logger
+    /// The rooms that have counted something.
+    let rooms = CountingRooms()
+
+    init(
+        statistics: any StatisticsStore, store: any EventStore, loop: any EventLoop, clock: ServerClock,
+        settings: RoomHostSettings, metrics: StatisticsMetrics, logger: Logger
+    ) {
+        self.statistics = statistics
+        counter = LogCounter(statistics: statistics, log: store, clock: clock, metrics: metrics, logger: logger)
+        sweep = StatisticsSweep(statistics: statistics, round: settings.counting.round)
+        self.loop = loop
+        self.clock = clock
+        interval = settings.counting.interval
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    /// What is being written, by one task.
+    fileprivate struct Work {
+        /// Tallies that are not written.
+        var pending: [UUID: RoomTally] = [:]
+        /// Rooms that are counted from the log.
+        var behind: Set<UUID> = []
+        var sweep = StatisticsSweep.Progress()
+    }
+
+    /// Writes until the task is cancelled, and then once more.
+    func run() async {
+        var work = Work()
+        var interval = interval
+        while !Task.isCancelled {
+            await clock.sleep(for: interval)
+            let started = loop.now
+            await writeTallies(&work)
+            await sweep.continue(&work.sweep, behind: &work.behind, every: interval)
+            await counter.catchUp(&work.behind, for: self.interval)
+            metrics.behind(work.behind.count)
+            // Where writing takes longer than the interval, tallies gather longer, which costs less.
+            let took = loop.now - started
+            interval = max(self.interval, min(took, Self.longestInterval))
+        }
+        await writeTallies(&work)
+    }
+
+    private func writeTallies(_ work: inout Work) async {
+        await collect(&work)
+        let rooms = work.pending.keys.sorted()
+        for start in stride(from: 0, to: rooms.count, by: Self.roomsPerFlush) {
+            let part = rooms[start..<min(rooms.count, start + Self.roomsPerFlush)].compactMap { work.pending[$0] }
+            guard await flush(part, &work) else { break }
+        }
+        if work.pending.count > Self.mostWaiting {
+            metrics.dropped(work.pending.count)
+            work.behind.formUnion(work.pending.keys)
+            work.pending = [:]
+        }
+    }
+
+    /// Asks the enlisted rooms for their tallies.
+    private func collect(_ work: inout Work) async {
+        for (room, taken) in await rooms.take() {
+            let room = room.uuid
+            switch taken {
+            case .tally(let tally):
+                guard var earlier = work.pending[room] else {
+                    work.pending[room] = tally
+                    continue
+                }
+                if earlier.add(tally) { work.pending[room] = earlier } else { work.fallBehind(room, metrics) }
+            case .behind: work.fallBehind(room, metrics)
+            }
+        }
+    }
+
+    /// Writes tallies; false if the store is out of reach.
+    private func flush(_ tallies: [RoomTally], _ work: inout Work) async -> Bool {
+        let now = clock.now
+        let started = loop.now
+        do throws(StorageFault) {
+            let outcomes = try await statistics.count(tallies.map { $0.flush(at: now) }, at: now.milliseconds)
+            metrics.flushed(in: loop.now - started)
+            let end = clock.now
+            for (tally, outcome) in zip(tallies, outcomes) {
+                let room = tally.room.uuid
+                work.pending[room] = nil
+                switch outcome {
+                case .counted:
+                    if let began = tally.beganAt { metrics.counted(after: end.milliseconds - began.milliseconds) }
+                case .conflict:
+                    metrics.conflicted()
+                    work.behind.insert(room)
+                }
+            }
+            return true
+        } catch {
+            // What may have been written is sent again: then it is a conflict, and nothing is missing.
+            logger.debug("Statistics could not be written", metadata: ["fault": "\(error)"])
+            return false
+        }
+    }
+}
+
+extension StatisticsWriter.Work {
+    /// Drops what is counted of a room, which the log has.
+    fileprivate mutating func fallBehind(_ room: UUID, _ metrics: StatisticsMetrics) {
+        metrics.dropped(1)
+        pending[room] = nil
+        behind.insert(room)
+    }
+}

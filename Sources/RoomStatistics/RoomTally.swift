@@ -1,0 +1,181 @@
+package import EventStorage
+package import RoomDomain
+
+/// What is counted of a room's events between two positions, by the definitions of `Documentation/Statistics.md`.
+///
+/// It is always safe to drop a tally: the log has everything that was counted.
+package struct RoomTally: Sendable {
+    /// The version of the definitions: counts of an earlier version are made anew.
+    package static let definitions = 1
+
+    /// The room.
+    package let room: RoomID
+    /// The epoch of the log that is counted.
+    package let epoch: String
+    /// The number of the event before the first.
+    package private(set) var since: Int
+    /// The number of the last event that is counted.
+    package private(set) var through: Int
+    /// When the first event was recorded; nil if there is none.
+    package private(set) var beganAt: Timestamp?
+
+    /// The minute that is being counted; its counts are in `current`.
+    private var minute = 0
+    private var current = EventCounts()
+    /// The counts of other minutes, in minutes since the Unix epoch.
+    private var earlier: [Int: EventCounts] = [:]
+    private var plays: [CountedPlay] = []
+    private var tracks: [CountedTrack] = []
+    /// Whether the room has left the numbers across rooms.
+    private var withdraws = false
+
+    /// A tally that begins after the event `seq`.
+    package init(of room: RoomID, in epoch: String, after seq: Int) {
+        self.room = room
+        self.epoch = epoch
+        since = seq
+        through = seq
+    }
+
+    /// Whether no event is counted.
+    package var isEmpty: Bool { since == through }
+
+    /// About how many rows of the store it changes.
+    package var rows: Int { earlier.count + 1 + plays.count + tracks.count }
+
+    /// Counts the next event; `room` is the room after it.
+    ///
+    /// An event that is not the next one is not counted.
+    package mutating func add(_ recorded: RecordedEvent, in room: RoomState) {
+        guard recorded.seq == through + 1 else { return }
+        through = recorded.seq
+        if beganAt == nil { beganAt = recorded.at }
+        switch recorded.event {
+        case .playbackStarted: count(at: recorded.at) { $0.starts += 1 }
+        case .voteCast(_, _, _, let requestedSeq):
+            count(at: recorded.at) {
+                $0.votes += 1
+                if requestedSeq == recorded.seq { $0.requests += 1 }
+            }
+        case .voteWithdrawn: count(at: recorded.at) { $0.unvotes += 1 }
+        case .memberJoined: count(at: recorded.at) { $0.joins += 1 }
+        case .memberLeft: count(at: recorded.at) { $0.leaves += 1 }
+        case .tracksAdded(let tracks, _): count(at: recorded.at) { $0.tracksAdded += tracks.count }
+        case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _, let endedAt, _):
+            guard let track = room.tracks[track] else { return }
+            let playedMs = min(max(playedMs, 0), Self.longest)
+            let info = track.info
+            let play = CountedPlay(
+                entry: entry.rawValue, track: TrackIdentity.track(info), number: track.id.rawValue,
+                addedBy: track.addedBy.rawValue, startedAt: startedAt.milliseconds,
+                endedAt: (endedAt ?? recorded.at).milliseconds, playedMs: playedMs,
+                reason: CountedPlay.Reason(reason),
+                isPlay: playedMs >= PlayRule.required(durationMs: info.durationMs), isPublic: room.countsAcrossRooms)
+            plays.append(play)
+            if !tracks.contains(where: { $0.track == play.track }) {
+                tracks.append(
+                    CountedTrack(
+                        track: play.track, artistKey: TrackIdentity.artist(info), title: info.title,
+                        artist: info.artist))
+            }
+            count(at: Timestamp(milliseconds: play.endedAt)) {
+                if play.isPlay { $0.plays += 1 }
+                if reason == .skipped { $0.skips += 1 }
+                $0.playedMs += playedMs
+            }
+        case .roomUpdated(let changes):
+            if changes.settings?.countedAcrossRooms == false { withdraw() }
+        case .roomCreated, .memberRenamed, .roomClosed, .roleChanged, .memberBanned, .memberUnbanned,
+            .tracksRemoved, .waveformSet, .votesCleared, .entryEnqueued, .entryRemoved, .entryMoved, .playbackPaused,
+            .playbackResumed, .playbackSeeked, .playbackStopped, .skipVoteCast:
+            break
+        }
+    }
+
+    /// The longest time for which one entry is counted as heard, in milliseconds: 34 years, so that sums stay exact.
+    private static let longest: Int64 = 1 << 40
+
+    /// Takes the room's earlier plays out of the numbers across rooms.
+    private mutating func withdraw() {
+        withdraws = true
+        for place in plays.indices { plays[place].isPublic = false }
+    }
+
+    private mutating func count(at instant: Timestamp, _ change: (inout EventCounts) -> Void) {
+        let minute = Self.minute(of: instant)
+        if minute != self.minute {
+            store()
+            self.minute = minute
+            current = earlier.removeValue(forKey: minute) ?? EventCounts()
+        }
+        change(&current)
+    }
+
+    private mutating func store() {
+        if !current.isZero { earlier[minute] = current }
+    }
+
+    /// The minute of an instant, in minutes since the Unix epoch; instants that no clock shows count as the nearest
+    /// that a store can hold.
+    package static func minute(of instant: Timestamp) -> Int {
+        Int(min(max(instant.milliseconds, 0) / 60_000, Int64(Int32.max) - 15))
+    }
+
+    /// Counts what `later` has counted; false, without effect, if that does not begin where this ends.
+    package mutating func add(_ later: RoomTally) -> Bool {
+        guard later.room == room, later.epoch == epoch, later.since == through else { return false }
+        through = later.through
+        beganAt = beganAt ?? later.beganAt
+        store()
+        current = EventCounts()
+        for (minute, counts) in later.minutes { earlier[minute, default: EventCounts()] += counts }
+        current = earlier.removeValue(forKey: minute) ?? EventCounts()
+        if later.withdraws { withdraw() }
+        plays += later.plays
+        for track in later.tracks where !tracks.contains(where: { $0.track == track.track }) { tracks.append(track) }
+        return true
+    }
+
+    /// The counts by minute, in minutes since the Unix epoch.
+    package var minutes: [Int: EventCounts] {
+        var minutes = earlier
+        if !current.isZero { minutes[minute] = current }
+        return minutes
+    }
+
+    /// The minutes for which counts are kept by the minute; older ones are kept by the quarter of an hour.
+    package static let minutesKept = 48 * 60
+
+    /// The first minute whose counts are kept by the minute at `now`.
+    package static func firstMinuteKept(at now: Timestamp) -> Int {
+        CountBucket(.minute, at: minute(of: now) - minutesKept).quarter.minute
+    }
+
+    /// The flush that adds this to what is stored at `now`.
+    package func flush(at now: Timestamp) -> StatisticsFlush {
+        let first = Self.firstMinuteKept(at: now)
+        var counts: [CountBucket: EventCounts] = [:]
+        for (minute, added) in minutes {
+            let bucket = CountBucket(.minute, at: minute)
+            counts[minute < first ? bucket.quarter : bucket, default: EventCounts()] += added
+        }
+        return StatisticsFlush(
+            stream: room.uuid, epoch: epoch, version: Self.definitions, since: since, through: through, counts: counts,
+            plays: plays, tracks: tracks, withdraws: withdraws)
+    }
+}
+
+extension CountedPlay.Reason {
+    init(_ reason: FinishReason) {
+        switch reason {
+        case .ended: self = .ended
+        case .skipped: self = .skipped
+        case .replaced: self = .replaced
+        }
+    }
+}
+
+extension RoomState {
+    /// Whether the room's plays count in numbers across rooms.
+    var countsAcrossRooms: Bool { visibility == .public && settings.countedAcrossRooms }
+}

@@ -1,0 +1,210 @@
+"""What is counted: equal to what the events say, on both stores, whatever happens."""
+
+import contextlib
+import sqlite3
+import time
+
+import pytest
+
+import backline
+from counting import MINUTE, Count, events_of
+
+STEPS = {"minute": 1, "quarter": 15, "hour": 60, "day": 1_440}
+
+
+@pytest.fixture
+def sql(storage, request):
+    """Runs a statement on the store's tables."""
+    def run(statement):
+        if storage[1] == "postgres":
+            return request.getfixturevalue("cluster").sql(statement, database=storage[3].rpartition("/")[2])
+        with contextlib.closing(sqlite3.connect(storage[3] + "/backline.sqlite", timeout=10)) as database, database:
+            return "\n".join("|".join(map(str, row)) for row in database.execute(statement).fetchall())
+
+    return run
+
+
+def song(title, artist=None, duration=None, source_id=None):
+    fields = {"source": "test", "sourceId": source_id or title, "title": title, "artist": artist, "durationMs": duration}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def statistics(person, room, path="", **query):
+    text = "&".join(f"{name}={value}" for name, value in query.items())
+    return person.request("GET", f"/v1/rooms/{room}/statistics{path}" + (f"?{text}" if text else "")).expect(200)
+
+
+def counted(person, room):
+    """The counts once they are at the room's head."""
+    head = person.room(room)["room"]["seq"]
+
+    def read():
+        answer = statistics(person, room)
+        return answer if answer["seq"] >= head else time.sleep(0.05)
+
+    return backline.eventually(read, "the room is counted")
+
+
+def check(person, room):
+    """Compares all answers about a room with its events."""
+    answer = counted(person, room)
+    count = Count(events_of(person, room, answer["seq"]))
+    assert answer["room"] == room and answer["step"] == "hour" and answer["observed"] == []
+    assert answer["to"] - answer["from"] in (86_400_000, 90_000_000)
+    for step, minutes in STEPS.items():
+        for offset in (0, 345, -840):
+            if step == "minute" and offset:
+                continue
+            answer = statistics(person, room, step=step, offsetMinutes=offset)
+            assert answer["seq"] == count.seq
+            assert answer["buckets"] == count.buckets(minutes, answer["from"], answer["to"], offset), step
+    total = statistics(person, room, step="total", **{"from": 0})
+    assert total["buckets"] == count.buckets(10**9, 0, total["to"])
+    plays = []
+    query = {"limit": 2}
+    while True:
+        page = statistics(person, room, "/plays", **query)
+        plays += page["plays"]
+        if "next" not in page:
+            break
+        query["cursor"] = page["next"]
+    assert plays == count.newest_plays
+    return count
+
+
+def lively_room(server):
+    """A room with something of everything that is counted: one song is heard whole."""
+    ana, ben = server.session("Ana"), server.session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    ana.command(room, "addTracks", tracks=[
+        song("Ten seconds", "Ártist", 10_000), song("Half an hour", "ÁRTIST", 1_800_000), song("Nobody's", source_id="x")])
+    ben.command(room, "join")
+    for track in (1, 2, 3):
+        ben.command(room, "vote", track=track)
+    ana.command(room, "vote", track=2)
+    ben.command(room, "unvote", track=3)
+    for track in (1, 2, 1, 3):
+        ana.command(room, "enqueue", track=track)
+    ana.command(room, "play")
+    time.sleep(10.1)
+    entry = ana.room(room)["room"]["state"]["playback"]["entry"]
+    ana.command(room, "finish", entry=entry)
+    ana.command(room, "skip")
+    ana.command(room, "play", entry=4)
+    ben.command(room, "leave")
+    return ana, room
+
+
+@pytest.mark.long
+def test_counts_are_those_of_the_events(server):
+    ana, room = lively_room(server)
+    count = check(ana, room)
+    assert sum(minute["plays"] for minute in count.minutes.values()) == 1
+    assert sum(minute["skips"] for minute in count.minutes.values()) == 1
+    tracks = statistics(ana, room, "/tracks")["tracks"]
+    assert [(one["title"], one["plays"], one["skips"]) for one in tracks] == [("Ten seconds", 1, 0), ("Half an hour", 0, 1)]
+    assert tracks[0]["track"] == 1 and tracks[0]["sourceId"] == "Ten seconds" and tracks[0]["addedBy"] == 1
+    # Both songs have the same artist; the third is on air.
+    artists = statistics(ana, room, "/artists")["artists"]
+    assert [(one["plays"], one["skips"]) for one in artists] == [(1, 1)]
+    assert statistics(ana, room, "/artists", to=1)["artists"] == []
+
+    # What has left the pool is still counted, without its catalogue.
+    ana.command(room, "skip")
+    ana.command(room, "removeTracks", tracks=[1, 2])
+    counted(ana, room)
+    plays = statistics(ana, room, "/plays", limit=5)["plays"]
+    gone = [play for play in plays if play["track"] == 1]
+    assert [play["title"] for play in gone] == ["Ten seconds", "Ten seconds"] and "sourceId" not in gone[0]
+
+    # A server that is killed has written little, and counts the rest when it starts.
+    for track in (3, 3, 3):
+        ana.command(room, "vote", track=track)
+        ana.command(room, "unvote", track=track)
+    server.kill()
+    server.start()
+    counted(ana, room)
+
+
+def test_a_servers_counts_are_compared_and_repaired(server, storage, sql):
+    ana, room = lively_room(server)
+    count = check(ana, room)
+    tool = lambda *arguments: backline.run("statistics", *arguments, *storage)  # noqa: E731
+
+    told = tool("verify")
+    assert (told.returncode, told.stdout.splitlines()[-1].split(" (")[0]) == (
+        0, f"compared 1 rooms, {count.seq} events: 0 findings"), told
+    assert "1 counted, 0 behind by 0 events" in tool("status").stdout
+    changes = [
+        "UPDATE statistics_counts SET votes = votes + 1", "UPDATE statistics_counts SET bucket = bucket - 1",
+        "UPDATE statistics_plays SET played_ms = 1", "UPDATE statistics_plays SET is_play = NOT is_play",
+        "DELETE FROM statistics_plays", "DELETE FROM statistics_counts", "DELETE FROM statistics_tracks",
+        "UPDATE statistics_tracks SET title = 'x'",
+    ]
+    for change in changes:
+        sql(change)
+        found = tool("verify")
+        assert found.returncode == 1 and f"room {room}: " in found.stdout, (change, found)
+        assert tool("rebuild").returncode == 0
+        again = tool("verify")
+        assert again.returncode == 0, (change, again)
+        assert check(ana, room).seq == count.seq
+    one = tool("rebuild", "--room", room)
+    assert one.returncode == 0 and one.stdout.startswith(f"rebuilt 1 rooms, {count.seq} events"), one
+    assert tool("verify", "--new").stdout.startswith("compared 0 rooms")
+    assert tool("verify", "--since", "2100-01-01").stdout.startswith("compared 0 rooms")
+    assert tool("rebuild", "--since", "2026-02-30").returncode == 64
+
+
+def test_questions_that_cannot_be_answered(shared):
+    ana, ben = shared.session("Ana"), shared.session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    path = f"/v1/rooms/{room}/statistics"
+    for query in (
+        "step=week", "step=", "offsetMinutes=7", "offsetMinutes=855", "from=x", "from=-1", "from=2&to=1", "to=0",
+        "step=minute&from=0", "step=hour&from=0", "step=quarter&from=1&to=2000000000000",
+    ):
+        ana.request("GET", f"{path}?{query}").expect_problem(400, "bad_request")
+    for query in ("limit=0", "cursor=x", "cursor=1.0", "from=5&to=5"):
+        ana.request("GET", f"{path}/plays?{query}").expect_problem(400, "bad_request")
+    assert statistics(ana, room, to=MINUTE, **{"from": 0})["buckets"] == []
+    assert statistics(ana, room, "/plays", limit=10**9)["plays"] == []
+    ana.request("GET", "/v1/rooms/ZZZZZZ/statistics").expect_problem(404, "not_found")
+    ben.command(room, "join")
+    ana.command(room, "kick", member=2, ban=True)
+    for part in ("", "/plays", "/tracks", "/artists"):
+        ben.request("GET", path + part).expect_problem(403, "banned")
+
+
+def test_a_forgotten_room_counts_for_nothing(server, storage, sql):
+    ana = server.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    ana.command(room, "addTracks", tracks=[song("Secret", "Somebody")])
+    ana.command(room, "enqueue", track=1)
+    ana.command(room, "play")
+    ana.command(room, "skip")
+    counted(ana, room)
+    assert statistics(ana, room, "/plays")["plays"][0]["title"] == "Secret"
+    ana.command(room, "closeRoom", forget=True)
+    backline.eventually(lambda: statistics(ana, room)["seq"] == 0 or time.sleep(0.05), "nothing is counted", 60)
+    assert statistics(ana, room, step="total", **{"from": 0})["buckets"] == []
+    assert statistics(ana, room, "/plays")["plays"] == [] and statistics(ana, room, "/tracks")["tracks"] == []
+    time.sleep(1.5)
+    assert statistics(ana, room)["seq"] == 0
+    for table in ("counts", "plays", "tracks", "audience"):
+        assert sql(f"SELECT count(*) FROM statistics_{table}") == "0", table
+    assert "1 forgotten" in backline.run("statistics", "status", *storage).stdout
+
+
+def test_without_statistics_nothing_is_counted_until_they_are_turned_on(servers, storage, sql):
+    quiet = servers(*backline.NO_GRACE, "--no-statistics", store=storage).start()
+    ana = quiet.session("Ana")
+    room = ana.create_room()["room"]["state"]["id"]
+    ana.command(room, "addTracks", tracks=[song("One"), song("Two")])
+    ana.request("GET", f"/v1/rooms/{room}/statistics").expect_problem(404, "not_found")
+    time.sleep(1)
+    assert sql("SELECT count(*) FROM statistics_heads") == "0"
+    assert quiet.stop() == 0
+    loud = servers(*backline.NO_GRACE, store=storage).start()
+    ana.server = loud
+    check(ana, room)

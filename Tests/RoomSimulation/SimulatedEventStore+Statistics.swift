@@ -1,0 +1,61 @@
+import EventStorage
+import FoundationEssentials
+
+extension SimulatedEventStore: StatisticsStore {
+    func beginCounting(_ streams: [UUID], version: Int) async throws(StorageFault) {
+        try await perform("begin of counts", isWrite: true) { log throws(StorageFault) in
+            try await log.beginCounting(streams, version: version)
+        }
+    }
+
+    func count(_ batch: [StatisticsFlush], at now: Int64) async throws(StorageFault) -> [FlushOutcome] {
+        let name = "counts of \(batch.map { "\($0.since) to \($0.through)" }.joined(separator: ", "))"
+        return try await perform(name, isWrite: true) { log throws(StorageFault) in
+            try await log.count(batch, at: now)
+        }
+    }
+
+    func replace(
+        _ counts: StatisticsFlush, ifCounted counted: CountedPosition, at now: Int64
+    ) async throws(StorageFault) -> FlushOutcome {
+        try await perform("new counts", isWrite: true) { log throws(StorageFault) in
+            try await log.replace(counts, ifCounted: counted, at: now)
+        }
+    }
+
+    func countedStreams(after: UUID?, limit: Int) async throws(StorageFault) -> [CountedStream] {
+        try await perform("counted rooms") { log throws(StorageFault) in
+            try await log.countedStreams(after: after, limit: limit)
+        }
+    }
+
+    func countedStreams(_ streams: [UUID]) async throws(StorageFault) -> [CountedStream] {
+        try await perform("counted rooms") { log throws(StorageFault) in try await log.countedStreams(streams) }
+    }
+
+    func counts(of stream: UUID, from: Int, to: Int) async throws(StorageFault) -> StreamCounts? {
+        try await perform("counts") { log throws(StorageFault) in
+            try await log.counts(of: stream, from: from, to: to)
+        }
+    }
+
+    func plays(
+        of stream: UUID, from: Int64, to: Int64, before: PlayPlace?, limit: Int
+    ) async throws(StorageFault) -> StreamPlays? {
+        try await perform("plays") { log throws(StorageFault) in
+            try await log.plays(of: stream, from: from, to: to, before: before, limit: limit)
+        }
+    }
+
+    func ranking(
+        of stream: UUID, from: Int64, to: Int64, byArtist: Bool, limit: Int
+    ) async throws(StorageFault) -> StreamRanking? {
+        try await perform("ranking") { log throws(StorageFault) in
+            try await log.ranking(of: stream, from: from, to: to, byArtist: byArtist, limit: limit)
+        }
+    }
+
+    func countedTracks(_ tracks: [UUID]) async throws(StorageFault) -> [CountedTrack] {
+        try await perform("songs") { log throws(StorageFault) in try await log.countedTracks(tracks) }
+    }
+}
