@@ -231,7 +231,12 @@ def test_every_operation_answers_as_described(shared, described):
         send(person, "GET", "/v1/rooms/{room}/events", room=room).expect(200)
         for query in ("", "?limit=1", "?limit=1&sort=votes", "?sort=added&q=on"):
             send(person, "GET", f"/v1/rooms/{{room}}/pool{query}", room=room).expect(200)
-    for path, query in (("", "at=x"), ("/events", "after=-1"), ("/pool", "sort=x")):
+        for path in ("", "?step=minute", "?step=day&offsetMinutes=-60", "/plays", "/plays?limit=1", "/tracks", "/artists"):
+            send(person, "GET", f"/v1/rooms/{{room}}/statistics{path}", room=room).expect(200)
+    for path, query in (
+        ("", "at=x"), ("/events", "after=-1"), ("/pool", "sort=x"), ("/statistics", "step=x"),
+        ("/statistics/plays", "cursor=x"), ("/statistics/tracks", "limit=0"), ("/statistics/artists", "to=0"),
+    ):
         path = "/v1/rooms/{room}" + path
         send(banned, "GET", path, room=room).expect_problem(403, "banned")
         send(dj, "GET", f"{path}?{query}", room=room).expect_problem(400, "bad_request")
