@@ -31,6 +31,8 @@ package struct StatisticsVerification: Hashable, Sendable {
 package struct StatisticsVerifier: Sendable {
     /// The rooms that are read together, and about how many events they may have.
     static let page = (rooms: 256, events: 100_000)
+    /// The rows of no room, and the songs that nothing names, that are reported at most.
+    private static let mostStrays = 1_000
 
     private let archive: any StatisticsArchive
     private let report: @Sendable (Finding) -> Void
@@ -47,25 +49,16 @@ package struct StatisticsVerifier: Sendable {
     ) async throws(StorageFault) -> StatisticsVerification {
         var sum = try await rooms.each(in: archive, jobs: jobs, verify, progress: progress)
         guard case .all = rooms.choice else { return sum }
-        for (ids, what) in [
-            (try await strays(), "statistics"), (try await unnamed(), "song in statistics_tracks"),
-        ] {
-            for id in ids {
-                let isRoom = what == "statistics"
-                add(
-                    Finding(
-                        room: isRoom ? id : nil, isRoom ? what : "\(what) \(id.uuidString.lowercased())",
-                        expected: isRoom ? "a counted position" : "a play that names it", found: "none",
-                        .recountAll), &sum)
-            }
+        for room in try await archive.strays(after: nil, limit: Self.mostStrays) {
+            add(Finding(room: room, "statistics", expected: "a counted position", found: "none", .recountAll), &sum)
+        }
+        for track in try await archive.unnamedTracks(after: nil, limit: Self.mostStrays) {
+            add(
+                Finding(
+                    room: nil, "song \(track.uuidString.lowercased()) in statistics_tracks",
+                    expected: "a play that names it", found: "none", .recountAll), &sum)
         }
         return sum
-    }
-
-    private func strays() async throws(StorageFault) -> [UUID] { try await archive.strays(after: nil, limit: 1_000) }
-
-    private func unnamed() async throws(StorageFault) -> [UUID] {
-        try await archive.unnamedTracks(after: nil, limit: 1_000)
     }
 
     private func add(_ finding: Finding, _ sum: inout StatisticsVerification) {

@@ -28,15 +28,7 @@ package struct RoomHistory: Sendable {
         guard (1...max(1, position.seq)).contains(seq) else { throw .noSuchRoom }
         return try await heavyWork.perform(.log, for: session) { () async throws(RoomFailure) in
             do {
-                var state = RoomState(id: room)
-                let snapshot = try await store.snapshot(
-                    of: room.uuid, atMost: seq, reducerVersion: StoredStateJSON.reducerVersion)
-                if let kept = snapshot?.state(of: room, logger: logger) { state = kept }
-                while state.seq < seq {
-                    let events = try await store.read(
-                        room.uuid, after: state.seq, limit: min(1_000, seq - state.seq), bytes: Self.bytesOfEvents)
-                    try state.fold(events, through: events.last?.seq ?? seq)
-                }
+                var state = try await store.state(of: room, at: seq, logger: logger)
                 // The log may still contain data that is to be forgotten or was cleared, also since this was read.
                 let redaction = await live.redaction
                 redaction.redact(&state)

@@ -98,8 +98,8 @@ struct LogCounter: Sendable {
             if counted.seq > 0, events.contains(where: { $0.event.kind == .entryFinished }) {
                 withPlays.append((room, events))
             } else {
-                flushes.append(
-                    tally(events, of: RoomState(id: RoomID(room.stream)), after: counted).flush(at: clock.now))
+                var state = RoomState(id: RoomID(room.stream))
+                flushes.append(tally(events, on: &state, in: counted.epoch, after: counted.seq).flush(at: clock.now))
             }
         }
         flushes += try await countWithPlays(withPlays)
@@ -119,10 +119,11 @@ struct LogCounter: Sendable {
                     guard let counted = room.counted else { continue }
                     group.addTask { () -> Result<StatisticsFlush?, StorageFault> in
                         do throws(StorageFault) {
-                            guard let state = try await state(of: room.stream, at: counted.seq) else {
+                            guard var state = try await state(of: room.stream, at: counted.seq) else {
                                 return .success(nil)
                             }
-                            return .success(tally(events, of: state, after: counted).flush(at: clock.now))
+                            let tally = tally(events, on: &state, in: counted.epoch, after: counted.seq)
+                            return .success(tally.flush(at: clock.now))
                         } catch {
                             return .failure(error)
                         }
@@ -135,11 +136,11 @@ struct LogCounter: Sendable {
         return flushes
     }
 
-    /// Counts events that follow a position; `state` is the room there.
+    /// Folds and counts events that follow `seq`; `state` need be the room there only if a song has ended.
     private func tally(
-        _ events: [RecordedEvent], of state: RoomState, after counted: CountedPosition
+        _ events: [RecordedEvent], on state: inout RoomState, in epoch: String, after seq: Int
     ) -> RoomTally {
-        var (state, tally) = (state, RoomTally(of: state.id, in: counted.epoch, after: counted.seq))
+        var tally = RoomTally(of: state.id, in: epoch, after: seq)
         for event in events {
             state.evolve(event)
             tally.add(event, in: state)
@@ -188,31 +189,21 @@ struct LogCounter: Sendable {
             state.id.uuid, after: state.seq, limit: min(Self.eventsPerPage, head.version.seq - state.seq),
             bytes: RoomHistory.bytesOfEvents)
         guard let events = decoded(page, after: state.seq, of: state.id.uuid) else { return nil }
-        var tally = RoomTally(of: state.id, in: head.epoch, after: state.seq)
-        for event in events {
-            state.evolve(event)
-            tally.add(event, in: state)
-        }
-        return tally
+        return tally(events, on: &state, in: head.epoch, after: state.seq)
     }
 
     // MARK: Reading
 
-    /// Returns a room at its event `seq`; nil if its log cannot be read.
+    /// Returns a room at its event `seq`; nil, with an error in the log, if it cannot be read.
     private func state(of room: UUID, at seq: Int) async throws(StorageFault) -> RoomState? {
-        var state = RoomState(id: RoomID(room))
-        guard seq > 0 else { return state }
-        let snapshot = try await log.snapshot(
-            of: room, atMost: seq, reducerVersion: StoredStateJSON.reducerVersion)
-        if let kept = snapshot?.state(of: RoomID(room), logger: logger) { state = kept }
-        while state.seq < seq {
-            let page = try await log.read(
-                room, after: state.seq, limit: min(Self.eventsPerPage, seq - state.seq),
-                bytes: RoomHistory.bytesOfEvents)
-            guard let events = decoded(page, after: state.seq, of: room), !events.isEmpty else { return nil }
-            for event in events { state.evolve(event) }
+        do {
+            return try await log.state(of: RoomID(room), at: seq, logger: logger)
+        } catch let fault as StorageFault {
+            throw fault
+        } catch {
+            note(error, in: room)
+            return nil
         }
-        return state
     }
 
     /// The events of rows that follow `seq`; nil, with an error in the log, if they cannot be read.
@@ -220,12 +211,16 @@ struct LogCounter: Sendable {
         do throws(LogFault) {
             return try rows.recorded(after: seq, through: rows.last?.seq ?? seq)
         } catch {
-            metrics.failed()
-            logger.error(
-                "A room cannot be counted: its log cannot be read",
-                metadata: ["room": "\(RoomID(room))", "fault": "\(error)"])
+            note(error, in: room)
             return nil
         }
+    }
+
+    private func note(_ fault: any Error, in room: UUID) {
+        metrics.failed()
+        logger.error(
+            "A room cannot be counted: its log cannot be read",
+            metadata: ["room": "\(RoomID(room))", "fault": "\(fault)"])
     }
 }
 
