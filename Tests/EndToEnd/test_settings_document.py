@@ -75,7 +75,7 @@ def test_the_other_commands_have_the_store_s_settings_and_what_the_page_names(kn
     section = read(PAGE).split("\n## The other commands")[1]
     own = {row[0]: set(re.findall(r"--[\w-]+", row[1]))
            for row in map(cells, section.splitlines()) if len(row) == 2 and row[0].startswith("`")}
-    assert len(own) == 6
+    assert len(own) == 9
     for command, options in own.items():
         has = settings(*command.strip("`").split()[1:])
         assert has.keys() == STORE | options | HELP, command
