@@ -94,6 +94,94 @@ extension MemoryEventStore: StatisticsStore {
         return StreamRanking(position: counted.position, tracks: order.prefix(max(0, limit)).map(\.value))
     }
 
+    package func observe(_ minutes: [ObservedMinute], by node: String) async throws(StorageFault) {
+        for seen in minutes where counted[seen.stream].map({ $0.position.version != CountedPosition.excluded }) ?? false
+        {
+            let bucket = CountBucket(.minute, at: seen.minute)
+            let before = counted[seen.stream]?.seen[bucket]?[node] ?? Audience()
+            counted[seen.stream]?.seen[bucket, default: [:]][node] = Audience(
+                peak: max(before.peak, seen.peak), listenedMs: max(before.listenedMs, seen.listenedMs))
+        }
+    }
+
+    package func audience(
+        of stream: UUID, from: Int, to: Int
+    ) async throws(StorageFault) -> [CountBucket: Audience] {
+        let seen = (counted[stream]?.seen ?? [:]).filter { from <= $0.key.minute && $0.key.minute < to }
+        return seen.mapValues { nodes in
+            Audience(
+                peak: nodes.values.reduce(0) { $0 + $1.peak },
+                listenedMs: nodes.values.reduce(0) { $0 + $1.listenedMs })
+        }
+    }
+
+    package func top(_ question: TopQuestion) async throws(StorageFault) -> [TopTrack] {
+        let chosen = question.streams.map { Set($0) }
+        return top(question.byArtist, leastOwners: question.leastOwners, limit: question.limit) { stream, play in
+            chosen?.contains(stream) ?? true && question.from <= play.endedAt && play.endedAt < question.to ? 0 : nil
+        }
+    }
+
+    package func topOfDays(
+        from first: Int, before day: Int, byArtist: Bool, leastOwners: Int, limit: Int
+    ) async throws(StorageFault) -> [TopTrack] {
+        top(byArtist, leastOwners: leastOwners, limit: limit) { _, play in
+            let played = Int(play.endedAt / 86_400_000)
+            return (first..<max(first, day)).contains(played) ? played : nil
+        }
+    }
+
+    /// Ranks plays; `part` names the part of the time to which a play belongs, or nil if it does not count.
+    private func top(
+        _ byArtist: Bool, leastOwners: Int, limit: Int, _ part: (UUID, CountedPlay) -> Int?
+    ) -> [TopTrack] {
+        var found: [UUID: (top: TopTrack, owners: [Int: Set<UUID?>])] = [:]
+        for (stream, counted) in counted {
+            for play in counted.plays where play.isPlay && play.isPublic {
+                guard let part = part(stream, play), let track = countedTracks[play.track],
+                    let key = byArtist ? track.artistKey : track.track
+                else { continue }
+                var one = found[key] ?? (TopTrack(track: track, plays: 0, owners: 0, playedMs: 0), [:])
+                one.top.plays += 1
+                one.top.playedMs += play.playedMs
+                one.owners[part, default: []].insert(streams[stream]?.entry.owner)
+                found[key] = one
+            }
+        }
+        let ranked = found.map { key, one in
+            var top = one.top
+            top.owners = one.owners.values.map(\.count).max() ?? 0
+            return (key, top)
+        }
+        let order = ranked.filter { $0.1.owners >= leastOwners }.sorted { left, right in
+            (right.1.plays, right.1.playedMs, left.0) < (left.1.plays, left.1.playedMs, right.0)
+        }
+        return order.prefix(max(0, limit)).map(\.1)
+    }
+
+    /// None: a store in memory reads its plays.
+    package func staleDays(before day: Int, limit: Int) async throws(StorageFault) -> [Int] { [] }
+
+    package func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool { true }
+
+    package func moveMinutes(of streams: [UUID], before minute: Int) async throws(StorageFault) {
+        for stream in streams {
+            for (bucket, counts) in counted[stream]?.counts ?? [:]
+            where bucket.step == .minute && bucket.minute < minute {
+                counted[stream]?.counts[bucket] = nil
+                counted[stream]?.counts[bucket.quarter, default: EventCounts()] += counts
+            }
+            for (bucket, audience) in counted[stream]?.seen ?? [:]
+            where bucket.step == .minute && bucket.minute < minute {
+                counted[stream]?.seen[bucket] = nil
+                let sum = Audience(
+                    peak: audience.values.reduce(0) { $0 + $1.peak },
+                    listenedMs: audience.values.reduce(0) { $0 + $1.listenedMs })
+                counted[stream]?.seen[bucket.quarter, default: [:]]["", default: Audience()] += sum
+            }
+        }
+    }
+
     package func countedTracks(_ tracks: [UUID]) async throws(StorageFault) -> [CountedTrack] {
         tracks.compactMap { countedTracks[$0] }
     }
@@ -122,6 +210,8 @@ extension MemoryEventStore {
         var position: CountedPosition
         var counts: [CountBucket: EventCounts] = [:]
         var plays: [CountedPlay] = []
+        /// What each node has seen; the node of a quarter of an hour has no name.
+        var seen: [CountBucket: [String: Audience]] = [:]
 
         init(_ position: CountedPosition) {
             self.position = position

@@ -43,6 +43,21 @@ package protocol StatisticsArchive: StatisticsStore {
     /// Sets the mark of a rebuilding, or removes it.
     func markRebuilding(since instant: Int64?) async throws(StorageFault)
 
+    // MARK: Days
+
+    /// Returns the days for which numbers across streams are stored, ascending.
+    func days() async throws(StorageFault) -> [StoredDay]
+
+    /// Returns a day's numbers across streams, as they are stored and as its plays say, each ordered by song and as of
+    /// one instant; nil if the day is to be computed again.
+    func dayProof(of day: Int) async throws(StorageFault) -> DayProof?
+
+    /// Records that a day is proven, if it was computed at `computedAt` and is not to be computed again.
+    func seal(_ day: Int, computedAt: Int64, checksum: Int64, at now: Int64) async throws(StorageFault)
+
+    /// Returns when the first event was recorded that is not counted and proven; nil if all events are.
+    func firstUnproven() async throws(StorageFault) -> Int64?
+
     /// Returns how many rows there are, and how far streams are counted.
     func summary() async throws(StorageFault) -> StatisticsSummary
 }
@@ -82,6 +97,51 @@ package struct StatisticsProof: Hashable, Sendable {
         self.counts = counts
         self.plays = plays
         self.tracks = tracks
+    }
+}
+
+/// A day for which numbers across streams are stored.
+package struct StoredDay: Hashable, Sendable {
+    /// Days since the Unix epoch.
+    package var day: Int
+    /// When it was computed, in milliseconds since the Unix epoch.
+    package var computedAt: Int64
+    /// When it was found to be proven; nil if it is not sealed.
+    package var sealedAt: Int64?
+    /// The checksum over its rows when it was sealed.
+    package var checksum: Int64?
+
+    package init(day: Int, computedAt: Int64, sealedAt: Int64?, checksum: Int64?) {
+        self.day = day
+        self.computedAt = computedAt
+        self.sealedAt = sealedAt
+        self.checksum = checksum
+    }
+}
+
+/// A song's numbers across streams on one day.
+package struct DayTrack: Hashable, Sendable {
+    package var track: UUID
+    package var plays: Int
+    package var owners: Int
+    package var playedMs: Int64
+
+    package init(track: UUID, plays: Int, owners: Int, playedMs: Int64) {
+        self.track = track
+        self.plays = plays
+        self.owners = owners
+        self.playedMs = playedMs
+    }
+}
+
+/// A day's numbers across streams, as they are stored and as they ought to be.
+package struct DayProof: Hashable, Sendable {
+    package var stored: [DayTrack]
+    package var expected: [DayTrack]
+
+    package init(stored: [DayTrack], expected: [DayTrack]) {
+        self.stored = stored
+        self.expected = expected
     }
 }
 

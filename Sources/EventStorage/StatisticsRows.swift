@@ -290,3 +290,83 @@ package struct StreamRanking: Hashable, Sendable {
         self.tracks = tracks
     }
 }
+
+/// A question about what is played across streams.
+package struct TopQuestion: Hashable, Sendable {
+    /// Plays that ended at or after this instant, in milliseconds since the Unix epoch.
+    package var from: Int64
+    /// Plays that ended before this instant.
+    package var to: Int64
+    /// Only plays of these streams; nil: of all.
+    package var streams: [UUID]?
+    /// Whether artists are ranked, and not songs.
+    package var byArtist: Bool
+    /// What fewer streams of distinct owners have played is left out.
+    package var leastOwners: Int
+    /// The most songs or artists.
+    package var limit: Int
+
+    package init(from: Int64, to: Int64, streams: [UUID]? = nil, byArtist: Bool, leastOwners: Int, limit: Int) {
+        self.from = from
+        self.to = to
+        self.streams = streams
+        self.byArtist = byArtist
+        self.leastOwners = leastOwners
+        self.limit = limit
+    }
+}
+
+/// A song or an artist, with how often it was played across streams.
+package struct TopTrack: Hashable, Sendable {
+    /// The song; of an artist, one of the songs.
+    package var track: CountedTrack
+    package var plays: Int
+    /// The streams of distinct owners that have played it.
+    package var owners: Int
+    package var playedMs: Int64
+
+    package init(track: CountedTrack, plays: Int, owners: Int, playedMs: Int64) {
+        self.track = track
+        self.plays = plays
+        self.owners = owners
+        self.playedMs = playedMs
+    }
+}
+
+/// What one node has seen of a stream's listeners in a minute.
+package struct ObservedMinute: Hashable, Sendable {
+    /// The stream.
+    package var stream: UUID
+    /// The minute, in minutes since the Unix epoch.
+    package var minute: Int
+    /// The most that were online at once.
+    package var peak: Int
+    /// The time for which they were online while something was on air, all together, in milliseconds.
+    package var listenedMs: Int64
+
+    package init(stream: UUID, minute: Int, peak: Int, listenedMs: Int64) {
+        self.stream = stream
+        self.minute = minute
+        self.peak = peak
+        self.listenedMs = listenedMs
+    }
+}
+
+/// What all nodes have seen of a stream's listeners.
+package struct Audience: Hashable, Sendable {
+    /// The most that were online at once: the sum of all nodes' most in one minute.
+    package var peak = 0
+    /// The time for which they listened, in milliseconds.
+    package var listenedMs: Int64 = 0
+
+    package init(peak: Int = 0, listenedMs: Int64 = 0) {
+        self.peak = peak
+        self.listenedMs = listenedMs
+    }
+
+    /// Adds another span of time.
+    package static func += (left: inout Self, right: Self) {
+        left.peak = max(left.peak, right.peak)
+        left.listenedMs += right.listenedMs
+    }
+}

@@ -57,6 +57,41 @@ package protocol StatisticsStore: Sendable {
         of stream: UUID, from: Int64, to: Int64, byArtist: Bool, limit: Int
     ) async throws(StorageFault) -> StreamRanking?
 
+    // MARK: Observations
+
+    /// Writes what a node has seen of streams' listeners, in place of what it has written of the same minutes, unless
+    /// that was more. Leaves out streams that are excluded, or whose counting has not begun.
+    func observe(_ minutes: [ObservedMinute], by node: String) async throws(StorageFault)
+
+    /// Returns what was seen of a stream's listeners in the spans that begin at or after `from` and before `to`, in
+    /// minutes since the Unix epoch.
+    func audience(of stream: UUID, from: Int, to: Int) async throws(StorageFault) -> [CountBucket: Audience]
+
+    // MARK: Across streams
+
+    /// Returns what was played most across streams: entries that count as plays, of streams that counted across streams
+    /// when they ended. Most plays first, then longest heard, then by identity.
+    ///
+    /// All streams without an owner count as one.
+    func top(_ question: TopQuestion) async throws(StorageFault) -> [TopTrack]
+
+    /// Returns what was played most on whole days before `day`, from `first` on, in days since the Unix epoch, from what
+    /// ``computeDay(_:at:)`` has stored. A song's owners are those of the day on which it had the most.
+    func topOfDays(
+        from first: Int, before day: Int, byArtist: Bool, leastOwners: Int, limit: Int
+    ) async throws(StorageFault) -> [TopTrack]
+
+    /// Returns at most `limit` days before `day` whose numbers across streams are to be computed, ascending: the day
+    /// before if that was not done five minutes after its end or later, and days of which plays were written or deleted after they were over.
+    func staleDays(before day: Int, limit: Int) async throws(StorageFault) -> [Int]
+
+    /// Computes the numbers across streams of a day, and replaces those that are stored; false if somebody else is
+    /// doing that.
+    func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool
+
+    /// Moves the counts of minutes before `minute` of these streams into quarters of an hour, and what was observed.
+    func moveMinutes(of streams: [UUID], before minute: Int) async throws(StorageFault)
+
     /// Returns what is known of songs; those that no play names are left out.
     func countedTracks(_ tracks: [UUID]) async throws(StorageFault) -> [CountedTrack]
 }

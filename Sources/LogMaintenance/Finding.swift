@@ -28,6 +28,7 @@ package struct Finding: Hashable, Sendable {
         case deleteWaveform = "delete this row of waveforms"
         case recount = "run 'backline statistics rebuild --room' with this room"
         case recountAll = "run 'backline statistics rebuild'"
+        case recomputeDay = "run 'backline statistics rebuild', which computes all days anew"
         case importAgain = "empty the database, run 'backline migrate', and import again"
     }
 

@@ -44,6 +44,12 @@ package struct StatisticsRebuilder: Sendable {
             guard !unnamed.isEmpty else { break }
             try await archive.deleteUnnamed(unnamed)
         }
+        let now = now().milliseconds
+        for day in Set(
+            try await archive.days().map(\.day) + archive.staleDays(before: Int(now / 86_400_000), limit: 100_000)
+        ).sorted() {
+            _ = try await archive.computeDay(day, at: now)
+        }
         try await archive.markRebuilding(since: nil)
         return sum
     }

@@ -1,6 +1,7 @@
 package import EventStorage
 import FoundationEssentials
-import RoomDomain
+package import RoomDomain
+import RoomLog
 import RoomStatistics
 import RoomWire
 
@@ -35,11 +36,16 @@ package struct StatisticsVerifier: Sendable {
     private static let mostStrays = 1_000
 
     private let archive: any StatisticsArchive
+    private let now: @Sendable () -> Timestamp
     private let report: @Sendable (Finding) -> Void
 
     /// Makes a verifier that passes each finding to `report`.
-    package init(_ archive: any StatisticsArchive, report: @escaping @Sendable (Finding) -> Void) {
+    package init(
+        _ archive: any StatisticsArchive, now: @escaping @Sendable () -> Timestamp,
+        report: @escaping @Sendable (Finding) -> Void
+    ) {
         self.archive = archive
+        self.now = now
         self.report = report
     }
 
@@ -58,7 +64,51 @@ package struct StatisticsVerifier: Sendable {
                     room: nil, "song \(track.uuidString.lowercased()) in statistics_tracks",
                     expected: "a play that names it", found: "none", .recountAll), &sum)
         }
+        try await verifyDays(&sum)
         return sum
+    }
+
+    // MARK: Days
+
+    /// Compares the days, and seals those that are over, and of which everything is proven.
+    private func verifyDays(_ sum: inout StatisticsVerification) async throws(StorageFault) {
+        let unproven = try await archive.firstUnproven() ?? .max
+        let now = now().milliseconds
+        for day in try await archive.days() {
+            // A day that is to be computed again is compared the next time.
+            guard let proof = try await archive.dayProof(of: day.day) else { continue }
+            let (text, checksum) = (Self.text(day: day.day), LogChecksum.day(proof.stored))
+            let end = Int64(day.day + 1) * 86_400_000
+            // What was stored of a day that is not over is older than its plays.
+            guard end <= day.computedAt else { continue }
+            for (stored, expected) in Self.differences(proof) {
+                add(
+                    Finding(
+                        room: nil, "numbers across rooms of \(text)", expected: expected, found: stored, .recomputeDay),
+                    &sum)
+            }
+            if let sealed = day.checksum, sealed != checksum {
+                add(
+                    Finding(
+                        room: nil, "numbers across rooms of \(text), which is sealed: checksum",
+                        expected: hexadecimal(sealed), found: hexadecimal(checksum), .recomputeDay), &sum)
+            }
+            guard day.sealedAt == nil, sum.findings == 0, end <= unproven else { continue }
+            try await archive.seal(day.day, computedAt: day.computedAt, checksum: checksum, at: now)
+        }
+    }
+
+    private static func differences(_ proof: DayProof) -> [(stored: String, expected: String)] {
+        let stored = Dictionary(proof.stored.map { ($0.track, $0) }) { one, _ in one }
+        let expected = Dictionary(proof.expected.map { ($0.track, $0) }) { one, _ in one }
+        return Set(stored.keys).union(expected.keys).sorted().compactMap { track in
+            guard stored[track] != expected[track] else { return nil }
+            return (stored[track]?.text ?? "none", expected[track]?.text ?? "none")
+        }
+    }
+
+    private static func text(day: Int) -> String {
+        String(Date(timeIntervalSince1970: Double(day) * 86_400).formatted(.iso8601).prefix(10))
     }
 
     private func add(_ finding: Finding, _ sum: inout StatisticsVerification) {
@@ -190,6 +240,12 @@ extension EventCounts {
         let parts = zip(names, Self.numbers).filter { self[keyPath: $1] != 0 }.map { "\(self[keyPath: $1]) \($0)" }
         let all = parts + (playedMs == 0 ? [] : ["\(playedMs) ms played"])
         return all.isEmpty ? "nothing" : all.joined(separator: " ")
+    }
+}
+
+extension DayTrack {
+    fileprivate var text: String {
+        "song \(track.uuidString.lowercased()): \(plays) plays in rooms of \(owners) owners, \(playedMs) ms"
     }
 }
 

@@ -96,6 +96,55 @@ extension PostgresStore: StatisticsArchive {
         _ = try await execute(instant.map { Call(.markRebuilding, $0) } ?? Call(.unmarkRebuilding))
     }
 
+    // MARK: Days
+
+    package func days() async throws(StorageFault) -> [StoredDay] {
+        let answer = try await query(Call(.days))
+        return try answer.rows.map { (row) throws(StorageFault) in
+            try StoredDay(
+                day: answer.int(row, 0), computedAt: Int64(answer.int(row, 1)),
+                sealedAt: answer.optionalInt(row, 2).map(Int64.init),
+                checksum: answer.optionalInt(row, 3).map(Int64.init))
+        }
+    }
+
+    package func dayProof(of day: Int) async throws(StorageFault) -> DayProof? {
+        let hour = day * 24
+        let answers = try await pool.run(
+            .calls([
+                Call(.beginReading), Call(.planForAll), Call(.isLate, hour), Call(.storedDay, hour),
+                Call(.expectedDay, hour), Call(.commit),
+            ]), isWrite: false)
+        guard answers.count == 6, let row = answers[2].rows.first else {
+            throw .corrupt(.init(message: "a reading lacks answers"))
+        }
+        guard try !answers[2].bool(row, 0) else { return nil }
+        return DayProof(stored: try Self.tracksOfDay(in: answers[3]), expected: try Self.tracksOfDay(in: answers[4]))
+    }
+
+    private static func tracksOfDay(in answer: PostgresResult) throws(StorageFault) -> [DayTrack] {
+        try answer.rows.map { (row) throws(StorageFault) in
+            try DayTrack(
+                track: answer.uuid(row, 0), plays: answer.int(row, 1), owners: answer.int(row, 2),
+                playedMs: Int64(answer.int(row, 3)))
+        }
+    }
+
+    package func seal(
+        _ day: Int, computedAt: Int64, checksum: Int64, at now: Int64
+    ) async throws(StorageFault) {
+        _ = try await execute(Call(.seal, day * 24, computedAt, checksum, now))
+    }
+
+    package func firstUnproven() async throws(StorageFault) -> Int64? {
+        let answers = try await pool.run(
+            .calls([Call(.beginReading), Call(.planForAll), Call(.firstUnproven), Call(.commit)]), isWrite: false)
+        guard answers.count == 4, let row = answers[2].rows.first else {
+            throw .corrupt(.init(message: "a reading lacks answers"))
+        }
+        return try answers[2].optionalInt(row, 0).map(Int64.init)
+    }
+
     package func summary() async throws(StorageFault) -> StatisticsSummary {
         let answers = try await pool.run(
             .calls([Call(.beginReading), Call(.planForAll), Call(.statisticsSummary), Call(.commit)]), isWrite: false)

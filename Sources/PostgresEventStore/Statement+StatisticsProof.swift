@@ -147,6 +147,57 @@ extension Statement {
             AND NOT EXISTS (SELECT FROM statistics_plays WHERE statistics_plays.track = statistics_tracks.track)
         """)
 
+    // MARK: Days
+
+    static let days = Statement(
+        "days",
+        """
+        SELECT (bucket / 24)::bigint, computed_at, sealed_at, checksum FROM statistics_buckets
+        WHERE span = 24 ORDER BY bucket
+        """)
+
+    static let storedDay = Statement(
+        "stored_day",
+        """
+        SELECT track, plays::bigint, rooms::bigint, played_ms FROM statistics_top WHERE span = 24 AND bucket = $1
+        ORDER BY track
+        """)
+
+    static let expectedDay = Statement(
+        "expected_day",
+        """
+        SELECT track, count(*), count(DISTINCT coalesce(owner, '00000000-0000-0000-0000-000000000000')),
+            sum(played_ms)::bigint
+        FROM statistics_plays JOIN directory USING (room_id)
+        WHERE ended_at >= $1 * 3600000 AND ended_at < ($1 + 24) * 3600000 AND is_play
+            AND statistics_plays.is_public
+        GROUP BY track ORDER BY track
+        """)
+
+    static let isLate = Statement(
+        "is_late", "SELECT EXISTS (SELECT FROM statistics_late WHERE hour >= $1 AND hour < $1 + 24)")
+
+    static let seal = Statement(
+        "seal",
+        """
+        UPDATE statistics_buckets SET sealed_at = $4, checksum = $3
+        WHERE span = 24 AND bucket = $1 AND computed_at = $2
+            AND NOT EXISTS (SELECT FROM statistics_late WHERE hour >= $1 AND hour < $1 + 24)
+        """)
+
+    static let firstUnproven = Statement(
+        "first_unproven",
+        """
+        SELECT min(event.at) FROM heads LEFT JOIN statistics_heads AS counted USING (room_id)
+        CROSS JOIN LATERAL (
+            SELECT at FROM events WHERE events.room_id = heads.room_id
+                AND events.seq > CASE WHEN counted.epoch = heads.epoch THEN counted.proven_seq ELSE 0 END
+            ORDER BY seq LIMIT 1
+        ) AS event
+        WHERE counted.version IS DISTINCT FROM 0
+            AND (counted.room_id IS NULL OR counted.epoch <> heads.epoch OR counted.proven_seq < heads.seq)
+        """)
+
     /// The mark of a rebuilding is a span of no hours.
     static let rebuildingSince = Statement(
         "rebuilding_since", "SELECT computed_at FROM statistics_buckets WHERE span = 0 AND bucket = 0")

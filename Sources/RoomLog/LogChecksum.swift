@@ -1,4 +1,5 @@
 import ByteText
+package import EventStorage
 package import FoundationEssentials
 import RoomWire
 
@@ -50,6 +51,19 @@ package enum LogChecksum {
         hash.combine(Int64(seq))
         hash.combine(Int64(reducerVersion))
         for byte in state { hash.combine(byte) }
+        return Int64(bitPattern: hash.value)
+    }
+
+    /// The checksum of the numbers across rooms of a day, ordered by song.
+    package static func day(_ tracks: [DayTrack]) -> Int64 {
+        var hash = Fingerprint()
+        hash.combine("day")
+        for track in tracks {
+            hash.combine(track.track)
+            hash.combine(Int64(track.plays))
+            hash.combine(Int64(track.owners))
+            hash.combine(track.playedMs)
+        }
         return Int64(bitPattern: hash.value)
     }
 }

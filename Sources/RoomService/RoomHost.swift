@@ -66,7 +66,7 @@ package final class RoomHost: Sendable {
         let countingMetrics = StatisticsMetrics(factory: factory)
         statisticsWriter = statistics.map {
             StatisticsWriter(
-                statistics: $0, store: store, loop: loops[0], clock: clock, settings: settings,
+                statistics: $0, store: store, loop: loops[0], clock: clock, node: node, settings: settings,
                 metrics: countingMetrics, logger: logger)
         }
         let dependencies = Dependencies(
@@ -79,11 +79,13 @@ package final class RoomHost: Sendable {
                 shares: SignalShares(perSecond: settings.shares.maximumSignalsPerSecond),
                 backlog: SignalBacklog(maximum: settings.shares.maximumWaitingSignalBytes), registry: presence,
                 metrics: metrics),
-            bus: self.bus, counting: statisticsWriter?.rooms,
+            bus: self.bus, counting: statisticsWriter?.rooms, observed: statisticsWriter?.observed,
             settings: settings, metrics: metrics, logger: logger)
         registry = RoomRegistry(dependencies: dependencies, loops: loops)
-        let registry = registry
-        self.statistics = statistics.map { StatisticsReader(registry: registry, statistics: $0) }
+        let (registry, nearby) = (registry, nearby)
+        self.statistics = statistics.map {
+            StatisticsReader(registry: registry, nearby: nearby, statistics: $0, settings: settings.counting)
+        }
         creation = RoomCreation(registry: registry, health: health, randomness: randomness)
         history = RoomHistory(registry: registry)
         waveforms = RoomWaveforms(registry: registry)

@@ -72,6 +72,15 @@ package struct StatisticsQuery: Hashable, Sendable {
         step == .total ? from : minute - (minute + offset).modulo(step.minutes)
     }
 
+    /// What was observed in the buckets in which somebody listened, ascending, each with its first minute.
+    package func sums(of seen: [CountBucket: Audience]) -> [(minute: Int, audience: Audience)] {
+        var sums: [Int: Audience] = [:]
+        for (span, audience) in seen where from <= span.minute && span.minute < to {
+            sums[bucket(of: span.minute), default: Audience()] += audience
+        }
+        return sums.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
     /// The sums of the buckets that are not empty, ascending, each with its first minute.
     package func sums(of counts: [CountBucket: EventCounts]) -> [(minute: Int, counts: EventCounts)] {
         var sums: [Int: EventCounts] = [:]

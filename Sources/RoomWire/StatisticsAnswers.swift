@@ -161,6 +161,42 @@ package struct RankedSong: Hashable, Sendable {
     }
 }
 
+/// A stretch of time up to now; the raw value is its name.
+package enum StatisticsWindow: String, CaseIterable, Sendable, Hashable {
+    case hour, day, week
+}
+
+/// What was played most across rooms: the answer to `GET /v1/statistics/tracks` and `/artists`.
+package struct TopAnswer: Hashable, Sendable {
+    package var window: StatisticsWindow
+    package var from: Timestamp
+    package var to: Timestamp
+    /// The rooms of distinct owners that have played each song at least.
+    package var minimumRooms: Int
+    package var songs: [RankedSong]
+
+    package init(
+        window: StatisticsWindow, from: Timestamp, to: Timestamp, minimumRooms: Int, songs: [RankedSong]
+    ) {
+        self.window = window
+        self.from = from
+        self.to = to
+        self.minimumRooms = minimumRooms
+        self.songs = songs
+    }
+
+    /// The body.
+    package func encoded(areArtists: Bool) -> [UInt8] {
+        HTTPBody.object(capacity: 128 + songs.count * 120) { writer in
+            writer.member("window", choice: window)
+            writer.member("from", from)
+            writer.member("to", to)
+            writer.member("minimumRooms", minimumRooms)
+            writer.members(ranked: songs, areArtists: areArtists)
+        }
+    }
+}
+
 extension HTTPBody {
     /// Writes `{"epoch","seq","plays":[…],"next"?}`: songs that were on air, newest first.
     package static func plays(_ plays: [PlayedSong], at position: Position, next: String?) -> [UInt8] {

@@ -113,6 +113,73 @@ extension SQLiteStore: StatisticsArchive {
         }
     }
 
+    // MARK: Days
+
+    package func days() async throws(StorageFault) -> [StoredDay] {
+        try await read { db in
+            try db.all(
+                """
+                SELECT bucket / 24, computed_at, sealed_at, checksum FROM statistics_buckets WHERE span = 24
+                ORDER BY bucket
+                """, []
+            ) { row in
+                StoredDay(
+                    day: try row.decode(atIndex: 0), computedAt: try row.decode(atIndex: 1),
+                    sealedAt: try row.decode(Int64?.self, atIndex: 2),
+                    checksum: try row.decode(Int64?.self, atIndex: 3))
+            }
+        }
+    }
+
+    package func dayProof(of day: Int) async throws(StorageFault) -> DayProof? {
+        let hour = day * 24
+        return try await read { db in
+            let late = "SELECT 1 FROM statistics_late WHERE hour >= ? AND hour < ? LIMIT 1"
+            guard try db.first(late, [hour, hour + 24], { _ in true }) == nil else { return nil }
+            let stored = try db.all(
+                """
+                SELECT track, plays, rooms, played_ms FROM statistics_top WHERE span = 24 AND bucket = ? ORDER BY track
+                """, [hour], DayTrack.init)
+            let expected = try db.all(
+                """
+                SELECT track, count(*), count(DISTINCT coalesce(owner, x'')), sum(played_ms)
+                FROM statistics_plays JOIN directory USING (room_id)
+                WHERE ended_at >= ? AND ended_at < ? AND is_play = 1 AND statistics_plays.is_public = 1 GROUP BY track ORDER BY track
+                """, [Int64(hour) * 3_600_000, Int64(hour + 24) * 3_600_000], DayTrack.init)
+            return DayProof(stored: stored, expected: expected)
+        }
+    }
+
+    package func seal(
+        _ day: Int, computedAt: Int64, checksum: Int64, at now: Int64
+    ) async throws(StorageFault) {
+        let hour = day * 24
+        try await write { db in
+            try db.run(
+                """
+                UPDATE statistics_buckets SET sealed_at = ?4, checksum = ?3
+                WHERE span = 24 AND bucket = ?1 AND computed_at = ?2
+                AND NOT EXISTS (SELECT 1 FROM statistics_late WHERE hour >= ?1 AND hour < ?1 + 24)
+                """, [hour, computedAt, checksum, now])
+        }
+    }
+
+    package func firstUnproven() async throws(StorageFault) -> Int64? {
+        try await read { db in
+            try db.first(
+                """
+                SELECT min((
+                    SELECT at FROM events WHERE events.room_id = heads.room_id
+                        AND events.seq > CASE WHEN counted.epoch = heads.epoch THEN counted.proven_seq ELSE 0 END
+                    ORDER BY seq LIMIT 1))
+                FROM heads LEFT JOIN statistics_heads AS counted ON counted.room_id = heads.room_id
+                WHERE counted.version IS NOT 0
+                    AND (counted.room_id IS NULL OR counted.epoch <> heads.epoch OR counted.proven_seq < heads.seq)
+                """, []
+            ) { try $0.decode(Int64?.self, atIndex: 0) }.flatMap { $0 }
+        }
+    }
+
     package func summary() async throws(StorageFault) -> StatisticsSummary {
         try await read { db in
             let found = try db.first(
@@ -145,6 +212,14 @@ extension SQLiteStore: StatisticsArchive {
             }
             return found ?? StatisticsSummary()
         }
+    }
+}
+
+extension DayTrack {
+    fileprivate init(_ row: Row) throws {
+        self.init(
+            track: try row.decode(atIndex: 0), plays: try row.decode(atIndex: 1), owners: try row.decode(atIndex: 2),
+            playedMs: try row.decode(atIndex: 3))
     }
 }
 

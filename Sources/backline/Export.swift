@@ -12,6 +12,9 @@ struct Export: AsyncParsableCommand {
             first.
 
             Keep an export as secret as the log itself.
+
+            With --statistics it writes what is counted instead: flat objects whose "kind" is play, count or audience. \
+            'backline import' does not read these; servers count them again.
             """)
 
     @OptionGroup var store: StoreSettings
@@ -19,7 +22,11 @@ struct Export: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The file to make; without it, standard output.", valueName: "file"))
     var out: String?
 
+    @Flag(help: "Write what is counted, and not the log.")
+    var statistics = false
+
     func run() async throws {
+        if statistics { return try await exportStatistics() }
         try await store.withLog(.reading) { archive in
             let output = try out.map { path throws(Failure) in try OutputStream(creating: path) } ?? .standard
             let progress = ProgressReport()
@@ -53,6 +60,29 @@ struct Export: AsyncParsableCommand {
             try await output.finish()
             Console.error(
                 "exported \(counts.rooms) rooms, \(counts.events) events (\(progress.rate(of: counts.events)))")
+        }
+    }
+
+    private func exportStatistics() async throws {
+        try await store.withStatistics { archive in
+            let output = try out.map { path throws(Failure) in try OutputStream(creating: path) } ?? .standard
+            let progress = ProgressReport()
+            var failure: (any Error)?
+            var exporter = StatisticsExporter(archive) { bytes in
+                do {
+                    return try await output.write(bytes)
+                } catch let error {
+                    failure = error
+                    return false
+                }
+            } progress: { counts in
+                progress.tell("exported \(counts.rooms) rooms, \(counts.lines) lines")
+            }
+            let counts = try await exporter.export()
+            if let failure { throw failure }
+            guard let counts else { throw Failure.unavailable("the reader is gone: the export is incomplete") }
+            try await output.finish()
+            Console.error("exported the statistics of \(counts.rooms) rooms, \(counts.lines) lines")
         }
     }
 }

@@ -115,6 +115,7 @@ struct Serve: AsyncParsableCommand {
         settings.tokens = try await identities.verifier()
         var roomSettings = try roomSettings()
         let isPlain = try plain || Environment.isSet("BACKLINE_PLAIN")
+        try statistics.apply(to: &roomSettings)
         try shares.apply(to: &roomSettings, knowsAddresses: !isPlain || !settings.trustedProxies.isEmpty)
         let threads = try sockets.threadCount() ?? System.coreCount
         let place = try store.place()

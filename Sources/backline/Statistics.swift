@@ -31,6 +31,8 @@ struct Statistics: AsyncParsableCommand {
             )
             Console.print("proven     \(summary.proven) rooms")
             Console.print("rows       \(summary.counts) counts, \(summary.plays) plays, \(summary.tracks) songs")
+            let last = summary.lastSealedDay.map { ", the last of them \(Day($0))" } ?? ""
+            Console.print("sealed     \(summary.sealedDays) days\(last)")
             if let since {
                 let date = Date(timeIntervalSince1970: Double(since) / 1_000).formatted(.iso8601)
                 Console.print("rebuilding since \(date): run 'backline statistics rebuild' to go on")
@@ -46,7 +48,7 @@ struct Statistics: AsyncParsableCommand {
                 Counts each room's log again, in another way than servers do, up to the position to which the room is \
                 counted, and compares every row. Each finding is one line on standard output: the room, the row, what \
                 was expected, what was found, what to do. The last line is a summary. Progress goes to standard error. \
-                Rooms without findings are recorded as proven.
+                Rooms without findings are recorded as proven, and days of which all rooms are proven are sealed.
 
                 Servers may run meanwhile.
 
@@ -63,7 +65,8 @@ struct Statistics: AsyncParsableCommand {
             let (jobs, since) = (try rooms.parallel(), try rooms.instant())
             let verification = try await store.withStatistics(jobs: jobs) { archive in
                 let progress = ProgressReport()
-                let verifier = StatisticsVerifier(archive) { Console.print("\($0)") }
+                let clock = ServerClock.system()
+                let verifier = StatisticsVerifier(archive, now: { clock.now }) { Console.print("\($0)") }
                 let choice = try await rooms.choice(in: archive, since: since)
                 let verification = try await verifier.verify(
                     StatisticsRooms(toVerify: choice, onlyNew: new), jobs: jobs
@@ -153,6 +156,8 @@ struct Statistics: AsyncParsableCommand {
 private struct Day: CustomStringConvertible {
     /// Days since the Unix epoch.
     let number: Int
+
+    init(_ number: Int) { self.number = number }
 
     /// Reads `2026-11-22`.
     init?(_ text: String) {

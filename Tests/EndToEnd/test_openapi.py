@@ -233,6 +233,11 @@ def test_every_operation_answers_as_described(shared, described):
             send(person, "GET", f"/v1/rooms/{{room}}/pool{query}", room=room).expect(200)
         for path in ("", "?step=minute", "?step=day&offsetMinutes=-60", "/plays", "/plays?limit=1", "/tracks", "/artists"):
             send(person, "GET", f"/v1/rooms/{{room}}/statistics{path}", room=room).expect(200)
+    for path in ("", "?window=hour&limit=1", "?window=week", "?window=hour&lat=52.5&lon=13.4&radiusMeters=2000"):
+        for kind in ("tracks", "artists"):
+            send(dj, "GET", f"/v1/statistics/{kind}{path}").expect(200)
+    for kind in ("tracks", "artists"):
+        send(dj, "GET", f"/v1/statistics/{kind}?window=year").expect_problem(400, "bad_request")
     for path, query in (
         ("", "at=x"), ("/events", "after=-1"), ("/pool", "sort=x"), ("/statistics", "step=x"),
         ("/statistics/plays", "cursor=x"), ("/statistics/tracks", "limit=0"), ("/statistics/artists", "to=0"),

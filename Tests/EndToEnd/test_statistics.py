@@ -1,13 +1,14 @@
 """What is counted: equal to what the events say, on both stores, whatever happens."""
 
 import contextlib
+import json
 import sqlite3
 import time
 
 import pytest
 
 import backline
-from counting import MINUTE, Count, events_of
+from counting import METRICS, MINUTE, Count, events_of
 
 STEPS = {"minute": 1, "quarter": 15, "hour": 60, "day": 1_440}
 
@@ -149,6 +150,17 @@ def test_a_servers_counts_are_compared_and_repaired(server, storage, sql):
         again = tool("verify")
         assert again.returncode == 0, (change, again)
         assert check(ana, room).seq == count.seq
+    # Other tools read what is counted.
+    lines = [json.loads(line) for line in backline.run("export", "--statistics", *storage).stdout.splitlines()]
+    assert {line["room"] for line in lines} == {room}
+    plays = [line for line in lines if line["kind"] == "play"]
+    assert [(line["entry"], line["title"], line["endedAt"], line["playedMs"], line["reason"], line["isPlay"])
+            for line in plays] == [(play["entry"], play["title"], play["endedAt"], play["playedMs"], play["reason"], play["isPlay"])
+                                   for play in count.newest_plays]
+    spans = [line for line in lines if line["kind"] == "count"]
+    assert {name: sum(line[name] for line in spans) for name in METRICS} == {
+        name: sum(minute[name] for minute in count.minutes.values()) for name in METRICS}
+
     one = tool("rebuild", "--room", room)
     assert one.returncode == 0 and one.stdout.startswith(f"rebuilt 1 rooms, {count.seq} events"), one
     assert tool("verify", "--new").stdout.startswith("compared 0 rooms")
@@ -213,3 +225,116 @@ def test_without_statistics_nothing_is_counted_until_they_are_turned_on(servers,
     loud = servers(*backline.NO_GRACE, store=storage).start()
     ana.server = loud
     check(ana, room)
+
+
+def top(person, kind="tracks", **query):
+    text = "&".join(f"{name}={value}" for name, value in query.items())
+    return person.request("GET", f"/v1/statistics/{kind}?{text}").expect(200)[kind]
+
+
+@pytest.mark.long
+def test_a_song_is_named_when_rooms_of_enough_owners_have_played_it(server, storage):
+    """Four rooms play a song, and nobody learns it; a fifth, and all do; one is forgotten or leaves, and nobody does."""
+    place = {"lat": 41.15, "lon": -8.61}
+    people = [server.session(f"Person {number}") for number in range(7)]
+    rooms, common, rare = [], song("Common", "Somebody", 10_000), song("Rare", "Nobody", 10_000)
+    for number, person in enumerate(people):
+        # The last room is unlisted; the one before belongs to the owner of another one.
+        owner = people[0] if number == 5 else person
+        made = owner.create_room(location=place, visibility="unlisted" if number == 6 else "public")
+        room = made["room"]["state"]["id"]
+        owner.command(room, "addTracks", tracks=[common, rare])
+        rooms.append((owner, room))
+
+    def play(chosen, track):
+        for owner, room in chosen:
+            owner.command(room, "enqueue", track=track)
+            owner.command(room, "play")
+        time.sleep(10.1)
+        for owner, room in chosen:
+            owner.command(room, "finish", entry=owner.room(room)["room"]["state"]["playback"]["entry"])
+            counted(owner, room)
+
+    watcher = server.session("Somebody")
+    circles = [{"lat": 41.15 + step * 0.002, "lon": -8.61, "radiusMeters": 1_000} for step in range(-8, 9)]
+
+    def named(near=True):
+        answers = [top(watcher, window=window) for window in ("hour", "day", "week")]
+        answers += [top(watcher, window="hour", **circle) for circle in circles] if near else []
+        return {one["title"] for answer in answers for one in answer}
+
+    # Four owners, one of them twice, and a room that nobody can find.
+    play(rooms[:4] + rooms[5:], 1)
+    assert named() == set() and top(watcher, "artists", window="hour") == []
+    play(rooms[4:5], 1)
+    here = {"window": "hour", **place, "radiusMeters": 5_000}
+    assert top(watcher, **here) == [{"title": "Common", "artist": "Somebody", "plays": 6, "rooms": 5}]
+    assert top(watcher, "artists", **here) == [{"artist": "Somebody", "plays": 6, "rooms": 5}]
+    backline.eventually(lambda: named(near=False) == {"Common"} and all(
+        top(watcher, window=window)[:1] == [{"title": "Common", "artist": "Somebody", "plays": 6, "rooms": 5}]
+        for window in ("hour", "day", "week")) or time.sleep(1), "all answers name it", 60)
+    assert top(watcher, window="hour", lat=52.5, lon=13.4, radiusMeters=5_000) == []
+    for query in ("window=month", "lat=41", "lat=41&lon=-8&radiusMeters=999", "limit=0"):
+        watcher.request("GET", f"/v1/statistics/tracks?{query}").expect_problem(400, "bad_request")
+
+    # An owner takes a room out, and with it what it has played before.
+    owner, room = rooms[3]
+    owner.command(room, "updateRoom", settings={"countedAcrossRooms": False})
+    counted(owner, room)
+    assert top(watcher, **here) == []
+    backline.eventually(lambda: named() == set() or time.sleep(1), "no answer names it", 60)
+    assert backline.run("statistics", "verify", *storage).returncode == 0
+
+
+@pytest.mark.long
+def test_how_many_listened_is_observed(server):
+    ana, ben = server.session("Ana"), server.session("Ben")
+    room = ana.create_room()["room"]["state"]["id"]
+    ana.command(room, "addTracks", tracks=[song("One", duration=600_000)])
+    ben.command(room, "join")
+    ana.command(room, "enqueue", track=1)
+    with ana.socket() as one, ben.socket() as other:
+        one.subscribe(room)
+        other.subscribe(room)
+        ana.command(room, "play")
+        began = time.monotonic()
+        backline.eventually(
+            lambda: sum(seen["listenedMs"] for seen in statistics(ana, room)["observed"]) > 0 or time.sleep(1),
+            "a minute was observed", 90)
+        seen = statistics(ana, room, step="minute")["observed"]
+        lasted = time.monotonic() - began
+    assert max(minute["peakListeners"] for minute in seen) == 2
+    assert 0 < sum(minute["listenedMs"] for minute in seen) <= 2_000 * lasted + 1_000
+    assert all(minute["listenedMs"] <= 2 * MINUTE for minute in seen)
+    # Whoever leaves is not counted any more; a server that stops writes what it has seen.
+    assert server.stop() == 0
+    server.start()
+    again = statistics(ana, room, step="total", **{"from": 0})["observed"]
+    assert again[0]["peakListeners"] == 2 and again[0]["listenedMs"] >= sum(minute["listenedMs"] for minute in seen)
+
+
+def test_a_day_that_is_proven_is_sealed(server, storage, sql):
+    """A device that was off line tells of yesterday: the day is computed, proven, sealed; and a change in it is found."""
+    ana = server.session("Ana")
+    room = ana.create_room(visibility="public")["room"]["state"]["id"]
+    ana.command(room, "addTracks", tracks=[song("One", "A", 10_000)])
+    day = 86_400_000
+    now = ana.room(room)["room"]["time"]
+    yesterday = (now // day - 1) * day + day // 2
+    counted(ana, room)
+    # As if the room had been there yesterday: the log tells the times, and servers count what it tells.
+    assert server.stop() == 0
+    sql(f"UPDATE events SET at = {yesterday}, checksum = NULL")
+    server.start()
+    ana.command(room, "syncDeck", queue=[], playback={"status": "stopped"}, played=[
+        {"track": 1, "startedAtMs": yesterday + 60_000, "playedMs": 10_000, "reason": "ended"}])
+    counted(ana, room)
+    tool = lambda *arguments: backline.run("statistics", *arguments, *storage)  # noqa: E731
+    assert tool("rebuild").returncode == 0
+    told = tool("verify")
+    assert told.returncode == 0, told
+    assert f"sealed     1 days, the last of them {time.strftime('%Y-%m-%d', time.gmtime(yesterday / 1000))}" in tool("status").stdout
+    sql("UPDATE statistics_top SET plays = plays + 1")
+    found = tool("verify")
+    assert found.returncode == 1 and found.stdout.count("numbers across rooms") == 2, found
+    assert tool("rebuild").returncode == 0 and tool("verify").returncode == 0

@@ -184,6 +184,143 @@ extension ConformanceSuite {
             #expect(try await test.store.counted(1)?.plays.contains(where: \.isPublic) == true)
             #expect(try await test.store.counted(2) == Stored([flush(2, 0, 6)]))
         },
+        EventStoreCheck("across streams only what enough owners have played is named") { (test) async throws in
+            // Streams 1 to 4 belong to different people, 5 to the same one as 4, and 6 and 7 to nobody.
+            for n in 1...7 {
+                let owner = n > 5 ? nil : id(800 + min(n, 4))
+                let made = creation(n, creator: id(800 + min(n, 4)), entry: entry(n, owner: owner))
+                #expect(try await test.store.create(made) == .created)
+            }
+            try await test.store.beginCounting((1...7).map(id), version: 1)
+            func play(_ n: Int, _ songs: [Int], at hour: Int, isPublic: Bool = true) -> StatisticsFlush {
+                var flush = flush(n, 0, songs.count)
+                flush.plays = songs.enumerated().map { place, number in
+                    CountedPlay(
+                        entry: place + 1, track: song(number), number: number, addedBy: 1, startedAt: 0,
+                        endedAt: Int64(hour) * 3_600_000 + Int64(place), playedMs: 60_000, reason: .ended, isPlay: true,
+                        isPublic: isPublic)
+                }
+                flush.tracks = Set(songs).map {
+                    CountedTrack(
+                        track: song($0), artistKey: $0 < 3 ? id(6_000) : nil, title: "Song \($0)",
+                        artist: $0 < 3 ? "A" : nil)
+                }
+                return flush
+            }
+            let batch = [
+                play(1, [1, 1, 2], at: 240), play(2, [1, 3], at: 240), play(3, [3], at: 241, isPublic: false),
+                play(4, [2, 3], at: 264), play(5, [2, 3], at: 265), play(6, [3], at: 266), play(7, [3], at: 266),
+            ]
+            #expect(try await test.second.count(batch, at: noon) == Array(repeating: .counted, count: 7))
+            func top(_ least: Int, from: Int = 0, to: Int = 999, in streams: [Int]? = nil, byArtist: Bool = false)
+                async throws
+                -> [[Int]]
+            {
+                let found = try await test.store.top(
+                    TopQuestion(
+                        from: Int64(from) * 3_600_000, to: Int64(to) * 3_600_000, streams: streams.map { $0.map(id) },
+                        byArtist: byArtist, leastOwners: least, limit: 9))
+                return found.map { [byArtist ? 0 : Int($0.track.title.dropFirst(5)) ?? 0, $0.plays, $0.owners] }
+            }
+            // Song 3: streams 2, 4 and 5 (one owner), 6 and 7 (nobody counts as one).
+            #expect(try await top(2) == [[3, 5, 3], [1, 3, 2], [2, 3, 2]])
+            #expect(try await top(3) == [[3, 5, 3]])
+            #expect(try await top(4).isEmpty)
+            #expect(try await top(1, from: 240, to: 241) == [[1, 3, 2], [2, 1, 1], [3, 1, 1]])
+            #expect(try await top(1, in: [4, 5, 5, 99]) == [[2, 2, 1], [3, 2, 1]])
+            #expect(try await top(2, in: [4, 5]).isEmpty)
+            #expect(try await top(1, in: []).isEmpty)
+            #expect(try await top(1, byArtist: true) == [[0, 6, 3]])
+            // Days 10 and 11.
+            for day in try await test.store.staleDays(before: 20, limit: 99) {
+                #expect(try await test.store.computeDay(day, at: 20 * 86_400_000 + 300_000))
+            }
+            #expect(try await test.second.staleDays(before: 20, limit: 99).isEmpty)
+            func days(_ first: Int, _ end: Int, least: Int = 1) async throws -> [[Int]] {
+                try await test.second.topOfDays(from: first, before: end, byArtist: false, leastOwners: least, limit: 9)
+                    .map { [Int($0.track.title.dropFirst(5)) ?? 0, $0.plays, $0.owners] }
+            }
+            #expect(try await days(10, 12) == [[3, 5, 2], [1, 3, 2], [2, 3, 1]])
+            #expect(try await days(10, 11) == [[1, 3, 2], [2, 1, 1], [3, 1, 1]])
+            #expect(try await days(11, 12, least: 2) == [[3, 4, 2]])
+            #expect(
+                try await test.store.topOfDays(from: 10, before: 12, byArtist: true, leastOwners: 2, limit: 9).map(
+                    \.plays)
+                    == [6])
+            // What is deleted leaves its day.
+            try await test.store.closeStream(1, at: noon, forget: true)
+            try await test.store.rewrite([], of: id(1))
+            for day in try await test.store.staleDays(before: 20, limit: 99) {
+                #expect(try await test.store.computeDay(day, at: 20 * 86_400_000 + 300_001))
+            }
+            #expect(try await days(10, 12) == [[3, 5, 2], [2, 2, 1], [1, 1, 1]])
+        },
+        EventStoreCheck("minutes are moved into quarters, and nothing is lost") { (test) async throws in
+            try await test.store.makeStreams(1...2)
+            try await test.store.beginCounting([id(1), id(2)], version: 1)
+            var first = flush(1, 0, 30)
+            #expect(try await test.store.count([first, flush(2, 0, 30)], at: noon) == [.counted, .counted])
+            let bound = 29_700_005
+            try await test.second.moveMinutes(of: [id(1), id(9)], before: bound)
+            func moved(_ counts: [CountBucket: EventCounts]) -> [CountBucket: EventCounts] {
+                var sums: [CountBucket: EventCounts] = [:]
+                for (bucket, counts) in counts {
+                    sums[
+                        bucket.step == .minute && bucket.minute < bound ? bucket.quarter : bucket,
+                        default: EventCounts()] += counts
+                }
+                return sums
+            }
+            first.counts = moved(first.counts)
+            #expect(try await test.store.counted(1) == Stored([first]))
+            #expect(try await test.store.counted(2) == Stored([flush(2, 0, 30)]))
+            // Late counts are moved to those that are there.
+            let second = flush(1, 30, 31)
+            #expect(try await test.store.count([second], at: noon) == [.counted])
+            try await test.store.moveMinutes(of: [id(1)], before: bound + 100)
+            let all = try await test.store.counts(of: id(1), from: 0, to: .max)?.counts ?? [:]
+            #expect(all.keys.allSatisfy { $0.step == .quarter })
+            #expect(
+                all.values.reduce(EventCounts(), +)
+                    == (Array(first.counts.values) + Array(second.counts.values)).reduce(EventCounts(), +))
+        },
+        EventStoreCheck("what nodes see is kept by node, and the same minute again changes nothing") {
+            (test) async throws in
+            try await test.store.makeStreams(1...3)
+            try await test.store.beginCounting([id(1), id(2)], version: 1)
+            func seen(_ n: Int, _ minute: Int, _ peak: Int, _ listened: Int64) -> ObservedMinute {
+                ObservedMinute(stream: id(n), minute: minute, peak: peak, listenedMs: listened)
+            }
+            let a = [seen(1, 900, 3, 1_000), seen(1, 901, 2, 500), seen(2, 900, 9, 9), seen(3, 900, 1, 1)]
+            for _ in 0..<2 { try await test.store.observe(a, by: "a") }
+            try await test.second.observe([seen(1, 900, 4, 2_000), seen(1, 914, 1, 70)], by: "b")
+            // A node that has started again knows less.
+            try await test.store.observe([seen(1, 900, 1, 10), seen(1, 901, 5, 600)], by: "a")
+            func minute(_ minute: Int) -> CountBucket { CountBucket(.minute, at: minute) }
+            let all: [CountBucket: Audience] = [
+                minute(900): Audience(peak: 7, listenedMs: 3_000), minute(901): Audience(peak: 5, listenedMs: 600),
+                minute(914): Audience(peak: 1, listenedMs: 70),
+            ]
+            #expect(try await test.second.audience(of: id(1), from: 0, to: 10_000) == all)
+            #expect(try await test.store.audience(of: id(1), from: 901, to: 914).keys.sorted() == [minute(901)])
+            #expect(try await test.store.audience(of: id(3), from: 0, to: 10_000).isEmpty)
+            try await test.store.moveMinutes(of: [id(1)], before: 914)
+            #expect(
+                try await test.store.audience(of: id(1), from: 0, to: 10_000) == [
+                    CountBucket(.quarter, at: 900): Audience(peak: 7, listenedMs: 3_600),
+                    minute(914): Audience(peak: 1, listenedMs: 70),
+                ])
+            try await test.store.moveMinutes(of: [id(1), id(2)], before: 915)
+            #expect(
+                try await test.store.audience(of: id(1), from: 0, to: 10_000)
+                    == [CountBucket(.quarter, at: 900): Audience(peak: 7, listenedMs: 3_670)])
+            // A stream that is to be forgotten is not observed any more.
+            try await test.store.closeStream(1, at: noon, forget: true)
+            try await test.store.rewrite([], of: id(1))
+            try await test.store.observe([seen(1, 950, 1, 1)], by: "a")
+            #expect(try await test.store.audience(of: id(1), from: 0, to: 10_000).isEmpty)
+            #expect(try await test.store.audience(of: id(2), from: 0, to: 10_000).count == 1)
+        },
         EventStoreCheck("plays are read newest first, in pages") { (test) async throws in
             try await test.store.makeStreams([1])
             try await test.store.beginCounting([id(1)], version: 1)

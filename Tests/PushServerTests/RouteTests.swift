@@ -36,6 +36,7 @@ import WebClient
                 "/v1/rooms/nearby": "GET, HEAD", "/v1/rooms/{room}": "GET, HEAD",
                 "/v1/rooms/{room}/events": "GET, HEAD", "/v1/rooms/{room}/pool": "GET, HEAD",
                 "/v1/rooms/{room}/waveforms/{waveform}": "GET, HEAD",
+                "/v1/statistics/tracks": "GET, HEAD", "/v1/statistics/artists": "GET, HEAD",
                 "/v1/rooms/{room}/statistics": "GET, HEAD", "/v1/rooms/{room}/statistics/plays": "GET, HEAD",
                 "/v1/rooms/{room}/statistics/tracks": "GET, HEAD", "/v1/rooms/{room}/statistics/artists": "GET, HEAD",
                 "/v1/rooms/{room}/commands": "POST", "/v1/rooms/{room}/socket": "GET", "/v1/socket": "GET",

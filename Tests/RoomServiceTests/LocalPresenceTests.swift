@@ -13,7 +13,8 @@ import Testing
 
     private func presence(of parts: RoomParts) -> LocalPresence {
         LocalPresence(
-            of: parts.id, registry: parts.dependencies.presence, clock: parts.dependencies.clock, grace: .seconds(10))
+            of: parts.id, registry: parts.dependencies.presence, clock: parts.dependencies.clock, grace: .seconds(10),
+            isObserving: true)
     }
 
     private func audience(_ people: [Person]) -> RoomAudience {

@@ -55,6 +55,47 @@ extension SimulatedEventStore: StatisticsStore {
         }
     }
 
+    func observe(_ minutes: [ObservedMinute], by node: String) async throws(StorageFault) {
+        try await perform("observations", isWrite: true) { log throws(StorageFault) in
+            try await log.observe(minutes, by: node)
+        }
+    }
+
+    func audience(of stream: UUID, from: Int, to: Int) async throws(StorageFault) -> [CountBucket: Audience] {
+        try await perform("audience") { log throws(StorageFault) in
+            try await log.audience(of: stream, from: from, to: to)
+        }
+    }
+
+    func top(_ question: TopQuestion) async throws(StorageFault) -> [TopTrack] {
+        try await perform("top") { log throws(StorageFault) in try await log.top(question) }
+    }
+
+    func topOfDays(
+        from first: Int, before day: Int, byArtist: Bool, leastOwners: Int, limit: Int
+    ) async throws(StorageFault) -> [TopTrack] {
+        try await perform("top of days") { log throws(StorageFault) in
+            try await log.topOfDays(
+                from: first, before: day, byArtist: byArtist, leastOwners: leastOwners, limit: limit)
+        }
+    }
+
+    func staleDays(before day: Int, limit: Int) async throws(StorageFault) -> [Int] {
+        try await perform("stale days") { log throws(StorageFault) in
+            try await log.staleDays(before: day, limit: limit)
+        }
+    }
+
+    func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool {
+        try await perform("day", isWrite: true) { log throws(StorageFault) in try await log.computeDay(day, at: now) }
+    }
+
+    func moveMinutes(of streams: [UUID], before minute: Int) async throws(StorageFault) {
+        try await perform("minutes", isWrite: true) { log throws(StorageFault) in
+            try await log.moveMinutes(of: streams, before: minute)
+        }
+    }
+
     func countedTracks(_ tracks: [UUID]) async throws(StorageFault) -> [CountedTrack] {
         try await perform("songs") { log throws(StorageFault) in try await log.countedTracks(tracks) }
     }

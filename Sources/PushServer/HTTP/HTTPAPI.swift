@@ -34,7 +34,7 @@ struct HTTPAPI: Sendable {
             lists: ListingRoutes(rooms: rooms, admission: admission),
             rooms: RoomRoutes(rooms: rooms, admission: admission, requests: requests),
             waveforms: WaveformRoutes(rooms: rooms, requests: requests),
-            statistics: StatisticsRoutes(rooms: rooms, requests: requests))
+            statistics: StatisticsRoutes(rooms: rooms, requests: requests, admission: admission))
         for route in routes { add(route, to: router, operations) }
         return router
     }
@@ -105,6 +105,8 @@ private struct Operations: Sendable {
         case .listRoomPlays: try await statistics.listPlays(request, context)
         case .listRoomTracks: try await statistics.listSongs(byArtist: false, request, context)
         case .listRoomArtists: try await statistics.listSongs(byArtist: true, request, context)
+        case .listTopTracks: try await statistics.listTop(byArtist: false, request, context)
+        case .listTopArtists: try await statistics.listTop(byArtist: true, request, context)
         case .openRoomSocket, .openSocket:
             // Opening handshakes are answered before the router.
             throw CommandFailure(.badRequest, "this is a WebSocket: ask for an upgrade, by HTTP/1.1")

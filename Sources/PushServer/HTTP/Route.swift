@@ -6,7 +6,7 @@ enum Operation: String, CaseIterable, Sendable {
     case getPage, getAsset, getServiceWorker, getFile, getAuthority
     case createSession, getSession, renameSession, deleteSession, listSessionRooms
     case createRoom, listRooms, listNearbyRooms, getRoom, listEvents, listPool, getWaveform, sendCommand
-    case getRoomStatistics, listRoomPlays, listRoomTracks, listRoomArtists
+    case getRoomStatistics, listRoomPlays, listRoomTracks, listRoomArtists, listTopTracks, listTopArtists
     case openRoomSocket, openSocket
 }
 

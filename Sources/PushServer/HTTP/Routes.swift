@@ -40,6 +40,9 @@ enum Routes {
         Route("/v1/rooms/{room}/statistics/artists", for: .session, .json, [.get: .listRoomArtists]),
         Route("/v1/rooms/{room}/commands", for: .session, .json, [.post: .sendCommand]),
 
+        Route("/v1/statistics/tracks", for: .session, .json, [.get: .listTopTracks]),
+        Route("/v1/statistics/artists", for: .session, .json, [.get: .listTopArtists]),
+
         Route("/v1/rooms/{room}/socket", for: .session, .socket, [.get: .openRoomSocket]),
         Route("/v1/socket", for: .session, .socket, [.get: .openSocket]),
     ]
@@ -73,7 +76,7 @@ enum Routes {
                 case .getHealth, .getReadiness, .getDescription, .createSession, .getSession, .renameSession,
                     .deleteSession, .listSessionRooms, .createRoom, .listRooms, .listNearbyRooms, .getRoom,
                     .listEvents, .listPool, .getWaveform, .sendCommand, .getRoomStatistics, .listRoomPlays,
-                    .listRoomTracks, .listRoomArtists, .openRoomSocket, .openSocket:
+                    .listRoomTracks, .listRoomArtists, .listTopTracks, .listTopArtists, .openRoomSocket, .openSocket:
                     true
                 }
             }

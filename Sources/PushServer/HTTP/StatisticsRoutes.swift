@@ -8,6 +8,7 @@ import RoomWire
 struct StatisticsRoutes: Sendable {
     let rooms: RoomHost
     let requests: RequestReader
+    let admission: Admission
 
     private func statistics() throws(CommandFailure) -> StatisticsReader {
         guard let statistics = rooms.statistics else { throw CommandFailure(.notFound, "this server counts nothing") }
@@ -72,6 +73,34 @@ struct StatisticsRoutes: Sendable {
                     of: room, from: from, to: to, byArtist: byArtist, limit: limit, for: session.id))
         } catch {
             throw CommandFailure(error)
+        }
+    }
+
+    func listTop(byArtist: Bool, _ request: Request, _ context: APIContext) async throws -> Response {
+        let across = try statistics().acrossRooms
+        let parameters = request.uri.queryParameters
+        let name = parameters["window"].map { String($0) } ?? StatisticsWindow.day.rawValue
+        guard let window = StatisticsWindow(rawValue: name) else {
+            throw CommandFailure(.badRequest, "window: expected hour, day or week")
+        }
+        let limit = min(try request.integer("limit", in: 1...Int.max) ?? 50, AcrossRooms.mostSongs)
+        let session = try context.session()
+        do {
+            guard ["lat", "lon", "radiusMeters"].contains(where: { parameters[$0] != nil }) else {
+                return Response.json(
+                    try await across.top(window, byArtist: byArtist, limit: limit).encoded(areArtists: byArtist))
+            }
+            let place = try NearbyQuery { name in
+                name == "limit" ? [] : parameters[values: name[...]].map { String($0) }
+            }
+            guard place.radiusMeters >= AcrossRooms.leastRadius else {
+                throw CommandFailure(.badRequest, "radiusMeters: expected at least 1,000")
+            }
+            try admission.search(of: session.id)
+            let top = try await across.top(near: place, window, byArtist: byArtist, limit: limit)
+            return Response.json(top.encoded(areArtists: byArtist))
+        } catch let failure as RoomFailure {
+            throw CommandFailure(failure)
         }
     }
 

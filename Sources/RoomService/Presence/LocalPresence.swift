@@ -24,14 +24,18 @@ struct LocalPresence {
     private var grace = PresenceGrace()
     /// The times when offline members were last online, as far as this server has seen.
     private var seen: [MemberID: Timestamp] = [:]
+    /// The members who are online here, and how long they listen.
+    private var here: Set<MemberID> = []
+    private var listeners: AudienceTally?
     private var graceIsScheduled = false
     private var frameIsScheduled = false
 
-    init(of room: RoomID, registry: PresenceRegistry, clock: ServerClock, grace: TimeAmount) {
+    init(of room: RoomID, registry: PresenceRegistry, clock: ServerClock, grace: TimeAmount, isObserving: Bool) {
         self.room = room
         self.registry = registry
         self.clock = clock
         graceTime = grace
+        listeners = isObserving ? AudienceTally() : nil
     }
 
     // MARK: Who is online
@@ -68,6 +72,7 @@ struct LocalPresence {
         let elsewhere = registry.set(here, in: room)
         var change = Change.nothing
         for (member, isHere) in here {
+            if isHere { self.here.insert(member) } else { self.here.remove(member) }
             let isMember = state.members[member] != nil
             let isOnline = isHere || elsewhere.contains(member) && isMember
             if isOnline || !isMember { seen[member] = nil }
@@ -81,6 +86,21 @@ struct LocalPresence {
 
     private func isPresent(_ member: Member, _ audience: RoomAudience) -> Bool {
         audience.isConnected(member.session) || grace.contains(member.id)
+    }
+
+    // MARK: Listeners
+
+    /// Notes who is online here, and whether a song is on air; returns whether there is something to take from now on,
+    /// and was not before.
+    mutating func observe(_ state: RoomState) -> Bool {
+        let isPlaying = state.onAir.map { !$0.isPaused } ?? false
+        return listeners?.note(online: here.count, isPlaying: isPlaying, at: clock.now) ?? false
+    }
+
+    /// Takes what was observed, by the minute, and whether nothing is left to observe.
+    mutating func takeObserved() -> (minutes: [Int: AudienceTally.Minute], isQuiet: Bool) {
+        let minutes = listeners?.take(at: clock.now) ?? [:]
+        return (minutes, listeners?.isQuiet ?? true)
     }
 
     // MARK: Grace
@@ -138,6 +158,7 @@ struct LocalPresence {
     mutating func replaced() {
         grace = PresenceGrace()
         seen = [:]
+        here = []
     }
 
     /// The room no longer exists, and has no followers: nobody is online.

@@ -15,6 +15,8 @@ struct Dependencies: Sendable {
     var bus: ClusterBus?
     /// The rooms that have counted something; nil if nothing is counted.
     var counting: CountingRooms?
+    /// The rooms that have listeners; nil if nothing is counted.
+    var observed: ObservedRooms?
     var settings: RoomHostSettings
     var metrics: RoomMetrics
     var logger: Logger

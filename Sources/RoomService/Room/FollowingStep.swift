@@ -6,6 +6,8 @@ import RoomWire
 enum FollowingStep: Equatable {
     /// Tells feeds.
     case tell(RoomNews, FeedList)
+    /// Asks for what is observed, with ``RoomFollowing/takeObserved()``, until the room is quiet.
+    case observe
     /// Calls ``RoomFollowing/rang(_:in:at:)`` at this time, and drops an earlier alarm of this kind.
     case set(RoomAlarm, at: NIODeadline)
     /// Drops the alarm of this kind.

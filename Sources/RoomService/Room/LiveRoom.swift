@@ -213,6 +213,8 @@ package actor LiveRoom {
             case .drop(let alarm): alarms.drop(alarm)
             case .submit(let command): submit(CommandRequest(actor: .server, key: nil, command: command) { _ in })
             case .relay(let notice, to: let server): dependencies.bus?.tell(notice, to: server)
+            case .observe:
+                dependencies.observed?.enlist(id, on: loop) { self.assumeIsolated { $0.following.takeObserved() } }
             }
         }
     }

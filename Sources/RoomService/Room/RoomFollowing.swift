@@ -40,7 +40,8 @@ struct RoomFollowing: ~Copyable {
         signals = dependencies.signals
         metrics = dependencies.metrics
         presence = LocalPresence(
-            of: room, registry: registry, clock: clock, grace: dependencies.settings.presence.grace)
+            of: room, registry: registry, clock: clock, grace: dependencies.settings.presence.grace,
+            isObserving: dependencies.observed != nil)
         deck = RoomDeck(of: room, registry: registry, clock: clock)
         commands = ServerCommands(registry: registry, beat: dependencies.settings.presence.beat)
     }
@@ -131,8 +132,13 @@ struct RoomFollowing: ~Copyable {
         -> [Step]
     {
         reviewPresence(of: members, in: room, at: now) + tell(deck.review(in: room.confirmed, audience))
-            + reviewOwner(in: room, at: now)
+            + reviewOwner(in: room, at: now) + observe(room)
     }
+
+    mutating func observe(_ room: borrowing RoomWriter) -> [Step] { presence.observe(room.confirmed) ? [.observe] : [] }
+
+    /// Takes what was observed of the listeners here.
+    mutating func takeObserved() -> (minutes: [Int: AudienceTally.Minute], isQuiet: Bool) { presence.takeObserved() }
 
     // MARK: The room's life
 
@@ -183,7 +189,7 @@ struct RoomFollowing: ~Copyable {
         after change: LocalPresence.Change?, in room: borrowing RoomWriter, at now: NIODeadline
     ) -> [Step] {
         guard let change else { return [] }
-        let frame = setFrame()
+        let frame = setFrame() + observe(room)
         switch change {
         case .nothing: return frame
         // Votes are not counted when a member arrives: after a start the others come back one by one.

@@ -9,14 +9,20 @@ package struct StatisticsReader: Sendable {
     /// The songs of one answer.
     package static let mostSongs = 500
 
+    /// What is played across rooms.
+    package let acrossRooms: AcrossRooms
+
     private let registry: RoomRegistry
     private let statistics: any StatisticsStore
     private let clock: ServerClock
 
-    init(registry: RoomRegistry, statistics: any StatisticsStore) {
+    init(
+        registry: RoomRegistry, nearby: NearbyRooms, statistics: any StatisticsStore, settings: CountingSettings
+    ) {
         self.registry = registry
         self.statistics = statistics
         clock = registry.dependencies.clock
+        acrossRooms = AcrossRooms(statistics: statistics, nearby: nearby, clock: clock, settings: settings)
     }
 
     /// Returns the counts of a room.
@@ -27,11 +33,17 @@ package struct StatisticsReader: Sendable {
         let stored = try await read { (store) async throws(StorageFault) in
             try await store.counts(of: room.uuid, from: query.from, to: query.to)
         }
+        let seen = try await read { (store) async throws(StorageFault) in
+            try await store.audience(of: room.uuid, from: query.from, to: query.to)
+        }
         return StatisticsAnswer(
             room: room, position: Position(stored?.position, of: position), time: clock.now, step: query.step.rawValue,
             from: Timestamp(minute: query.from), to: Timestamp(minute: query.to),
             buckets: query.sums(of: stored?.counts ?? [:]).map { StatisticsBucket($0.counts, at: $0.minute) },
-            observed: [], sealedThrough: nil)
+            observed: query.sums(of: seen).map { minute, audience in
+                ObservedBucket(
+                    at: Timestamp(minute: minute), peakListeners: audience.peak, listenedMs: Int(audience.listenedMs))
+            }, sealedThrough: nil)
     }
 
     /// Returns a page of the songs that were on air, newest first, as JSON.

@@ -1,6 +1,8 @@
 import EventStorage
 import FoundationEssentials
 import NIOCore
+import RoomDomain
+import RoomStatistics
 
 /// Finds rooms whose counts end before their logs: what a server left that was killed, what an earlier release has
 /// written, and what was counted by earlier definitions.
@@ -32,7 +34,9 @@ struct StatisticsSweep: Sendable {
     }
 
     /// Looks at the next rooms, and adds those that are behind.
-    func `continue`(_ progress: inout Progress, behind: inout Set<UUID>, every interval: TimeAmount) async {
+    func `continue`(
+        _ progress: inout Progress, behind: inout Set<UUID>, every interval: TimeAmount, at now: Timestamp
+    ) async {
         guard behind.count < Self.roomsPerPage else { return }
         do throws(StorageFault) {
             if !progress.suspects.isEmpty {
@@ -50,6 +54,10 @@ struct StatisticsSweep: Sendable {
             while progress.due >= 1 {
                 progress.due -= 1
                 let page = try await statistics.countedStreams(after: progress.last, limit: Self.roomsPerPage)
+                if !page.isEmpty {
+                    try await statistics.moveMinutes(
+                        of: page.map(\.stream), before: RoomTally.firstMinuteKept(at: now))
+                }
                 for room in page where room.isBehind { progress.suspects[room.stream] = room.counted?.seq ?? -1 }
                 progress.pages += 1
                 progress.last = page.last?.stream

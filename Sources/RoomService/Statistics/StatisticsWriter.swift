@@ -25,18 +25,22 @@ final class StatisticsWriter: Sendable {
     private let interval: TimeAmount
     private let metrics: StatisticsMetrics
     private let logger: Logger
-    /// The rooms that have counted something.
+    /// The rooms that have counted something, and those that have listeners.
     let rooms = CountingRooms()
+    let observed = ObservedRooms()
+    /// This server's name among those on the log.
+    private let node: String
 
     init(
         statistics: any StatisticsStore, store: any EventStore, loop: any EventLoop, clock: ServerClock,
-        settings: RoomHostSettings, metrics: StatisticsMetrics, logger: Logger
+        node: String, settings: RoomHostSettings, metrics: StatisticsMetrics, logger: Logger
     ) {
         self.statistics = statistics
         counter = LogCounter(statistics: statistics, log: store, clock: clock, metrics: metrics, logger: logger)
         sweep = StatisticsSweep(statistics: statistics, round: settings.counting.round)
         self.loop = loop
         self.clock = clock
+        self.node = node
         interval = settings.counting.interval
         self.metrics = metrics
         self.logger = logger
@@ -49,7 +53,17 @@ final class StatisticsWriter: Sendable {
         /// Rooms that are counted from the log.
         var behind: Set<UUID> = []
         var sweep = StatisticsSweep.Progress()
+        /// The minute in which rooms were last asked what they see.
+        var observedMinute = 0
+        /// When days were looked at last, in milliseconds since the Unix epoch.
+        var lookedAtDays: Int64 = 0
     }
+
+    /// The time between two looks for days whose numbers across rooms are stale: rooms that are forgotten leave them
+    /// within a minute.
+    private static let betweenDays: Int64 = 15_000
+    /// The days that are computed in one look.
+    private static let daysPerLook = 8
 
     /// Writes until the task is cancelled, and then once more.
     func run() async {
@@ -59,14 +73,54 @@ final class StatisticsWriter: Sendable {
             await clock.sleep(for: interval)
             let started = loop.now
             await writeTallies(&work)
-            await sweep.continue(&work.sweep, behind: &work.behind, every: interval)
+            await sweep.continue(&work.sweep, behind: &work.behind, every: interval, at: clock.now)
             await counter.catchUp(&work.behind, for: self.interval)
             metrics.behind(work.behind.count)
+            await computeDays(&work)
+            await observe(&work)
             // Where writing takes longer than the interval, tallies gather longer, which costs less.
             let took = loop.now - started
             interval = max(self.interval, min(took, Self.longestInterval))
         }
         await writeTallies(&work)
+        work.observedMinute = 0
+        await observe(&work)
+    }
+
+    /// Writes what rooms have seen of their listeners, once a minute.
+    private func observe(_ work: inout Work) async {
+        let minute = RoomTally.minute(of: clock.now)
+        guard minute != work.observedMinute else { return }
+        work.observedMinute = minute
+        let minutes = await observed.take().flatMap { room, minutes in
+            minutes.map { minute, seen in
+                ObservedMinute(stream: room.uuid, minute: minute, peak: seen.peak, listenedMs: seen.listenedMs)
+            }
+        }
+        for start in stride(from: 0, to: minutes.count, by: Self.roomsPerFlush) {
+            do throws(StorageFault) {
+                try await statistics.observe(
+                    Array(minutes[start..<min(minutes.count, start + Self.roomsPerFlush)]), by: node)
+            } catch {
+                // A minute that cannot be written is lost.
+                logger.debug("What rooms have seen could not be written", metadata: ["fault": "\(error)"])
+            }
+        }
+    }
+
+    private func computeDays(_ work: inout Work) async {
+        let now = clock.now.milliseconds
+        guard now - work.lookedAtDays >= Self.betweenDays else { return }
+        work.lookedAtDays = now
+        // Servers' clocks may differ, and what was counted in a day may be written a little later.
+        let today = Int((now - 300_000) / 86_400_000)
+        do throws(StorageFault) {
+            for day in try await statistics.staleDays(before: today, limit: Self.daysPerLook) {
+                _ = try await statistics.computeDay(day, at: now)
+            }
+        } catch {
+            logger.debug("Numbers across rooms could not be computed", metadata: ["fault": "\(error)"])
+        }
     }
 
     private func writeTallies(_ work: inout Work) async {
