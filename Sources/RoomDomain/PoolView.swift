@@ -29,7 +29,8 @@ package struct PoolView: Sendable {
         case .first(.votes): page(of: requests(after: nil) + withoutVotes(order[...]), query, work)
         case .after(.votes(let votes, let seq, let track)):
             page(
-                of: requests(after: Request(votes: votes, seq: seq, track: track)) + withoutVotes(order[...]), query,
+                of: requests(after: RequestRank(votes: votes, requestedSeq: seq, track: track))
+                    + withoutVotes(order[...]), query,
                 work)
         case .after(.noVotes(let key, let track)): page(of: withoutVotes(order(after: key, track)), query, work)
         case .first(.added): page(of: tracks.ids(after: nil), query, work)
@@ -73,38 +74,15 @@ package struct PoolView: Sendable {
     // MARK: Orders
 
     private func order(after key: [UInt8], _ track: TrackID) -> ArraySlice<TrackID> {
-        var place = place(of: TitleKey(bytes: key), track, from: 0)
+        var place = PoolOrder.place(of: TitleKey(bytes: key), track, from: 0, in: order, of: tracks)
         if place < order.count, order[place] == track { place += 1 }
         return order[place...]
     }
 
-    /// The first index, not before `start`, whose track does not sort before the given one.
-    func place(of key: TitleKey, _ id: TrackID, from start: Int) -> Int {
-        var low = start
-        var high = order.count
-        while low < high {
-            let middle = low + (high - low) / 2
-            let other = tracks[order[middle]]?.titleKey ?? TitleKey(bytes: [])
-            if (other, order[middle]) < (key, id) { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    private struct Request: Comparable {
-        var votes: Int
-        var seq: Int
-        var track: TrackID
-
-        /// Most votes first, then the earliest request.
-        static func < (left: Self, right: Self) -> Bool {
-            (right.votes, left.seq, left.track) < (left.votes, right.seq, right.track)
-        }
-    }
-
     /// The tracks with votes after a position, in the order of ``RoomState/requestOrder()``.
-    private func requests(after place: Request?) -> [TrackID] {
+    private func requests(after place: RequestRank?) -> [TrackID] {
         tracks.values.lazy.filter { $0.votes > 0 }
-            .map { Request(votes: $0.votes, seq: $0.requestedSeq ?? 0, track: $0.id) }
+            .map { RequestRank(votes: $0.votes, requestedSeq: $0.requestedSeq ?? 0, track: $0.id) }
             .filter { request in place.map { $0 < request } ?? true }
             .sorted().map(\.track)
     }

@@ -169,6 +169,11 @@ package struct Track: Sendable, Hashable {
         self.lastPlay = lastPlay
     }
 
+    /// A track that has entered the pool; it shares the metadata.
+    package init(_ added: NumberedTrack, addedBy: MemberID) {
+        self.init(id: added.id, shared: added.shared, addedBy: addedBy)
+    }
+
     /// The track's metadata.
     package var info: TrackInfo { shared.info }
 

@@ -119,7 +119,7 @@ extension RoomState {
         var ids: [TrackID] = []
         ids.reserveCapacity(added.count)
         for track in added where Self.give(track.id.rawValue, &nextTrack) {
-            let added = Track(id: track.id, shared: track.shared, addedBy: by)
+            let added = Track(track, addedBy: by)
             tracks[track.id] = added
             poolCharge += added.charge
             ids.append(track.id)

@@ -4,10 +4,12 @@ extension RoomState {
     ///
     /// Sorts the tracks that have votes on each call.
     package func requestOrder() -> [TrackID] {
-        var requests: [(votes: Int, seq: Int, track: TrackID)] = []
+        var requests: [RequestRank] = []
         requests.reserveCapacity(voters.count)
-        for (id, row) in voters { requests.append((row.count, tracks[id]?.requestedSeq ?? 0, id)) }
-        requests.sort { ($1.votes, $0.seq, $0.track) < ($0.votes, $1.seq, $1.track) }
+        for (id, row) in voters {
+            requests.append(RequestRank(votes: row.count, requestedSeq: tracks[id]?.requestedSeq ?? 0, track: id))
+        }
+        requests.sort()
         return requests.map(\.track)
     }
 

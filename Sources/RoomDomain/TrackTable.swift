@@ -53,6 +53,14 @@ package struct TrackTable: Sendable, Equatable {
         return true
     }
 
+    /// The rank of a track among the requests, without a copy of the track; nil if there is none with this number.
+    package func rank(of id: TrackID) -> RequestRank? {
+        guard let piece = pieces[Self.piece(of: id)] else { return nil }
+        let place = Self.place(of: id, in: piece)
+        guard place < piece.count, piece[place].id == id else { return nil }
+        return RequestRank(votes: piece[place].votes, requestedSeq: piece[place].requestedSeq ?? 0, track: id)
+    }
+
     /// The tracks, in no particular order.
     package var values: some Sequence<Track> { pieces.values.joined() }
 
