@@ -50,6 +50,7 @@ let package = Package(
         target("GeoSearch", ["ByteText"]),
         target("RoomDomain", ["ByteText", "GeoSearch"]),
         target("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"]),
+        target("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         target("WebSocketCodec", ["ByteText", "CZlib", nioCore]),
         target("EventStorage", ["ByteText", "GeoSearch"]),
@@ -236,6 +237,9 @@ let package = Package(
             name: "RoomWireTests",
             dependencies: ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport", "RoomWire"],
             exclude: ["Fixtures"], swiftSettings: settings),
+        tests(
+            "RoomReplicaTests",
+            ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
         target(
             "RoomSimulation",
             [
@@ -286,8 +290,8 @@ if let names = Context.environment["ONLY"] {
 // Keeps the pure targets, what their tests share, and their tests, for a quick loop: Scripts/check.
 if Context.environment["PURE"] != nil {
     let pure: Set = [
-        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "CZlib", "WebSocketCodec", "EventStorage", "RoomLog",
-        "SchemaFiles",
+        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "CZlib", "WebSocketCodec", "EventStorage",
+        "RoomLog", "SchemaFiles",
     ]
     let shared: Set = ["EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RoomTestSupport"]
     let tests = Set(pure.map { "\($0)Tests" }).union(["ArchitectureTests"])

@@ -30,6 +30,7 @@ let importArrows: [ImportArrow] = {
         // The standard library by name, for Unicode's normalization; Synchronization, for keys that are made once.
         arrow("RoomDomain", ["ByteText", "GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
         arrow("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
+        arrow("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
         arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),
         arrow("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
