@@ -28,13 +28,17 @@ package struct WrongResumption: Error, Equatable {
 }
 
 extension Replica {
-    /// Takes the events of a delta in; those that the replica has already change nothing.
+    /// Takes the events of a delta in; those that the replica has already change nothing, and after a hole none does.
     ///
     /// - Returns: What has changed, in order.
     package mutating func take(_ events: [ShownEvent]) throws(EventHole) -> [RoomChange] {
+        var reached = position.seq
+        for event in events where event.seq > reached {
+            guard event.seq == reached + 1 else { throw EventHole(reached: reached, found: event.seq) }
+            reached = event.seq
+        }
         var changes: [RoomChange] = []
         for event in events where event.seq > position.seq {
-            guard event.seq == position.seq + 1 else { throw EventHole(reached: position.seq, found: event.seq) }
             position.seq = event.seq
             if case .known(let recorded) = event { fold(recorded, &changes) }
         }

@@ -1,0 +1,153 @@
+package import RoomDomain
+package import RoomWire
+
+/// What an app asks for.
+extension ClientMachine {
+    /// The room of a reference; nil if it is not followed.
+    ///
+    /// While the value is held, the next change of the room copies what it touches.
+    package func room(_ reference: RoomReference) -> ClientRoom? { rooms.first { $0.reference == reference } }
+
+    /// The server's time; nil before the server has told any.
+    package func time(at now: ClientInstant) -> Timestamp? { clock.time(at: now) }
+
+    /// By how much ``time(at:)`` may be wrong, in milliseconds; nil if nobody can say.
+    package var timeErrorMs: Double? { clock.errorMs }
+
+    // MARK: Rooms
+
+    /// Follows a room, from what was kept of it.
+    package mutating func follow(
+        _ reference: RoomReference, stored: StoredRoom? = nil, at now: ClientMoment
+    ) -> [ClientStep] {
+        let isNew = !rooms.contains { $0.reference == reference }
+        if !isNew, rooms.contains(where: { $0.reference == reference && $0.following.hasEnded }) {
+            // Somebody asks again: a ban may be over.
+            rooms.removeAll { $0.reference == reference }
+            return follow(reference, stored: stored, at: now)
+        }
+        let index = place(of: reference, stored: stored)
+        rooms[index].isHeld = true
+        if isNew {
+            if stored != nil { show([.reset], touched: .nothing, index) }
+            if connecting.isOpen { carry(rooms[index].following.connected(isAsked: false), index, at: now) }
+        }
+        return finish(at: now)
+    }
+
+    /// Follows a room no more; it stays until its commands are answered.
+    package mutating func unfollow(_ reference: RoomReference, at now: ClientMoment) -> [ClientStep] {
+        if let index = rooms.firstIndex(where: { $0.reference == reference }) {
+            save(index, at: nil)
+            rooms[index].isHeld = false
+        }
+        return finish(at: now)
+    }
+
+    // MARK: Commands
+
+    /// Gives a command for a room, and shows it at once where that can be.
+    ///
+    /// `key` is one that this session gives to no other command. A command that is kept survives the end of the
+    /// program. The number names the command in what follows; for an `enqueue`, ``CommandNumber/entry`` is the number of
+    /// the entry until the room has given its own.
+    package mutating func post(
+        _ command: RoomCommand, to reference: RoomReference, key: String, isKept: Bool, at now: ClientMoment
+    ) -> (number: CommandNumber, steps: [ClientStep]) {
+        let index = place(of: reference)
+        let posted = newCommand(command, to: reference, key: key, isKept: isKept, now)
+        if case .ended(let code) = rooms[index].phase {
+            let refusal = CommandAnswer.refused(code, message: "the room has ended", retryAfterMs: nil)
+            steps.append(.answered(posted.number, refusal))
+            return (posted.number, finish(at: now))
+        }
+        let room = rooms[index]
+        let added = rooms[index].commands.add(posted, at: now) { earlier in
+            guard let track = command.votedTrack, let replica = room.replica else { return false }
+            return room.overlay.isVoted(track, before: earlier, in: replica)
+        }
+        if let newest = rooms[index].commands.newest, newest.number == posted.number {
+            let touched = rooms[index].overlay.add(newest, at: clock.time(at: now.instant))
+            show([], touched: touched, index)
+        }
+        carry(added, index, at: now)
+        return (posted.number, finish(at: now))
+    }
+
+    /// The device's own deck has changed; `deck` names what was played since the last one that was answered.
+    ///
+    /// Off line nothing is sent, and one deck when the room is back.
+    package mutating func sync(
+        _ deck: Deck, of reference: RoomReference, key: String, at now: ClientMoment
+    ) -> [ClientStep] {
+        if let index = rooms.firstIndex(where: { $0.reference == reference }) {
+            rooms[index].deck.changed(deck, key: key)
+        }
+        return finish(at: now)
+    }
+
+    // MARK: Live messages
+
+    /// Shows a reaction to everybody in a room; without a connection, to nobody.
+    package mutating func react(_ emoji: String, in reference: RoomReference, at now: ClientMoment) -> [ClientStep] {
+        if let id = liveRoom(reference) { send(.react(id: nil, room: .id(id), emoji: emoji)) }
+        return finish(at: now)
+    }
+
+    /// Sends data to one member.
+    package mutating func signal(
+        _ data: RelayedJSON, to member: MemberID, in reference: RoomReference, at now: ClientMoment
+    ) -> (number: TellingNumber, steps: [ClientStep]) {
+        tell(reference, at: now) { .signal(id: $0, room: .id($1), to: member, data: data) }
+    }
+
+    /// Makes this connection the room's deck, or ends that.
+    package mutating func claimDeck(
+        _ isOn: Bool, in reference: RoomReference, at now: ClientMoment
+    ) -> (number: TellingNumber, steps: [ClientStep]) {
+        tell(reference, at: now) { .deck(id: $0, room: .id($1), isOn: isOn) }
+    }
+
+    private mutating func tell(
+        _ reference: RoomReference, at now: ClientMoment, _ message: (Int64, RoomID) -> ClientMessage
+    ) -> (number: TellingNumber, steps: [ClientStep]) {
+        lastTelling += 1
+        let number = TellingNumber(rawValue: lastTelling)
+        if let room = liveRoom(reference) {
+            ids += 1
+            tellings[ids] = number
+            send(message(ids, room))
+        } else {
+            let refusal = ClientStep.Refusal(
+                code: ErrorName(.unavailable), message: "there is no connection", retryAfterMs: nil)
+            steps.append(.told(number, refusal))
+        }
+        return (number, finish(at: now))
+    }
+
+    private func liveRoom(_ reference: RoomReference) -> RoomID? {
+        guard connecting.isOpen, let room = room(reference), !room.following.hasEnded else { return nil }
+        return room.id
+    }
+
+    // MARK: Nearby
+
+    /// Watches the rooms near a point, under a number of the app's; a watch of this number ends.
+    package mutating func watch(_ number: Int, _ query: NearbyQuery, at now: ClientMoment) -> [ClientStep] {
+        if let sub = circles.remove(number) { stopWatching(sub) }
+        carry(circles.add(number, query), at: now)
+        return finish(at: now)
+    }
+
+    /// Watches them no more.
+    package mutating func unwatch(_ number: Int, at now: ClientMoment) -> [ClientStep] {
+        if let sub = circles.remove(number) { stopWatching(sub) }
+        return finish(at: now)
+    }
+
+    private mutating func stopWatching(_ sub: Int64) {
+        guard connecting.isOpen else { return }
+        ids += 1
+        send(.nearbyStop(id: ids, sub: sub))
+    }
+}

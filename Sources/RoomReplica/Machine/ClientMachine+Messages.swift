@@ -1,0 +1,137 @@
+import RoomDomain
+import RoomWire
+
+/// Reads messages, and gives each to the part that it is for.
+extension ClientMachine {
+    /// A message has arrived on the socket of an attempt.
+    package mutating func received(_ bytes: [UInt8], on attempt: Int, at now: ClientMoment) -> [ClientStep] {
+        guard connecting.isOpen, connecting.attempt == attempt else { return finish(at: now) }
+        liveness.arrived(at: now.instant)
+        do throws(ServerViolation) {
+            take(try ServerMessage.Received.parse(bytes), at: now)
+        } catch {
+            // A later release's message; or one that shows as a hole in the numbers of events.
+            unreadable += 1
+        }
+        return finish(at: now)
+    }
+
+    /// A ping or a pong has arrived, which is no message.
+    package mutating func pinged(on attempt: Int, at now: ClientMoment) -> [ClientStep] {
+        if connecting.attempt == attempt { liveness.arrived(at: now.instant) }
+        return finish(at: now)
+    }
+
+    private mutating func take(_ message: ServerMessage.Received, at now: ClientMoment) {
+        switch message {
+        case .welcome(let welcome):
+            session = welcome.session
+            liveness.learned(beatMs: welcome.beatMs)
+            clock.hint(welcome.time, at: now.instant)
+            measure(at: now)
+        case .snapshot(let snapshot): take(snapshot, at: now)
+        case .resumed(let resumed):
+            guard !leaves(resumed.room) else { return }
+            each(of: resumed.room, re: resumed.re, at: now) { $0.following.take(resumed) }
+        case .delta(let room, let events):
+            each(of: room, at: now) { room in
+                if !room.overlay.isEmpty, let replica = room.replica {
+                    for event in events where event.seq > replica.position.seq {
+                        room.overlay.sees(event, of: replica.me?.member)
+                    }
+                }
+                return room.following.take(events)
+            }
+        case .presence(let room, let online, let change):
+            each(of: room, at: now) { $0.following.take { $0.take(online: online, change) } }
+        case .deck(let room, let deck): each(of: room, at: now) { $0.following.take { $0.take(deck) } }
+        case .reaction(let room, let from, let emoji):
+            steps += references(of: room).map { .reaction($0, from: from, emoji: emoji) }
+        case .signal(let room, let from, let data):
+            steps += references(of: room).map { .signal($0, from: from, data) }
+        case .ok(let re): if let re, let number = tellings.removeValue(forKey: re) { steps.append(.told(number, nil)) }
+        case .ack(let re, let seq, let keyed, let result):
+            if let re { acknowledged(re, seq: seq, keyed: keyed, result: result, at: now) }
+        case .error(let re, let code, let message, let retryAfterMs):
+            if let re { refused(re, .init(code: code, message: message, retryAfterMs: retryAfterMs), at: now) }
+        case .ended(let room, let code):
+            each(of: room, at: now) { $0.following.refused(code, retryAfterMs: nil, at: now) }
+        case .time(let re, let t1, let t2, let t3):
+            guard clock.take(re, t1: t1, t2: t2, t3: t3, at: now.instant) else { return }
+            ids += 1
+            clock.asks(ids)
+            send(.time(id: ids, t1: now.instant.milliseconds))
+        case .nearby(let re, let rooms): carry(circles.take(re, rooms: rooms), at: now)
+        case .nearbyDelta(let sub, let entered, let changed, let left):
+            carry(circles.take(sub: sub, entered: entered, changed: changed, left: left), at: now)
+        case .goaway: connecting.goingAway()
+        case .beat(_, let seqs):
+            for beat in seqs { each(of: beat.room, at: now) { $0.following.beat(beat.seq) } }
+        }
+    }
+
+    /// Gives a message to the rooms that it is for: an answer to the one that asked, any other to all of that room.
+    private mutating func each(
+        of room: RoomID, re: Int64? = nil, at now: ClientMoment, _ take: (inout ClientRoom) -> [Following.Step]
+    ) {
+        for index in rooms.indices {
+            guard re == nil ? rooms[index].id == room : rooms[index].following.awaits(re) else { continue }
+            carry(take(&rooms[index]), index, at: now)
+        }
+    }
+
+    private mutating func take(_ snapshot: ServerMessage.Received.Snapshot, at now: ClientMoment) {
+        clock.hint(snapshot.time, at: now.instant)
+        let id = snapshot.state.id
+        guard snapshot.re == nil else {
+            return each(of: id, re: snapshot.re, at: now) { $0.following.take(snapshot) }
+        }
+        // The room of a code is known by its first snapshot.
+        let opened = rooms.firstIndex { room in
+            guard room.id == nil, case .room(room.reference, _) = path else { return false }
+            return true
+        }
+        if let opened { return carry(rooms[opened].following.take(snapshot), opened, at: now) }
+        guard !leaves(id) else { return }
+        each(of: id, at: now) { $0.following.take(snapshot) }
+    }
+
+    private func references(of room: RoomID) -> [RoomReference] { rooms.filter { $0.id == room }.map(\.reference) }
+
+    /// Whether nobody follows this room any more: its socket was asked for earlier.
+    private mutating func leaves(_ room: RoomID) -> Bool {
+        guard !rooms.contains(where: { $0.id == room }) else { return false }
+        ids += 1
+        send(.unsubscribe(id: ids, room: .id(room)))
+        return true
+    }
+
+    private mutating func acknowledged(
+        _ re: Int64, seq: Int, keyed: Int?, result: CommandResult?, at now: ClientMoment
+    ) {
+        for index in rooms.indices {
+            guard let done = rooms[index].commands.acknowledged(re, seq: seq, result: result) else { continue }
+            _ = rooms[index].following.learn { room in
+                room.note(keyed: keyed)
+                return []
+            }
+            return carry(done, index, at: now)
+        }
+    }
+
+    private mutating func refused(_ re: Int64, _ refusal: ClientStep.Refusal, at now: ClientMoment) {
+        if let number = tellings.removeValue(forKey: re) { return steps.append(.told(number, refusal)) }
+        if let done = circles.refused(re, refusal.code, retryAfterMs: refusal.retryAfterMs, at: now) {
+            return carry(done, at: now)
+        }
+        for index in rooms.indices {
+            if rooms[index].following.awaits(re) {
+                let done = rooms[index].following.refused(refusal.code, retryAfterMs: refusal.retryAfterMs, at: now)
+                return carry(done, index, at: now)
+            }
+            let done = rooms[index].commands.refused(
+                re, code: refusal.code, message: refusal.message, retryAfterMs: refusal.retryAfterMs, at: now)
+            if let done { return carry(done, index, at: now) }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package import RoomDomain
+
+/// The server's clock, by exchanges with it.
+///
+/// A burst is eight exchanges, one after the other; the one with the least delay counts. Half of that delay bounds the
+/// error.
+package struct ClockSync: Sendable, Equatable {
+    /// The exchanges in a burst.
+    static let burst = 8
+    /// The time between the beginnings of two bursts while somebody hears a song.
+    static let playingMs: Int64 = 10_000
+    /// The time between two bursts else.
+    static let idleMs: Int64 = 60_000
+
+    /// The difference between two clocks in milliseconds, and by how much it may be wrong; nil: nobody can say.
+    private struct Estimate: Sendable, Equatable {
+        var offset: Double
+        var error: Double?
+    }
+
+    private var estimate: Estimate?
+    private var best: (offset: Double, delay: Double)?
+    private var left = 0
+    private var asked: Int64?
+    private var began: ClientInstant?
+
+    package init() {}
+
+    package static func == (left: Self, right: Self) -> Bool {
+        left.estimate == right.estimate && left.left == right.left && left.asked == right.asked
+            && left.began == right.began && left.best?.delay == right.best?.delay
+    }
+
+    /// The server's time; nil before the server has told any.
+    package func time(at now: ClientInstant) -> Timestamp? {
+        estimate.map { Timestamp(milliseconds: Int64((now.milliseconds + $0.offset).rounded(.down))) }
+    }
+
+    /// By how much ``time(at:)`` may be wrong, in milliseconds; nil before a burst.
+    package var errorMs: Double? { estimate?.error }
+
+    /// A time that the server has just sent: a first estimate, which no burst of an earlier connection gives way to.
+    package mutating func hint(_ time: Timestamp, at now: ClientInstant) {
+        guard estimate?.error == nil else { return }
+        estimate = Estimate(offset: Double(time.milliseconds) - now.milliseconds, error: nil)
+    }
+
+    /// Begins a burst: the first exchange is sent under `id`.
+    package mutating func begin(id: Int64, at now: ClientInstant) {
+        (left, best, began, asked) = (Self.burst, nil, now, id)
+    }
+
+    /// Begins no burst until the next ``begin(id:at:)``: there is no connection, or nobody looks.
+    package mutating func stop() { (left, asked, began) = (0, nil, nil) }
+
+    /// The beginning of the next burst; nil after ``stop()``.
+    package func due(isPlaying: Bool) -> ClientInstant? {
+        began?.advanced(byMs: isPlaying ? Self.playingMs : Self.idleMs)
+    }
+
+    /// The answer to an exchange; whether another one is needed, which ``asks(_:)`` is told about.
+    package mutating func take(
+        _ re: Int64?, t1: Double, t2: Double, t3: Double, at now: ClientInstant
+    ) -> Bool {
+        guard left > 0, re == asked else { return false }
+        let t4 = now.milliseconds
+        let delay = max(0, t4 - t1 - (t3 - t2))
+        if delay < best?.delay ?? .infinity { best = ((t2 - t1 + (t3 - t4)) / 2, delay) }
+        left -= 1
+        asked = nil
+        if left == 0, let best { estimate = Estimate(offset: best.offset, error: best.delay / 2) }
+        return left > 0
+    }
+
+    /// The next exchange of the burst was sent under `id`.
+    package mutating func asks(_ id: Int64) { asked = id }
+}

@@ -1,0 +1,100 @@
+import RoomDomain
+package import RoomWire
+
+/// What the server tells of the room.
+extension Following {
+    /// A whole room, asked for or not.
+    package mutating func take(_ snapshot: ServerMessage.Received.Snapshot) -> [Step] {
+        guard isConnected, !hasEnded else { return [] }
+        let isAnswer = awaits(snapshot.re) || (snapshot.re == nil && question == .opening)
+        let isOther = replica?.position.epoch != snapshot.position.epoch
+        let changes = replica?.take(snapshot) ?? [.reset]
+        if replica == nil { replica = Replica(snapshot) }
+        var steps: [Step] = (isOther ? [.began] : []) + [.changed(changes)]
+        if isAnswer {
+            question = .none
+            steps.append(.answered(keyed: snapshot.keyed))
+        }
+        return steps + turn(to: .live)
+    }
+
+    /// The answer to a question from the replica's position.
+    package mutating func take(_ resumed: ServerMessage.Received.Resumed) -> [Step] {
+        guard isConnected, !hasEnded, awaits(resumed.re) || (resumed.re == nil && question == .opening) else {
+            return []
+        }
+        question = .none
+        do throws(WrongResumption) {
+            let changes = try replica?.take(resumed) ?? []
+            return [.changed(changes), .answered(keyed: resumed.keyed)] + reached(atLeast: resumed.position.seq)
+        } catch {
+            // A server must not send it: begin anew.
+            return [.ask(nil)]
+        }
+    }
+
+    /// Events; after a hole, the room is asked from the replica's position.
+    package mutating func take(_ events: [ShownEvent]) -> [Step] {
+        guard isConnected, !hasEnded, replica != nil else { return [] }
+        do throws(EventHole) {
+            let changes = try replica?.take(events) ?? []
+            return (changes.isEmpty ? [] : [.changed(changes)]) + reached()
+        } catch {
+            return ask()
+        }
+    }
+
+    /// Who is online, or the device that plays.
+    package mutating func take(_ change: (inout Replica) -> [RoomChange]) -> [Step] {
+        guard isConnected, !hasEnded, replica != nil else { return [] }
+        return [.changed(learn(change))]
+    }
+
+    /// A beat tells the room's position: if it is ahead with nothing in flight, something was lost.
+    package mutating func beat(_ seq: Int) -> [Step] {
+        guard phase == .live, let replica, replica.position.seq < seq else { return [] }
+        return ask()
+    }
+
+    /// The server has ended the subscription, or refused it.
+    package mutating func refused(_ code: ErrorName, retryAfterMs: Int?, at now: ClientMoment) -> [Step] {
+        guard !hasEnded else { return [] }
+        switch code.code {
+        case .rateLimited, .unavailable, .internal, .limitReached:
+            let wait = Int64(retryAfterMs ?? Int(Self.askAgainMs)) + now.jitter(upToMs: Self.askAgainMs)
+            question = .again(at: now.instant.advanced(byMs: wait))
+            return turn(to: replica == nil ? .connecting : .offline)
+        case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden, .banned,
+            .notFound, .notMember, .conflict, .roomClosed, .tooLarge, nil:
+            question = .none
+            return turn(to: .ended(code))
+        }
+    }
+
+    // MARK: Parts
+
+    /// Learns something from the answer to a command.
+    package mutating func learn(_ change: (inout Replica) -> [RoomChange]) -> [RoomChange] {
+        guard var room = replica else { return [] }
+        replica = nil
+        let changes = change(&room)
+        replica = room
+        return changes
+    }
+
+    /// The replica has what was on its way, or not yet all of it.
+    private mutating func reached(atLeast seq: Int? = nil) -> [Step] {
+        var target = seq ?? 0
+        if case .catchingUp(let end) = phase { target = max(target, end) }
+        guard let replica, seq != nil || phase != .live else { return [] }
+        if replica.position.seq < target { return turn(to: .catchingUp(to: target)) }
+        // A question that is open may still bring what is missing.
+        return turn(to: .live)
+    }
+
+    mutating func turn(to phase: Phase) -> [Step] {
+        guard phase != self.phase else { return [] }
+        self.phase = phase
+        return [.phase(phase)]
+    }
+}

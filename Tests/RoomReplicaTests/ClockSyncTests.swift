@@ -1,0 +1,71 @@
+import RoomDomain
+import RoomReplica
+import Testing
+
+@Suite struct ClockSyncTests {
+    /// A burst with these delays on the way there and back, in milliseconds; the server is ahead by `offset`.
+    private func burst(_ delays: [(there: Double, back: Double)], offset: Double) -> ClockSync {
+        var clock = ClockSync()
+        var now = 1_000.0
+        clock.begin(id: 1, at: .at(1_000))
+        for (number, delay) in delays.enumerated() {
+            let t1 = now
+            let t2 = t1 + delay.there + offset
+            let t3 = t2 + 0.5
+            now = t3 + delay.back - offset
+            let isMore = clock.take(
+                Int64(number + 1), t1: t1, t2: t2, t3: t3, at: ClientInstant(nanoseconds: Int64(now * 1_000_000)))
+            #expect(isMore == (number < 7))
+            if isMore { clock.asks(Int64(number + 2)) }
+        }
+        return clock
+    }
+
+    @Test func `the exchange with the least delay counts, and half of its delay bounds the error`() throws {
+        var delays = Array(repeating: (there: 80.0, back: 10.0), count: 8)
+        delays[5] = (there: 3, back: 1)
+        let clock = burst(delays, offset: 5_000)
+        let error = try #require(clock.errorMs)
+        #expect(abs(error - 2) < 0.01)
+        let time = try #require(clock.time(at: .at(10_000)))
+        #expect(abs(Double(time.milliseconds) - 15_000) <= error + 1)
+    }
+
+    @Test func `the error is within its bound, whatever the delays`() throws {
+        for (there, back) in [(0.0, 40.0), (40.0, 0.0), (20.0, 20.0), (1.0, 2.0)] {
+            let clock = burst(Array(repeating: (there, back), count: 8), offset: -700)
+            let error = try #require(clock.errorMs)
+            let time = try #require(clock.time(at: .at(10_000)))
+            #expect(abs(Double(time.milliseconds) - 9_300) <= error + 1)
+        }
+    }
+
+    @Test func `a time that the server tells is a first estimate, and none after a burst`() {
+        var clock = ClockSync()
+        #expect(clock.time(at: .at(0)) == nil)
+        clock.hint(Timestamp(milliseconds: 9_000), at: .at(1_000))
+        #expect(clock.time(at: .at(1_500)) == Timestamp(milliseconds: 9_500))
+        #expect(clock.errorMs == nil)
+        var measured = burst(Array(repeating: (1, 1), count: 8), offset: 0)
+        measured.hint(Timestamp(milliseconds: 99_000), at: .at(1_000))
+        #expect((measured.time(at: .at(1_000))?.milliseconds ?? 0) <= 1_001)
+    }
+
+    @Test func `an answer to an earlier exchange is ignored`() {
+        var clock = ClockSync()
+        clock.begin(id: 1, at: .at(0))
+        #expect(clock.take(9, t1: 0, t2: 0, t3: 0, at: .at(0)) == false)
+        #expect(clock.take(1, t1: 0, t2: 0, t3: 0, at: .at(0)) == true)
+        #expect(clock.take(1, t1: 0, t2: 0, t3: 0, at: .at(0)) == false)
+    }
+
+    @Test func `bursts begin every ten seconds while a song is heard, else every minute, and none when stopped`() {
+        var clock = ClockSync()
+        #expect(clock.due(isPlaying: true) == nil)
+        clock.begin(id: 1, at: .at(500))
+        #expect(clock.due(isPlaying: true) == .at(10_500))
+        #expect(clock.due(isPlaying: false) == .at(60_500))
+        clock.stop()
+        #expect(clock.due(isPlaying: true) == nil)
+    }
+}
