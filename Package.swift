@@ -243,8 +243,8 @@ let package = Package(
         target(
             "RoomSimulation",
             [
-                "EventStorage", "LogMaintenance", "RandomTestSupport", "RoomDomain", "RoomLog", "RoomService",
-                "RoomStatistics", "RoomTestSupport", "RoomWire", "SimulatedTime", nioCore, logging,
+                "EventStorage", "LogMaintenance", "RandomTestSupport", "RoomDomain", "RoomLog", "RoomReplica",
+                "RoomService", "RoomStatistics", "RoomTestSupport", "RoomWire", "SimulatedTime", nioCore, logging,
             ],
             path: "Tests/RoomSimulation"),
         .executableTarget(

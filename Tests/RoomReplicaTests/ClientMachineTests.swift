@@ -269,6 +269,18 @@ import Testing
         #expect(client.sent() == [.unsubscribe(id: 3, room: kitchen)], "nobody follows the room")
     }
 
+    @Test func `a kept command for an entry of a command that was not kept is refused after a restart`() throws {
+        let kept = OutboxCommand(
+            number: CommandNumber(rawValue: 4), room: kitchen, key: "k4",
+            command: .dequeue(entry: CommandNumber(rawValue: 3).entry),
+            expiresAt: Timestamp(milliseconds: 3_700_000), isKept: true)
+        var client = ScriptedClient(outbox: [kept])
+        try client.perform(client.machine.start(at: client.moment))
+        let refusal = CommandAnswer.refused(
+            ErrorName(.notFound), message: "the entry was not added to the queue", retryAfterMs: nil)
+        #expect(client.steps().prefix(2) == [.keep(.answered(kept.number)), .answered(kept.number, refusal)])
+    }
+
     @Test func `what cannot be repeated is told, and what it showed is taken back`() throws {
         var client = try live()
         let number = try client.post(.enqueue(track: .one, index: nil), to: kitchen, key: "k")

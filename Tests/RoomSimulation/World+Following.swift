@@ -50,6 +50,7 @@ extension World {
     func heard(_ news: SimulatedFeed.News, from life: Int) {
         guard lives.indices.contains(life), !lives[life].hasCrashed else { return }
         let node = lives[life]
+        if appsHeard(news, from: node) { return }
         switch news {
         case .moved(let update): moved(update, node)
         case .shown(let message): shown(message, node)

@@ -69,6 +69,9 @@ extension World {
                 }
             }
         }
+        for app in apps {
+            if let missing = missingAgreement(of: app) { return missing }
+        }
         return missingCount()
     }
 
@@ -100,7 +103,11 @@ extension World {
         let following = clients.filter { client in
             client.connections.contains { $0.room == room && $0.isFollowing && (plan.hasBus || $0.node === node) }
         }
-        return Set(following.compactMap { state.memberOfSession[$0.session.id] })
+        let byApps = apps.filter { app in
+            guard let socket = app.socket, plan.hasBus || socket.node === node else { return false }
+            return socket.follows.contains { $0.room == room && $0.isFollowing }
+        }
+        return Set((following.map(\.session.id) + byApps.map(\.session.id)).compactMap { state.memberOfSession[$0] })
     }
 
     private func awaitPresence(until deadline: Int64) {
@@ -149,6 +156,7 @@ extension World {
         for client in clients {
             for connection in client.connections { drop(connection.id, of: client) }
         }
+        for app in apps { compare(app) }
         awaitQuiet(until: deadline)
     }
 

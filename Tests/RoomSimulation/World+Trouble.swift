@@ -44,6 +44,7 @@ extension World {
         // If one process writes the log, its requests are carried out or lost before another process starts.
         node.crash(writesOutlive: plan.settings.logIsShared)
         errands.removeAll { $0 === node }
+        for app in apps where app.socket?.node === node { loseLink(of: app) }
         for client in clients {
             client.connections.removeAll { $0.node === node }
             if client.isLeaving, !endedSessions.contains(client.session.id) { endSession(of: client.number) }

@@ -46,6 +46,9 @@ actor World {
     /// Whether the last claims to be the deck were made, after all faults.
     var hasClaimedLast = false
     var lastConnection = 0
+    /// The devices with the client's machine.
+    var apps: [SimulatedApp] = []
+    var lastSocket = 0
 
     init(seed: UInt64, trace: (@Sendable (String) -> Void)?) {
         dice = Dice(seed: seed)
@@ -54,7 +57,7 @@ actor World {
         log = SimulatedLog(scheduler, dice, truth)
         network = SimulatedNetwork(log)
         loop = SimulatedEventLoop(scheduler)
-        plan = WorldPlan(dice)
+        plan = WorldPlan(dice, seed: seed)
         actionsLeft = plan.actions
         if plan.isPrompt {
             truth.whenAppended { room, seq in
@@ -131,13 +134,22 @@ actor World {
                     let hash = Self.makeHash(dice)
                     people.append((try await node.host.sessions.create(name: "S\(number)", tokenHash: hash), hash))
                 }
+                var owners: [Session] = []
+                for number in 0..<plan.apps {
+                    let hash = Self.makeHash(dice)
+                    owners.append(try await node.host.sessions.create(name: "A\(number)", tokenHash: hash))
+                }
                 var rooms: [RoomID] = []
                 for number in 0..<plan.rooms {
                     let wanted = try CreateRoomRequest.parse(Array(#"{"name":"Room \#(number)"}"#.utf8))
                     rooms.append(try await node.host.creation.create(wanted, by: people[number].0, key: "room").room)
                 }
-                let made = (people, rooms)
-                self.next { $0.open(made.0, made.1) }
+                for owner in owners {
+                    let wanted = try CreateRoomRequest.parse(Array(#"{"name":"Room of an app"}"#.utf8))
+                    rooms.append(try await node.host.creation.create(wanted, by: owner, key: "room").room)
+                }
+                let made = (people, owners, rooms)
+                self.next { $0.open(made.0, made.1, made.2) }
             } catch {
                 self.truth.complain("the world cannot begin: \(error)")
             }
@@ -148,7 +160,7 @@ actor World {
         (0..<32).map { _ in UInt8(truncatingIfNeeded: dice.bits()) }
     }
 
-    private func open(_ people: [(Session, [UInt8])], _ rooms: [RoomID]) {
+    private func open(_ people: [(Session, [UInt8])], _ owners: [Session], _ rooms: [RoomID]) {
         clients = people.enumerated().map { Client($0.offset, $0.element.0, tokenHash: $0.element.1) }
         self.rooms = rooms
         for (number, room) in rooms.enumerated() {
@@ -160,6 +172,13 @@ actor World {
         log.weather = plan.weather
         network.losesOnceIn = plan.losesHintsOnceIn
         act()
+        for (number, owner) in owners.enumerated() {
+            let app = SimulatedApp(number, owner)
+            app.followed = rooms
+            apps.append(app)
+            launch(app)
+            act(app)
+        }
         if plan.troubles != nil { makeTrouble() }
     }
 
@@ -174,6 +193,7 @@ actor World {
             world.nodes = []
             world.wishes = []
             world.clients = []
+            world.apps = []
             world.errands = []
         }
         let log = log

@@ -8,6 +8,8 @@ package struct WorldPlan: Sendable {
     var loopsPerNode: Int
     var rooms: Int
     var clients: Int
+    /// The number of devices with the client's machine: in every third world.
+    var apps: Int
     /// The number of actions.
     var actions: Int
     /// The most microseconds between two actions.
@@ -31,7 +33,8 @@ package struct WorldPlan: Sendable {
     /// Whether all messages arrive promptly: nothing is slow, and no hint is lost.
     var isPrompt: Bool { troubles == nil && weather.isPrompt && hasBus && losesHintsOnceIn == 0 }
 
-    init(_ dice: Dice) {
+    init(_ dice: Dice, seed: UInt64) {
+        apps = seed % 3 == 2 ? Int(seed / 3 % 2) + 1 : 0
         nodes = [1, 2, 2, 3][dice.number(in: 0..<4)]
         loopsPerNode = dice.number(in: 1...2)
         rooms = dice.number(in: 1...3)

@@ -39,9 +39,14 @@ package struct ClientMachine: Sendable {
         lastCommand = max(last.rawValue, outbox.map(\.number.rawValue).max() ?? 0)
         for command in outbox.sorted(by: { $0.number < $1.number }) {
             let index = place(of: command.room)
-            // Their effects are shown again; nobody waits for what the steps say.
-            _ = rooms[index].commands.add(command, at: now)
-            _ = rooms[index].overlay.add(command, at: nil)
+            let added = rooms[index].commands.add(command, at: now)
+            if rooms[index].commands.newest?.number == command.number {
+                // It is kept already. Its effect is shown again.
+                _ = rooms[index].overlay.add(command, at: nil)
+            } else {
+                // It names an entry of a command that was not kept. The next input tells.
+                carry(added, index, at: now)
+            }
         }
     }
 

@@ -12,9 +12,13 @@ package struct ClientInstant: Hashable, Comparable, Sendable {
     /// The instant in fractional milliseconds, as exchanges of clocks have it.
     package var milliseconds: Double { Double(nanoseconds) / 1_000_000 }
 
-    /// The instant this many milliseconds later.
+    /// The instant this many milliseconds later; the last one that can be told, if that is beyond it.
+    ///
+    /// A server names some of these times: no number of it may stop the program.
     package func advanced(byMs milliseconds: Int64) -> Self {
-        Self(nanoseconds: nanoseconds + milliseconds * 1_000_000)
+        let (later, isTooFar) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(later)
+        return Self(nanoseconds: isTooFar || overflow ? .max : sum)
     }
 
     package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
@@ -37,4 +41,9 @@ package struct ClientMoment: Sendable {
 
     /// A random time of 0 … `limit` milliseconds, drawn from ``random``.
     func jitter(upToMs limit: Int64) -> Int64 { Int64(random % UInt64(limit + 1)) }
+
+    /// The instant after a wait that a server has named, or `usual`, and a random part of up to as much as that.
+    func afterWait(ofMs wait: Int?, usualMs usual: Int64) -> ClientInstant {
+        instant.advanced(byMs: wait.map { Int64($0) } ?? usual).advanced(byMs: jitter(upToMs: usual))
+    }
 }

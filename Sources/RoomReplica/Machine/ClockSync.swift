@@ -33,7 +33,9 @@ package struct ClockSync: Sendable, Equatable {
 
     /// The server's time; nil before the server has told any.
     package func time(at now: ClientInstant) -> Timestamp? {
-        estimate.map { Timestamp(milliseconds: Int64((now.milliseconds + $0.offset).rounded(.down))) }
+        guard let estimate else { return nil }
+        // A server's numbers may be beyond all times.
+        return Int64(exactly: (now.milliseconds + estimate.offset).rounded(.down)).map { Timestamp(milliseconds: $0) }
     }
 
     /// By how much ``time(at:)`` may be wrong, in milliseconds; nil before a burst.

@@ -24,7 +24,7 @@ extension Commands {
             case .again: index += 1
             case .unknown: steps += giveUp(index, .outcomeUnknown)
             case .ask:
-                line = .doubtful(askAt: askAgain(at: now))
+                line = .doubtful(askAt: now.afterWait(ofMs: nil, usualMs: Self.askAgainMs))
                 index += 1
             }
         }
@@ -46,7 +46,8 @@ extension Commands {
         if command.isHarmlessToRepeat { return .again }
         guard sent.epoch == epoch, let before = sent.keyed else { return .unknown }
         guard let keyed else { return .ask }
-        return keyed - before <= keyedWindow ? .again : .unknown
+        let (grown, overflow) = keyed.subtractingReportingOverflow(before)
+        return !overflow && grown <= keyedWindow ? .again : .unknown
     }
 
     /// The time at which the room has to be asked for its count; nil if it need not be.
@@ -82,7 +83,7 @@ extension Commands {
         case .unavailable:
             // It may have been carried out nevertheless.
             putOff(index)
-            line = .doubtful(askAt: askAgain(at: now, afterMs: retryAfterMs))
+            line = .doubtful(askAt: now.afterWait(ofMs: retryAfterMs, usualMs: Self.askAgainMs))
         case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden, .banned,
             .notFound, .notMember, .conflict, .roomClosed, .tooLarge, .limitReached, .internal, nil:
             if entries[index].isRefusalVoid {
@@ -103,10 +104,6 @@ extension Commands {
             entries[later].refusal = nil
             entries[later].isRefusalVoid = entries[later].flight != nil
         }
-    }
-
-    private func askAgain(at now: ClientMoment, afterMs least: Int? = nil) -> ClientInstant {
-        now.instant.advanced(byMs: Int64(least ?? Int(Self.askAgainMs)) + now.jitter(upToMs: Self.askAgainMs))
     }
 
     /// Tells the refusals before which every command is answered.

@@ -89,7 +89,7 @@ package struct Commands: Sendable, Equatable {
         var command = command
         command.command = resolved(command.command)
         if let named = command.command.namedEntry, named.rawValue < 0, !isUnderWay(named) {
-            return [.answered(command, Self.noEntry)]
+            return answer(command, Self.noEntry)
         }
         let left = max(0, command.expiresAt.milliseconds &- now.wall.milliseconds)
         let entry = Entry(command: command, deadline: now.instant.advanced(byMs: left))

@@ -25,7 +25,7 @@ extension Following {
         }
         question = .none
         do throws(WrongResumption) {
-            let changes = try replica?.take(resumed) ?? []
+            guard let changes = try replica?.take(resumed) else { return [.ask(nil)] }
             return [.changed(changes), .answered(keyed: resumed.keyed)] + reached(atLeast: resumed.position.seq)
         } catch {
             // A server must not send it: begin anew.
@@ -61,8 +61,7 @@ extension Following {
         guard !hasEnded else { return [] }
         switch code.code {
         case .rateLimited, .unavailable, .internal, .limitReached:
-            let wait = Int64(retryAfterMs ?? Int(Self.askAgainMs)) + now.jitter(upToMs: Self.askAgainMs)
-            question = .again(at: now.instant.advanced(byMs: wait))
+            question = .again(at: now.afterWait(ofMs: retryAfterMs, usualMs: Self.askAgainMs))
             return turn(to: replica == nil ? .connecting : .offline)
         case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden, .banned,
             .notFound, .notMember, .conflict, .roomClosed, .tooLarge, nil:

@@ -97,8 +97,7 @@ package struct NearbyWatches: Sendable, Equatable {
         watches[index].sub = nil
         switch code.code {
         case .rateLimited, .unavailable, .internal:
-            let wait = Int64(retryAfterMs ?? Int(Self.askAgainMs)) + now.jitter(upToMs: Self.askAgainMs)
-            watches[index].again = now.instant.advanced(byMs: wait)
+            watches[index].again = now.afterWait(ofMs: retryAfterMs, usualMs: Self.askAgainMs)
             return []
         case .badRequest, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .unauthorized, .forbidden, .banned,
             .notFound, .notMember, .conflict, .roomClosed, .tooLarge, .limitReached, nil:

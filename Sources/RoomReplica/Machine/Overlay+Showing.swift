@@ -20,10 +20,10 @@ extension Overlay {
             switch effect.shown {
             case .vote(confirmed.track) where !votes.isMine:
                 votes.isMine = true
-                votes.votes += 1
+                votes.votes &+= 1
             case .unvote(confirmed.track) where votes.isMine:
                 votes.isMine = false
-                votes.votes = max(0, votes.votes - 1)
+                votes.votes = max(0, votes.votes &- 1)
             case .enqueue(confirmed.track, _) where !effect.isEntered:
                 votes.isMine = false
                 votes.votes = 0
@@ -62,7 +62,7 @@ extension Overlay {
             switch effect.shown {
             case .voteSkip(playback.entry) where !hasVoted:
                 hasVoted = true
-                playback.skipVotes += 1
+                playback.skipVotes &+= 1
             case .pause where !playback.isPaused:
                 if let at = effect.at { playback.move(to: playback.position(at: at), at) }
                 playback.isPaused = true

@@ -34,7 +34,7 @@ extension Replica {
     package mutating func take(_ events: [ShownEvent]) throws(EventHole) -> [RoomChange] {
         var reached = position.seq
         for event in events where event.seq > reached {
-            guard event.seq == reached + 1 else { throw EventHole(reached: reached, found: event.seq) }
+            guard event.seq == reached &+ 1 else { throw EventHole(reached: reached, found: event.seq) }
             reached = event.seq
         }
         var changes: [RoomChange] = []

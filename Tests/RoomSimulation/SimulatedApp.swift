@@ -1,0 +1,77 @@
+import RoomDomain
+import RoomReplica
+import RoomService
+import RoomWire
+
+/// A device with an app that has the client's machine: the program, which crashes, and the disk, which does not.
+final class SimulatedApp {
+    /// A command as the person gave it.
+    struct Posted {
+        var room: RoomID
+        var command: RoomCommand
+        /// The key that the program was given for it.
+        var key: String
+        /// The name of the track that only this command adds; nil if it adds none.
+        var mark: String?
+        var number: CommandNumber
+        /// The program's life in which it was given.
+        var life: Int
+        /// What the app was told, if anything.
+        var answer: CommandAnswer?
+        /// Whether a room put it off at least once: then later ones may have been carried out before it.
+        var wasPutOff = false
+        /// The room's head when it was sent first; nil before.
+        var firstSent: Int?
+    }
+
+    /// One room on a socket, as the server has it.
+    struct Follow {
+        var id: ConnectionID
+        var room: RoomID
+        /// Whether the room has accepted it, and it waits for no answer.
+        var isFollowing = false
+        /// Whether it omitted a delta, and waits for a snapshot instead.
+        var isCatchingUp = false
+        /// The last event that was sent.
+        var sent = 0
+    }
+
+    /// One socket: both ends of it.
+    struct Socket {
+        var id: Int
+        var attempt: Int
+        var node: SimulatedNode
+        var follows: [Follow] = []
+        /// Messages behind a subscription that is not answered.
+        var inbox: [ClientMessage] = []
+        var isWaiting = false
+        /// When the newest message of each way arrives, in nanoseconds: each way keeps its order.
+        var lastArrival: (up: Int64, answer: Int64, news: Int64) = (0, 0, 0)
+    }
+
+    let number: Int
+    let session: Session
+    // The disk.
+    var rooms: [RoomReference: StoredRoom] = [:]
+    var outbox: [CommandNumber: OutboxCommand] = [:]
+    var lastNumber = CommandNumber(rawValue: 0)
+    // The program.
+    var machine: ClientMachine?
+    var life = 0
+    var socket: Socket?
+    var attempt = 0
+    var wakes = 0
+    // What the person knows.
+    var followed: [RoomID] = []
+    var posted: [Posted] = []
+
+    init(_ number: Int, _ session: Session) {
+        self.number = number
+        self.session = session
+    }
+
+    var actor: Actor { .session(session.id, name: session.name) }
+
+    /// The place of a command that was given in this life of the program or kept by an earlier one.
+    func place(of number: CommandNumber) -> Int? { posted.lastIndex { $0.number == number } }
+}
