@@ -114,8 +114,9 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomLog", "RoomWire",
-                "TLSTransport", "EventStorage", "LogMaintenance", "LogOutput", "SchemaFiles", "PostgresEventStore",
+                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomLog",
+                "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance", "LogOutput",
+                "SchemaFiles", "PostgresEventStore",
                 "SQLiteEventStore", "SystemErrors", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],

@@ -162,6 +162,8 @@ extension MemoryEventStore: StatisticsStore {
     /// None: a store in memory reads its plays.
     package func staleDays(before day: Int, limit: Int) async throws(StorageFault) -> [Int] { [] }
 
+    package func sealedThrough() async throws(StorageFault) -> Int? { nil }
+
     package func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool { true }
 
     package func moveMinutes(of streams: [UUID], before minute: Int) async throws(StorageFault) {

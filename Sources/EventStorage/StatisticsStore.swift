@@ -85,6 +85,10 @@ package protocol StatisticsStore: Sendable {
     /// before if that was not done five minutes after its end or later, and days of which plays were written or deleted after they were over.
     func staleDays(before day: Int, limit: Int) async throws(StorageFault) -> [Int]
 
+    /// Returns the last day whose numbers across streams are sealed, and before which all stored days are; nil if there
+    /// is none. In days since the Unix epoch.
+    func sealedThrough() async throws(StorageFault) -> Int?
+
     /// Computes the numbers across streams of a day, and replaces those that are stored; false if somebody else is
     /// doing that.
     func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool

@@ -77,7 +77,7 @@ package struct StatisticsVerifier: Sendable {
         for day in try await archive.days() {
             // A day that is to be computed again is compared the next time.
             guard let proof = try await archive.dayProof(of: day.day) else { continue }
-            let (text, checksum) = (Self.text(day: day.day), LogChecksum.day(proof.stored))
+            let (text, checksum) = (StatisticsDay(day.day).description, LogChecksum.day(proof.stored))
             let end = Int64(day.day + 1) * 86_400_000
             // What was stored of a day that is not over is older than its plays.
             guard end <= day.computedAt else { continue }
@@ -105,10 +105,6 @@ package struct StatisticsVerifier: Sendable {
             guard stored[track] != expected[track] else { return nil }
             return (stored[track]?.text ?? "none", expected[track]?.text ?? "none")
         }
-    }
-
-    private static func text(day: Int) -> String {
-        String(Date(timeIntervalSince1970: Double(day) * 86_400).formatted(.iso8601).prefix(10))
     }
 
     private func add(_ finding: Finding, _ sum: inout StatisticsVerification) {

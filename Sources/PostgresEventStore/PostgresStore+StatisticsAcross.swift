@@ -59,6 +59,12 @@ extension PostgresStore {
         return try answer.rows.map { (row) throws(StorageFault) in try answer.int(row, 0) }
     }
 
+    package func sealedThrough() async throws(StorageFault) -> Int? {
+        let answer = try await query(Call(.sealedThrough))
+        guard !answer.rows.isEmpty else { return nil }
+        return try answer.optionalInt(0, 0)
+    }
+
     package func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool {
         let hour = day * 24
         let answers = try await write([

@@ -125,6 +125,14 @@ extension Statement {
         ORDER BY day LIMIT $2
         """)
 
+    static let sealedThrough = Statement(
+        "sealed_through",
+        """
+        SELECT (max(bucket) / 24)::bigint FROM statistics_buckets
+        WHERE span = 24 AND sealed_at IS NOT NULL AND bucket < coalesce(
+            (SELECT min(bucket) FROM statistics_buckets WHERE span = 24 AND sealed_at IS NULL), 2147483647)
+        """)
+
     static let makeDay = Statement(
         "make_day",
         """

@@ -92,6 +92,18 @@ extension SQLiteStore {
         }
     }
 
+    package func sealedThrough() async throws(StorageFault) -> Int? {
+        try await read { db in
+            try db.all(
+                """
+                SELECT max(bucket) / 24 FROM statistics_buckets
+                WHERE span = 24 AND sealed_at IS NOT NULL AND bucket < coalesce(
+                    (SELECT min(bucket) FROM statistics_buckets WHERE span = 24 AND sealed_at IS NULL), 2147483647)
+                """, []
+            ) { try $0.decode(Int?.self, atIndex: 0) }.first ?? nil
+        }
+    }
+
     package func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool {
         let hour = day * 24
         let (from, to) = (Int64(hour) * 3_600_000, Int64(hour + 24) * 3_600_000)

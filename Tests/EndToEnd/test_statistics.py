@@ -334,6 +334,7 @@ def test_a_day_that_is_proven_is_sealed(server, storage, sql):
     told = tool("verify")
     assert told.returncode == 0, told
     assert f"sealed     1 days, the last of them {time.strftime('%Y-%m-%d', time.gmtime(yesterday / 1000))}" in tool("status").stdout
+    assert statistics(ana, room)["sealedThrough"] == time.strftime("%Y-%m-%d", time.gmtime(yesterday / 1000))
     sql("UPDATE statistics_top SET plays = plays + 1")
     found = tool("verify")
     assert found.returncode == 1 and found.stdout.count("numbers across rooms") == 2, found
