@@ -37,6 +37,16 @@ package struct RoomTally: Sendable {
         through = seq
     }
 
+    /// A tally of the first events of a room.
+    package init(of room: RoomID, in epoch: String, countingFirst events: [RecordedEvent]) {
+        self.init(of: room, in: epoch, after: 0)
+        var state = RoomState(id: room)
+        for event in events {
+            state.evolve(event)
+            add(event, in: state)
+        }
+    }
+
     /// Whether no event is counted.
     package var isEmpty: Bool { since == through }
 

@@ -158,6 +158,9 @@ final class StatisticsWriter: Sendable {
         let now = clock.now
         let started = loop.now
         do throws(StorageFault) {
+            // Counting begins with the first events of rooms that were made here.
+            let new = tallies.filter { $0.since == 0 }.map(\.room.uuid)
+            if !new.isEmpty { try await statistics.beginCounting(new, version: RoomTally.definitions) }
             let outcomes = try await statistics.count(tallies.map { $0.flush(at: now) }, at: now.milliseconds)
             metrics.flushed(in: loop.now - started)
             let end = clock.now
