@@ -236,7 +236,7 @@ def top(person, kind="tracks", **query):
 def test_a_song_is_named_when_rooms_of_enough_owners_have_played_it(server, storage):
     """Four rooms play a song, and nobody learns it; a fifth, and all do; one is forgotten or leaves, and nobody does."""
     place = {"lat": 41.15, "lon": -8.61}
-    people = [server.session(f"Person {number}") for number in range(7)]
+    people = [server.session(f"Person {number}") for number in range(8)]
     rooms, common, rare = [], song("Common", "Somebody", 10_000), song("Rare", "Nobody", 10_000)
     for number, person in enumerate(people):
         # The last room is unlisted; the one before belongs to the owner of another one.
@@ -264,7 +264,7 @@ def test_a_song_is_named_when_rooms_of_enough_owners_have_played_it(server, stor
         return {one["title"] for answer in answers for one in answer}
 
     # Four owners, one of them twice, and a room that nobody can find.
-    play(rooms[:4] + rooms[5:], 1)
+    play(rooms[:4] + rooms[5:7], 1)
     assert named() == set() and top(watcher, "artists", window="hour") == []
     play(rooms[4:5], 1)
     here = {"window": "hour", **place, "radiusMeters": 5_000}
@@ -277,12 +277,18 @@ def test_a_song_is_named_when_rooms_of_enough_owners_have_played_it(server, stor
     for query in ("window=month", "lat=41", "lat=41&lon=-8&radiusMeters=999", "limit=0"):
         watcher.request("GET", f"/v1/statistics/tracks?{query}").expect_problem(400, "bad_request")
 
-    # An owner takes a room out, and with it what it has played before.
+    # An owner takes a room out, and with it what it has played before; another room takes its place.
+    play(rooms[7:], 1)
+    assert top(watcher, **here) == [{"title": "Common", "artist": "Somebody", "plays": 7, "rooms": 6}]
     owner, room = rooms[3]
     owner.command(room, "updateRoom", settings={"countedAcrossRooms": False})
     counted(owner, room)
-    assert top(watcher, **here) == []
+    assert top(watcher, **here) == [{"title": "Common", "artist": "Somebody", "plays": 6, "rooms": 5}]
+    # A room is forgotten: within a minute no answer has its share.
+    owner, room = rooms[4]
+    owner.command(room, "closeRoom", forget=True)
     backline.eventually(lambda: named() == set() or time.sleep(1), "no answer names it", 60)
+    assert top(watcher, **here) == []
     assert backline.run("statistics", "verify", *storage).returncode == 0
 
 

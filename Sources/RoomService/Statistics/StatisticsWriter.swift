@@ -12,6 +12,8 @@ import RoomStatistics
 final class StatisticsWriter: Sendable {
     /// The rooms in one transaction.
     private static let roomsPerFlush = 250
+    /// The rows beyond which a tally that waits is dropped.
+    private static let mostRows = 256
     /// The rooms whose tallies wait while the store is out of reach.
     private static let mostWaiting = 20_000
     /// The longest time between two flushes.
@@ -74,7 +76,9 @@ final class StatisticsWriter: Sendable {
             let started = loop.now
             await writeTallies(&work)
             await sweep.continue(&work.sweep, behind: &work.behind, every: interval, at: clock.now)
-            await counter.catchUp(&work.behind, for: self.interval)
+            await counter.catchUp(&work.behind, before: &work.pending, for: self.interval)
+            // What had to wait for that.
+            await flushPending(&work)
             metrics.behind(work.behind.count)
             await computeDays(&work)
             await observe(&work)
@@ -125,15 +129,20 @@ final class StatisticsWriter: Sendable {
 
     private func writeTallies(_ work: inout Work) async {
         await collect(&work)
-        let rooms = work.pending.keys.sorted()
-        for start in stride(from: 0, to: rooms.count, by: Self.roomsPerFlush) {
-            let part = rooms[start..<min(rooms.count, start + Self.roomsPerFlush)].compactMap { work.pending[$0] }
-            guard await flush(part, &work) else { break }
-        }
+        await flushPending(&work)
         if work.pending.count > Self.mostWaiting {
             metrics.dropped(work.pending.count)
             work.behind.formUnion(work.pending.keys)
             work.pending = [:]
+        }
+    }
+
+    /// Writes the tallies of rooms that need not be counted from the log first.
+    private func flushPending(_ work: inout Work) async {
+        let rooms = work.pending.keys.filter { !work.behind.contains($0) }.sorted()
+        for start in stride(from: 0, to: rooms.count, by: Self.roomsPerFlush) {
+            let part = rooms[start..<min(rooms.count, start + Self.roomsPerFlush)].compactMap { work.pending[$0] }
+            guard await flush(part, &work) else { break }
         }
     }
 
@@ -147,7 +156,11 @@ final class StatisticsWriter: Sendable {
                     work.pending[room] = tally
                     continue
                 }
-                if earlier.add(tally) { work.pending[room] = earlier } else { work.fallBehind(room, metrics) }
+                if earlier.add(tally), earlier.rows <= Self.mostRows {
+                    work.pending[room] = earlier
+                } else {
+                    work.fallBehind(room, metrics)
+                }
             case .behind: work.fallBehind(room, metrics)
             }
         }
@@ -166,9 +179,9 @@ final class StatisticsWriter: Sendable {
             let end = clock.now
             for (tally, outcome) in zip(tallies, outcomes) {
                 let room = tally.room.uuid
-                work.pending[room] = nil
                 switch outcome {
                 case .counted:
+                    work.pending[room] = nil
                     if let began = tally.beganAt { metrics.counted(after: end.milliseconds - began.milliseconds) }
                 case .conflict:
                     metrics.conflicted()
