@@ -118,16 +118,35 @@ test('a server that counts nothing is no failure that passes', async (t) => {
   assert.equal(world.sent.filter(({ type }) => type === 'statistics').length, 1);
 });
 
+test('an end of the subscription is left to the link', async (t) => {
+  const { store, counted, sub, pass, sent } = await followed(t);
+  store.receive({ type: 'statisticsEnd', sub: sub.id, code: 'not_found' });
+  await pass(60_000);
+  assert.deepEqual([counted.isOff, counted.silence, sent.filter(({ type }) => type === 'statistics').length], [false, null, 1]);
+});
+
+test('where no answer comes over a link that is live, it is asked again', async (t) => {
+  const { answers, asked, counted, pass } = await followed(t);
+  answers.tracks = new Refusal('offline');
+  counted.show('week');
+  await pass(0);
+  assert.deepEqual([counted.refusal.code, asked.length], ['offline', 6]);
+  await pass(10_000);
+  assert.equal(asked.length, 9);
+});
+
 test('a refused subscription is tried again when the server says, else later', async (t) => {
-  const { store, sent, sub, pass } = await followed(t);
+  const { store, sent, sub, pass, counted, tell } = await followed(t);
   const asked = () => sent.filter(({ type }) => type === 'statistics');
   store.receive({ type: 'error', re: sub.id, code: 'rate_limited', message: '', retryAfterMs: 3000 });
   await pass(2900);
-  assert.equal(asked().length, 1);
+  assert.deepEqual([asked().length, counted.silence.code], [1, 'rate_limited']);
   await pass(100);
   store.receive({ type: 'error', re: asked()[1].id, code: 'unavailable', message: '' });
   await pass(10_000);
   assert.equal(asked().length, 3);
+  await tell({}, 'statistics', asked()[2].id);
+  assert.equal(counted.silence, null);
 });
 
 test('where a question fails, what is shown stays, and it is asked again when the server says', async (t) => {

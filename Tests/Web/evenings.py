@@ -83,9 +83,9 @@ class Evening:
         first, last = self.began // MINUTE + 20, self.now // MINUTE
         for minute in range(first, last):
             share = (minute - first) / (last - first)
-            # For a quarter of an hour no server saw anybody.
+            # For a while no server saw anybody.
             here = round(14 * math.sin(math.pi * (0.08 + 0.86 * share)) + 1.5 * math.sin(share * 40))
-            if here > 0 and not 0.42 < share < 0.46:
+            if here > 0 and not 0.42 < share < 0.5:
                 database.execute("INSERT OR REPLACE INTO statistics_audience VALUES (?, ?, 'a', ?, ?)", (room, minute, here, here * 50_000))
 
     def _play(self):

@@ -556,6 +556,8 @@ def statistics_of_an_evening(stage):
     shown.get_by_text("Show as table").first.click()
     plays.focus()
     yield "statistics-bar-and-table", page
+    shown.get_by_text("Listeners at once").last.scroll_into_view_if_needed()
+    yield "statistics-listeners", page
     shown.get_by_text("Yours", exact=True).scroll_into_view_if_needed()
     yield "statistics-yours", page
     shown.locator("label", has_text="Last hour").click()
@@ -565,8 +567,9 @@ def statistics_of_an_evening(stage):
     shown.locator("label", has_text="7 days").click()
     shown.locator("[aria-busy=false]").wait_for()
     yield "statistics-week", page
-    shown.locator(".statistics-lists").scroll_into_view_if_needed()
-    yield "statistics-lists", page
+    if stage.on_phone:
+        page.set_viewport_size({"width": 320, "height": 568})
+        yield "statistics-small", page
     german = stage.page(evening.room.path, person=evening.ana, server=server, language="de-DE")
     german.locator("[data-pane] li.row").first.wait_for()
     german.locator("header button[aria-haspopup]").last.click()
@@ -834,7 +837,7 @@ def hostile_content(stage):
     mina = stage.dj(party)
     steps.on_air(mina, parties.HOSTILE_TITLES[0])
     yield "hostile-dj", mina
-    for item in "People", "History", "Share":
+    for item in "People", "History", "Statistics", "Share":
         steps.open_menu(mina, re.compile(f"^{item}"))
         dialog(mina)
         yield f"hostile-{item.lower()}", mina

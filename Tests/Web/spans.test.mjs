@@ -53,7 +53,8 @@ test('times and lengths are written in the language of the page', () => {
   assert.deepEqual([labelOf('evening', bar, en), plain(whenOf('evening', bar, en))], ['22:00', '22:00–22:15']);
   assert.equal(plain(whenOf('evening', bar, de)), '22:00–22:15 Uhr');
   assert.deepEqual([timeOf('hour', bar.from, en), timeOf('week', bar.from, de)], ['22:00', 'Mi 22:00']);
-  assert.deepEqual([0, 59, 60, 125].map((minutes) => lengthOf(minutes * MINUTE, en)), ['0m', '59m', '1h', '2h 5m']);
+  const words = { hours: (clock) => `${clock} h`, minutes: (n) => `${n} min` };
+  assert.deepEqual([0, 59.4, 60, 125].map((minutes) => lengthOf(minutes * MINUTE, words)), ['0 min', '59 min', '1:00 h', '2:05 h']);
 });
 
 test('a day keeps its name where the clock was changed within the week', () => {

@@ -78,7 +78,7 @@ def until_shown(located, text, what):
     print(f"{what}: {time.monotonic() - began:.2f} s")
 
 
-def test_a_song_that_ends_is_shown_to_all_who_look(visit, party, servers):
+def test_a_song_that_ends_is_shown_to_all_who_look(servers, visit, party):
     """Two rooms play a song: the charts of the first change by themselves, and then the song is named nearby."""
     server = servers(*evenings.OPTIONS).start()
     rooms = [party(parties.Party, server, name, owner_name=name, location=parties.PORTO, settings={"guestsMayAdd": True})
@@ -94,8 +94,6 @@ def test_a_song_that_ends_is_shown_to_all_who_look(visit, party, servers):
         room.play("Common")
     began = time.monotonic()
     shown = [statistics(page, "Last hour") for page in pages]
-    for one in shown:
-        expect(one.get_by_text("A quiet hour")).to_be_visible()
     near = visit(server, "/nearby", permissions=["geolocation"], geolocation={"latitude": 41.1405, "longitude": -8.611})
     near.get_by_role("button", name="Use where I am").click()
     expect(near.locator(".trending")).to_contain_text("rooms of 2 different people")

@@ -57,11 +57,14 @@ export class CountWatch {
     this.store.post({ type: 'statistics', id: this.#id, offsetMinutes: this.offsetMinutes });
   }
 
-  /** @param {import('../wire/messages').ServerMessage} message */
+  /**
+   * At the end of the subscription the room's own link ends, too, and says why.
+   *
+   * @param {import('../wire/messages').ServerMessage} message
+   */
   #take(message) {
     if (message.type === 'statistics' && message.re === this.#id) this.hooks.told(message);
     else if (message.type === 'statisticsDelta' && message.sub === this.#id) this.hooks.told(message);
-    else if (message.type === 'statisticsEnd' && message.sub === this.#id) this.hooks.refused(message.code);
     else if (message.type === 'error' && message.re === this.#id) this.#refused(message);
   }
 

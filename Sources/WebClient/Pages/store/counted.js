@@ -39,8 +39,10 @@ export class Counted {
   isRead = false;
   /** When counts came last, by the server's clock. */
   readAt = 0;
-  /** @type {{code: string, retryAfterMs?: number} | null} why the newest counts are not here */
+  /** @type {{code: string, retryAfterMs?: number} | null} why what was asked for last is not here */
   refusal = null;
+  /** @type {{code: string} | null} why the counts are not live */
+  silence = null;
   /** The server counts nothing. */
   isOff = false;
   /** @type {TopTrack[]} */
@@ -64,11 +66,13 @@ export class Counted {
     this.watch = new CountWatch(store, offsetMinutes, {
       told: (message) => {
         this.counts.told(message, store.clock.now());
+        this.silence = null;
         this.#came();
         this.look();
       },
       refused: (code) => {
         if (code === NO_COUNTS) this.isOff = true;
+        else this.silence = { code };
         this.changed();
       },
     });
@@ -152,7 +156,8 @@ export class Counted {
       if (code === NO_COUNTS) this.isOff = true;
       else {
         this.refusal = { code: code ?? 'internal', retryAfterMs };
-        if (code !== 'offline') this.#readIn(retryAfterMs ?? AGAIN_MS);
+        // Without a link it is asked again when the link is back.
+        if (this.store.link.state === 'live') this.#readIn(retryAfterMs ?? AGAIN_MS);
       }
     }
     this.changed();

@@ -21,6 +21,7 @@ export const counted = {
     offMore: 'Wer ihn betreibt, hat die Statistik ausgeschaltet.',
     stays: (/** @type {string} */ why, /** @type {string} */ time) => `${why} Was du siehst, ist von ${time}.`,
     lost: 'Keine Verbindung.',
+    unavailable: 'Der Server kann es gerade nicht sagen.',
     empty: {
       hour: 'Eine ruhige Stunde',
       evening: 'Noch ist es ruhig',
@@ -44,6 +45,8 @@ export const counted = {
     },
     music: 'Musik gehört',
     none: '–',
+    hours: (/** @type {string} */ clock) => `${clock} h`,
+    minutes: (/** @type {string} */ n) => `${n} min`,
     bars: 'Diagramm',
     at: (/** @type {string} */ when, /** @type {string} */ value) => `${when}: ${value}`,
     most: (/** @type {string} */ value) => `höchstens ${value}`,

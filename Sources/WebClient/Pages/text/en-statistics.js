@@ -14,6 +14,7 @@ export const counted = {
     offMore: 'Whoever runs it has turned the statistics off.',
     stays: (/** @type {string} */ why, /** @type {string} */ time) => `${why} What you see is of ${time}.`,
     lost: 'No connection.',
+    unavailable: 'The server cannot tell right now.',
     empty: {
       hour: 'A quiet hour',
       evening: 'Quiet so far',
@@ -37,6 +38,8 @@ export const counted = {
     },
     music: 'Music heard',
     none: '–',
+    hours: (/** @type {string} */ clock) => `${clock} h`,
+    minutes: (/** @type {string} */ n) => `${n} min`,
     bars: 'Chart',
     at: (/** @type {string} */ when, /** @type {string} */ value) => `${when}: ${value}`,
     most: (/** @type {string} */ value) => `at most ${value}`,

@@ -116,6 +116,8 @@ export function barChart(words) {
       const { left } = plot.getBoundingClientRect();
       const { gutter, slot } = layout();
       pick(Math.floor((event.clientX - left - gutter) / slot));
+      // A finger leaves when it is lifted: the bar stays picked.
+      if (type === 'pointerdown') plot.focus({ preventScroll: true });
     });
   }
   plot.addEventListener('pointerleave', () => { if (document.activeElement !== plot) leave(); });

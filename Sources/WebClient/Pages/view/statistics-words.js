@@ -45,15 +45,13 @@ export function timeOf(span, at, { locale, timeZone }) {
 }
 
 /**
- * A length of time in hours and minutes: `2h 5m`.
+ * A length of time in hours and minutes: `2:05 h`, or in minutes.
  *
  * @param {number} ms
- * @param {Writing} writing
+ * @param {{hours: (clock: string) => string, minutes: (n: string) => string}} words
  */
-export function lengthOf(ms, { locale }) {
+export function lengthOf(ms, words) {
   const minutes = Math.round(ms / 60_000);
-  const part = (/** @type {number} */ n, /** @type {string} */ unit) =>
-    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' }).format(n);
-  if (minutes < 60) return part(minutes, 'minute');
-  return minutes % 60 ? `${part(Math.floor(minutes / 60), 'hour')} ${part(minutes % 60, 'minute')}` : part(minutes / 60, 'hour');
+  if (minutes < 60) return words.minutes(String(minutes));
+  return words.hours(`${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}`);
 }

@@ -97,7 +97,8 @@ export async function open(app) {
 
   /** Why the newest counts are not here, if they are not. */
   function trouble() {
-    const why = app.store.link.state !== 'live' ? words.lost : counted.refusal ? sentenceOf(counted.refusal) : '';
+    const refusal = counted.refusal ?? counted.silence;
+    const why = app.store.link.state !== 'live' ? words.lost : refusal?.code === 'unavailable' ? words.unavailable : refusal ? sentenceOf(refusal) : '';
     if (!why) return counted.isRead ? '' : words.counting;
     return counted.readAt ? words.stays(why, timeOf('hour', counted.readAt, writing)) : why;
   }
@@ -111,12 +112,12 @@ export async function open(app) {
     if (counted.isOff) return;
     const sums = sumOf(bars.map((bar) => bar.counts));
     const seen = bars.some((bar) => bar.peak !== null);
-    const isEmpty = counted.isRead && !sums.plays && !sums.skips && !sums.playedMs && !sums.votes && !seen;
+    const isEmpty = counted.isRead && !sums.plays && !sums.skips && !sums.playedMs && !sums.votes && bars.every((bar) => bar.listenedMs === 0);
     figures.hidden = isEmpty;
     empty.hidden = !isEmpty;
     text(emptyName, words.empty[span]);
     const peak = Math.max(0, ...bars.map((bar) => bar.peak ?? 0));
-    const values = { plays: number(sums.plays ?? 0), votes: number(sums.votes ?? 0), peak: seen ? number(peak) : words.none, music: lengthOf(sums.playedMs ?? 0, writing) };
+    const values = { plays: number(sums.plays ?? 0), votes: number(sums.votes ?? 0), peak: seen ? number(peak) : words.none, music: lengthOf(sums.playedMs ?? 0, words) };
     for (const { kind, value } of tiles) text(value, values[kind]);
     for (const { kind, show } of charts) {
       const largest = Math.max(0, ...bars.map((bar) => valueOf(kind, bar) ?? 0));
