@@ -97,16 +97,22 @@ test('a song that leaves the span asks again, too', async (t) => {
   assert.deepEqual([plays(), asked.length - before], [0, 3]);
 });
 
-test('after a reconnect it subscribes again, and what was there stays', async (t) => {
-  const { store, connect, tell, sub, plays } = await followed(t);
+test('after a reconnect it subscribes and asks again, and what was there stays', async (t) => {
+  const { store, connect, tell, sub, plays, pass, asked } = await followed(t);
   await tell({ plays: 2 });
+  await pass(5000);
+  const before = asked.length;
   store.disconnected({ retryAt: 5 });
   assert.equal(plays(), 2);
   const sent = connect(), again = sent.find(({ type }) => type === 'statistics');
   assert.notEqual(again.id, sub.id);
   await tell({ plays: 9 }, 'statisticsDelta', sub.id);
   assert.equal(plays(), 2);
-  await tell({ plays: 3 }, 'statistics', again.id);
+  // As where everything was missed that is older than an hour.
+  await tell({ plays: 2 }, 'statistics', again.id);
+  await pass(2000);
+  assert.deepEqual([plays(), asked.length - before], [2, 3]);
+  await tell({ plays: 3 }, 'statisticsDelta', again.id);
   assert.equal(plays(), 3);
 });
 

@@ -24,8 +24,8 @@ OWN = (("The very long title of a song that somebody recorded in one take, live 
 class Evening:
     """A party whose guests voted and heard songs for eight hours, and rooms around it that play some of the same."""
 
-    def __init__(self, server, folder, hours=8):
-        """`server` runs with its data in `folder`; it is started again."""
+    def __init__(self, server, hours=8):
+        """`server` runs with the embedded store; it is started again."""
         self.chance = random.Random(7)
         self.room = parties.Party(server, "Rooftop at Ribeira", location=parties.PORTO, settings={"guestsMayAdd": True})
         self.room.add(parties.collection(58))
@@ -42,6 +42,7 @@ class Evening:
         assert server.stop() == 0
         self.now = int(time.time() * 1000)
         self.began = self.now - hours * HOUR
+        folder = server.options[server.options.index("--data") + 1]
         with contextlib.closing(sqlite3.connect(f"{folder}/backline.sqlite")) as database, database:
             self._shift(database)
         server.start()
@@ -52,6 +53,10 @@ class Evening:
         self.room.arrive("Mina", *parties.GUESTS[:5])
         for party in (self.room, *self.others):
             self._counted(party)
+
+    def close(self):
+        for party in (self.room, *self.others):
+            party.close()
 
     def end(self):
         for party in (self.room, *self.others):

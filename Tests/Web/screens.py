@@ -79,11 +79,6 @@ class Stage:
     def new_server(self, *options):
         return self._ends.enter_context(self.make_server(*options))
 
-    @staticmethod
-    def folder_of(server):
-        """The folder of a server's data."""
-        return server.options[server.options.index("--data") + 1]
-
     def clear(self):
         self._ends.close()
         self._ends = contextlib.ExitStack()
@@ -543,7 +538,7 @@ def statistics(page):
 @scene
 def statistics_of_an_evening(stage):
     server = stage.new_server(*evenings.OPTIONS)
-    evening = stage.party(evenings.Evening, server, folder=stage.folder_of(server))
+    evening = stage.party(evenings.Evening, server)
     page = stage.page(evening.room.path, person=evening.ana, server=server)
     shown = statistics(page)
     shown.get_by_text("Most played").wait_for()

@@ -31,6 +31,8 @@ export class Counted {
   #ended = '';
   #askedAt = -Infinity;
   #turn = 0;
+  /** The subscription has been answered before. */
+  #wasTold = false;
   /** @type {any} */
   #timer;
   #isClosed = false;
@@ -68,6 +70,9 @@ export class Counted {
         this.counts.told(message, store.clock.now());
         this.silence = null;
         this.#came();
+        // Another connection: what is older than an hour may have been missed.
+        if (message.type === 'statistics' && (this.#wasTold || this.refusal)) this.#readIn(0);
+        this.#wasTold = true;
         this.look();
       },
       refused: (code) => {
@@ -103,7 +108,7 @@ export class Counted {
     this.changed();
   }
 
-  /** Asks again: the link to the room is there again, or the viewer is another member. */
+  /** Asks again: the viewer is another member. */
   again() {
     this.#readIn(0);
   }

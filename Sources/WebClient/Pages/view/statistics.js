@@ -165,12 +165,10 @@ export async function open(app) {
   }
 
   let member = first.you?.member;
-  let wasLive = app.store.link.state === 'live';
   render();
   const stop = follow(app, PART.votes | PART.pool | PART.you | PART.link, () => shown, () => {
-    const isLive = app.store.link.state === 'live', now = app.store.room?.you?.member;
-    if ((isLive && !wasLive) || now !== member) counted.again();
-    wasLive = isLive;
+    const now = app.store.room?.you?.member;
+    if (now !== member) counted.again();
     member = now;
     render();
   });
