@@ -135,13 +135,12 @@ let package = Package(
             dependencies: ["EchoSupport", "TLSTransport", "WebSocketCodec", argumentParser, nioCore, nioPosix],
             path: "Tests/EchoClient", swiftSettings: settings),
 
-        // What loads the event log in Benchmarks/event_log.py.
+        // What loads the event log in Benchmarks/event_log.py and room_statistics.py.
         .executableTarget(
             name: "EventLogLoad",
             dependencies: [
-                "EventStorage", "PostgresEventStore", "RoomDomain", "RoomLog", "RoomService", "RoomWire",
-                argumentParser,
-                logging, nioCore, nioPosix,
+                "EventStorage", "PostgresEventStore", "RoomDomain", "RoomLog", "RoomService", "RoomStatistics",
+                "RoomWire", "SQLiteEventStore", argumentParser, coreMetrics, logging, nioCore, nioPosix,
             ],
             path: "Benchmarks/EventLogLoad", swiftSettings: settings),
 

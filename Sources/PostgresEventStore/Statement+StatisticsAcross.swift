@@ -5,7 +5,32 @@ extension Statement {
     /// What was played most: the parameters are the span, the least owners and the limit, and the rooms if there are any.
     static func top(byArtist: Bool, inRooms: Bool) -> Statement { tops[(byArtist ? 1 : 0) + (inRooms ? 2 : 0)] }
 
-    private static let tops = [(false, false), (true, false), (false, true), (true, true)].map { byArtist, inRooms in
+    private static let tops =
+        [topTracks, topGrouped(byArtist: true, inRooms: false)]
+        + [false, true].map { topGrouped(byArtist: $0, inRooms: true) }
+
+    /// The songs of all rooms: owners are counted only of those that are played most, until there are enough songs.
+    private static let topTracks = Statement(
+        name: "top_track",
+        sql: """
+            SELECT song.track, song.artist_key, song.title, song.artist, ranked.plays, owned.owners, ranked.played_ms
+            FROM (
+                SELECT track, count(*) AS plays, sum(played_ms)::bigint AS played_ms
+                FROM statistics_plays WHERE ended_at >= $1 AND ended_at < $2 AND is_play AND is_public
+                GROUP BY track HAVING count(*) >= $3
+                ORDER BY count(*) DESC, sum(played_ms) DESC, track
+            ) AS ranked
+            CROSS JOIN LATERAL (
+                SELECT \(owners) AS owners FROM statistics_plays JOIN directory USING (room_id)
+                WHERE track = ranked.track AND ended_at >= $1 AND ended_at < $2 AND is_play
+                    AND statistics_plays.is_public
+            ) AS owned
+            JOIN statistics_tracks AS song ON song.track = ranked.track
+            WHERE owned.owners >= $3
+            ORDER BY ranked.plays DESC, ranked.played_ms DESC, ranked.track LIMIT $4
+            """)
+
+    private static func topGrouped(byArtist: Bool, inRooms: Bool) -> Statement {
         let key = byArtist ? "artist_key" : "track"
         // In rooms, the plays of each are found by key; OFFSET 0 keeps them from being joined with the whole table.
         let plays =
@@ -25,8 +50,8 @@ extension Statement {
                 SELECT song.track, song.artist_key, song.title, song.artist, ranked.plays, ranked.owners,
                     ranked.played_ms
                 FROM (
-                    SELECT \(key), min(track::text)::uuid AS example, count(*) AS plays, \(owners) AS owners,
-                        sum(played_ms)::bigint AS played_ms
+                    SELECT \(key), \(byArtist ? "min(track::text)::uuid" : "track") AS example, count(*) AS plays,
+                        \(owners) AS owners, sum(played_ms)::bigint AS played_ms
                     FROM \(plays) JOIN directory USING (room_id)
                         \(byArtist ? "JOIN statistics_tracks USING (track)" : "")
                     \(only)

@@ -1,4 +1,5 @@
 package import EventStorage
+import FoundationEssentials
 package import RoomDomain
 
 /// What is counted of a room's events between two positions, by the definitions of `Documentation/Statistics.md`.
@@ -24,8 +25,8 @@ package struct RoomTally: Sendable {
     private var current = EventCounts()
     /// The counts of other minutes, in minutes since the Unix epoch.
     private var earlier: [Int: EventCounts] = [:]
-    private var plays: [CountedPlay] = []
-    private var tracks: [CountedTrack] = []
+    /// The entries that ended; the identities of their songs are hashes, which are made with the rows.
+    private var plays: [EndedEntry] = []
     /// Whether the room has left the numbers across rooms.
     private var withdraws = false
 
@@ -51,7 +52,7 @@ package struct RoomTally: Sendable {
     package var isEmpty: Bool { since == through }
 
     /// About how many rows of the store it changes.
-    package var rows: Int { earlier.count + 1 + plays.count + tracks.count }
+    package var rows: Int { earlier.count + 1 + 2 * plays.count }
 
     /// Counts the next event; `room` is the room after it.
     ///
@@ -74,21 +75,12 @@ package struct RoomTally: Sendable {
         case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _, let endedAt, _):
             guard let track = room.tracks[track] else { return }
             let playedMs = min(max(playedMs, 0), Self.longest)
-            let info = track.info
-            let play = CountedPlay(
-                entry: entry.rawValue, track: TrackIdentity.track(info), number: track.id.rawValue,
-                addedBy: track.addedBy.rawValue, startedAt: startedAt.milliseconds,
-                endedAt: (endedAt ?? recorded.at).milliseconds, playedMs: playedMs,
-                reason: CountedPlay.Reason(reason),
-                isPlay: playedMs >= PlayRule.required(durationMs: info.durationMs), isPublic: room.countsAcrossRooms)
+            let play = EndedEntry(
+                entry: entry, track: track, startedAt: startedAt, endedAt: endedAt ?? recorded.at, playedMs: playedMs,
+                reason: reason, isPlay: playedMs >= PlayRule.required(durationMs: track.info.durationMs),
+                isPublic: room.countsAcrossRooms)
             plays.append(play)
-            if !tracks.contains(where: { $0.track == play.track }) {
-                tracks.append(
-                    CountedTrack(
-                        track: play.track, artistKey: TrackIdentity.artist(info), title: info.title,
-                        artist: info.artist))
-            }
-            count(at: Timestamp(milliseconds: play.endedAt)) {
+            count(at: play.endedAt) {
                 if play.isPlay { $0.plays += 1 }
                 if reason == .skipped { $0.skips += 1 }
                 $0.playedMs += playedMs
@@ -142,7 +134,6 @@ package struct RoomTally: Sendable {
         current = earlier.removeValue(forKey: minute) ?? EventCounts()
         if later.withdraws { withdraw() }
         plays += later.plays
-        for track in later.tracks where !tracks.contains(where: { $0.track == track.track }) { tracks.append(track) }
         return true
     }
 
@@ -169,14 +160,48 @@ package struct RoomTally: Sendable {
             let bucket = CountBucket(.minute, at: minute)
             counts[minute < first ? bucket.quarter : bucket, default: EventCounts()] += added
         }
+        var (identities, named, tracks): ([TrackID: UUID], Set<UUID>, [CountedTrack]) = ([:], [], [])
+        let rows = plays.map { play in
+            let info = play.track.info
+            let identity = identities[play.track.id] ?? TrackIdentity.track(info)
+            identities[play.track.id] = identity
+            if named.insert(identity).inserted {
+                tracks.append(
+                    CountedTrack(
+                        track: identity, artistKey: TrackIdentity.artist(info), title: info.title, artist: info.artist))
+            }
+            return CountedPlay(play, of: identity)
+        }
         return StatisticsFlush(
             stream: room.uuid, epoch: epoch, version: Self.definitions, since: since, through: through, counts: counts,
-            plays: plays, tracks: tracks, withdraws: withdraws)
+            plays: rows, tracks: tracks, withdraws: withdraws)
+    }
+}
+
+/// An entry that has ended, with its song.
+private struct EndedEntry {
+    let entry: EntryID
+    let track: Track
+    let startedAt: Timestamp
+    let endedAt: Timestamp
+    let playedMs: Int64
+    let reason: FinishReason
+    let isPlay: Bool
+    var isPublic: Bool
+}
+
+extension CountedPlay {
+    fileprivate init(_ ended: EndedEntry, of track: UUID) {
+        self.init(
+            entry: ended.entry.rawValue, track: track, number: ended.track.id.rawValue,
+            addedBy: ended.track.addedBy.rawValue, startedAt: ended.startedAt.milliseconds,
+            endedAt: ended.endedAt.milliseconds, playedMs: ended.playedMs, reason: Reason(ended.reason),
+            isPlay: ended.isPlay, isPublic: ended.isPublic)
     }
 }
 
 extension CountedPlay.Reason {
-    init(_ reason: FinishReason) {
+    fileprivate init(_ reason: FinishReason) {
         switch reason {
         case .ended: self = .ended
         case .skipped: self = .skipped

@@ -8,21 +8,37 @@ extension SQLiteStore {
 
     package func top(_ question: TopQuestion) async throws(StorageFault) -> [TopTrack] {
         let key = question.byArtist ? "artist_key" : "track"
-        let streams = question.streams
+        // A reading connection can make no table, so the rooms are listed as bytes. CROSS JOIN keeps the order: the plays
+        // of each room are found by key, and those of all rooms by time.
+        let plays =
+            question.streams == nil
+            ? "statistics_plays AS play"
+            : """
+            (
+                WITH RECURSIVE places (place) AS (
+                    SELECT 1 WHERE length(?1) > 0 UNION ALL SELECT place + 16 FROM places WHERE place + 16 < length(?1)
+                )
+                SELECT DISTINCT substr(?1, place, 16) AS room_id FROM places
+            ) AS chosen CROSS JOIN statistics_plays AS play USING (room_id)
+            """
+        let chosen = question.streams.map { streams in
+            streams.reduce(into: Data()) { $0.append(Data.fromDatabaseValue($1.databaseValue) ?? Data()) }
+        }
         return try await read { db in
-            // A reading connection can make no table, so the rooms are listed as JSON.
-            let chosen = streams.map { streams in
-                "[" + streams.map { "\"\($0.uuidString.replacing("-", with: ""))\"" }.joined(separator: ",") + "]"
-            }
-            return try db.all(
+            try db.all(
                 """
-                SELECT track, artist_key, title, artist, count(*) AS plays, \(Self.owners) AS owners,
-                    sum(played_ms) AS heard
-                FROM statistics_plays JOIN directory USING (room_id) JOIN statistics_tracks USING (track)
-                WHERE \(chosen == nil ? "?1 IS NULL" : "hex(room_id) IN (SELECT value FROM json_each(?1))")
-                    AND ended_at >= ?2 AND ended_at < ?3 AND is_play = 1 AND statistics_plays.is_public = 1 AND \(key) IS NOT NULL
-                GROUP BY \(key) HAVING \(Self.owners) >= ?4
-                ORDER BY plays DESC, heard DESC, \(key) LIMIT ?5
+                SELECT song.track, song.artist_key, title, artist, ranked.plays, owners, heard
+                FROM (
+                    SELECT \(key) AS rank_key, min(track) AS example, count(*) AS plays, \(Self.owners) AS owners,
+                        sum(played_ms) AS heard
+                    FROM \(plays) CROSS JOIN directory USING (room_id)
+                        \(question.byArtist ? "CROSS JOIN statistics_tracks USING (track)" : "")
+                    WHERE ended_at >= ?2 AND ended_at < ?3 AND is_play = 1 AND play.is_public = 1 AND \(key) IS NOT NULL
+                    GROUP BY \(key) HAVING \(Self.owners) >= ?4
+                    ORDER BY plays DESC, heard DESC, \(key) LIMIT ?5
+                ) AS ranked
+                JOIN statistics_tracks AS song ON song.track = ranked.example
+                ORDER BY ranked.plays DESC, heard DESC, rank_key
                 """, [chosen, question.from, question.to, question.leastOwners, max(0, question.limit)], TopTrack.init)
         }
     }

@@ -12,7 +12,7 @@ import RoomWire
 struct LogCounter: Sendable {
     /// The rooms that are counted together.
     private static let roomsPerBatch = 250
-    /// The events that are read of all of them together, and at a time of a room that has more.
+    /// The events that are read at a time: of several rooms together, or of one that has more.
     private static let eventsPerPage = 2_000
     /// Rooms whose states are read at the same time.
     private static let statesSideBySide = 8
@@ -76,18 +76,23 @@ struct LogCounter: Sendable {
             }
         }
         var done = Set(rooms)
-        var (few, many): ([CountedStream], [CountedStream]) = ([], [])
+        var (few, many): ([[CountedStream]], [CountedStream]) = ([], [])
         var events = 0
         for room in found where room.isBehind {
             guard let counted = room.counted else { continue }
-            if counted.follows(room.head), events + room.head.version.seq - counted.seq <= Self.eventsPerPage {
-                events += room.head.version.seq - counted.seq
-                few.append(room)
-            } else {
+            let missing = room.head.version.seq - counted.seq
+            guard counted.follows(room.head), missing <= Self.eventsPerPage else {
                 many.append(room)
+                continue
             }
+            events += missing
+            if few.isEmpty || events > Self.eventsPerPage {
+                few.append([])
+                events = missing
+            }
+            few[few.count - 1].append(room)
         }
-        for room in try await countTogether(few) { done.remove(room) }
+        for rooms in few { for room in try await countTogether(rooms) { done.remove(room) } }
         for room in many where try await !countAlone(room) { done.remove(room.stream) }
         return Array(done)
     }
