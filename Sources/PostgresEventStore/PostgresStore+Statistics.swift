@@ -19,6 +19,7 @@ extension PostgresStore: StatisticsStore {
             parameters.add(now)
             parameters.add(sorted.filter(\.withdraws).map(\.stream))
         }
+        parameters.add(sorted.map(\.founder))
         let answer = try await execute(Call(.count(withPlays: withPlays), with: parameters))
         guard answer.rows.count < batch.count else { return Array(repeating: .counted, count: batch.count) }
         var moved: Set<UUID> = []
@@ -37,7 +38,7 @@ extension PostgresStore: StatisticsStore {
             Call(.begin), Call(.lockNames),
             Call(
                 .moveCounted, counts.stream, counts.epoch, counts.version, counts.through, counted.epoch,
-                counted.version, counted.seq),
+                counted.version, counted.seq, counts.founder),
             Call(.uncount), Call(.recount, with: rows), Call(.replay, with: plays), Call(.commit),
         ])
         guard answers.count == 7 else { throw .corrupt(.init(message: "a replacement lacks answers")) }
@@ -67,7 +68,7 @@ extension PostgresStore: StatisticsStore {
                 head: StreamHead(
                     epoch: answer.text(row, 1),
                     version: StreamVersion(seq: answer.int(row, 2), keyed: answer.int(row, 3))),
-                counted: counted, proven: answer.int(row, 7))
+                counted: counted, proven: answer.int(row, 7), founder: answer.optionalUUID(row, 8))
         }
     }
 

@@ -18,7 +18,7 @@ extension PostgresStore: StatisticsArchive {
         for room in try Self.countedStreams(in: answers[2]) {
             proofs[room.stream] = StatisticsProof(
                 stream: room.stream, head: room.head, counted: room.counted,
-                through: toHead ? room.head.version.seq : room.counted?.seq ?? 0)
+                through: toHead ? room.head.version.seq : room.counted?.seq ?? 0, founder: room.founder)
         }
         for row in answers[3].rows {
             let bucket = try answers[3].bucket(row, 1)

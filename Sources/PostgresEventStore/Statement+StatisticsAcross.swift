@@ -1,6 +1,8 @@
-// Numbers across rooms. All rooms without an owner count as one owner's.
+import EventStorage
+
+// Numbers across rooms. All rooms whose founder is not known count as one founder's.
 extension Statement {
-    private static let owners = "count(DISTINCT coalesce(owner, '00000000-0000-0000-0000-000000000000'))"
+    static let owners = "count(DISTINCT coalesce(founder, '00000000-0000-0000-0000-000000000000'))"
 
     /// What was played most: the parameters are the span, the least owners and the limit, and the rooms if there are any.
     static func top(byArtist: Bool, inRooms: Bool) -> Statement { tops[(byArtist ? 1 : 0) + (inRooms ? 2 : 0)] }
@@ -21,7 +23,7 @@ extension Statement {
                 ORDER BY count(*) DESC, sum(played_ms) DESC, track
             ) AS ranked
             CROSS JOIN LATERAL (
-                SELECT \(owners) AS owners FROM statistics_plays JOIN directory USING (room_id)
+                SELECT \(owners) AS owners FROM statistics_plays JOIN statistics_heads USING (room_id)
                 WHERE track = ranked.track AND ended_at >= $1 AND ended_at < $2 AND is_play
                     AND statistics_plays.is_public
             ) AS owned
@@ -52,7 +54,7 @@ extension Statement {
                 FROM (
                     SELECT \(key), \(byArtist ? "min(track::text)::uuid" : "track") AS example, count(*) AS plays,
                         \(owners) AS owners, sum(played_ms)::bigint AS played_ms
-                    FROM \(plays) JOIN directory USING (room_id)
+                    FROM \(plays) JOIN statistics_heads USING (room_id)
                         \(byArtist ? "JOIN statistics_tracks USING (track)" : "")
                     \(only)
                     GROUP BY \(key)
@@ -73,13 +75,29 @@ extension Statement {
         Statement(
             name: "top_\(key)_of_days",
             sql: """
+                WITH missing AS MATERIALIZED (
+                    SELECT hour FROM generate_series($1::bigint, $2::bigint - 24, 24) AS hour WHERE NOT EXISTS (
+                        SELECT FROM statistics_buckets
+                        WHERE span = 24 AND bucket = hour AND computed_at >= (hour + 24) * 3600000)
+                )
                 SELECT song.track, song.artist_key, song.title, song.artist, ranked.plays, ranked.owners,
                     ranked.played_ms
                 FROM (
                     SELECT \(key), min(track::text)::uuid AS example, sum(plays)::bigint AS plays,
                         max(rooms)::bigint AS owners, sum(played_ms)::bigint AS played_ms
-                    FROM statistics_top JOIN statistics_tracks USING (track)
-                    WHERE span = 24 AND bucket >= $1 AND bucket < $2 AND \(key) IS NOT NULL
+                    FROM (
+                        SELECT track, plays, rooms, played_ms FROM statistics_top
+                        WHERE span = 24 AND bucket >= $1 AND bucket < $2 AND bucket NOT IN (SELECT hour FROM missing)
+                        UNION ALL
+                        SELECT track, count(*), \(owners), sum(played_ms)
+                        FROM statistics_plays JOIN statistics_heads USING (room_id)
+                        WHERE ended_at >= (SELECT min(hour) FROM missing) * 3600000 AND ended_at < $2 * 3600000
+                            AND ended_at / 86400000 * 24 IN (SELECT hour FROM missing)
+                            AND is_play AND is_public
+                        GROUP BY ended_at / 86400000, track
+                    ) AS parts
+                    JOIN statistics_tracks USING (track)
+                    WHERE \(key) IS NOT NULL
                     GROUP BY \(key) HAVING max(rooms) >= $3
                     ORDER BY 3 DESC, 5 DESC, \(key) LIMIT $4
                 ) AS ranked
@@ -138,17 +156,17 @@ extension Statement {
     // MARK: Days
 
     static let staleDays = Statement(
-        "stale_days",
-        """
-        SELECT day::bigint FROM (
-            SELECT DISTINCT hour / 24 AS day FROM statistics_late WHERE hour < $1 * 24
-            UNION
-            SELECT $1 - 1 WHERE NOT EXISTS (
-                SELECT FROM statistics_buckets
-                WHERE span = 24 AND bucket = ($1 - 1) * 24 AND computed_at >= $1 * 86400000 + 300000)
-        ) AS days
-        ORDER BY day LIMIT $2
-        """)
+        name: "stale_days",
+        sql: """
+            SELECT day::bigint FROM (
+                SELECT DISTINCT hour / 24 AS day FROM statistics_late WHERE hour < $1 * 24
+                UNION
+                SELECT day FROM generate_series($1 - \(StaleDays.lookedAt), $1 - 1) AS day WHERE NOT EXISTS (
+                    SELECT FROM statistics_buckets
+                    WHERE span = 24 AND bucket = day * 24 AND computed_at >= (day + 1) * 86400000 + \(StaleDays.grace))
+            ) AS days
+            ORDER BY day LIMIT $2
+            """)
 
     static let sealedThrough = Statement(
         "sealed_through",
@@ -179,7 +197,15 @@ extension Statement {
 
     /// Deletes the marks that this transaction sees: what is written later is marked again.
     static let takeLate = Statement(
-        name: "take_late", sql: "DELETE FROM statistics_late WHERE hour >= $1 AND hour < $1 + 24 AND \(isClaimed)")
+        name: "take_late",
+        sql: """
+            WITH taken AS MATERIALIZED (
+                SELECT room_id, hour FROM statistics_late WHERE hour >= $1 AND hour < $1 + 24 AND \(isClaimed)
+                ORDER BY room_id, hour FOR UPDATE
+            )
+            DELETE FROM statistics_late AS late USING taken
+            WHERE late.room_id = taken.room_id AND late.hour = taken.hour
+            """)
 
     static let clearDay = Statement(
         name: "clear_day", sql: "DELETE FROM statistics_top WHERE span = 24 AND bucket = $1 AND \(isClaimed)")
@@ -189,7 +215,7 @@ extension Statement {
         sql: """
             INSERT INTO statistics_top (span, bucket, track, plays, rooms, played_ms)
             SELECT 24, $1, track, count(*), \(owners), sum(played_ms)
-            FROM statistics_plays JOIN directory USING (room_id)
+            FROM statistics_plays JOIN statistics_heads USING (room_id)
             WHERE ended_at >= $1::bigint * 3600000 AND ended_at < ($1::bigint + 24) * 3600000 AND is_play
                 AND statistics_plays.is_public AND \(isClaimed)
             GROUP BY track
@@ -209,14 +235,16 @@ extension Statement {
 
     // MARK: Minutes
 
-    /// Locks the counted positions of rooms with counts of minutes that are to be moved, as ``count(withPlays:)`` does;
+    /// Locks the counted positions of rooms with minutes that are to be moved, as ``count(withPlays:)`` does;
     /// the parameters are rooms, and the first minute that stays.
     static let lockCounted = Statement(
         "lock_counted",
         """
         SELECT FROM statistics_heads
         WHERE room_id = ANY (ARRAY(
-            SELECT DISTINCT room_id FROM statistics_counts WHERE room_id = ANY ($1) AND step = 1 AND bucket < $2))
+            SELECT room_id FROM statistics_counts WHERE room_id = ANY ($1) AND step = 1 AND bucket < $2
+            UNION
+            SELECT room_id FROM statistics_audience WHERE room_id = ANY ($1) AND minute < $2 AND node <> ''))
         ORDER BY room_id FOR NO KEY UPDATE
         """)
 

@@ -7,7 +7,7 @@ package import RoomDomain
 /// It is always safe to drop a tally: the log has everything that was counted.
 package struct RoomTally: Sendable {
     /// The version of the definitions: counts of an earlier version are made anew.
-    package static let definitions = 1
+    package static let definitions = 2
 
     /// The room.
     package let room: RoomID
@@ -29,6 +29,8 @@ package struct RoomTally: Sendable {
     private var plays: [EndedEntry] = []
     /// Whether the room has left the numbers across rooms.
     private var withdraws = false
+    /// The session that made the room, if its joining is counted.
+    private var founder: UUID?
 
     /// A tally that begins after the event `seq`.
     package init(of room: RoomID, in epoch: String, after seq: Int) {
@@ -69,7 +71,9 @@ package struct RoomTally: Sendable {
                 if requestedSeq == recorded.seq { $0.requests += 1 }
             }
         case .voteWithdrawn: count(at: recorded.at) { $0.unvotes += 1 }
-        case .memberJoined: count(at: recorded.at) { $0.joins += 1 }
+        case .memberJoined(_, _, _, let session):
+            if recorded.seq == Self.founding { founder = session.uuid }
+            count(at: recorded.at) { $0.joins += 1 }
         case .memberLeft: count(at: recorded.at) { $0.leaves += 1 }
         case .tracksAdded(let tracks, _): count(at: recorded.at) { $0.tracksAdded += tracks.count }
         case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _, let endedAt, _):
@@ -93,6 +97,9 @@ package struct RoomTally: Sendable {
             break
         }
     }
+
+    /// The number of the event by which the founder joins: the one after the room's creation.
+    package static let founding = 2
 
     /// The longest time for which one entry is counted as heard, in milliseconds: 34 years, so that sums stay exact.
     private static let longest: Int64 = 1 << 40
@@ -133,6 +140,7 @@ package struct RoomTally: Sendable {
         for (minute, counts) in later.minutes { earlier[minute, default: EventCounts()] += counts }
         current = earlier.removeValue(forKey: minute) ?? EventCounts()
         if later.withdraws { withdraw() }
+        founder = founder ?? later.founder
         plays += later.plays
         return true
     }
@@ -174,7 +182,7 @@ package struct RoomTally: Sendable {
         }
         return StatisticsFlush(
             stream: room.uuid, epoch: epoch, version: Self.definitions, since: since, through: through, counts: counts,
-            plays: rows, tracks: tracks, withdraws: withdraws)
+            plays: rows, tracks: tracks, withdraws: withdraws, founder: founder)
     }
 }
 

@@ -45,7 +45,8 @@ package struct RoomCreation: Sendable {
                 id: id, code: RoomCode(random: randomness.next(), length: visibility.codeLength), name: wanted.name,
                 location: wanted.location, visibility: visibility, settings: wanted.settings,
                 founder: session.id, founderName: session.name)
-            let (creation, events, state) = try creation(of: founding, fingerprint: wanted.fingerprint, key: key, at: now)
+            let (creation, events, state) = try creation(
+                of: founding, fingerprint: wanted.fingerprint, key: key, at: now)
             let outcome: CreationOutcome
             do {
                 outcome = try await store.create(creation)

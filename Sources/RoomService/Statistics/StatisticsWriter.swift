@@ -189,6 +189,18 @@ final class StatisticsWriter: Sendable {
                 }
             }
             return true
+        } catch .rejected(let cause) {
+            // One part may keep all others from being written.
+            guard let only = tallies.first, tallies.count == 1 else {
+                for tally in tallies where await !flush([tally], &work) { return false }
+                return true
+            }
+            metrics.failed()
+            work.pending[only.room.uuid] = nil
+            logger.error(
+                "A room's statistics could not be written",
+                metadata: ["room": "\(only.room)", "fault": "\(cause)"])
+            return true
         } catch {
             // What may have been written is sent again: then it is a conflict, and nothing is missing.
             logger.debug("Statistics could not be written", metadata: ["fault": "\(error)"])
