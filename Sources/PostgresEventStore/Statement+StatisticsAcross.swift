@@ -34,17 +34,20 @@ extension Statement {
 
     private static func topGrouped(byArtist: Bool, inRooms: Bool) -> Statement {
         let key = byArtist ? "artist_key" : "track"
-        // In rooms, the plays of each are found by key; OFFSET 0 keeps them from being joined with the whole table.
+        // In rooms, the founder and the plays of each are found by key; OFFSET 0 keeps them from being joined with the
+        // whole tables.
         let plays =
             inRooms
             ? """
-            unnest($5) AS part (room_id) CROSS JOIN LATERAL (
+            (
+                SELECT room_id, founder FROM unnest($5) AS part (room_id) JOIN statistics_heads USING (room_id) OFFSET 0
+            ) AS part CROSS JOIN LATERAL (
                 SELECT track, played_ms FROM statistics_plays
                 WHERE statistics_plays.room_id = part.room_id AND ended_at >= $1 AND ended_at < $2
                     AND is_play AND is_public
                 OFFSET 0
             ) AS play
-            """ : "statistics_plays"
+            """ : "statistics_plays JOIN statistics_heads USING (room_id)"
         let only = inRooms ? "" : "WHERE ended_at >= $1 AND ended_at < $2 AND is_play AND statistics_plays.is_public"
         return Statement(
             name: "top_\(key)\(inRooms ? "_in_rooms" : "")",
@@ -54,7 +57,7 @@ extension Statement {
                 FROM (
                     SELECT \(key), \(byArtist ? "min(track::text)::uuid" : "track") AS example, count(*) AS plays,
                         \(owners) AS owners, sum(played_ms)::bigint AS played_ms
-                    FROM \(plays) JOIN statistics_heads USING (room_id)
+                    FROM \(plays)
                         \(byArtist ? "JOIN statistics_tracks USING (track)" : "")
                     \(only)
                     GROUP BY \(key)

@@ -8,18 +8,18 @@ extension SQLiteStore {
 
     package func top(_ question: TopQuestion) async throws(StorageFault) -> [TopTrack] {
         let key = question.byArtist ? "artist_key" : "track"
-        // A reading connection can make no table, so the rooms are listed as bytes. CROSS JOIN keeps the order: the plays
-        // of each room are found by key, and those of all rooms by time.
+        // A reading connection can make no table, so the rooms are listed as bytes. CROSS JOIN keeps the order: the founder
+        // and the plays of each room are found by key, and the plays of all rooms by time.
         let plays =
             question.streams == nil
-            ? "statistics_plays AS play"
+            ? "statistics_plays AS play CROSS JOIN statistics_heads USING (room_id)"
             : """
             (
                 WITH RECURSIVE places (place) AS (
                     SELECT 1 WHERE length(?1) > 0 UNION ALL SELECT place + 16 FROM places WHERE place + 16 < length(?1)
                 )
                 SELECT DISTINCT substr(?1, place, 16) AS room_id FROM places
-            ) AS chosen CROSS JOIN statistics_plays AS play USING (room_id)
+            ) AS chosen CROSS JOIN statistics_heads USING (room_id) CROSS JOIN statistics_plays AS play USING (room_id)
             """
         let chosen = question.streams.map { streams in
             streams.reduce(into: Data()) { $0.append(Data.fromDatabaseValue($1.databaseValue) ?? Data()) }
@@ -31,7 +31,7 @@ extension SQLiteStore {
                 FROM (
                     SELECT \(key) AS rank_key, min(track) AS example, count(*) AS plays, \(Self.owners) AS owners,
                         sum(played_ms) AS heard
-                    FROM \(plays) CROSS JOIN statistics_heads USING (room_id)
+                    FROM \(plays)
                         \(question.byArtist ? "CROSS JOIN statistics_tracks USING (track)" : "")
                     WHERE ended_at >= ?2 AND ended_at < ?3 AND is_play = 1 AND play.is_public = 1 AND \(key) IS NOT NULL
                     GROUP BY \(key) HAVING \(Self.owners) >= ?4
