@@ -34,7 +34,7 @@ extension PostgresStore: StatisticsStore {
         rows.add(counts: [counts])
         plays.add(plays: [counts])
         plays.add(now)
-        let answers = try await write([
+        let answers = try await compute([
             Call(.begin), Call(.lockNames),
             Call(
                 .moveCounted, counts.stream, counts.epoch, counts.version, counts.through, counted.epoch,
@@ -48,11 +48,11 @@ extension PostgresStore: StatisticsStore {
     // MARK: Reading
 
     package func countedStreams(after: UUID?, limit: Int) async throws(StorageFault) -> [CountedStream] {
-        try await Self.countedStreams(in: query(Call(.countedStreams, after, max(0, limit))))
+        try await Self.countedStreams(in: ask(Call(.countedStreams, after, max(0, limit))))
     }
 
     package func countedStreams(_ streams: [UUID]) async throws(StorageFault) -> [CountedStream] {
-        try await Self.countedStreams(in: query(Call(.countedStreamsNamed, streams)))
+        try await Self.countedStreams(in: ask(Call(.countedStreamsNamed, streams)))
     }
 
     static func countedStreams(in answer: PostgresResult) throws(StorageFault) -> [CountedStream] {
@@ -112,7 +112,7 @@ extension PostgresStore: StatisticsStore {
         _ call: Call, ofCounted stream: UUID
     ) async throws(StorageFault) -> (CountedPosition, PostgresResult)? {
         let calls = [Call(.beginReading), Call(.countedPosition, stream), call, Call(.commit)]
-        let answers = try await pool.run(.calls(calls), isWrite: false)
+        let answers = try await statisticsPool.run(.calls(calls), isWrite: false)
         guard answers.count == calls.count else { throw .corrupt(.init(message: "a reading lacks answers")) }
         guard let row = answers[1].rows.first else { return nil }
         let position = try CountedPosition(
@@ -121,7 +121,7 @@ extension PostgresStore: StatisticsStore {
     }
 
     package func countedTracks(_ tracks: [UUID]) async throws(StorageFault) -> [CountedTrack] {
-        try await Self.tracks(in: query(Call(.countedTracks, tracks)))
+        try await Self.tracks(in: ask(Call(.countedTracks, tracks)))
     }
 
     static func tracks(in answer: PostgresResult) throws(StorageFault) -> [CountedTrack] {

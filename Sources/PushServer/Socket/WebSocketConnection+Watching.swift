@@ -105,7 +105,7 @@ extension WebSocketConnection {
         answered()
     }
 
-    private func countsChanged(_ watch: WatchID, sub: Int64, _ news: CountWatches.News) {
+    private func countsChanged(_ watch: WatchID, sub: Int64, _ news: CountNews) {
         guard watches.counts.isCurrent(watch, sub) else { return }
         switch news {
         case .message(let message):
@@ -151,8 +151,9 @@ extension WebSocketConnection {
         case .success(let top):
             let (feed, connection) = (hub.feed, id)
             let client = watches.trends.client(limit: watchLimit)
-            let (watch, message) = statistics.trendWatches.watch(query, top, sub: request, of: client) {
-                watch, message in
+            let (watch, message) = statistics.trendWatches.watch(
+                query, top, sub: request, of: client, for: session.id
+            ) { watch, message in
                 feed.onSocket(connection) { $0.trendChanged(watch, sub: request, message) }
             }
             watches.trends.begin(request, watch)

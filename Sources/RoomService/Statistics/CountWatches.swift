@@ -9,97 +9,38 @@ import Synchronization
 /// Those who watch rooms' counts; may be used on any thread.
 ///
 /// What they are told is read from the store, where all servers write what they count: twice a second the counted
-/// positions of all watched rooms, and the counts of those that have moved, one room after the other and each at most
-/// once a second. Where that takes longer, watchers are told less often.
+/// positions of all watched rooms, and the counts of those that have moved, a few rooms at the same time and each at
+/// most once a second. Where that takes longer, watchers are told less often.
 package final class CountWatches: Sendable {
-    /// What a client is told.
-    package enum News: Sendable {
-        /// A text message.
-        case message([UInt8])
-        /// The watch has ended.
-        case ended(RoomFailure)
-    }
-
     /// Receives the news of a watch, on any thread, one at a time and in order.
-    package typealias Delivery = @Sendable (_ watch: WatchID, _ news: News) -> Void
+    package typealias Delivery = @Sendable (_ watch: WatchID, _ news: CountNews) -> Void
 
     /// The time between two looks at the counted positions.
     private static let betweenLooks = TimeAmount.milliseconds(500)
     /// The least time between two messages about one room, in milliseconds of the server's clock.
     private static let betweenMessages = 1_000.0
-    /// The minutes of which watchers are told.
-    fileprivate static let minutesShown = 60
-    /// The minutes that are read: the longest day so far.
-    fileprivate static let minutesRead = 1_440
+    /// The rooms that are read at the same time.
+    private static let roomsSideBySide = 8
     /// The rooms whose positions are read at once.
     private static let roomsPerPage = 1_000
 
-    /// Somebody who watches a room's counts.
-    fileprivate struct Watch {
-        let id: WatchID
-        let session: SessionID
-        let offset: Int
-        let sub: Int64
-        let deliver: Delivery
-        /// The counts that the client was told.
-        var position: Position
-        /// The first minute of the day that the client was told.
-        var day: Int
-
-        func isDue(_ counted: Position, at present: Int) -> Bool {
-            (position != counted || day != CountWatches.day(of: present, offset)) && id.delivered.takesMore
-        }
-    }
-
-    /// A room with watchers.
-    fileprivate struct Watched {
-        /// The counts that were read last, and their position.
-        var position: Position
-        var minutes: [Int: EventCounts]
-        var watches: [Int: Watch] = [:]
-        /// When watchers were last told, in milliseconds of the server's clock.
-        var toldAt = 0.0
-    }
-
-    fileprivate struct State {
-        var nextWatch = 0
-        var rooms: [RoomID: Watched] = [:]
-        var roomOfWatch: [Int: RoomID] = [:]
-    }
-
-    /// What is counted of a room in the last 24 hours.
-    fileprivate struct Counts {
-        var position: Position
-        var minutes: [Int: EventCounts]
-        /// The minute in which they were read.
-        var present: Int
-
-        /// The last minute that is too old.
-        var dayBefore: Int { present - CountWatches.minutesRead }
-
-        /// What is shown to a watcher: those minutes of the last hour that are among `some`; nil: all.
-        func shown(_ some: Set<Int>?, offset: Int) -> RoomCounts {
-            let day = CountWatches.day(of: present, offset)
-            let today = minutes.reduce(into: EventCounts()) { if $1.key >= day { $0 += $1.value } }
-            let shown = (some ?? Set(minutes.keys)).filter { $0 > present - CountWatches.minutesShown }.sorted()
-            return RoomCounts(
-                position: position,
-                minutes: shown.map { StatisticsBucket(minutes[$0] ?? EventCounts(), at: $0) },
-                today: StatisticsBucket(today, at: day))
-        }
+    /// What one message shows.
+    private struct Shown: Hashable {
+        var offset: Int
+        var isWhole: Bool
     }
 
     /// What was seen of a room, with which a watch begins.
     package struct Look: Sendable {
         fileprivate let room: RoomID
         fileprivate let session: SessionID
-        fileprivate let counts: Counts
+        fileprivate let counts: RecentCounts
     }
 
     private let registry: RoomRegistry
     private let statistics: any StatisticsStore
     private let clock: ServerClock
-    private let state = Mutex(State())
+    private let state = Mutex(CountTable())
 
     init(registry: RoomRegistry, statistics: any StatisticsStore) {
         self.registry = registry
@@ -133,10 +74,10 @@ package final class CountWatches: Sendable {
             let id = WatchID(number: state.nextWatch, delivered: WatchClient.Delivery(to: client))
             state.nextWatch += 1
             state.roomOfWatch[id.number] = room
-            var watched = state.rooms[room] ?? Watched(position: counts.position, minutes: counts.minutes)
-            watched.watches[id.number] = Watch(
+            var watched = state.rooms[room] ?? WatchedRoom(position: counts.position, minutes: counts.minutes)
+            watched.watches[id.number] = CountWatch(
                 id: id, session: look.session, offset: offset, sub: sub, deliver: deliver, position: counts.position,
-                day: Self.day(of: counts.present, offset))
+                day: RecentCounts.day(of: counts.present, offset))
             state.rooms[room] = watched
             return id
         }
@@ -150,14 +91,12 @@ package final class CountWatches: Sendable {
         watch.taken()
     }
 
-    /// The first minute of the day at an offset from UTC.
-    fileprivate static func day(of minute: Int, _ offset: Int) -> Int { minute - (minute + offset).modulo(1_440) }
-
-    private func read(_ room: RoomID, at position: Position) async throws(StorageFault) -> Counts {
+    private func read(_ room: RoomID, at position: Position) async throws(StorageFault) -> RecentCounts {
         let present = RoomTally.minute(of: clock.now)
         // Other servers' clocks may be a little ahead.
-        let stored = try await statistics.counts(of: room.uuid, from: present - Self.minutesRead + 1, to: present + 15)
-        return Counts(
+        let stored = try await statistics.counts(
+            of: room.uuid, from: present - RecentCounts.minutesRead + 1, to: present + 15)
+        return RecentCounts(
             position: Position(stored?.position, of: position),
             minutes: (stored?.counts ?? [:]).reduce(into: [:]) { minutes, one in
                 minutes[one.key.minute, default: EventCounts()] += one.value
@@ -182,6 +121,7 @@ package final class CountWatches: Sendable {
                 streams.map { ($0.stream, Position($0.counted, of: Position(epoch: $0.head.epoch, seq: 0))) }
             ) { one, _ in one }
             let (present, now) = (RoomTally.minute(of: clock.now), clock.milliseconds)
+            var due: [RoomID] = []
             for room in page {
                 guard let position = counted[room.uuid] else {
                     end(room, because: .noSuchRoom)
@@ -193,7 +133,12 @@ package final class CountWatches: Sendable {
                     }
                     return watched.watches.values.contains { $0.isDue(position, at: present) }
                 }
-                if isDue { await tell(room) }
+                if isDue { due.append(room) }
+            }
+            for part in due.parts(of: Self.roomsSideBySide) {
+                await withTaskGroup { group in
+                    for room in part { group.addTask { await self.tell(room) } }
+                }
             }
         }
     }
@@ -208,8 +153,15 @@ package final class CountWatches: Sendable {
             for (session, refusal) in refused { end(room, of: session, because: .refused(refusal)) }
             guard let counts = try? await read(room, at: position) else { return }
             let now = clock.milliseconds
-            let messages = state.withLock { $0.rooms[room]?.show(counts, at: now) ?? [] }
-            for (watch, message) in messages { watch.deliver(watch.id, .message(message)) }
+            guard let turn = state.withLock({ $0.rooms[room]?.take(counts, at: now) }) else { return }
+            var shown: [Shown: RoomCounts] = [:]
+            for (watch, isWhole) in turn.watches {
+                let key = Shown(offset: watch.offset, isWhole: isWhole)
+                let told = shown[key] ?? counts.shown(isWhole ? nil : turn.changed, offset: watch.offset)
+                shown[key] = told
+                let message = ServerMessage.statisticsDelta(sub: watch.sub, told, isWhole: isWhole)
+                watch.deliver(watch.id, .message(message))
+            }
         } catch {
             // Where the log is out of reach, the next second tries again.
             if error == .noSuchRoom { end(room, because: error) }
@@ -227,41 +179,5 @@ package final class CountWatches: Sendable {
             watch.id.taken()
             watch.deliver(watch.id, .ended(failure))
         }
-    }
-}
-
-extension CountWatches.State {
-    fileprivate mutating func end(_ number: Int) {
-        guard let room = roomOfWatch.removeValue(forKey: number) else { return }
-        rooms[room]?.watches[number] = nil
-        if rooms[room]?.watches.isEmpty == true { rooms[room] = nil }
-    }
-}
-
-extension CountWatches.Watched {
-    /// Takes new counts; returns the messages for those who take them.
-    fileprivate mutating func show(
-        _ counts: CountWatches.Counts, at now: Double
-    ) -> [(watch: CountWatches.Watch, message: [UInt8])] {
-        let former = (position: position, minutes: minutes)
-        (position, minutes, toldAt) = (counts.position, counts.minutes, now)
-        let changed = Set(minutes.keys).union(former.minutes.keys).filter {
-            $0 > counts.dayBefore && minutes[$0] != former.minutes[$0]
-        }
-        var messages: [(watch: CountWatches.Watch, message: [UInt8])] = []
-        for (number, watch) in watches.sorted(by: { $0.key < $1.key })
-        where watch.isDue(counts.position, at: counts.present) {
-            // Whoever was told other counts than the former ones is told all.
-            let isWhole = watch.position != former.position
-            let shown = counts.shown(isWhole ? nil : changed, offset: watch.offset)
-            watches[number]?.position = counts.position
-            let day = CountWatches.day(of: counts.present, watch.offset)
-            guard isWhole || !changed.isEmpty || day != watch.day else { continue }
-            watches[number]?.day = day
-            let message = ServerMessage.statisticsDelta(sub: watch.sub, shown, isWhole: isWhole)
-            watch.id.delivered.sent(message.count)
-            messages.append((watch, message))
-        }
-        return messages
     }
 }
