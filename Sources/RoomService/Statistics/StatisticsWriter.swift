@@ -16,6 +16,10 @@ final class StatisticsWriter: Sendable {
     private static let mostRows = 256
     /// The rooms whose tallies wait while the store is out of reach.
     private static let mostWaiting = 20_000
+    /// The events a second beyond which the server is busy.
+    private static let busyRate = 1_000
+    /// How many times as long as it takes to count rooms from the log none is, while the server is busy.
+    private static let restWhileBusy = 12.0
     /// The longest time between two flushes.
     private static let longestInterval = TimeAmount.seconds(10)
 
@@ -55,6 +59,10 @@ final class StatisticsWriter: Sendable {
         /// Rooms that are counted from the log.
         var behind: Set<UUID> = []
         var sweep = StatisticsSweep.Progress()
+        /// The events that were written since rooms were last counted from the log.
+        var events = 0
+        /// When rooms are counted from the log again, in milliseconds of the server's clock.
+        var restsUntil = 0.0
         /// The minute in which rooms were last asked what they see.
         var observedMinute = 0
         /// When days were looked at last, in milliseconds since the Unix epoch.
@@ -76,7 +84,7 @@ final class StatisticsWriter: Sendable {
             let started = loop.now
             await writeTallies(&work)
             await sweep.continue(&work.sweep, behind: &work.behind, every: interval, at: clock.now)
-            await counter.catchUp(&work.behind, before: &work.pending, for: self.interval)
+            await catchUp(&work, for: interval)
             // What had to wait for that.
             await flushPending(&work)
             metrics.behind(work.behind.count)
@@ -89,6 +97,18 @@ final class StatisticsWriter: Sendable {
         await writeTallies(&work)
         work.observedMinute = 0
         await observe(&work)
+    }
+
+    /// Counts rooms from the log, for a part of the time that leaves room for appends.
+    private func catchUp(_ work: inout Work, for elapsed: TimeAmount) async {
+        let isBusy = work.events * 1_000_000_000 > Self.busyRate * Int(elapsed.nanoseconds)
+        work.events = 0
+        guard clock.milliseconds >= work.restsUntil else { return }
+        let started = clock.milliseconds
+        await counter.catchUp(&work.behind, before: &work.pending, for: self.interval)
+        let ended = clock.milliseconds
+        // What took all its time goes on later.
+        if isBusy, !work.behind.isEmpty { work.restsUntil = ended + (ended - started) * Self.restWhileBusy }
     }
 
     /// Writes what rooms have seen of their listeners, once a minute.
@@ -182,6 +202,7 @@ final class StatisticsWriter: Sendable {
                 switch outcome {
                 case .counted:
                     work.pending[room] = nil
+                    work.events += tally.through - tally.since
                     if let began = tally.beganAt { metrics.counted(after: end.milliseconds - began.milliseconds) }
                 case .conflict:
                     metrics.conflicted()
