@@ -115,8 +115,9 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomLog", "RoomWire",
-                "TLSTransport", "EventStorage", "LogMaintenance", "LogOutput", "SchemaFiles", "PostgresEventStore",
+                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomLog",
+                "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance", "LogOutput",
+                "SchemaFiles", "PostgresEventStore",
                 "SQLiteEventStore", "SystemErrors", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
@@ -135,13 +136,12 @@ let package = Package(
             dependencies: ["EchoSupport", "TLSTransport", "WebSocketCodec", argumentParser, nioCore, nioPosix],
             path: "Tests/EchoClient", swiftSettings: settings),
 
-        // What loads the event log in Benchmarks/event_log.py.
+        // What loads the event log in Benchmarks/event_log.py and room_statistics.py.
         .executableTarget(
             name: "EventLogLoad",
             dependencies: [
-                "EventStorage", "PostgresEventStore", "RoomDomain", "RoomLog", "RoomService", "RoomWire",
-                argumentParser,
-                logging, nioCore, nioPosix,
+                "EventStorage", "PostgresEventStore", "RoomDomain", "RoomLog", "RoomService", "RoomStatistics",
+                "RoomWire", "SQLiteEventStore", argumentParser, coreMetrics, logging, nioCore, nioPosix,
             ],
             path: "Benchmarks/EventLogLoad", swiftSettings: settings),
 

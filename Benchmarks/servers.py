@@ -94,6 +94,19 @@ def cpu_seconds(pid: int) -> float:
     return total / 1e9
 
 
+def database_seconds(cluster) -> float:
+    """Processor time of all processes of a PostgreSQL so far, those that have ended included."""
+    with open(os.path.join(cluster.data, "postmaster.pid"), encoding="ascii") as file:
+        postmaster = int(file.readline())
+    with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
+        processes = [postmaster, *map(int, file.read().split())]
+    with open(f"/proc/{postmaster}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    # proc(5): cutime and cstime are the 16th and 17th field, and the first two are cut off here.
+    ended = (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(cpu_seconds, processes)) + ended
+
+
 def resident_kib(pid: int, kind: str = "VmRSS") -> int:
     """Resident memory of a process, KiB; `RssAnon` is the part without mapped files, such as the program itself."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:

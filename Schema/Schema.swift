@@ -15,6 +15,8 @@ package enum Schema {
         Migration(number: 7, name: "waveforms", file: PackageResources._007_waveforms_sqlite_sql),
         Migration(number: 8, name: "heads", file: PackageResources._008_heads_sqlite_sql),
         Migration(number: 9, name: "statistics", file: PackageResources._009_statistics_sqlite_sql),
+        Migration(
+            number: 10, name: "statistics_founders", file: PackageResources._010_statistics_founders_sqlite_sql),
     ]
 
     /// The migrations of ``PostgresStore``.
@@ -28,5 +30,7 @@ package enum Schema {
         Migration(number: 7, name: "waveforms", file: PackageResources._007_waveforms_postgres_sql),
         Migration(number: 8, name: "heads", file: PackageResources._008_heads_postgres_sql),
         Migration(number: 9, name: "statistics", file: PackageResources._009_statistics_postgres_sql),
+        Migration(
+            number: 10, name: "statistics_founders", file: PackageResources._010_statistics_founders_postgres_sql),
     ]
 }

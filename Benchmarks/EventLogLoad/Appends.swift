@@ -25,6 +25,7 @@ struct Appends: AsyncParsableCommand {
     func run() async throws {
         let store = try await log.open()
         let streams = try await Self.makeStreams(rooms, on: store)
+        log.announce("begin")
         let began = ContinuousClock.now + .seconds(log.warmup)
         let ends = began + .seconds(log.seconds)
         let ended = try await withThrowingTaskGroup(of: Lane.self) { group in
@@ -38,6 +39,7 @@ struct Appends: AsyncParsableCommand {
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
+        log.announce("end")
         await store.close()
         let appended = Double(ended.map(\.appended).reduce(0, +))
         var figures = [(name: "events_per_s", value: appended / log.seconds)]

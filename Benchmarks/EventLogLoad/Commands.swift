@@ -35,6 +35,9 @@ struct Commands: AsyncParsableCommand {
     @Option(help: "Event loops.")
     var threads = 1
 
+    @Flag(help: "Count what happens, as the server does.")
+    var statistics = false
+
     func run() async throws {
         let store = try await log.open()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
@@ -44,14 +47,20 @@ struct Commands: AsyncParsableCommand {
         // A few voters vote as fast as they can: limits against abuse are turned off.
         settings.shares.maximumEventsPerRoom = 0
         settings.shares.maximumEventsPerSession = 0
+        let lag = LagTimes()
         let host = RoomHost(
-            store: store, settings: settings, loops: group.makeIterator().map { $0 }, clock: .system(),
+            store: store, statistics: statistics ? store : nil, settings: settings,
+            loops: group.makeIterator().map { $0 }, clock: .system(), metrics: lag,
             logger: Logger(label: "load") { StreamLogHandler.standardError(label: $0) })
         async let isOver: Void = host.run()
         let electorate = Electorate(host: host, window: window, isKeyed: !unkeyed)
         try await electorate.gather(rooms: rooms, voters: voters)
         let pacing = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let figures = rate > 0 ? try await vote(electorate, from: pacing.next()) : await vote(electorate)
+        log.announce("begin")
+        lag.reset()
+        var figures = rate > 0 ? try await vote(electorate, from: pacing.next()) : await vote(electorate)
+        figures += lag.take().percentiles("lag")
+        log.announce("end")
         host.shutDown()
         await isOver
         await store.close()

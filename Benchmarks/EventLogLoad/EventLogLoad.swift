@@ -2,14 +2,19 @@ import ArgumentParser
 import Glibc
 import PostgresEventStore
 
-/// The loads of `Benchmarks/event_log.py` and `large_room.py` inside one process, without sockets.
+/// The loads of `Benchmarks/event_log.py`, `large_room.py` and `room_statistics.py` inside one process, without
+/// sockets.
 ///
 /// Each command prints one JSON object.
 @main
 struct EventLogLoad: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "EventLogLoad", abstract: "Loads an event log for Benchmarks/event_log.py and large_room.py.",
-        subcommands: [Appends.self, Commands.self, Deciding.self, Loading.self])
+        commandName: "EventLogLoad",
+        abstract: "Loads an event log for Benchmarks/event_log.py, large_room.py and room_statistics.py.",
+        subcommands: [
+            Answers.self, Appends.self, Commands.self, Counting.self, Deciding.self, Filling.self, Flushes.self,
+            Loading.self,
+        ])
 }
 
 /// The log's location, and the duration of the load.
@@ -22,6 +27,12 @@ struct LogOptions: ParsableArguments {
 
     @Option(help: "Seconds before that.")
     var warmup: Double = 1
+
+    @Flag(help: "Say when the measured time begins and ends, and wait for a line each time.")
+    var asks = false
+
+    /// Tells whoever measures the database what comes now, and waits for a line.
+    func announce(_ what: String) { if asks { EventLogLoad.announce(what) } }
 
     /// Opens the log.
     func open(connections: Int = 4) async throws -> PostgresStore {
@@ -38,6 +49,16 @@ struct Defect: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+extension EventLogLoad {
+    /// Prints what comes now, and waits for a line.
+    static func announce(_ what: String) {
+        print(what)
+        // All streams: the global variables of C are not safe to name.
+        fflush(nil)
+        _ = readLine()
+    }
 }
 
 /// The resources that this process uses.

@@ -45,7 +45,9 @@ extension MemoryEventStore: StatisticsStore {
     package func countedStreams(_ streams: [UUID]) async throws(StorageFault) -> [CountedStream] {
         streams.sorted().compactMap { stream in
             self.streams[stream].map {
-                CountedStream(stream: stream, head: $0.head, counted: counted[stream]?.position)
+                CountedStream(
+                    stream: stream, head: $0.head, counted: counted[stream]?.position,
+                    founder: counted[stream]?.founder)
             }
         }
     }
@@ -144,7 +146,7 @@ extension MemoryEventStore: StatisticsStore {
                 var one = found[key] ?? (TopTrack(track: track, plays: 0, owners: 0, playedMs: 0), [:])
                 one.top.plays += 1
                 one.top.playedMs += play.playedMs
-                one.owners[part, default: []].insert(streams[stream]?.entry.owner)
+                one.owners[part, default: []].insert(counted.founder)
                 found[key] = one
             }
         }
@@ -161,6 +163,8 @@ extension MemoryEventStore: StatisticsStore {
 
     /// None: a store in memory reads its plays.
     package func staleDays(before day: Int, limit: Int) async throws(StorageFault) -> [Int] { [] }
+
+    package func sealedThrough() async throws(StorageFault) -> Int? { nil }
 
     package func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool { true }
 
@@ -210,6 +214,7 @@ extension MemoryEventStore {
         var position: CountedPosition
         var counts: [CountBucket: EventCounts] = [:]
         var plays: [CountedPlay] = []
+        var founder: UUID?
         /// What each node has seen; the node of a quarter of an hour has no name.
         var seen: [CountBucket: [String: Audience]] = [:]
 
@@ -222,6 +227,7 @@ extension MemoryEventStore {
             for (bucket, counts) in flush.counts { self.counts[bucket, default: EventCounts()] += counts }
             if flush.withdraws { for place in plays.indices { plays[place].isPublic = false } }
             plays += flush.plays
+            founder = flush.founder ?? founder
         }
     }
 }

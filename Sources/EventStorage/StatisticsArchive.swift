@@ -23,11 +23,11 @@ package protocol StatisticsArchive: StatisticsStore {
     /// Forgets what was proven, of all streams.
     func unmarkProven() async throws(StorageFault)
 
-    /// Returns at most `limit` ids above `after`, ascending, that have counts, plays or observations and no counted
-    /// position.
+    /// Returns at most `limit` ids above `after`, ascending, that have counts, plays or observations, and no counted
+    /// position or that of a stream that is excluded.
     func strays(after: UUID?, limit: Int) async throws(StorageFault) -> [UUID]
 
-    /// Deletes all counts, plays and observations of a stream that has no counted position.
+    /// Deletes all counts, plays and observations of a stream that has no counted position, or is excluded.
     func deleteStray(_ stream: UUID) async throws(StorageFault)
 
     /// Returns at most `limit` songs above `after` that no play names, ascending.
@@ -74,7 +74,8 @@ package struct StatisticsProof: Hashable, Sendable {
     package var through: Int
     /// What the log's events say, except those of entries that ended.
     package var logged: [CountBucket: EventCounts]
-    /// The events that tell which song was heard: roomCreated, roomUpdated, tracksAdded, entryFinished, ascending.
+    /// The events that tell which song was heard, and who made the stream: roomCreated, roomUpdated, tracksAdded,
+    /// entryFinished and the second event, ascending.
     package var events: [StoredEvent]
     /// The stored counts.
     package var counts: [CountBucket: EventCounts]
@@ -82,11 +83,13 @@ package struct StatisticsProof: Hashable, Sendable {
     package var plays: [CountedPlay]
     /// The stored songs of these plays.
     package var tracks: [CountedTrack]
+    /// Who made the stream, as it is stored.
+    package var founder: UUID?
 
     package init(
         stream: UUID, head: StreamHead, counted: CountedPosition?, through: Int,
         logged: [CountBucket: EventCounts] = [:], events: [StoredEvent] = [], counts: [CountBucket: EventCounts] = [:],
-        plays: [CountedPlay] = [], tracks: [CountedTrack] = []
+        plays: [CountedPlay] = [], tracks: [CountedTrack] = [], founder: UUID? = nil
     ) {
         self.stream = stream
         self.head = head
@@ -97,6 +100,7 @@ package struct StatisticsProof: Hashable, Sendable {
         self.counts = counts
         self.plays = plays
         self.tracks = tracks
+        self.founder = founder
     }
 }
 

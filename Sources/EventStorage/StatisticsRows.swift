@@ -165,10 +165,12 @@ package struct StatisticsFlush: Hashable, Sendable {
     package var tracks: [CountedTrack]
     /// Whether all earlier entries no longer count in numbers across streams.
     package var withdraws: Bool
+    /// Who made the stream, if that was counted: streams of one founder count once in numbers across streams.
+    package var founder: UUID?
 
     package init(
         stream: UUID, epoch: String, version: Int, since: Int, through: Int, counts: [CountBucket: EventCounts],
-        plays: [CountedPlay], tracks: [CountedTrack], withdraws: Bool = false
+        plays: [CountedPlay], tracks: [CountedTrack], withdraws: Bool = false, founder: UUID? = nil
     ) {
         self.stream = stream
         self.epoch = epoch
@@ -179,6 +181,7 @@ package struct StatisticsFlush: Hashable, Sendable {
         self.plays = plays
         self.tracks = tracks
         self.withdraws = withdraws
+        self.founder = founder
     }
 }
 
@@ -200,12 +203,17 @@ package struct CountedStream: Hashable, Sendable {
     package var counted: CountedPosition?
     /// The position up to which its counts were found right; 0 if they were not looked at since it was counted anew.
     package var proven: Int
+    /// Who made it, as far as it is counted.
+    package var founder: UUID?
 
-    package init(stream: UUID, head: StreamHead, counted: CountedPosition?, proven: Int = 0) {
+    package init(
+        stream: UUID, head: StreamHead, counted: CountedPosition?, proven: Int = 0, founder: UUID? = nil
+    ) {
         self.stream = stream
         self.head = head
         self.counted = counted
         self.proven = proven
+        self.founder = founder
     }
 }
 

@@ -72,18 +72,24 @@ package protocol StatisticsStore: Sendable {
     /// Returns what was played most across streams: entries that count as plays, of streams that counted across streams
     /// when they ended. Most plays first, then longest heard, then by identity.
     ///
-    /// All streams without an owner count as one.
+    /// Owners are the founders of streams; all streams whose founder is not known count as one owner's.
     func top(_ question: TopQuestion) async throws(StorageFault) -> [TopTrack]
 
-    /// Returns what was played most on whole days before `day`, from `first` on, in days since the Unix epoch, from what
-    /// ``computeDay(_:at:)`` has stored. A song's owners are those of the day on which it had the most.
+    /// Returns what was played most on whole days before `day`, from `first` on, in days since the Unix epoch: from what
+    /// ``computeDay(_:at:)`` has stored of days that were over, and from the plays of other days. A song's owners are
+    /// those of the day on which it had the most.
     func topOfDays(
         from first: Int, before day: Int, byArtist: Bool, leastOwners: Int, limit: Int
     ) async throws(StorageFault) -> [TopTrack]
 
-    /// Returns at most `limit` days before `day` whose numbers across streams are to be computed, ascending: the day
-    /// before if that was not done five minutes after its end or later, and days of which plays were written or deleted after they were over.
+    /// Returns at most `limit` days before `day` whose numbers across streams are to be computed, ascending: those of the
+    /// eight days before for which that was not done five minutes after their end or later, and all days of which plays
+    /// were written or deleted after they were over.
     func staleDays(before day: Int, limit: Int) async throws(StorageFault) -> [Int]
+
+    /// Returns the last day whose numbers across streams are sealed, and before which all stored days are; nil if there
+    /// is none. In days since the Unix epoch.
+    func sealedThrough() async throws(StorageFault) -> Int?
 
     /// Computes the numbers across streams of a day, and replaces those that are stored; false if somebody else is
     /// doing that.

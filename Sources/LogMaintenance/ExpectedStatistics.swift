@@ -13,6 +13,7 @@ struct ExpectedStatistics {
     private(set) var counts: [CountBucket: EventCounts]
     private(set) var plays: [CountedPlay] = []
     private(set) var tracks: [UUID: CountedTrack] = [:]
+    private(set) var founder: UUID?
 
     private var songs: [TrackID: (info: TrackInfo, addedBy: MemberID)] = [:]
     private var isPublic = false
@@ -29,6 +30,7 @@ struct ExpectedStatistics {
         switch recorded.event {
         case .roomCreated(let room):
             (isPublic, isCounted) = (room.visibility == .public, room.settings.countedAcrossRooms)
+        case .memberJoined(_, _, _, let session): if recorded.seq == RoomTally.founding { founder = session.uuid }
         case .roomUpdated(let changes):
             if let visibility = changes.visibility { isPublic = visibility == .public }
             guard let settings = changes.settings else { break }

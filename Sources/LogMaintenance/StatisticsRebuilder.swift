@@ -91,7 +91,7 @@ package struct StatisticsRebuilder: Sendable {
             return StatisticsFlush(
                 stream: proof.stream, epoch: proof.head.epoch, version: RoomTally.definitions, since: 0,
                 through: proof.through, counts: expected.counts, plays: expected.plays,
-                tracks: expected.tracks.values.sorted { $0.track < $1.track })
+                tracks: expected.tracks.values.sorted { $0.track < $1.track }, founder: expected.founder)
         } catch {
             report(
                 Finding(

@@ -56,7 +56,10 @@ package struct StatisticsVerifier: Sendable {
         var sum = try await rooms.each(in: archive, jobs: jobs, verify, progress: progress)
         guard case .all = rooms.choice else { return sum }
         for room in try await archive.strays(after: nil, limit: Self.mostStrays) {
-            add(Finding(room: room, "statistics", expected: "a counted position", found: "none", .recountAll), &sum)
+            add(
+                Finding(
+                    room: room, "statistics", expected: "none, because the room is not counted",
+                    found: "counts, plays or listeners", .recountAll), &sum)
         }
         for track in try await archive.unnamedTracks(after: nil, limit: Self.mostStrays) {
             add(
@@ -77,7 +80,7 @@ package struct StatisticsVerifier: Sendable {
         for day in try await archive.days() {
             // A day that is to be computed again is compared the next time.
             guard let proof = try await archive.dayProof(of: day.day) else { continue }
-            let (text, checksum) = (Self.text(day: day.day), LogChecksum.day(proof.stored))
+            let (text, checksum) = (StatisticsDay(day.day).description, LogChecksum.day(proof.stored))
             let end = Int64(day.day + 1) * 86_400_000
             // What was stored of a day that is not over is older than its plays.
             guard end <= day.computedAt else { continue }
@@ -105,10 +108,6 @@ package struct StatisticsVerifier: Sendable {
             guard stored[track] != expected[track] else { return nil }
             return (stored[track]?.text ?? "none", expected[track]?.text ?? "none")
         }
-    }
-
-    private static func text(day: Int) -> String {
-        String(Date(timeIntervalSince1970: Double(day) * 86_400).formatted(.iso8601).prefix(10))
     }
 
     private func add(_ finding: Finding, _ sum: inout StatisticsVerification) {
@@ -140,15 +139,7 @@ package struct StatisticsVerifier: Sendable {
 
     private func compare(_ proof: StatisticsProof, _ counted: CountedPosition) -> [Finding] {
         let room = proof.stream
-        if counted.version == CountedPosition.excluded {
-            guard !proof.counts.isEmpty || !proof.plays.isEmpty else { return [] }
-            return [
-                Finding(
-                    room: room, "statistics", expected: "none, because the room is to be forgotten",
-                    found: "\(proof.counts.count) counts and \(proof.plays.count) plays", .recount)
-            ]
-        }
-        // Another epoch or version: servers count the room anew.
+        // Another epoch or version: servers count the room anew. Rows of rooms that count for nothing are strays.
         guard counted.epoch == proof.head.epoch, counted.version == RoomTally.definitions else { return [] }
         guard counted.seq <= proof.head.version.seq else {
             return [
@@ -163,6 +154,7 @@ package struct StatisticsVerifier: Sendable {
             return differences(in: proof.counts, from: expected.counts, of: room)
                 + differences(in: proof.plays, from: expected.plays, of: room)
                 + differences(in: proof.tracks, from: expected.tracks, of: room)
+                + differences(in: proof.founder, from: expected.founder, of: room)
         } catch {
             return [
                 Finding(
@@ -227,6 +219,15 @@ package struct StatisticsVerifier: Sendable {
                 room: room, "song \(wanted.track.uuidString.lowercased())", expected: wanted.text,
                 found: song?.text ?? "none", .recount)
         }
+    }
+
+    private func differences(in stored: UUID?, from expected: UUID?, of room: UUID) -> [Finding] {
+        guard stored != expected else { return [] }
+        func text(_ founder: UUID?) -> String { founder.map { SessionID($0).description } ?? "none" }
+        return [
+            Finding(
+                room: room, "statistics_heads: founder", expected: text(expected), found: text(stored), .recount)
+        ]
     }
 
     private func text(_ minute: Int) -> String {

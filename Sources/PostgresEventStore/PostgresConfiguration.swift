@@ -11,6 +11,8 @@ package struct PostgresConfiguration: Sendable {
     ///
     /// Few suffice, because appends of many streams are gathered into one batch.
     package var connections = 4
+    /// The number of connections for statistics, besides those.
+    package var statisticsConnections = 2
     /// The most requests under way on one connection, used if none is idle; the server carries them out in turn.
     ///
     /// Two keep the server busy while an answer and the next request travel. A request waits for those before it, so
@@ -42,6 +44,17 @@ package struct PostgresConfiguration: Sendable {
     package var largestBackoff: Duration = .seconds(2)
     /// Whether lost connections are replaced; false while migrating, because the lock belongs to the session.
     var reconnects = true
+
+    /// The settings of the connections for statistics.
+    ///
+    /// Few requests wait for one of them: whoever asks is told at once that there is no answer.
+    var forStatistics: Self {
+        var settings = self
+        settings.connections = statisticsConnections
+        settings.requestsPerConnection = 1
+        settings.waitingLimit = 64
+        return settings
+    }
 
     /// Takes a connection string.
     ///

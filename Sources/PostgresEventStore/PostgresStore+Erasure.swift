@@ -5,7 +5,7 @@ extension PostgresStore {
     package func removeStreams(closedBefore instant: Int64, limit: Int) async throws(StorageFault) -> [UUID] {
         let answers = try await write([
             Call(.begin), Call(.lockNames), Call(.removeRooms, instant, max(0, limit)), Call(.unlistRooms),
-            Call(.uncount), Call(.unobserve), Call(.endCounting), Call(.commit),
+            Call(.endCounting), Call(.uncount), Call(.unobserve), Call(.commit),
         ])
         guard answers.count == 8 else { throw .corrupt(.init(message: "a removal has no answer")) }
         return try answers[2].rows.map { (row) throws(StorageFault) in try answers[2].uuid(row, 0) }

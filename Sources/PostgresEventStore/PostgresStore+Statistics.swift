@@ -19,6 +19,7 @@ extension PostgresStore: StatisticsStore {
             parameters.add(now)
             parameters.add(sorted.filter(\.withdraws).map(\.stream))
         }
+        parameters.add(sorted.map(\.founder))
         let answer = try await execute(Call(.count(withPlays: withPlays), with: parameters))
         guard answer.rows.count < batch.count else { return Array(repeating: .counted, count: batch.count) }
         var moved: Set<UUID> = []
@@ -33,11 +34,11 @@ extension PostgresStore: StatisticsStore {
         rows.add(counts: [counts])
         plays.add(plays: [counts])
         plays.add(now)
-        let answers = try await write([
+        let answers = try await compute([
             Call(.begin), Call(.lockNames),
             Call(
                 .moveCounted, counts.stream, counts.epoch, counts.version, counts.through, counted.epoch,
-                counted.version, counted.seq),
+                counted.version, counted.seq, counts.founder),
             Call(.uncount), Call(.recount, with: rows), Call(.replay, with: plays), Call(.commit),
         ])
         guard answers.count == 7 else { throw .corrupt(.init(message: "a replacement lacks answers")) }
@@ -47,11 +48,11 @@ extension PostgresStore: StatisticsStore {
     // MARK: Reading
 
     package func countedStreams(after: UUID?, limit: Int) async throws(StorageFault) -> [CountedStream] {
-        try await Self.countedStreams(in: query(Call(.countedStreams, after, max(0, limit))))
+        try await Self.countedStreams(in: ask(Call(.countedStreams, after, max(0, limit))))
     }
 
     package func countedStreams(_ streams: [UUID]) async throws(StorageFault) -> [CountedStream] {
-        try await Self.countedStreams(in: query(Call(.countedStreamsNamed, streams)))
+        try await Self.countedStreams(in: ask(Call(.countedStreamsNamed, streams)))
     }
 
     static func countedStreams(in answer: PostgresResult) throws(StorageFault) -> [CountedStream] {
@@ -67,7 +68,7 @@ extension PostgresStore: StatisticsStore {
                 head: StreamHead(
                     epoch: answer.text(row, 1),
                     version: StreamVersion(seq: answer.int(row, 2), keyed: answer.int(row, 3))),
-                counted: counted, proven: answer.int(row, 7))
+                counted: counted, proven: answer.int(row, 7), founder: answer.optionalUUID(row, 8))
         }
     }
 
@@ -111,7 +112,7 @@ extension PostgresStore: StatisticsStore {
         _ call: Call, ofCounted stream: UUID
     ) async throws(StorageFault) -> (CountedPosition, PostgresResult)? {
         let calls = [Call(.beginReading), Call(.countedPosition, stream), call, Call(.commit)]
-        let answers = try await pool.run(.calls(calls), isWrite: false)
+        let answers = try await statisticsPool.run(.calls(calls), isWrite: false)
         guard answers.count == calls.count else { throw .corrupt(.init(message: "a reading lacks answers")) }
         guard let row = answers[1].rows.first else { return nil }
         let position = try CountedPosition(
@@ -120,7 +121,7 @@ extension PostgresStore: StatisticsStore {
     }
 
     package func countedTracks(_ tracks: [UUID]) async throws(StorageFault) -> [CountedTrack] {
-        try await Self.tracks(in: query(Call(.countedTracks, tracks)))
+        try await Self.tracks(in: ask(Call(.countedTracks, tracks)))
     }
 
     static func tracks(in answer: PostgresResult) throws(StorageFault) -> [CountedTrack] {

@@ -8,7 +8,7 @@ extension PostgresStore {
         let call = Call(
             .top(byArtist: question.byArtist, inRooms: question.streams != nil), with: parameters)
         // In few rooms, plays are found by key, as all statements of a session find their rows.
-        return try await Self.tops(in: question.streams == nil ? planned(call) : query(call))
+        return try await Self.tops(in: question.streams == nil ? planned(call) : ask(call))
     }
 
     package func topOfDays(
@@ -29,7 +29,7 @@ extension PostgresStore {
 
     /// Runs a statement that reads most of a table.
     private func planned(_ call: Call) async throws(StorageFault) -> PostgresResult {
-        let answers = try await pool.run(
+        let answers = try await statisticsPool.run(
             .calls([Call(.beginReading), Call(.planForAll), call, Call(.commit)]), isWrite: false)
         guard answers.count == 4 else { throw .corrupt(.init(message: "a reading lacks answers")) }
         return answers[2]
@@ -44,7 +44,7 @@ extension PostgresStore {
     }
 
     package func audience(of stream: UUID, from: Int, to: Int) async throws(StorageFault) -> [CountBucket: Audience] {
-        let answer = try await query(Call(.audience, stream, from, to))
+        let answer = try await ask(Call(.audience, stream, from, to))
         var found: [CountBucket: Audience] = [:]
         for row in answer.rows {
             guard let step = CountStep(rawValue: try answer.int(row, 0)) else { continue }
@@ -59,9 +59,15 @@ extension PostgresStore {
         return try answer.rows.map { (row) throws(StorageFault) in try answer.int(row, 0) }
     }
 
+    package func sealedThrough() async throws(StorageFault) -> Int? {
+        let answer = try await ask(Call(.sealedThrough))
+        guard !answer.rows.isEmpty else { return nil }
+        return try answer.optionalInt(0, 0)
+    }
+
     package func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool {
         let hour = day * 24
-        let answers = try await write([
+        let answers = try await compute([
             Call(.begin), Call(.planForAll), Call(.makeDay, hour), Call(.claimDay, hour), Call(.takeLate, hour),
             Call(.clearDay, hour), Call(.computeDay, hour), Call(.endDay, hour, now), Call(.commit),
         ])
@@ -73,7 +79,7 @@ extension PostgresStore {
 
     package func moveMinutes(of streams: [UUID], before minute: Int) async throws(StorageFault) {
         let streams = streams.sorted()
-        _ = try await write([
+        _ = try await compute([
             Call(.begin), Call(.lockCounted, streams, minute), Call(.moveMinutes, streams, minute),
             Call(.moveAudience, streams, minute), Call(.commit),
         ])

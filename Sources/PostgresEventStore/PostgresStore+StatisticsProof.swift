@@ -12,13 +12,13 @@ extension PostgresStore: StatisticsArchive {
             Call(.loggedPlays, streams, toHead), Call(.storedCounts, streams), Call(.storedPlays, streams),
             Call(.storedTracks, streams), Call(.commit),
         ]
-        let answers = try await pool.run(.calls(calls), isWrite: false)
+        let answers = try await statisticsPool.run(.calls(calls), isWrite: false)
         guard answers.count == calls.count else { throw .corrupt(.init(message: "a proof lacks answers")) }
         var proofs: [UUID: StatisticsProof] = [:]
         for room in try Self.countedStreams(in: answers[2]) {
             proofs[room.stream] = StatisticsProof(
                 stream: room.stream, head: room.head, counted: room.counted,
-                through: toHead ? room.head.version.seq : room.counted?.seq ?? 0)
+                through: toHead ? room.head.version.seq : room.counted?.seq ?? 0, founder: room.founder)
         }
         for row in answers[3].rows {
             let bucket = try answers[3].bucket(row, 1)
@@ -46,7 +46,7 @@ extension PostgresStore: StatisticsArchive {
     }
 
     package func streams(_ streams: [UUID], movedSince instant: Int64) async throws(StorageFault) -> [UUID] {
-        let answer = try await query(Call(.streamsMovedSince, streams, instant))
+        let answer = try await ask(Call(.streamsMovedSince, streams, instant))
         return try answer.rows.map { (row) throws(StorageFault) in try answer.uuid(row, 0) }
     }
 
@@ -58,7 +58,7 @@ extension PostgresStore: StatisticsArchive {
     }
 
     package func unmarkProven() async throws(StorageFault) {
-        _ = try await write([Call(.begin), Call(.planForAll), Call(.unmarkProven), Call(.commit)])
+        _ = try await compute([Call(.begin), Call(.planForAll), Call(.unmarkProven), Call(.commit)])
     }
 
     package func strays(after: UUID?, limit: Int) async throws(StorageFault) -> [UUID] {
@@ -66,7 +66,7 @@ extension PostgresStore: StatisticsArchive {
     }
 
     package func deleteStray(_ stream: UUID) async throws(StorageFault) {
-        _ = try await write([
+        _ = try await compute([
             Call(.begin), Call(.lockNames), Call(.noteStray, [stream]), Call(.uncount), Call(.unobserve), Call(.commit),
         ])
     }
@@ -76,19 +76,19 @@ extension PostgresStore: StatisticsArchive {
     }
 
     package func deleteUnnamed(_ tracks: [UUID]) async throws(StorageFault) {
-        _ = try await write([Call(.begin), Call(.lockNames), Call(.deleteUnnamed, tracks), Call(.commit)])
+        _ = try await compute([Call(.begin), Call(.lockNames), Call(.deleteUnnamed, tracks), Call(.commit)])
     }
 
     /// Runs a statement that may read whole tables, and returns its ids.
     private func ids(_ call: Call) async throws(StorageFault) -> [UUID] {
-        let answers = try await pool.run(
+        let answers = try await statisticsPool.run(
             .calls([Call(.beginReading), Call(.planForAll), call, Call(.commit)]), isWrite: false)
         guard answers.count == 4 else { throw .corrupt(.init(message: "a reading lacks answers")) }
         return try answers[2].rows.map { (row) throws(StorageFault) in try answers[2].uuid(row, 0) }
     }
 
     package func rebuildingSince() async throws(StorageFault) -> Int64? {
-        let answer = try await query(Call(.rebuildingSince))
+        let answer = try await ask(Call(.rebuildingSince))
         return try answer.rows.first.map { (row) throws(StorageFault) in Int64(try answer.int(row, 0)) }
     }
 
@@ -99,7 +99,7 @@ extension PostgresStore: StatisticsArchive {
     // MARK: Days
 
     package func days() async throws(StorageFault) -> [StoredDay] {
-        let answer = try await query(Call(.days))
+        let answer = try await ask(Call(.days))
         return try answer.rows.map { (row) throws(StorageFault) in
             try StoredDay(
                 day: answer.int(row, 0), computedAt: Int64(answer.int(row, 1)),
@@ -110,7 +110,7 @@ extension PostgresStore: StatisticsArchive {
 
     package func dayProof(of day: Int) async throws(StorageFault) -> DayProof? {
         let hour = day * 24
-        let answers = try await pool.run(
+        let answers = try await statisticsPool.run(
             .calls([
                 Call(.beginReading), Call(.planForAll), Call(.isLate, hour), Call(.storedDay, hour),
                 Call(.expectedDay, hour), Call(.commit),
@@ -137,7 +137,7 @@ extension PostgresStore: StatisticsArchive {
     }
 
     package func firstUnproven() async throws(StorageFault) -> Int64? {
-        let answers = try await pool.run(
+        let answers = try await statisticsPool.run(
             .calls([Call(.beginReading), Call(.planForAll), Call(.firstUnproven), Call(.commit)]), isWrite: false)
         guard answers.count == 4, let row = answers[2].rows.first else {
             throw .corrupt(.init(message: "a reading lacks answers"))
@@ -146,7 +146,7 @@ extension PostgresStore: StatisticsArchive {
     }
 
     package func summary() async throws(StorageFault) -> StatisticsSummary {
-        let answers = try await pool.run(
+        let answers = try await statisticsPool.run(
             .calls([Call(.beginReading), Call(.planForAll), Call(.statisticsSummary), Call(.commit)]), isWrite: false)
         guard answers.count == 4, let row = answers[2].rows.first else {
             throw .corrupt(.init(message: "a summary has no answer"))

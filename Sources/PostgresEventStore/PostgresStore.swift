@@ -11,6 +11,9 @@ package import EventStorage
 package final class PostgresStore: EventStore {
     let configuration: PostgresConfiguration
     let pool: PostgresPool
+    /// The connections for all that is read and computed of statistics, so that no append and no read of the log waits
+    /// behind a question that takes long.
+    let statisticsPool: PostgresPool
 
     /// Makes a store that connects with its first request.
     ///
@@ -19,12 +22,14 @@ package final class PostgresStore: EventStore {
     package init(_ configuration: PostgresConfiguration) throws(StorageFault) {
         self.configuration = configuration
         pool = try PostgresPool(configuration)
+        statisticsPool = try PostgresPool(configuration.forStatistics)
     }
 
     package var executor: (any TaskExecutor)? { pool.executor }
 
     /// Refuses further requests, waits for those under way, and closes the connections.
     package func close() async {
+        await statisticsPool.close()
         await pool.close()
     }
 
@@ -53,6 +58,11 @@ package final class PostgresStore: EventStore {
         try await Self.last(pool.run(.calls([call]), isWrite: false))
     }
 
+    /// Runs one statement that only reads statistics.
+    func ask(_ call: Call) async throws(StorageFault) -> PostgresResult {
+        try await Self.last(statisticsPool.run(.calls([call]), isWrite: false))
+    }
+
     /// Runs one statement that may write.
     func execute(_ call: Call) async throws(StorageFault) -> PostgresResult {
         try await Self.last(write([call]))
@@ -62,10 +72,21 @@ package final class PostgresStore: EventStore {
     ///
     /// Without them, PostgreSQL commits at the end of the request (libpq's pipeline mode: at its Sync).
     func write(_ calls: [Call]) async throws(StorageFault) -> [PostgresResult] {
-        for _ in 1..<Self.attempts {
+        try await Self.write(calls, over: pool)
+    }
+
+    /// Runs statements that write statistics and may take long, as ``write(_:)`` does.
+    func compute(_ calls: [Call]) async throws(StorageFault) -> [PostgresResult] {
+        try await Self.write(calls, over: statisticsPool)
+    }
+
+    private static func write(
+        _ calls: [Call], over pool: PostgresPool
+    ) async throws(StorageFault) -> [PostgresResult] {
+        for _ in 1..<attempts {
             do throws(StorageFault) {
                 return try await pool.run(.calls(calls), isWrite: true)
-            } catch .transient(let cause) where Self.isCollision(cause) {
+            } catch .transient(let cause) where isCollision(cause) {
                 continue
             }
         }

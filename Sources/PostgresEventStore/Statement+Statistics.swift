@@ -30,8 +30,10 @@ extension Statement {
     private static func textOfCount(withPlays: Bool) -> String {
         var text = """
             WITH moved AS (
-                UPDATE statistics_heads AS head SET seq = part.through
-                FROM unnest($1, $2, $3, $4, $5) AS part (room_id, epoch, version, since, through)
+                UPDATE statistics_heads AS head
+                SET seq = part.through, founder = coalesce(part.founder, head.founder)
+                FROM unnest($1, $2, $3, $4, $5, \(withPlays ? "$37" : "$19")) AS part (
+                    room_id, epoch, version, since, through, founder)
                 WHERE head.room_id = part.room_id AND head.epoch = part.epoch AND head.version = part.version
                     AND head.seq = part.since
                 RETURNING head.room_id
@@ -66,13 +68,6 @@ extension Statement {
                         room_id, ended_at, entry, track, number, added_by, started_at, played_ms, reason, is_play,
                         is_public)
                     WHERE (room_id IN (SELECT room_id FROM moved)) IS TRUE
-                ), late AS (
-                    INSERT INTO statistics_late (room_id, hour)
-                    SELECT DISTINCT room_id, ended_at / 3600000
-                    FROM unnest($19, $20, $28, $29) AS part (room_id, ended_at, is_play, is_public)
-                    WHERE is_play AND is_public AND ended_at / 3600000 < $35 / 3600000
-                        AND (room_id IN (SELECT room_id FROM moved)) IS TRUE
-                    ON CONFLICT DO NOTHING
                 ), named AS (
                     INSERT INTO statistics_tracks (track, artist_key, title, artist)
                     SELECT track, artist_key, title, artist
@@ -86,14 +81,30 @@ extension Statement {
                     WHERE play.room_id = part.room_id AND play.is_public
                         AND (part.room_id IN (SELECT room_id FROM moved)) IS TRUE
                     RETURNING play.room_id, play.ended_at, play.is_play
-                ), late_too AS (
-                    INSERT INTO statistics_late (room_id, hour)
-                    SELECT DISTINCT room_id, ended_at / 3600000 FROM withdrawn WHERE is_play
-                    ON CONFLICT DO NOTHING
+                ), late AS (
+                    \(marking("""
+                        SELECT room_id, ended_at FROM unnest($19, $20, $28, $29) AS part (
+                            room_id, ended_at, is_play, is_public)
+                        WHERE is_play AND is_public AND ended_at / 3600000 < $35 / 3600000
+                            AND (room_id IN (SELECT room_id FROM moved)) IS TRUE
+                        UNION ALL SELECT room_id, ended_at FROM withdrawn WHERE is_play
+                        """))
                 )
                 """
         }
         return text + "\nSELECT room_id FROM moved"
+    }
+
+    /// Marks the hours of plays, so that their days are computed again.
+    ///
+    /// A mark that exists is locked: whoever computes its day waits for this transaction, and sees what it writes. Marks
+    /// are written in the order of rooms and hours, in which ``takeLate`` locks them.
+    private static func marking(_ plays: String) -> String {
+        """
+        INSERT INTO statistics_late (room_id, hour)
+        SELECT DISTINCT room_id, ended_at / 3600000 AS hour FROM (\(plays)) AS play ORDER BY room_id, hour
+        ON CONFLICT (room_id, hour) DO UPDATE SET hour = excluded.hour
+        """
     }
 
     // MARK: Replacing and deleting
@@ -109,7 +120,7 @@ extension Statement {
         name: "move_counted",
         sql: """
             WITH moved AS (
-                UPDATE statistics_heads SET epoch = $2, version = $3, seq = $4, proven_seq = 0
+                UPDATE statistics_heads SET epoch = $2, version = $3, seq = $4, proven_seq = 0, founder = $8
                 WHERE room_id = $1 AND epoch = $5 AND version = $6 AND seq = $7 AND version <> 0
                     AND EXISTS (SELECT FROM heads WHERE room_id = $1)
                 RETURNING room_id
@@ -127,7 +138,7 @@ extension Statement {
                 WHERE room_id = $1
                     AND EXISTS (SELECT FROM directory WHERE room_id = $1 AND forget_at IS NOT NULL)
                 FOR KEY SHARE OF heads
-                ON CONFLICT (room_id) DO UPDATE SET version = 0, seq = 0, proven_seq = 0
+                ON CONFLICT (room_id) DO UPDATE SET version = 0, seq = 0, proven_seq = 0, founder = NULL
                 RETURNING room_id
             ), \(noting("excluded"))
             SELECT room_id FROM noted CROSS JOIN excluded
@@ -143,9 +154,7 @@ extension Statement {
                 DELETE FROM statistics_plays WHERE room_id = ANY (ARRAY(\(notedRooms)))
                 RETURNING room_id, track, ended_at, is_play AND is_public AS is_shared
             ), late AS (
-                INSERT INTO statistics_late (room_id, hour)
-                SELECT DISTINCT room_id, ended_at / 3600000 FROM plays WHERE is_shared
-                ON CONFLICT DO NOTHING
+                \(marking("SELECT room_id, ended_at FROM plays WHERE is_shared"))
             )
             DELETE FROM statistics_tracks
             WHERE track = ANY (ARRAY(SELECT track FROM plays)) AND NOT EXISTS (
@@ -194,10 +203,8 @@ extension Statement {
                 WHERE (room_id IN (\(notedRooms))) IS TRUE
                 RETURNING room_id, ended_at, is_play AND is_public AS is_shared
             ), late AS (
-                INSERT INTO statistics_late (room_id, hour)
-                SELECT DISTINCT room_id, ended_at / 3600000 FROM played
-                WHERE is_shared AND ended_at / 3600000 < $17 / 3600000
-                ON CONFLICT DO NOTHING
+                \(marking(
+                    "SELECT room_id, ended_at FROM played WHERE is_shared AND ended_at / 3600000 < $17 / 3600000"))
             )
             INSERT INTO statistics_tracks (track, artist_key, title, artist)
             SELECT track, artist_key, title, artist
@@ -213,7 +220,7 @@ extension Statement {
         "counted_streams",
         """
         SELECT heads.room_id, heads.epoch, heads.seq, heads.keyed, counted.epoch, counted.seq, counted.version::bigint,
-            coalesce(counted.proven_seq, 0)
+            coalesce(counted.proven_seq, 0), counted.founder
         FROM (
             SELECT room_id, epoch, seq, keyed FROM heads
             WHERE room_id > coalesce($1, '00000000-0000-0000-0000-000000000000') ORDER BY room_id LIMIT $2
@@ -226,7 +233,7 @@ extension Statement {
         "counted_streams_named",
         """
         SELECT heads.room_id, heads.epoch, heads.seq, heads.keyed, counted.epoch, counted.seq, counted.version::bigint,
-            coalesce(counted.proven_seq, 0)
+            coalesce(counted.proven_seq, 0), counted.founder
         FROM heads LEFT JOIN statistics_heads AS counted USING (room_id)
         WHERE heads.room_id = ANY ($1)
         ORDER BY room_id

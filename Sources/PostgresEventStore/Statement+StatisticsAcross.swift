@@ -1,23 +1,53 @@
-// Numbers across rooms. All rooms without an owner count as one owner's.
+import EventStorage
+
+// Numbers across rooms. All rooms whose founder is not known count as one founder's.
 extension Statement {
-    private static let owners = "count(DISTINCT coalesce(owner, '00000000-0000-0000-0000-000000000000'))"
+    static let owners = "count(DISTINCT coalesce(founder, '00000000-0000-0000-0000-000000000000'))"
 
     /// What was played most: the parameters are the span, the least owners and the limit, and the rooms if there are any.
     static func top(byArtist: Bool, inRooms: Bool) -> Statement { tops[(byArtist ? 1 : 0) + (inRooms ? 2 : 0)] }
 
-    private static let tops = [(false, false), (true, false), (false, true), (true, true)].map { byArtist, inRooms in
+    private static let tops =
+        [topTracks, topGrouped(byArtist: true, inRooms: false)]
+        + [false, true].map { topGrouped(byArtist: $0, inRooms: true) }
+
+    /// The songs of all rooms: owners are counted only of those that are played most, until there are enough songs.
+    private static let topTracks = Statement(
+        name: "top_track",
+        sql: """
+            SELECT song.track, song.artist_key, song.title, song.artist, ranked.plays, owned.owners, ranked.played_ms
+            FROM (
+                SELECT track, count(*) AS plays, sum(played_ms)::bigint AS played_ms
+                FROM statistics_plays WHERE ended_at >= $1 AND ended_at < $2 AND is_play AND is_public
+                GROUP BY track HAVING count(*) >= $3
+                ORDER BY count(*) DESC, sum(played_ms) DESC, track
+            ) AS ranked
+            CROSS JOIN LATERAL (
+                SELECT \(owners) AS owners FROM statistics_plays JOIN statistics_heads USING (room_id)
+                WHERE track = ranked.track AND ended_at >= $1 AND ended_at < $2 AND is_play
+                    AND statistics_plays.is_public
+            ) AS owned
+            JOIN statistics_tracks AS song ON song.track = ranked.track
+            WHERE owned.owners >= $3
+            ORDER BY ranked.plays DESC, ranked.played_ms DESC, ranked.track LIMIT $4
+            """)
+
+    private static func topGrouped(byArtist: Bool, inRooms: Bool) -> Statement {
         let key = byArtist ? "artist_key" : "track"
-        // In rooms, the plays of each are found by key; OFFSET 0 keeps them from being joined with the whole table.
+        // In rooms, the founder and the plays of each are found by key; OFFSET 0 keeps them from being joined with the
+        // whole tables.
         let plays =
             inRooms
             ? """
-            unnest($5) AS part (room_id) CROSS JOIN LATERAL (
+            (
+                SELECT room_id, founder FROM unnest($5) AS part (room_id) JOIN statistics_heads USING (room_id) OFFSET 0
+            ) AS part CROSS JOIN LATERAL (
                 SELECT track, played_ms FROM statistics_plays
                 WHERE statistics_plays.room_id = part.room_id AND ended_at >= $1 AND ended_at < $2
                     AND is_play AND is_public
                 OFFSET 0
             ) AS play
-            """ : "statistics_plays"
+            """ : "statistics_plays JOIN statistics_heads USING (room_id)"
         let only = inRooms ? "" : "WHERE ended_at >= $1 AND ended_at < $2 AND is_play AND statistics_plays.is_public"
         return Statement(
             name: "top_\(key)\(inRooms ? "_in_rooms" : "")",
@@ -25,9 +55,9 @@ extension Statement {
                 SELECT song.track, song.artist_key, song.title, song.artist, ranked.plays, ranked.owners,
                     ranked.played_ms
                 FROM (
-                    SELECT \(key), min(track::text)::uuid AS example, count(*) AS plays, \(owners) AS owners,
-                        sum(played_ms)::bigint AS played_ms
-                    FROM \(plays) JOIN directory USING (room_id)
+                    SELECT \(key), \(byArtist ? "min(track::text)::uuid" : "track") AS example, count(*) AS plays,
+                        \(owners) AS owners, sum(played_ms)::bigint AS played_ms
+                    FROM \(plays)
                         \(byArtist ? "JOIN statistics_tracks USING (track)" : "")
                     \(only)
                     GROUP BY \(key)
@@ -48,13 +78,29 @@ extension Statement {
         Statement(
             name: "top_\(key)_of_days",
             sql: """
+                WITH missing AS MATERIALIZED (
+                    SELECT hour FROM generate_series($1::bigint, $2::bigint - 24, 24) AS hour WHERE NOT EXISTS (
+                        SELECT FROM statistics_buckets
+                        WHERE span = 24 AND bucket = hour AND computed_at >= (hour + 24) * 3600000)
+                )
                 SELECT song.track, song.artist_key, song.title, song.artist, ranked.plays, ranked.owners,
                     ranked.played_ms
                 FROM (
                     SELECT \(key), min(track::text)::uuid AS example, sum(plays)::bigint AS plays,
                         max(rooms)::bigint AS owners, sum(played_ms)::bigint AS played_ms
-                    FROM statistics_top JOIN statistics_tracks USING (track)
-                    WHERE span = 24 AND bucket >= $1 AND bucket < $2 AND \(key) IS NOT NULL
+                    FROM (
+                        SELECT track, plays, rooms, played_ms FROM statistics_top
+                        WHERE span = 24 AND bucket >= $1 AND bucket < $2 AND bucket NOT IN (SELECT hour FROM missing)
+                        UNION ALL
+                        SELECT track, count(*), \(owners), sum(played_ms)
+                        FROM statistics_plays JOIN statistics_heads USING (room_id)
+                        WHERE ended_at >= (SELECT min(hour) FROM missing) * 3600000 AND ended_at < $2 * 3600000
+                            AND ended_at / 86400000 * 24 IN (SELECT hour FROM missing)
+                            AND is_play AND is_public
+                        GROUP BY ended_at / 86400000, track
+                    ) AS parts
+                    JOIN statistics_tracks USING (track)
+                    WHERE \(key) IS NOT NULL
                     GROUP BY \(key) HAVING max(rooms) >= $3
                     ORDER BY 3 DESC, 5 DESC, \(key) LIMIT $4
                 ) AS ranked
@@ -113,16 +159,24 @@ extension Statement {
     // MARK: Days
 
     static let staleDays = Statement(
-        "stale_days",
+        name: "stale_days",
+        sql: """
+            SELECT day::bigint FROM (
+                SELECT DISTINCT hour / 24 AS day FROM statistics_late WHERE hour < $1 * 24
+                UNION
+                SELECT day FROM generate_series($1 - \(StaleDays.lookedAt), $1 - 1) AS day WHERE NOT EXISTS (
+                    SELECT FROM statistics_buckets
+                    WHERE span = 24 AND bucket = day * 24 AND computed_at >= (day + 1) * 86400000 + \(StaleDays.grace))
+            ) AS days
+            ORDER BY day LIMIT $2
+            """)
+
+    static let sealedThrough = Statement(
+        "sealed_through",
         """
-        SELECT day::bigint FROM (
-            SELECT DISTINCT hour / 24 AS day FROM statistics_late WHERE hour < $1 * 24
-            UNION
-            SELECT $1 - 1 WHERE NOT EXISTS (
-                SELECT FROM statistics_buckets
-                WHERE span = 24 AND bucket = ($1 - 1) * 24 AND computed_at >= $1 * 86400000 + 300000)
-        ) AS days
-        ORDER BY day LIMIT $2
+        SELECT (max(bucket) / 24)::bigint FROM statistics_buckets
+        WHERE span = 24 AND sealed_at IS NOT NULL AND bucket < coalesce(
+            (SELECT min(bucket) FROM statistics_buckets WHERE span = 24 AND sealed_at IS NULL), 2147483647)
         """)
 
     static let makeDay = Statement(
@@ -146,7 +200,15 @@ extension Statement {
 
     /// Deletes the marks that this transaction sees: what is written later is marked again.
     static let takeLate = Statement(
-        name: "take_late", sql: "DELETE FROM statistics_late WHERE hour >= $1 AND hour < $1 + 24 AND \(isClaimed)")
+        name: "take_late",
+        sql: """
+            WITH taken AS MATERIALIZED (
+                SELECT room_id, hour FROM statistics_late WHERE hour >= $1 AND hour < $1 + 24 AND \(isClaimed)
+                ORDER BY room_id, hour FOR UPDATE
+            )
+            DELETE FROM statistics_late AS late USING taken
+            WHERE late.room_id = taken.room_id AND late.hour = taken.hour
+            """)
 
     static let clearDay = Statement(
         name: "clear_day", sql: "DELETE FROM statistics_top WHERE span = 24 AND bucket = $1 AND \(isClaimed)")
@@ -156,7 +218,7 @@ extension Statement {
         sql: """
             INSERT INTO statistics_top (span, bucket, track, plays, rooms, played_ms)
             SELECT 24, $1, track, count(*), \(owners), sum(played_ms)
-            FROM statistics_plays JOIN directory USING (room_id)
+            FROM statistics_plays JOIN statistics_heads USING (room_id)
             WHERE ended_at >= $1::bigint * 3600000 AND ended_at < ($1::bigint + 24) * 3600000 AND is_play
                 AND statistics_plays.is_public AND \(isClaimed)
             GROUP BY track
@@ -176,14 +238,16 @@ extension Statement {
 
     // MARK: Minutes
 
-    /// Locks the counted positions of rooms with counts of minutes that are to be moved, as ``count(withPlays:)`` does;
+    /// Locks the counted positions of rooms with minutes that are to be moved, as ``count(withPlays:)`` does;
     /// the parameters are rooms, and the first minute that stays.
     static let lockCounted = Statement(
         "lock_counted",
         """
         SELECT FROM statistics_heads
         WHERE room_id = ANY (ARRAY(
-            SELECT DISTINCT room_id FROM statistics_counts WHERE room_id = ANY ($1) AND step = 1 AND bucket < $2))
+            SELECT room_id FROM statistics_counts WHERE room_id = ANY ($1) AND step = 1 AND bucket < $2
+            UNION
+            SELECT room_id FROM statistics_audience WHERE room_id = ANY ($1) AND minute < $2 AND node <> ''))
         ORDER BY room_id FOR NO KEY UPDATE
         """)
 

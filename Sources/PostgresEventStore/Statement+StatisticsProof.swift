@@ -60,7 +60,7 @@ extension Statement {
             CROSS JOIN LATERAL (
                 SELECT seq, at, type, payload, checksum FROM events
                 WHERE events.room_id = part.room_id AND events.seq <= part.through
-                    AND type IN ('roomCreated', 'roomUpdated', 'tracksAdded', 'entryFinished')
+                    AND (type IN ('roomCreated', 'roomUpdated', 'tracksAdded', 'entryFinished') OR seq = 2)
                 OFFSET 0
             ) AS event
             ORDER BY part.room_id, event.seq
@@ -116,7 +116,8 @@ extension Statement {
             UNION SELECT room_id FROM statistics_audience
         ) AS rows
         WHERE room_id > coalesce($1, '00000000-0000-0000-0000-000000000000')
-            AND NOT EXISTS (SELECT FROM statistics_heads WHERE statistics_heads.room_id = rows.room_id)
+            AND NOT EXISTS (
+                SELECT FROM statistics_heads WHERE statistics_heads.room_id = rows.room_id AND version <> 0)
         ORDER BY room_id LIMIT $2
         """)
 
@@ -126,7 +127,8 @@ extension Statement {
         sql: """
             WITH stray AS (
                 SELECT room_id FROM unnest($1) AS part (room_id)
-                WHERE NOT EXISTS (SELECT FROM statistics_heads WHERE statistics_heads.room_id = part.room_id)
+                WHERE NOT EXISTS (
+                    SELECT FROM statistics_heads WHERE statistics_heads.room_id = part.room_id AND version <> 0)
             ), \(noting("stray"))
             SELECT room_id FROM noted CROSS JOIN stray
             """)
@@ -164,15 +166,14 @@ extension Statement {
         """)
 
     static let expectedDay = Statement(
-        "expected_day",
-        """
-        SELECT track, count(*), count(DISTINCT coalesce(owner, '00000000-0000-0000-0000-000000000000')),
-            sum(played_ms)::bigint
-        FROM statistics_plays JOIN directory USING (room_id)
-        WHERE ended_at >= $1 * 3600000 AND ended_at < ($1 + 24) * 3600000 AND is_play
-            AND statistics_plays.is_public
-        GROUP BY track ORDER BY track
-        """)
+        name: "expected_day",
+        sql: """
+            SELECT track, count(*), \(owners), sum(played_ms)::bigint
+            FROM statistics_plays JOIN statistics_heads USING (room_id)
+            WHERE ended_at >= $1 * 3600000 AND ended_at < ($1 + 24) * 3600000 AND is_play
+                AND statistics_plays.is_public
+            GROUP BY track ORDER BY track
+            """)
 
     static let isLate = Statement(
         "is_late", "SELECT EXISTS (SELECT FROM statistics_late WHERE hour >= $1 AND hour < $1 + 24)")

@@ -108,6 +108,7 @@ package final class RoomHost: Sendable {
                     tasks.addTask { await self.housekeeping.run() }
                     tasks.addTask { await self.erasure.run() }
                     if let statisticsWriter { tasks.addTask { await statisticsWriter.run() } }
+                    if let statistics { tasks.addTask { await statistics.run() } }
                     if settings.nearby.isKept { tasks.addTask { await self.nearby.run() } }
                     if let bus {
                         tasks.addTask { await bus.run { self.inbox.heard($0) } }

@@ -1,4 +1,5 @@
 package import EventStorage
+import FoundationEssentials
 package import RoomDomain
 
 /// What is counted of a room's events between two positions, by the definitions of `Documentation/Statistics.md`.
@@ -6,7 +7,7 @@ package import RoomDomain
 /// It is always safe to drop a tally: the log has everything that was counted.
 package struct RoomTally: Sendable {
     /// The version of the definitions: counts of an earlier version are made anew.
-    package static let definitions = 1
+    package static let definitions = 2
 
     /// The room.
     package let room: RoomID
@@ -24,10 +25,12 @@ package struct RoomTally: Sendable {
     private var current = EventCounts()
     /// The counts of other minutes, in minutes since the Unix epoch.
     private var earlier: [Int: EventCounts] = [:]
-    private var plays: [CountedPlay] = []
-    private var tracks: [CountedTrack] = []
+    /// The entries that ended; the identities of their songs are hashes, which are made with the rows.
+    private var plays: [EndedEntry] = []
     /// Whether the room has left the numbers across rooms.
     private var withdraws = false
+    /// The session that made the room, if its joining is counted.
+    private var founder: UUID?
 
     /// A tally that begins after the event `seq`.
     package init(of room: RoomID, in epoch: String, after seq: Int) {
@@ -37,11 +40,21 @@ package struct RoomTally: Sendable {
         through = seq
     }
 
+    /// A tally of the first events of a room.
+    package init(of room: RoomID, in epoch: String, countingFirst events: [RecordedEvent]) {
+        self.init(of: room, in: epoch, after: 0)
+        var state = RoomState(id: room)
+        for event in events {
+            state.evolve(event)
+            add(event, in: state)
+        }
+    }
+
     /// Whether no event is counted.
     package var isEmpty: Bool { since == through }
 
     /// About how many rows of the store it changes.
-    package var rows: Int { earlier.count + 1 + plays.count + tracks.count }
+    package var rows: Int { earlier.count + 1 + 2 * plays.count }
 
     /// Counts the next event; `room` is the room after it.
     ///
@@ -58,27 +71,20 @@ package struct RoomTally: Sendable {
                 if requestedSeq == recorded.seq { $0.requests += 1 }
             }
         case .voteWithdrawn: count(at: recorded.at) { $0.unvotes += 1 }
-        case .memberJoined: count(at: recorded.at) { $0.joins += 1 }
+        case .memberJoined(_, _, _, let session):
+            if recorded.seq == Self.founding { founder = session.uuid }
+            count(at: recorded.at) { $0.joins += 1 }
         case .memberLeft: count(at: recorded.at) { $0.leaves += 1 }
         case .tracksAdded(let tracks, _): count(at: recorded.at) { $0.tracksAdded += tracks.count }
         case .entryFinished(let entry, let track, let reason, let startedAt, let playedMs, _, let endedAt, _):
             guard let track = room.tracks[track] else { return }
             let playedMs = min(max(playedMs, 0), Self.longest)
-            let info = track.info
-            let play = CountedPlay(
-                entry: entry.rawValue, track: TrackIdentity.track(info), number: track.id.rawValue,
-                addedBy: track.addedBy.rawValue, startedAt: startedAt.milliseconds,
-                endedAt: (endedAt ?? recorded.at).milliseconds, playedMs: playedMs,
-                reason: CountedPlay.Reason(reason),
-                isPlay: playedMs >= PlayRule.required(durationMs: info.durationMs), isPublic: room.countsAcrossRooms)
+            let play = EndedEntry(
+                entry: entry, track: track, startedAt: startedAt, endedAt: endedAt ?? recorded.at, playedMs: playedMs,
+                reason: reason, isPlay: playedMs >= PlayRule.required(durationMs: track.info.durationMs),
+                isPublic: room.countsAcrossRooms)
             plays.append(play)
-            if !tracks.contains(where: { $0.track == play.track }) {
-                tracks.append(
-                    CountedTrack(
-                        track: play.track, artistKey: TrackIdentity.artist(info), title: info.title,
-                        artist: info.artist))
-            }
-            count(at: Timestamp(milliseconds: play.endedAt)) {
+            count(at: play.endedAt) {
                 if play.isPlay { $0.plays += 1 }
                 if reason == .skipped { $0.skips += 1 }
                 $0.playedMs += playedMs
@@ -91,6 +97,9 @@ package struct RoomTally: Sendable {
             break
         }
     }
+
+    /// The number of the event by which the founder joins: the one after the room's creation.
+    package static let founding = 2
 
     /// The longest time for which one entry is counted as heard, in milliseconds: 34 years, so that sums stay exact.
     private static let longest: Int64 = 1 << 40
@@ -131,8 +140,8 @@ package struct RoomTally: Sendable {
         for (minute, counts) in later.minutes { earlier[minute, default: EventCounts()] += counts }
         current = earlier.removeValue(forKey: minute) ?? EventCounts()
         if later.withdraws { withdraw() }
+        founder = founder ?? later.founder
         plays += later.plays
-        for track in later.tracks where !tracks.contains(where: { $0.track == track.track }) { tracks.append(track) }
         return true
     }
 
@@ -159,14 +168,48 @@ package struct RoomTally: Sendable {
             let bucket = CountBucket(.minute, at: minute)
             counts[minute < first ? bucket.quarter : bucket, default: EventCounts()] += added
         }
+        var (identities, named, tracks): ([TrackID: UUID], Set<UUID>, [CountedTrack]) = ([:], [], [])
+        let rows = plays.map { play in
+            let info = play.track.info
+            let identity = identities[play.track.id] ?? TrackIdentity.track(info)
+            identities[play.track.id] = identity
+            if named.insert(identity).inserted {
+                tracks.append(
+                    CountedTrack(
+                        track: identity, artistKey: TrackIdentity.artist(info), title: info.title, artist: info.artist))
+            }
+            return CountedPlay(play, of: identity)
+        }
         return StatisticsFlush(
             stream: room.uuid, epoch: epoch, version: Self.definitions, since: since, through: through, counts: counts,
-            plays: plays, tracks: tracks, withdraws: withdraws)
+            plays: rows, tracks: tracks, withdraws: withdraws, founder: founder)
+    }
+}
+
+/// An entry that has ended, with its song.
+private struct EndedEntry {
+    let entry: EntryID
+    let track: Track
+    let startedAt: Timestamp
+    let endedAt: Timestamp
+    let playedMs: Int64
+    let reason: FinishReason
+    let isPlay: Bool
+    var isPublic: Bool
+}
+
+extension CountedPlay {
+    fileprivate init(_ ended: EndedEntry, of track: UUID) {
+        self.init(
+            entry: ended.entry.rawValue, track: track, number: ended.track.id.rawValue,
+            addedBy: ended.track.addedBy.rawValue, startedAt: ended.startedAt.milliseconds,
+            endedAt: ended.endedAt.milliseconds, playedMs: ended.playedMs, reason: Reason(ended.reason),
+            isPlay: ended.isPlay, isPublic: ended.isPublic)
     }
 }
 
 extension CountedPlay.Reason {
-    init(_ reason: FinishReason) {
+    fileprivate init(_ reason: FinishReason) {
         switch reason {
         case .ended: self = .ended
         case .skipped: self = .skipped

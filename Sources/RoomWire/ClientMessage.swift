@@ -20,10 +20,19 @@ package enum ClientMessage: Sendable, Equatable {
     case nearby(id: Int64, query: NearbyQuery)
     /// Stops watching the rooms near a point; `sub` is the `id` of the message that started the watch.
     case nearbyStop(id: Int64?, sub: Int64)
+    /// Starts to watch a room's counts; `offset` is that of local time from UTC, in minutes.
+    case statistics(id: Int64, room: RoomReference, offset: Int)
+    /// Stops watching a room's counts; `sub` is the `id` of the message that started the watch.
+    case statisticsStop(id: Int64?, sub: Int64)
+    /// Starts to watch what is played across rooms.
+    case trending(id: Int64, query: TrendingQuery)
+    /// Stops watching what is played; `sub` is the `id` of the message that started the watch.
+    case trendingStop(id: Int64?, sub: Int64)
 
     /// The type of a message; the raw value is its name.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case subscribe, unsubscribe, command, react, signal, deck, time, nearby, nearbyStop
+        case subscribe, unsubscribe, command, react, signal, deck, time, nearby, nearbyStop, statistics
+        case statisticsStop, trending, trendingStop
     }
 
     /// The type of the message.
@@ -38,6 +47,10 @@ package enum ClientMessage: Sendable, Equatable {
         case .time: .time
         case .nearby: .nearby
         case .nearbyStop: .nearbyStop
+        case .statistics: .statistics
+        case .statisticsStop: .statisticsStop
+        case .trending: .trending
+        case .trendingStop: .trendingStop
         }
     }
 
@@ -45,9 +58,10 @@ package enum ClientMessage: Sendable, Equatable {
     package var id: Int64? {
         switch self {
         case .subscribe(let id, _, _), .unsubscribe(let id, _), .command(let id, _, _, _), .react(let id, _, _),
-            .signal(let id, _, _, _), .deck(let id, _, _), .time(let id, _), .nearbyStop(let id, _):
+            .signal(let id, _, _, _), .deck(let id, _, _), .time(let id, _), .nearbyStop(let id, _),
+            .statisticsStop(let id, _), .trendingStop(let id, _):
             id
-        case .nearby(let id, _): id
+        case .nearby(let id, _), .statistics(let id, _, _), .trending(let id, _): id
         }
     }
 
@@ -116,7 +130,12 @@ package enum ClientMessage: Sendable, Equatable {
             writer.member("on", isOn)
         case .time(_, let t1): writer.member("t1", t1)
         case .nearby(_, let query): writer.members(of: query)
-        case .nearbyStop(_, let sub): writer.member("sub", sub)
+        case .nearbyStop(_, let sub), .statisticsStop(_, let sub), .trendingStop(_, let sub):
+            writer.member("sub", sub)
+        case .statistics(_, let room, let offset):
+            writer.member("room", room.text)
+            if offset != 0 { writer.member("offsetMinutes", offset) }
+        case .trending(_, let query): writer.members(of: query)
         }
         writer.endObject()
         return writer.bytes
@@ -153,14 +172,18 @@ package enum ClientMessage: Sendable, Equatable {
                 throw MessageViolation(error)
             }
         case .nearby:
-            guard let id else { throw MessageViolation(fields.violation("id", "an integer")) }
-            return .nearby(id: id, query: try NearbyQuery(fields))
-        case .nearbyStop:
+            return .nearby(id: try fields.given(id), query: try NearbyQuery(fields))
+        case .nearbyStop: return .nearbyStop(id: id, sub: try fields.sub())
+        case .statistics:
+            let (id, room) = (try fields.given(id), try fields.room())
             do throws(FieldViolation) {
-                return .nearbyStop(id: id, sub: try fields.integer("sub"))
+                return .statistics(id: id, room: room, offset: try fields.countIfPresent("offsetMinutes") ?? 0)
             } catch {
                 throw MessageViolation(error)
             }
+        case .statisticsStop: return .statisticsStop(id: id, sub: try fields.sub())
+        case .trending: return .trending(id: try fields.given(id), query: try TrendingQuery(fields))
+        case .trendingStop: return .trendingStop(id: id, sub: try fields.sub())
         }
     }
 }
@@ -175,6 +198,21 @@ extension JSONFields {
             throw MessageViolation(code: .notFound, message: "no room has this id or code")
         }
         return room
+    }
+
+    /// The `id` of a message that needs one.
+    fileprivate func given(_ id: Int64?) throws(MessageViolation) -> Int64 {
+        guard let id else { throw MessageViolation(self.violation("id", "an integer")) }
+        return id
+    }
+
+    /// The number of a subscription.
+    fileprivate func sub() throws(MessageViolation) -> Int64 {
+        do throws(FieldViolation) {
+            return try self.integer("sub")
+        } catch {
+            throw MessageViolation(error)
+        }
     }
 
     fileprivate func position() throws(MessageViolation) -> Position? {

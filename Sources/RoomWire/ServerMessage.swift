@@ -9,7 +9,7 @@ package enum ServerMessage {
     /// The type of a message; the raw value is its name.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case welcome, snapshot, resumed, delta, presence, reaction, signal, deck, ok, ack, error, ended, time, nearby
-        case nearbyDelta, goaway, beat
+        case nearbyDelta, statistics, statisticsDelta, statisticsEnd, trending, trendingDelta, goaway, beat
     }
 
     /// A message as a client reads it.
@@ -44,6 +44,16 @@ package enum ServerMessage {
         case nearby(re: Int64, rooms: [RoomSummary])
         /// The changes near a point since the list that the client has.
         case nearbyDelta(sub: Int64, entered: [RoomSummary], changed: [RoomSummary], left: [RoomID])
+        /// A room's counts: those of the last hour by the minute, and the sum of the present day.
+        case statistics(re: Int64, room: RoomID, RoomCounts)
+        /// The counts that have changed; all of them, if `isWhole`.
+        case statisticsDelta(sub: Int64, RoomCounts, isWhole: Bool)
+        /// A room's counts are watched no longer.
+        case statisticsEnd(sub: Int64, code: ErrorName)
+        /// What is played most across rooms.
+        case trending(re: Int64, TopAnswer)
+        /// What is played most now.
+        case trendingDelta(sub: Int64, TopAnswer)
         /// The server is about to stop.
         case goaway(reason: String, reconnectInMs: Int)
         /// A heartbeat, with the position of each room that the connection is subscribed to.
@@ -92,6 +102,11 @@ extension ServerMessage.Received {
         case .time: try .time(fields)
         case .nearby: try .nearby(fields)
         case .nearbyDelta: try .nearbyDelta(fields)
+        case .statistics: try .statistics(fields)
+        case .statisticsDelta: try .statisticsDelta(fields)
+        case .statisticsEnd: try .statisticsEnd(fields)
+        case .trending: .trending(re: try fields.integer("re"), try TopAnswer(fields))
+        case .trendingDelta: .trendingDelta(sub: try fields.integer("sub"), try TopAnswer(fields))
         case .goaway: try .goaway(fields)
         case .beat: try .beat(fields)
         }
@@ -132,6 +147,12 @@ extension ServerMessage.Received {
         case .nearby(let re, let rooms): ServerMessage.nearby(re: re, rooms: rooms)
         case .nearbyDelta(let sub, let entered, let changed, let left):
             ServerMessage.nearbyDelta(sub: sub, entered: entered, changed: changed, left: left)
+        case .statistics(let re, let room, let counts): ServerMessage.statistics(re: re, room: room, counts)
+        case .statisticsDelta(let sub, let counts, let isWhole):
+            ServerMessage.statisticsDelta(sub: sub, counts, isWhole: isWhole)
+        case .statisticsEnd(let sub, let code): ServerMessage.statisticsEnd(sub: sub, code: code)
+        case .trending(let re, let top): ServerMessage.trending(re: re, top)
+        case .trendingDelta(let sub, let top): ServerMessage.trendingDelta(sub: sub, top)
         case .goaway(let reason, let delay): ServerMessage.goaway(reason: reason, reconnectInMs: delay)
         case .beat(let time, let rooms): ServerMessage.beat(time: time, rooms: rooms.map { ($0.room, $0.seq) })
         }

@@ -188,11 +188,7 @@ package struct TopAnswer: Hashable, Sendable {
     /// The body.
     package func encoded(areArtists: Bool) -> [UInt8] {
         HTTPBody.object(capacity: 128 + songs.count * 120) { writer in
-            writer.member("window", choice: window)
-            writer.member("from", from)
-            writer.member("to", to)
-            writer.member("minimumRooms", minimumRooms)
-            writer.members(ranked: songs, areArtists: areArtists)
+            writer.members(of: self, areArtists: areArtists)
         }
     }
 }
@@ -236,16 +232,19 @@ extension JSONWriter {
     mutating func member(_ name: StaticString, _ buckets: [StatisticsBucket]) {
         self.name(name)
         self.beginArray()
-        for bucket in buckets {
-            self.beginObject()
-            self.member("at", bucket.at)
-            self.members(of: bucket.counts)
-            self.endObject()
-        }
+        for bucket in buckets { self.object(bucket) }
         self.endArray()
     }
 
-    mutating func members(of counts: [StatisticsMetric: Int]) {
+    /// Writes counts as an object; what is 0 is left out.
+    mutating func object(_ bucket: StatisticsBucket) {
+        self.beginObject()
+        self.member("at", bucket.at)
+        self.members(of: bucket.counts)
+        self.endObject()
+    }
+
+    private mutating func members(of counts: [StatisticsMetric: Int]) {
         for metric in StatisticsMetric.allCases {
             guard let count = counts[metric], count != 0 else { continue }
             switch metric {
@@ -270,6 +269,14 @@ extension JSONWriter {
         self.member("title", song.title)
         self.member("artist", song.artist)
         self.member("addedBy", id: song.addedBy)
+    }
+
+    mutating func members(of top: TopAnswer, areArtists: Bool) {
+        self.member("window", choice: top.window)
+        self.member("from", top.from)
+        self.member("to", top.to)
+        self.member("minimumRooms", top.minimumRooms)
+        self.members(ranked: top.songs, areArtists: areArtists)
     }
 
     /// Writes the member `tracks` or `artists`.

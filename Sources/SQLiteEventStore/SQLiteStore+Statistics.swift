@@ -22,8 +22,9 @@ extension SQLiteStore: StatisticsStore {
             try batch.map { flush in
                 try db.run(
                     """
-                    UPDATE statistics_heads SET seq = ? WHERE room_id = ? AND epoch = ? AND version = ? AND seq = ?
-                    """, [flush.through, flush.stream, flush.epoch, flush.version, flush.since])
+                    UPDATE statistics_heads SET seq = ?, founder = coalesce(?, founder)
+                    WHERE room_id = ? AND epoch = ? AND version = ? AND seq = ?
+                    """, [flush.through, flush.founder, flush.stream, flush.epoch, flush.version, flush.since])
                 guard db.changesCount == 1 else { return .conflict }
                 try db.add(flush, at: now)
                 return .counted
@@ -37,13 +38,13 @@ extension SQLiteStore: StatisticsStore {
         try await write { db in
             try db.run(
                 """
-                UPDATE statistics_heads SET epoch = ?, version = ?, seq = ?, proven_seq = 0
+                UPDATE statistics_heads SET epoch = ?, version = ?, seq = ?, proven_seq = 0, founder = ?
                 WHERE room_id = ? AND epoch = ? AND version = ? AND seq = ? AND version <> 0
                 AND EXISTS (SELECT 1 FROM heads WHERE heads.room_id = statistics_heads.room_id)
                 """,
                 [
-                    counts.epoch, counts.version, counts.through, counts.stream, counted.epoch, counted.version,
-                    counted.seq,
+                    counts.epoch, counts.version, counts.through, counts.founder, counts.stream, counted.epoch,
+                    counted.version, counted.seq,
                 ])
             guard db.changesCount == 1 else { return .conflict }
             try db.uncount(counts.stream)
@@ -202,7 +203,7 @@ extension Database {
             """
             INSERT INTO statistics_heads (room_id, epoch, version, seq)
             SELECT room_id, epoch, 0, 0 FROM heads WHERE room_id = ?
-            ON CONFLICT (room_id) DO UPDATE SET version = 0, seq = 0, proven_seq = 0
+            ON CONFLICT (room_id) DO UPDATE SET version = 0, seq = 0, proven_seq = 0, founder = NULL
             """, [stream])
         try uncount(stream)
         try run("DELETE FROM statistics_audience WHERE room_id = ?", [stream])
@@ -239,7 +240,7 @@ extension Database {
 extension CountedStream {
     static let selection = """
         SELECT heads.room_id, heads.epoch, heads.seq, heads.keyed, counted.epoch, counted.seq, counted.version,
-            coalesce(counted.proven_seq, 0)
+            coalesce(counted.proven_seq, 0), counted.founder
         FROM heads LEFT JOIN statistics_heads AS counted ON counted.room_id = heads.room_id
         """
 
@@ -254,7 +255,7 @@ extension CountedStream {
             head: StreamHead(
                 epoch: try row.decode(atIndex: 1),
                 version: StreamVersion(seq: try row.decode(atIndex: 2), keyed: try row.decode(atIndex: 3))),
-            counted: counted, proven: try row.decode(atIndex: 7))
+            counted: counted, proven: try row.decode(atIndex: 7), founder: try row.decode(UUID?.self, atIndex: 8))
     }
 }
 

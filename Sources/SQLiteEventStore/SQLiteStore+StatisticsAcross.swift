@@ -3,26 +3,42 @@ package import Foundation
 import GRDB
 
 extension SQLiteStore {
-    /// Rooms without an owner count as one owner's.
-    private static let owners = "count(DISTINCT coalesce(owner, x''))"
+    /// Rooms whose founder is not known count as one founder's.
+    static let owners = "count(DISTINCT coalesce(founder, x''))"
 
     package func top(_ question: TopQuestion) async throws(StorageFault) -> [TopTrack] {
         let key = question.byArtist ? "artist_key" : "track"
-        let streams = question.streams
+        // A reading connection can make no table, so the rooms are listed as bytes. CROSS JOIN keeps the order: the founder
+        // and the plays of each room are found by key, and the plays of all rooms by time.
+        let plays =
+            question.streams == nil
+            ? "statistics_plays AS play CROSS JOIN statistics_heads USING (room_id)"
+            : """
+            (
+                WITH RECURSIVE places (place) AS (
+                    SELECT 1 WHERE length(?1) > 0 UNION ALL SELECT place + 16 FROM places WHERE place + 16 < length(?1)
+                )
+                SELECT DISTINCT substr(?1, place, 16) AS room_id FROM places
+            ) AS chosen CROSS JOIN statistics_heads USING (room_id) CROSS JOIN statistics_plays AS play USING (room_id)
+            """
+        let chosen = question.streams.map { streams in
+            streams.reduce(into: Data()) { $0.append(Data.fromDatabaseValue($1.databaseValue) ?? Data()) }
+        }
         return try await read { db in
-            // A reading connection can make no table, so the rooms are listed as JSON.
-            let chosen = streams.map { streams in
-                "[" + streams.map { "\"\($0.uuidString.replacing("-", with: ""))\"" }.joined(separator: ",") + "]"
-            }
-            return try db.all(
+            try db.all(
                 """
-                SELECT track, artist_key, title, artist, count(*) AS plays, \(Self.owners) AS owners,
-                    sum(played_ms) AS heard
-                FROM statistics_plays JOIN directory USING (room_id) JOIN statistics_tracks USING (track)
-                WHERE \(chosen == nil ? "?1 IS NULL" : "hex(room_id) IN (SELECT value FROM json_each(?1))")
-                    AND ended_at >= ?2 AND ended_at < ?3 AND is_play = 1 AND statistics_plays.is_public = 1 AND \(key) IS NOT NULL
-                GROUP BY \(key) HAVING \(Self.owners) >= ?4
-                ORDER BY plays DESC, heard DESC, \(key) LIMIT ?5
+                SELECT song.track, song.artist_key, title, artist, ranked.plays, owners, heard
+                FROM (
+                    SELECT \(key) AS rank_key, min(track) AS example, count(*) AS plays, \(Self.owners) AS owners,
+                        sum(played_ms) AS heard
+                    FROM \(plays)
+                        \(question.byArtist ? "CROSS JOIN statistics_tracks USING (track)" : "")
+                    WHERE ended_at >= ?2 AND ended_at < ?3 AND is_play = 1 AND play.is_public = 1 AND \(key) IS NOT NULL
+                    GROUP BY \(key) HAVING \(Self.owners) >= ?4
+                    ORDER BY plays DESC, heard DESC, \(key) LIMIT ?5
+                ) AS ranked
+                JOIN statistics_tracks AS song ON song.track = ranked.example
+                ORDER BY ranked.plays DESC, heard DESC, rank_key
                 """, [chosen, question.from, question.to, question.leastOwners, max(0, question.limit)], TopTrack.init)
         }
     }
@@ -34,12 +50,29 @@ extension SQLiteStore {
         return try await read { db in
             try db.all(
                 """
+                WITH RECURSIVE days (hour) AS (
+                    SELECT ?1 WHERE ?1 < ?2 UNION ALL SELECT hour + 24 FROM days WHERE hour + 24 < ?2
+                ), missing AS MATERIALIZED (
+                    SELECT hour FROM days WHERE NOT EXISTS (
+                        SELECT 1 FROM statistics_buckets
+                        WHERE span = 24 AND bucket = hour AND computed_at >= (hour + 24) * 3600000)
+                ), parts AS (
+                    SELECT track, plays, rooms, played_ms FROM statistics_top
+                    WHERE span = 24 AND bucket >= ?1 AND bucket < ?2 AND bucket NOT IN (SELECT hour FROM missing)
+                    UNION ALL
+                    SELECT track, count(*), \(Self.owners), sum(played_ms)
+                    FROM statistics_plays AS play CROSS JOIN statistics_heads USING (room_id)
+                    WHERE ended_at >= (SELECT min(hour) FROM missing) * 3600000 AND ended_at < ?2 * 3600000
+                        AND ended_at / 86400000 * 24 IN (SELECT hour FROM missing)
+                        AND is_play = 1 AND play.is_public = 1
+                    GROUP BY ended_at / 86400000, track
+                )
                 SELECT track, artist_key, title, artist, sum(plays) AS played, max(rooms) AS owners,
                     sum(played_ms) AS heard
-                FROM statistics_top JOIN statistics_tracks USING (track)
-                WHERE span = 24 AND bucket >= ? AND bucket < ? AND \(key) IS NOT NULL
-                GROUP BY \(key) HAVING max(rooms) >= ?
-                ORDER BY played DESC, heard DESC, \(key) LIMIT ?
+                FROM parts JOIN statistics_tracks USING (track)
+                WHERE \(key) IS NOT NULL
+                GROUP BY \(key) HAVING max(rooms) >= ?3
+                ORDER BY played DESC, heard DESC, \(key) LIMIT ?4
                 """, [first * 24, day * 24, leastOwners, max(0, limit)], TopTrack.init)
         }
     }
@@ -82,13 +115,31 @@ extension SQLiteStore {
                 SELECT day FROM (
                     SELECT DISTINCT hour / 24 AS day FROM statistics_late WHERE hour < ?1 * 24
                     UNION
-                    SELECT ?1 - 1 WHERE NOT EXISTS (
+                    SELECT day FROM (
+                        WITH RECURSIVE days (day) AS (
+                            SELECT ?1 - \(StaleDays.lookedAt) UNION ALL SELECT day + 1 FROM days WHERE day + 1 < ?1
+                        )
+                        SELECT day FROM days
+                    ) WHERE NOT EXISTS (
                         SELECT 1 FROM statistics_buckets
-                        WHERE span = 24 AND bucket = (?1 - 1) * 24 AND computed_at >= ?1 * 86400000 + 300000)
+                        WHERE span = 24 AND bucket = day * 24
+                            AND computed_at >= (day + 1) * 86400000 + \(StaleDays.grace))
                 )
                 ORDER BY day LIMIT ?2
                 """, [day, max(0, limit)]
             ) { try $0.decode(atIndex: 0) }
+        }
+    }
+
+    package func sealedThrough() async throws(StorageFault) -> Int? {
+        try await read { db in
+            try db.all(
+                """
+                SELECT max(bucket) / 24 FROM statistics_buckets
+                WHERE span = 24 AND sealed_at IS NOT NULL AND bucket < coalesce(
+                    (SELECT min(bucket) FROM statistics_buckets WHERE span = 24 AND sealed_at IS NULL), 2147483647)
+                """, []
+            ) { try $0.decode(Int?.self, atIndex: 0) }.first ?? nil
         }
     }
 
@@ -102,7 +153,7 @@ extension SQLiteStore {
                 """
                 INSERT INTO statistics_top (span, bucket, track, plays, rooms, played_ms)
                 SELECT 24, ?, track, count(*), \(Self.owners), sum(played_ms)
-                FROM statistics_plays JOIN directory USING (room_id)
+                FROM statistics_plays JOIN statistics_heads USING (room_id)
                 WHERE ended_at >= ? AND ended_at < ? AND is_play = 1 AND statistics_plays.is_public = 1 GROUP BY track
                 """, [hour, from, to])
             try db.run(

@@ -52,7 +52,7 @@ extension SQLiteStore: StatisticsArchive {
                     SELECT room_id FROM statistics_counts UNION SELECT room_id FROM statistics_plays
                     UNION SELECT room_id FROM statistics_audience
                 ) AS stored
-                WHERE room_id > ? AND room_id NOT IN (SELECT room_id FROM statistics_heads)
+                WHERE room_id > ? AND room_id NOT IN (SELECT room_id FROM statistics_heads WHERE version <> 0)
                 ORDER BY room_id LIMIT ?
                 """, [bound, max(0, limit)]
             ) { try $0.decode(atIndex: 0) }
@@ -61,7 +61,7 @@ extension SQLiteStore: StatisticsArchive {
 
     package func deleteStray(_ stream: UUID) async throws(StorageFault) {
         try await write { db in
-            let known = "SELECT 1 FROM statistics_heads WHERE room_id = ?"
+            let known = "SELECT 1 FROM statistics_heads WHERE room_id = ? AND version <> 0"
             guard try db.first(known, [stream], { _ in true }) == nil else { return }
             try db.uncount(stream)
             try db.run("DELETE FROM statistics_audience WHERE room_id = ?", [stream])
@@ -142,8 +142,8 @@ extension SQLiteStore: StatisticsArchive {
                 """, [hour], DayTrack.init)
             let expected = try db.all(
                 """
-                SELECT track, count(*), count(DISTINCT coalesce(owner, x'')), sum(played_ms)
-                FROM statistics_plays JOIN directory USING (room_id)
+                SELECT track, count(*), \(Self.owners), sum(played_ms)
+                FROM statistics_plays JOIN statistics_heads USING (room_id)
                 WHERE ended_at >= ? AND ended_at < ? AND is_play = 1 AND statistics_plays.is_public = 1 GROUP BY track ORDER BY track
                 """, [Int64(hour) * 3_600_000, Int64(hour + 24) * 3_600_000], DayTrack.init)
             return DayProof(stored: stored, expected: expected)
@@ -228,7 +228,8 @@ extension Database {
     fileprivate func proof(of room: CountedStream, toHead: Bool, firstMinute: Int?) throws -> StatisticsProof {
         let stream = room.stream
         let through = toHead ? room.head.version.seq : room.counted?.seq ?? 0
-        var proof = StatisticsProof(stream: stream, head: room.head, counted: room.counted, through: through)
+        var proof = StatisticsProof(
+            stream: stream, head: room.head, counted: room.counted, through: through, founder: room.founder)
         let firstStored: Int? = try first(
             "SELECT min(bucket) FROM statistics_counts WHERE room_id = ? AND step = 1", [stream]
         ) { try $0.decode(Int?.self, atIndex: 0) }.flatMap { $0 }
@@ -259,7 +260,7 @@ extension Database {
         proof.events = try all(
             """
             SELECT seq, at, type, payload, checksum FROM events WHERE room_id = ? AND seq <= ?
-            AND type IN ('roomCreated', 'roomUpdated', 'tracksAdded', 'entryFinished') ORDER BY seq
+            AND (type IN ('roomCreated', 'roomUpdated', 'tracksAdded', 'entryFinished') OR seq = 2) ORDER BY seq
             """, [stream, through]
         ) { try StoredEvent(row: $0) }
         let counts = try all(

@@ -76,7 +76,7 @@ struct SocketSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Nearby searches and new nearby subscriptions of one session in a minute, 5 times as many at once. More are answered rate_limited. 0: any number. [BACKLINE_MAX_SEARCHES_PER_MINUTE; default: 120]",
+            "Nearby searches, and new subscriptions to nearby rooms and to statistics, of one session in a minute; 5 times as many at once. More are answered rate_limited. 0: any number. [BACKLINE_MAX_SEARCHES_PER_MINUTE; default: 120]",
             valueName: "n"))
     var maxSearchesPerMinute: String?
 

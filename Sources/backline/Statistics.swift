@@ -4,6 +4,7 @@ import FoundationEssentials
 import LogMaintenance
 import RoomDomain
 import RoomService
+import RoomStatistics
 
 /// `backline statistics`: what is counted, compared with the log and made anew.
 struct Statistics: AsyncParsableCommand {
@@ -31,7 +32,7 @@ struct Statistics: AsyncParsableCommand {
             )
             Console.print("proven     \(summary.proven) rooms")
             Console.print("rows       \(summary.counts) counts, \(summary.plays) plays, \(summary.tracks) songs")
-            let last = summary.lastSealedDay.map { ", the last of them \(Day($0))" } ?? ""
+            let last = summary.lastSealedDay.map { ", the last of them \(StatisticsDay($0))" } ?? ""
             Console.print("sealed     \(summary.sealedDays) days\(last)")
             if let since {
                 let date = Date(timeIntervalSince1970: Double(since) / 1_000).formatted(.iso8601)
@@ -138,7 +139,7 @@ struct Statistics: AsyncParsableCommand {
         func instant() throws -> Int64? {
             guard room == nil || since == nil else { throw Failure.usage("--room and --since exclude each other") }
             return try since.map { text in
-                guard let day = Day(text) else {
+                guard let day = StatisticsDay(text) else {
                     throw Failure.usage("--since: '\(text)' is not a day such as 2026-11-22")
                 }
                 return day.instant
@@ -149,27 +150,5 @@ struct Statistics: AsyncParsableCommand {
             if let room { return .one(try await archive.room(room)) }
             return since.map { .movedSince($0) } ?? .all
         }
-    }
-}
-
-/// A day in UTC.
-private struct Day: CustomStringConvertible {
-    /// Days since the Unix epoch.
-    let number: Int
-
-    init(_ number: Int) { self.number = number }
-
-    /// Reads `2026-11-22`.
-    init?(_ text: String) {
-        guard text.utf8.count == 10, let date = try? Date(text + "T00:00:00Z", strategy: .iso8601) else { return nil }
-        number = Int((date.timeIntervalSince1970 / 86_400).rounded(.down))
-        guard description == text else { return nil }
-    }
-
-    /// Its beginning, in milliseconds since the Unix epoch.
-    var instant: Int64 { Int64(number) * 86_400_000 }
-
-    var description: String {
-        String(Date(timeIntervalSince1970: Double(number) * 86_400).formatted(.iso8601).prefix(10))
     }
 }

@@ -81,6 +81,7 @@ extension StorePlace {
             return self
         case .postgres(var configuration):
             configuration.connections = connections
+            configuration.statisticsConnections = connections
             configuration.connectionWait = .seconds(10)
             configuration.statementTimeout = .seconds(60)
             configuration.answerTimeout = .seconds(90)

@@ -81,8 +81,8 @@ let importArrows: [ImportArrow] = {
             "backline",
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
-                "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomLog", "RoomWire",
-                "IdentityTokens", "SystemErrors", "WebClient",
+                "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomLog",
+                "RoomStatistics", "RoomWire", "IdentityTokens", "SystemErrors", "WebClient",
             ],
             platform.union([
                 "ArgumentParser", "CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",

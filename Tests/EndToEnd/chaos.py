@@ -1,6 +1,7 @@
 """The fault run: two servers on one PostgreSQL, clients that move between them, and continuous faults.
 
-At the end, no acknowledged command may be missing or repeated, and all clients must have been shown the same rooms.
+At the end, no acknowledged command may be missing or repeated, all clients must have been shown the same rooms, and
+what servers said they had counted, at moments of the run and at the end, must be what the logs say.
 `Scripts/chaos --help` lists the options.
 """
 
@@ -22,6 +23,7 @@ from chaos_checks import check_room
 from chaos_clients import Client, World, take_up
 import chaos_network
 from chaos_network import Namespace
+from chaos_statistics import Counted
 from fold import differences
 
 FAULTS = ["kill a server", "kill backends", "restart PostgreSQL", "stop a server for 10 s", "cut a server off"]
@@ -42,6 +44,8 @@ class Plan:
     clients: int = 200
     #: Seconds between two commands of a client.
     pace: float = 1.0
+    #: How often the statistics of all rooms are read while everything goes on.
+    moments: int = 10
     faults: list = dataclasses.field(default_factory=lambda: list(FAULTS))
 
 
@@ -162,14 +166,17 @@ async def _run(plan, stage):
     async with world.http:
         await _prepare(plan, world, clients)
         running = [asyncio.create_task(client.run()) for client in clients]
+        counted = Counted(world, clients[0])
+        running.append(watching := asyncio.create_task(counted.watch(plan.moments, plan.seconds)))
         stage.tell(f"{len(clients)} clients in {len(world.rooms)} rooms")
         try:
             await _break_things(plan, stage, running)
             stage.tell("no more faults")
             world.is_settling = True
+            await watching
             await _settle(world, clients, running)
             stage.tell("everything has settled")
-            wrong = world.problems + await _judge(stage, world, clients)
+            wrong = world.problems + await _judge(stage, world, clients, counted)
         finally:
             world.is_over = True
             for task in running:
@@ -208,7 +215,7 @@ async def _sleep_until(moment, running):
     while time.monotonic() < moment:
         for task in running:
             if task.done():
-                task.result()  # A client never ends by itself: this is the reason.
+                task.result()  # A client never ends by itself, and nothing else with a failure: this is the reason.
         await asyncio.sleep(min(0.5, max(0, moment - time.monotonic())))
 
 
@@ -255,7 +262,7 @@ async def _settle(world, clients, running):
                 room.uncertain.append((client, seat, command))
 
 
-async def _judge(stage, world, clients):
+async def _judge(stage, world, clients, counted):
     """Compares all logs, servers and clients; returns the violations."""
     wrong = []
     witness = clients[0]
@@ -321,13 +328,16 @@ async def _judge(stage, world, clients):
             if problem := await take_up(client, room, command):
                 wrong.append(problem)
 
+    wrong += await counted.judge(logs)
     wrong += await _judge_presence(world, clients, ask)
-    # The tables themselves, checked with the operators' tool.
-    verified = await asyncio.to_thread(
-        backline.run, "verify", "--store", "postgres", "--database-url", stage.database, timeout=300)
-    if verified.returncode != 0:
-        wrong += [f"verify ended with {verified.returncode}", *verified.stdout.splitlines()[:20]]
-        wrong += verified.stderr.splitlines()[-5:]
+    # The tables themselves, checked with the operators' tools.
+    for tool in (["verify"], ["statistics", "verify"]):
+        verified = await asyncio.to_thread(
+            backline.run, *tool, "--store", "postgres", "--database-url", stage.database, timeout=300)
+        stage.tell(f"{' '.join(tool)}: {(verified.stdout.splitlines() or ['nothing'])[-1]}")
+        if verified.returncode != 0:
+            wrong += [f"{' '.join(tool)} ended with {verified.returncode}", *verified.stdout.splitlines()[:20]]
+            wrong += verified.stderr.splitlines()[-5:]
     return wrong
 
 
@@ -366,6 +376,7 @@ def main():
     arguments.add_argument("--clients", type=int, default=200)
     arguments.add_argument("--every", type=float, default=20, help="seconds from one fault to the next")
     arguments.add_argument("--pace", type=float, default=1, help="seconds between two commands of a client")
+    arguments.add_argument("--moments", type=int, default=10, help="how often statistics are read meanwhile")
     arguments.add_argument("--faults", default=",".join(FAULTS), help="some of: %(default)s; or none")
     given = arguments.parse_args()
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(1 << 32)
@@ -375,7 +386,7 @@ def main():
     # Every client has a socket and a connection for requests.
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     print(f"seed {seed}, {backline.program()}", flush=True)
-    plan = Plan(seed, given.minutes * 60, given.every, given.rooms, given.clients, given.pace, faults)
+    plan = Plan(seed, given.minutes * 60, given.every, given.rooms, given.clients, given.pace, given.moments, faults)
     with chaos_network.apart():
         wrong = asyncio.run(run(plan, lambda text: print(text, flush=True)))
     for line in wrong:

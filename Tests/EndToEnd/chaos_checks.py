@@ -3,7 +3,13 @@
 import collections
 import json
 
+from counting import Count
 from fold import differences, evolve, plain
+
+PLAYS = 500
+"""The most songs of one answer about what was on air."""
+BUCKETS = {"total": 10**9, "quarter": 15, "minute": 1}
+"""The minutes in one bucket of an answer about counts, by its step."""
 
 
 def check_room(room, events):
@@ -72,6 +78,41 @@ def check_room(room, events):
         else:
             problem(f"no acknowledged command is behind the event {event}")
     return wrong, state
+
+
+def check_statistics(room, events, answers):
+    """Compares answers about what is counted of a room with its events up to the position that each answer names.
+
+    `answers` has the step of the question or `plays`, who answered, and the answer.
+    """
+    wrong = []
+    removed = {track for event in events if event["type"] == "tracksRemoved" for track in event["tracks"]}
+    count = Count([])
+    for question, who, answer in sorted(answers, key=lambda one: one[2]["seq"]):
+        seq = answer["seq"]
+        if seq > len(events) or answer.get("epoch", room.epoch) != room.epoch:
+            wrong.append(f"room {room.id} at {who}: {question} is counted to {seq}, the log ends at {len(events)}")
+            continue
+        for event in events[count.seq:seq]:
+            count.add(event)
+        if question == "plays":
+            expected = [_without_catalogue(play, removed) for play in count.newest_plays]
+            told = [_without_catalogue(play, removed) for play in answer["plays"]]
+            lines = differences(expected[:PLAYS], told)
+            if ("next" in answer) != (len(expected) > PLAYS):
+                lines = [*lines, f"{len(expected)} songs were on air, and another page is {answer.get('next')}"]
+        else:
+            expected = count.buckets(BUCKETS[question], answer["from"], answer["to"])
+            lines = differences(expected, answer["buckets"])
+        if lines:
+            wrong.append(f"room {room.id} at {who}: {question} at {seq} is not what its events say: {lines[:5]}")
+    return wrong
+
+
+def _without_catalogue(play, removed):
+    """A song that was on air; one that has left the pool at some time is told with its catalogue or without."""
+    hidden = ("source", "sourceId") if play["track"] in removed else ()
+    return {name: value for name, value in play.items() if name not in hidden}
 
 
 def _fits(event, kind, **fields):

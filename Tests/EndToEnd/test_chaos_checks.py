@@ -6,8 +6,9 @@ import types
 
 import pytest
 
-from chaos_checks import check_room
+from chaos_checks import check_room, check_statistics
 from chaos_clients import Command, Room
+from counting import Count
 from fold import plain, replay
 
 EVENTS = [
@@ -124,3 +125,55 @@ def test_a_snapshot_that_is_not_the_fold_is_found(run):
     (seq, text), who = next(iter(room.snapshots.items()))
     room.snapshots[seq, text.replace("Kitchen", "Garden")] = who
     assert any("not the fold" in line for line in found(room, events))
+
+
+@pytest.fixture
+def counts(run):
+    """Answers about the room's statistics without violations, at two positions."""
+    room, events = run
+    answers = []
+    for seq in (6, len(events)):
+        count = Count(events[:seq])
+        answers += [
+            ("total", "a", {"seq": seq, "epoch": room.epoch, "from": 0, "to": 900_000,
+                            "buckets": count.buckets(10**9, 0, 900_000)}),
+            ("minute", "a", {"seq": seq, "epoch": room.epoch, "from": 0, "to": 60_000,
+                             "buckets": count.buckets(1, 0, 60_000)}),
+            ("plays", "b", {"seq": seq, "plays": count.newest_plays})]
+    return room, events, copy.deepcopy(answers)
+
+
+def test_statistics_that_are_those_of_the_events_pass(counts):
+    assert check_statistics(*counts) == []
+
+
+def test_a_number_that_differs_is_found(counts):
+    *log, answers = counts
+    answers[0][2]["buckets"][0]["votes"] += 1
+    answers[4][2]["buckets"][0].pop("starts")
+    assert [line.split(": ")[1].split()[0] for line in check_statistics(*log, answers)] == ["total", "minute"]
+
+
+def test_counts_of_another_position_are_found(counts):
+    *log, answers = counts
+    answers[0][2]["seq"] = 4
+    answers[3][2]["seq"] = 13
+    answers[4][2]["epoch"] = "another"
+    assert len(check_statistics(*log, answers)) == 3
+
+
+def test_a_song_on_air_that_is_missing_repeated_or_another_is_found(counts):
+    *log, answers = counts
+    plays = answers[5][2]["plays"]
+    for wrong in ([], plays * 2, [{**plays[0], "title": "1.2"}], [{**plays[0], "playedMs": 3}],
+                  [{name: value for name, value in plays[0].items() if name != "source"}]):
+        answers[5][2]["plays"] = wrong
+        assert len(check_statistics(*log, answers)) == 1
+
+
+def test_a_song_that_was_removed_may_lack_its_catalogue(counts):
+    room, events, answers = counts
+    events.append({"seq": 13, "at": 1013, "type": "tracksRemoved", "by": 1, "tracks": [1]})
+    for name in ("source", "sourceId"):
+        answers[5][2]["plays"][0].pop(name)
+    assert check_statistics(room, events, answers) == []

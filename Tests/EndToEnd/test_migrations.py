@@ -123,7 +123,7 @@ def test_a_log_of_a_release_is_migrated_and_goes_on(log, servers):
     printed = [process.communicate(timeout=60)[0] for process in processes]
     codes = {process.returncode for process in processes}
     assert 0 in codes and codes <= ({0, 69} if log.store == "sqlite" else {0}), printed
-    applied = sorted(re.findall(r"^applied (\d+) (\S+)$", "".join(printed), re.M))
+    applied = sorted(re.findall(r"^applied (\d+) (\S+)$", "".join(printed), re.M), key=lambda one: int(one[0]))
     assert [f"{int(number):04}_{name}" for number, name in applied] == log.pending
     if before:
         known = set(before.splitlines())

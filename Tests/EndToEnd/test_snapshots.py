@@ -105,7 +105,8 @@ def test_a_large_snapshot_is_what_http_gives(large, compression):
     server, dj, room = large
     with websockets.sync.client.connect(
         f"wss://{server.host}:{server.port}/v1/rooms/{room}/socket", ssl=server.context(), max_size=None,
-        compression=compression, proxy=None, additional_headers={"Authorization": f"Bearer {dj.token}"},
+        compression=compression, proxy=None, open_timeout=60,
+        additional_headers={"Authorization": f"Bearer {dj.token}"},
     ) as client:
         assert json.loads(client.recv())["type"] == "welcome"
         first = json.loads(client.recv())

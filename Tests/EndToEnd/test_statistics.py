@@ -3,6 +3,7 @@
 import contextlib
 import json
 import sqlite3
+import subprocess
 import time
 
 import pytest
@@ -11,6 +12,10 @@ import backline
 from counting import METRICS, MINUTE, Count, events_of
 
 STEPS = {"minute": 1, "quarter": 15, "hour": 60, "day": 1_440}
+NUMBERS = {
+    "counts": ("starts", "plays", "skips", "votes", "unvotes", "requests", "joins", "leaves", "tracks_added", "played_ms"),
+    "plays": ("ended_at", "number", "added_by", "started_at", "played_ms"),
+}
 
 
 @pytest.fixture
@@ -137,7 +142,7 @@ def test_a_servers_counts_are_compared_and_repaired(server, storage, sql):
         0, f"compared 1 rooms, {count.seq} events: 0 findings"), told
     assert "1 counted, 0 behind by 0 events" in tool("status").stdout
     changes = [
-        "UPDATE statistics_counts SET votes = votes + 1", "UPDATE statistics_counts SET bucket = bucket - 1",
+        "UPDATE statistics_counts SET votes = votes + 1", "UPDATE statistics_counts SET bucket = bucket - 15",
         "UPDATE statistics_plays SET played_ms = 1", "UPDATE statistics_plays SET is_play = NOT is_play",
         "DELETE FROM statistics_plays", "DELETE FROM statistics_counts", "DELETE FROM statistics_tracks",
         "UPDATE statistics_tracks SET title = 'x'",
@@ -150,6 +155,16 @@ def test_a_servers_counts_are_compared_and_repaired(server, storage, sql):
         again = tool("verify")
         assert again.returncode == 0, (change, again)
         assert check(ana, room).seq == count.seq
+    # One more or one less in any number of any row is found.
+    for table, columns in NUMBERS.items():
+        one = "UPDATE statistics_{} SET {} = {} {} 1 WHERE ({}) = (SELECT {} FROM statistics_{} ORDER BY {} LIMIT 1)"
+        key = "room_id, entry" if table == "plays" else "room_id, step, bucket"
+        for column in columns:
+            sql(one.format(table, column, column, "+", key, key, table, key))
+            found = tool("verify")
+            assert found.returncode == 1 and f"room {room}: " in found.stdout, (table, column, found)
+            sql(one.format(table, column, column, "-", key, key, table, key))
+    assert tool("verify").returncode == 0
     # Other tools read what is counted.
     lines = [json.loads(line) for line in backline.run("export", "--statistics", *storage).stdout.splitlines()]
     assert {line["room"] for line in lines} == {room}
@@ -166,6 +181,45 @@ def test_a_servers_counts_are_compared_and_repaired(server, storage, sql):
     assert tool("verify", "--new").stdout.startswith("compared 0 rooms")
     assert tool("verify", "--since", "2100-01-01").stdout.startswith("compared 0 rooms")
     assert tool("rebuild", "--since", "2026-02-30").returncode == 64
+
+
+def test_a_rebuild_that_is_killed_goes_on_and_ends_the_same(server, storage, sql):
+    """More rooms than a page of the tool has, with songs in one of nine."""
+    people = [server.session(f"Person {number}") for number in range(6)]
+    rooms = []
+    for number in range(300):
+        person = people[number % 6]
+        room = person.create_room()["room"]["state"]["id"]
+        if number % 9 == 0:
+            person.command(room, "addTracks", tracks=[song(f"Song {number % 4}")])
+            person.command(room, "enqueue", track=1)
+            person.command(room, "play")
+            person.command(room, "skip")
+        rooms.append((person, room))
+    for person, room in rooms[::9] + rooms[-1:]:
+        counted(person, room)
+    assert server.stop() == 0
+
+    def rows():
+        return [sql(f"SELECT * FROM statistics_{table} ORDER BY {key}") for table, key in (
+            ("counts", "room_id, step, bucket"), ("plays", "room_id, entry"), ("tracks", "track"))]
+
+    before = rows()
+    command = [backline.program(), "statistics", "rebuild", *storage]
+    left = 0
+    for share in range(1, 9):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(share * 0.06)
+            left += process.poll() is None
+            process.kill()
+    assert left, "the tool was killed while it ran"
+    told = backline.run("statistics", "rebuild", *storage)
+    assert told.returncode == 0 and rows() == before
+    verified = backline.run("statistics", "verify", *storage)
+    assert verified.returncode == 0 and verified.stdout.startswith("compared 300 rooms"), verified
+    # Twice changes nothing.
+    assert backline.run("statistics", "rebuild", *storage).returncode == 0 and rows() == before
 
 
 def test_questions_that_cannot_be_answered(shared):
@@ -193,10 +247,17 @@ def test_a_forgotten_room_counts_for_nothing(server, storage, sql):
     room = ana.create_room()["room"]["state"]["id"]
     ana.command(room, "addTracks", tracks=[song("Secret", "Somebody")])
     ana.command(room, "enqueue", track=1)
-    ana.command(room, "play")
-    ana.command(room, "skip")
-    counted(ana, room)
+    with ana.socket() as socket:
+        socket.subscribe(room)
+        ana.command(room, "play")
+        ana.command(room, "skip")
+        counted(ana, room)
+        # A server that stops writes what it has seen of listeners.
+        assert server.stop() == 0
+    server.start()
     assert statistics(ana, room, "/plays")["plays"][0]["title"] == "Secret"
+    for table in ("counts", "plays", "tracks", "audience"):
+        assert sql(f"SELECT count(*) FROM statistics_{table}") != "0", table
     ana.command(room, "closeRoom", forget=True)
     backline.eventually(lambda: statistics(ana, room)["seq"] == 0, "nothing is counted", 60)
     assert statistics(ana, room, step="total", **{"from": 0})["buckets"] == []
@@ -210,6 +271,8 @@ def test_a_forgotten_room_counts_for_nothing(server, storage, sql):
     for table in ("plays", "tracks", "audience"):
         assert sql(f"SELECT count(*) FROM statistics_{table}") == "0", table
     assert sql("SELECT count(DISTINCT room_id) FROM statistics_counts") == "1"
+    assert sql("SELECT count(*) FROM statistics_heads WHERE founder IS NOT NULL") == "1"
+    assert room not in backline.run("export", "--statistics", *storage).stdout
     assert "1 forgotten" in backline.run("statistics", "status", *storage).stdout
 
 
@@ -236,7 +299,7 @@ def top(person, kind="tracks", **query):
 def test_a_song_is_named_when_rooms_of_enough_owners_have_played_it(server, storage):
     """Four rooms play a song, and nobody learns it; a fifth, and all do; one is forgotten or leaves, and nobody does."""
     place = {"lat": 41.15, "lon": -8.61}
-    people = [server.session(f"Person {number}") for number in range(7)]
+    people = [server.session(f"Person {number}") for number in range(8)]
     rooms, common, rare = [], song("Common", "Somebody", 10_000), song("Rare", "Nobody", 10_000)
     for number, person in enumerate(people):
         # The last room is unlisted; the one before belongs to the owner of another one.
@@ -264,7 +327,7 @@ def test_a_song_is_named_when_rooms_of_enough_owners_have_played_it(server, stor
         return {one["title"] for answer in answers for one in answer}
 
     # Four owners, one of them twice, and a room that nobody can find.
-    play(rooms[:4] + rooms[5:], 1)
+    play(rooms[:4] + rooms[5:7], 1)
     assert named() == set() and top(watcher, "artists", window="hour") == []
     play(rooms[4:5], 1)
     here = {"window": "hour", **place, "radiusMeters": 5_000}
@@ -277,12 +340,18 @@ def test_a_song_is_named_when_rooms_of_enough_owners_have_played_it(server, stor
     for query in ("window=month", "lat=41", "lat=41&lon=-8&radiusMeters=999", "limit=0"):
         watcher.request("GET", f"/v1/statistics/tracks?{query}").expect_problem(400, "bad_request")
 
-    # An owner takes a room out, and with it what it has played before.
+    # An owner takes a room out, and with it what it has played before; another room takes its place.
+    play(rooms[7:], 1)
+    assert top(watcher, **here) == [{"title": "Common", "artist": "Somebody", "plays": 7, "rooms": 6}]
     owner, room = rooms[3]
     owner.command(room, "updateRoom", settings={"countedAcrossRooms": False})
     counted(owner, room)
-    assert top(watcher, **here) == []
+    assert top(watcher, **here) == [{"title": "Common", "artist": "Somebody", "plays": 6, "rooms": 5}]
+    # A room is forgotten: within a minute no answer has its share.
+    owner, room = rooms[4]
+    owner.command(room, "closeRoom", forget=True)
     backline.eventually(lambda: named() == set() or time.sleep(1), "no answer names it", 60)
+    assert top(watcher, **here) == []
     assert backline.run("statistics", "verify", *storage).returncode == 0
 
 
@@ -333,7 +402,8 @@ def test_a_day_that_is_proven_is_sealed(server, storage, sql):
     assert tool("rebuild").returncode == 0
     told = tool("verify")
     assert told.returncode == 0, told
-    assert f"sealed     1 days, the last of them {time.strftime('%Y-%m-%d', time.gmtime(yesterday / 1000))}" in tool("status").stdout
+    assert f"sealed     8 days, the last of them {time.strftime('%Y-%m-%d', time.gmtime(yesterday / 1000))}" in tool("status").stdout
+    assert statistics(ana, room)["sealedThrough"] == time.strftime("%Y-%m-%d", time.gmtime(yesterday / 1000))
     sql("UPDATE statistics_top SET plays = plays + 1")
     found = tool("verify")
     assert found.returncode == 1 and found.stdout.count("numbers across rooms") == 2, found

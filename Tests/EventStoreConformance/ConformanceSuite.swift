@@ -41,7 +41,7 @@ package enum ConformanceSuite {
     package static let checks: [EventStoreCheck] =
         appendChecks + concurrentAppendChecks + readChecks + catchUpChecks + keyChecks + creationChecks
         + concurrentCreationChecks + directoryChecks + directoryChangeChecks + sessionChecks + historyChecks
-        + archiveChecks + erasureChecks + attachmentChecks + statisticsChecks
+        + archiveChecks + erasureChecks + attachmentChecks + statisticsChecks + statisticsRaceChecks
 }
 
 /// The store that a check uses, with a second handle.

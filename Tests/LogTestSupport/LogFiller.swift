@@ -87,10 +87,10 @@ package struct LogFiller {
             append.attachments.join(state.attachmentChanges(given: command.waveform, taken: taken))
         }
         guard case .session(let session, _) = actor else { return }
+        let keyed = append.expected.keyed + append.keys.count
         let key = CommandKey(
-            ordinal: append.expected.keyed + append.keys.count + 1, session: session.uuid,
-            key: "key-\(random.next() % 1_000_000)-\(state.seq)", fingerprint: CommandJSON.fingerprint(command),
-            seq: state.seq, result: result.map(ResultJSON.encode))
+            ordinal: keyed + 1, session: session.uuid, key: "key-\(random.next() % 1_000_000)-\(keyed)",
+            fingerprint: CommandJSON.fingerprint(command), seq: state.seq, result: result.map(ResultJSON.encode))
         append.keys.append(key.sealed(in: state.id))
     }
 

@@ -87,7 +87,7 @@ import Testing
             lines.filter { $0.hasPrefix("# \(kind) ") }.map { $0.split(separator: " ")[2] }
         }
         #expect(names("HELP") == names("TYPE"))
-        #expect(names("TYPE").count(where: { $0.hasPrefix("backline_") }) == 24)
+        #expect(names("TYPE").count(where: { $0.hasPrefix("backline_") }) == 25)
     }
 
     @Test func `a loop's lag is measured four times a second, until the end`() async throws {

@@ -20,9 +20,9 @@ import Testing
     }
 
     /// Begins a watch in a table; returns its number and the names that it shows.
-    private func watch(_ table: inout NearbyTable, _ client: NearbyClient = NearbyClient()) -> (Int, [String]) {
+    private func watch(_ table: inout NearbyTable, _ client: WatchClient = WatchClient()) -> (Int, [String]) {
         let number = table.nextNumber()
-        let watch = NearbyWatch(here, sub: 1, NearbyClient.Delivery(to: client)) { _ in }
+        let watch = NearbyWatch(here, sub: 1, WatchClient.Delivery(to: client)) { _ in }
         return (number, table.begin(watch, as: number).map(\.room.entry.name))
     }
 
@@ -44,7 +44,7 @@ import Testing
     @Test func `a watch is told once, after its client has taken the last message`() throws {
         var table = NearbyTable()
         _ = table.set(kitchen, to: room(kitchen, "Kitchen"))
-        let client = NearbyClient()
+        let client = WatchClient()
         let (number, shown) = watch(&table, client)
         #expect(shown == ["Kitchen"])
         _ = table.set(kitchen, to: room(kitchen, "Garden"))
@@ -58,7 +58,7 @@ import Testing
     @Test func `a change is what differs from the rooms that were shown`() throws {
         var table = NearbyTable()
         let number = table.nextNumber()
-        let delivered = NearbyClient.Delivery(to: NearbyClient())
+        let delivered = WatchClient.Delivery(to: WatchClient())
         _ = table.begin(NearbyWatch(here, sub: 1, delivered) { _ in }, as: number)
         delivered.taken()
         _ = table.set(kitchen, to: room(kitchen, "Kitchen"))

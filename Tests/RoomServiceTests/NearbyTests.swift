@@ -80,7 +80,7 @@ import Testing
         for (limit, isBeyond) in [(2, false), (3, true), (4, true)] {
             var query = Self.here
             query.limit = limit
-            var watch = NearbyWatch(query, sub: 1, NearbyClient.Delivery(to: NearbyClient())) { _ in }
+            var watch = NearbyWatch(query, sub: 1, WatchClient.Delivery(to: WatchClient())) { _ in }
             _ = watch.show(Array(found.prefix(limit)))
             #expect(watch.reach.contains(rooms[0].place) && watch.reach.contains(rooms[1].place))
             #expect(watch.reach.contains(rooms[2].place) == isBeyond, "limit \(limit)")
@@ -130,7 +130,7 @@ import Testing
 
     @Test func `lists of a client that takes little take turns`() async throws {
         try await withNearby { node in
-            let client = NearbyClient(limit: 1)
+            let client = WatchClient(limit: 1)
             let watchers = (0..<5).map { _ in Watcher(of: Self.here, on: node, by: client) }
             let other = Watcher(of: Self.here, on: node)
             let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
@@ -149,7 +149,7 @@ import Testing
 
     @Test func `a client with much unsent data is told no more of any of its watches`() async throws {
         try await withNearby { node in
-            let client = NearbyClient(limit: 1)
+            let client = WatchClient(limit: 1)
             let watchers = (0..<3).map { _ in Watcher(of: Self.here, on: node, by: client, takesAll: false) }
             let other = Watcher(of: Self.here, on: node)
             let (room, owner) = try await node.makeRoom(at: place(52.52, 13.405))
@@ -391,22 +391,22 @@ final class Watcher: Sendable {
     private struct State {
         var rooms: [RoomID: ListedRoom] = [:]
         var messages = 0
-        var watch: NearbyRooms.WatchID?
+        var watch: WatchID?
         var hasEnded = false
     }
 
     let node: Node
-    let client: NearbyClient
+    let client: WatchClient
     private let takesAll: Bool
     private let state = Mutex(State())
 
-    init(of query: NearbyQuery, on node: Node, by client: NearbyClient = NearbyClient(), takesAll: Bool = true) {
+    init(of query: NearbyQuery, on node: Node, by client: WatchClient = WatchClient(), takesAll: Bool = true) {
         (self.node, self.client, self.takesAll) = (node, client, takesAll)
         state.withLock { state in
             // Changes from here on wait for the lock.
             let (watch, rooms) = node.host.nearby.watch(query, sub: 5, of: client) { self.take($1, of: $0) }
             state.watch = watch
-            node.host.nearby.taken(watch)
+            watch.taken()
             for room in (try? ListedRoom.told(rooms)) ?? [] { state.rooms[room.id] = room }
         }
     }
@@ -425,7 +425,7 @@ final class Watcher: Sendable {
 
     /// Reports that the last message was taken.
     func take() {
-        if let watch = state.withLock(\.watch) { node.host.nearby.taken(watch) }
+        state.withLock(\.watch)?.taken()
     }
 
     /// Whether it was ended.
@@ -439,7 +439,7 @@ final class Watcher: Sendable {
         if let watch { node.host.nearby.unwatch(watch) }
     }
 
-    private func take(_ message: [UInt8], of watch: NearbyRooms.WatchID) {
+    private func take(_ message: [UInt8], of watch: WatchID) {
         let message = (try? JSONValue(parsing: message))?.object
         state.withLock { state in
             state.messages += 1
@@ -454,6 +454,6 @@ final class Watcher: Sendable {
                 #expect(state.rooms.updateValue(room, forKey: room.id) == nil)
             }
         }
-        if takesAll { node.host.nearby.taken(watch) }
+        if takesAll { watch.taken() }
     }
 }

@@ -86,6 +86,10 @@ extension SimulatedEventStore: StatisticsStore {
         }
     }
 
+    func sealedThrough() async throws(StorageFault) -> Int? {
+        try await perform("sealed through") { log throws(StorageFault) in try await log.sealedThrough() }
+    }
+
     func computeDay(_ day: Int, at now: Int64) async throws(StorageFault) -> Bool {
         try await perform("day", isWrite: true) { log throws(StorageFault) in try await log.computeDay(day, at: now) }
     }

@@ -116,6 +116,46 @@ import Testing
             ServerMessage.nearbyDelta(
                 sub: 5, entered: nearby, changed: [], left: [Sample.room, RoomID(Sample.session(1).uuid)])
         ),
+        (
+            "statistics",
+            ServerMessage.statistics(
+                re: 7, room: Sample.room,
+                counts(
+                    through: 812,
+                    [
+                        StatisticsBucket(
+                            at: Sample.time(0),
+                            counts: [
+                                .starts: 1, .plays: 2, .skips: 1, .playedMs: 431_000, .votes: 12, .unvotes: 1,
+                                .requests: 4, .joins: 3, .leaves: 1, .tracksAdded: 40,
+                            ]),
+                        StatisticsBucket(at: Sample.time(60), counts: [.votes: 1]),
+                    ], today: [.plays: 11, .votes: 96]))
+        ),
+        (
+            "statisticsDelta",
+            ServerMessage.statisticsDelta(
+                sub: 7,
+                counts(
+                    through: 815,
+                    [
+                        StatisticsBucket(at: Sample.time(60), counts: [.votes: 2]),
+                        StatisticsBucket(at: Sample.time(120), counts: [:]),
+                    ], today: [.plays: 11, .votes: 97]), isWhole: false)
+        ),
+        (
+            "statisticsDelta-whole",
+            ServerMessage.statisticsDelta(sub: 7, counts(in: "e2", through: 3, [], today: [:]), isWhole: true)
+        ),
+        ("statisticsEnd", ServerMessage.statisticsEnd(sub: 7, code: .banned)),
+        (
+            "trending",
+            ServerMessage.trending(
+                re: 9,
+                top(
+                    at: 0, [("One More Time", "Daft Punk", plays: 9, rooms: 6), ("Untitled", nil, plays: 5, rooms: 5)]))
+        ),
+        ("trendingDelta", ServerMessage.trendingDelta(sub: 9, top(at: 10, []))),
         ("goaway", ServerMessage.goaway(reason: "restart", reconnectInMs: 1_500)),
         (
             "beat",
@@ -124,6 +164,27 @@ import Testing
         ),
         ("beat-idle", ServerMessage.beat(time: Sample.time(0), rooms: [])),
     ]
+
+    private static func counts(
+        in epoch: String = "e1", through seq: Int, _ minutes: [StatisticsBucket], today: [StatisticsMetric: Int]
+    ) -> RoomCounts {
+        RoomCounts(
+            position: Position(epoch: epoch, seq: seq), minutes: minutes,
+            today: StatisticsBucket(at: Sample.time(-52_800), counts: today))
+    }
+
+    private static func top(
+        at seconds: Int64, _ songs: [(title: String, artist: String?, plays: Int, rooms: Int)]
+    ) -> TopAnswer {
+        TopAnswer(
+            window: .hour, from: Sample.time(seconds - 3_600), to: Sample.time(seconds), minimumRooms: 5,
+            songs: songs.map { song in
+                RankedSong(
+                    song: CountedSong(
+                        track: nil, source: nil, sourceID: nil, title: song.title, artist: song.artist, addedBy: nil),
+                    plays: song.plays, rooms: song.rooms)
+            })
+    }
 
     private static let bodies: [(name: String, bytes: [UInt8])] = [
         (
@@ -223,6 +284,11 @@ import Testing
         ("deck-off", .deck(id: nil, room: .id(Sample.room), isOn: false)),
         ("time", .time(id: 9, t1: 1_732_200_000_000.25)),
         ("nearbyStop", .nearbyStop(id: 6, sub: 5)),
+        ("statistics", .statistics(id: 7, room: .id(Sample.room), offset: 60)),
+        ("statistics-usual", .statistics(id: 7, room: .id(Sample.room), offset: 0)),
+        ("statisticsStop", .statisticsStop(id: 8, sub: 7)),
+        ("trending-usual", .trending(id: 9, query: TrendingQuery())),
+        ("trendingStop", .trendingStop(id: 10, sub: 9)),
     ]
 
     private static let nearbyMessages: [(name: String, message: ClientMessage)] =
@@ -230,6 +296,14 @@ import Testing
             [
                 ("nearby", .nearby(id: 5, query: NearbyQuery(origin: place, radiusMeters: 20_037_508, limit: 200))),
                 ("nearby-usual", .nearby(id: 5, query: NearbyQuery(origin: place))),
+                (
+                    "trending",
+                    .trending(
+                        id: 9,
+                        query: TrendingQuery(
+                            window: .hour, place: NearbyQuery(origin: place, radiusMeters: 1_000, limit: 10), limit: 10)
+                    )
+                ),
             ]
         } ?? []
 

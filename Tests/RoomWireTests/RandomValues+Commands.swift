@@ -96,6 +96,13 @@ extension RandomValues {
         case .time: return .time(id: id, t1: number())
         case .nearby: return .nearby(id: integer(), query: nearbyQuery())
         case .nearbyStop: return .nearbyStop(id: id, sub: integer())
+        case .statistics: return .statistics(id: integer(), room: reference(), offset: Int(integer()))
+        case .statisticsStop: return .statisticsStop(id: id, sub: integer())
+        case .trending:
+            let place = maybe { $0.nearbyQuery() }
+            let limit = place?.limit ?? NearbyQuery.usualLimit
+            return .trending(id: integer(), query: TrendingQuery(window: choice(), place: place, limit: limit))
+        case .trendingStop: return .trendingStop(id: id, sub: integer())
         }
     }
 

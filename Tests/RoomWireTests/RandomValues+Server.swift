@@ -134,10 +134,40 @@ extension RandomValues {
             return .nearbyDelta(
                 sub: integer(), entered: several { $0.summary() }, changed: several { $0.summary() },
                 left: several { $0.room() })
+        case .statistics: return .statistics(re: integer(), room: room(), counts())
+        case .statisticsDelta: return .statisticsDelta(sub: integer(), counts(), isWhole: bool())
+        case .statisticsEnd: return .statisticsEnd(sub: integer(), code: errorName())
+        case .trending: return .trending(re: integer(), top())
+        case .trendingDelta: return .trendingDelta(sub: integer(), top())
         case .goaway: return .goaway(reason: text(), reconnectInMs: count())
         case .beat:
             return .beat(time: instant(), rooms: several { .init(room: $0.room(), seq: $0.count()) })
         }
+    }
+}
+
+extension RandomValues {
+    mutating func bucket() -> StatisticsBucket {
+        StatisticsBucket(
+            at: instant(),
+            counts: Dictionary(several { ($0.choice(StatisticsMetric.self), $0.count()) }) { one, _ in one })
+    }
+
+    mutating func counts() -> RoomCounts {
+        RoomCounts(position: position(), minutes: several { $0.bucket() }, today: bucket())
+    }
+
+    mutating func top() -> TopAnswer {
+        TopAnswer(
+            window: choice(), from: instant(), to: instant(), minimumRooms: count(),
+            songs: several { values in
+                RankedSong(
+                    song: CountedSong(
+                        track: nil, source: nil, sourceID: nil, title: values.text(),
+                        artist: values.maybe { $0.text() },
+                        addedBy: nil),
+                    plays: values.count(), rooms: values.count())
+            })
     }
 }
 

@@ -28,6 +28,33 @@ test('the rooms of the circle are asked for, and live when they are here', async
   assert.equal(states.at(-1), 'live');
 });
 
+test('what is played around is asked for beside the rooms, and told when they are here', async (t) => {
+  proveSession();
+  const { sockets, settle, pass } = browser(t, { path: '/nearby' });
+  const told = [];
+  const link = new NearbyLink({ ...CIRCLE, radiusMeters: 500 }, (_, { state }, trends) => told.push([state, trends?.tracks.length]));
+  t.after(() => link.close());
+  await settle();
+  sockets[0].open();
+  const asked = { type: 'trending', id: 2, window: 'hour', limit: 10, ...CIRCLE, radiusMeters: 1000 };
+  assert.deepEqual(sockets[0].sentOf('trending'), [asked]);
+  const trends = { window: 'hour', from: 0, to: 1, minimumRooms: 5, tracks: [] };
+  sockets[0].say({ type: 'trending', re: 2, ...trends });
+  assert.notEqual(told.at(-1)?.[0], 'live');
+  sockets[0].say({ type: 'nearby', re: 1, rooms: [] });
+  assert.deepEqual(told.at(-1), ['live', 0]);
+  sockets[0].say({ type: 'trendingDelta', sub: 2, ...trends, tracks: [{ title: 'One', plays: 2, rooms: 2 }] });
+  assert.deepEqual(told.at(-1), ['live', 1]);
+  // A refusal leaves what is shown, and is tried again only where the server says when.
+  sockets[0].say({ type: 'error', re: 2, code: 'not_found', message: '' });
+  await pass(20_000);
+  assert.equal(sockets[0].sentOf('trending').length, 1);
+  sockets[0].say({ type: 'error', re: 2, code: 'rate_limited', message: '', retryAfterMs: 2000 });
+  await pass(2000);
+  assert.deepEqual(sockets[0].sentOf('trending'), [asked, asked]);
+  assert.deepEqual(told.at(-1), ['live', 1]);
+});
+
 test('a session that has expired is replaced by one of the same name, once', async (t) => {
   const { answers, last, pass, sessions, sockets, states } = await linked(t);
   Object.assign(answers, { 'GET /v1/session': EXPIRED, 'POST /v1/sessions': ANOTHER });

@@ -11,6 +11,7 @@ import time
 from playwright.sync_api import expect
 
 import browsers
+import evenings
 import parties
 import steps
 import wires
@@ -525,6 +526,79 @@ def history(stage):
 ON_AIR = parties.ON_AIR[0]
 
 
+# Statistics.
+
+
+def statistics(page):
+    """Opens a room's statistics."""
+    steps.open_menu(page, re.compile("^Statisti"))
+    return dialog(page)
+
+
+@scene
+def statistics_of_an_evening(stage):
+    server = stage.new_server(*evenings.OPTIONS)
+    evening = stage.party(evenings.Evening, server)
+    page = stage.page(evening.room.path, person=evening.ana, server=server)
+    shown = statistics(page)
+    shown.get_by_text("Most played").wait_for()
+    expect(shown.locator(".ranked-song").first).to_be_visible()
+    yield "statistics", page
+    plays = shown.get_by_role("slider", name="Songs played")
+    plays.focus()
+    for _ in range(9):
+        page.keyboard.press("ArrowLeft")
+    shown.get_by_text("Show as table").first.click()
+    plays.focus()
+    yield "statistics-bar-and-table", page
+    shown.get_by_text("Listeners at once").last.scroll_into_view_if_needed()
+    yield "statistics-listeners", page
+    shown.get_by_text("Yours", exact=True).scroll_into_view_if_needed()
+    yield "statistics-yours", page
+    shown.locator("label", has_text="Last hour").click()
+    shown.locator("[aria-busy=false]").wait_for()
+    shown.get_by_text("Songs played").first.scroll_into_view_if_needed()
+    yield "statistics-hour", page
+    shown.locator("label", has_text="7 days").click()
+    shown.locator("[aria-busy=false]").wait_for()
+    yield "statistics-week", page
+    if stage.on_phone:
+        page.set_viewport_size({"width": 320, "height": 568})
+        yield "statistics-small", page
+    german = stage.page(evening.room.path, person=evening.ana, server=server, language="de-DE")
+    german.locator("[data-pane] li.row").first.wait_for()
+    german.locator("header button[aria-haspopup]").last.click()
+    dialog(german).get_by_role("button", name="Statistik").click()
+    dialog(german).locator("[aria-busy=false]").wait_for()
+    yield "german-statistics", german
+    place = {"latitude": 41.1405, "longitude": -8.6110}
+    near = stage.page("/nearby", server=server, permissions=["geolocation"], geolocation=place)
+    near.get_by_role("button", name=re.compile("where I am", re.I)).click()
+    near.locator(".trending .ranked-song").first.wait_for()
+    near.locator(".trending").scroll_into_view_if_needed()
+    yield "nearby-played", near
+
+
+@narrow_scene
+def statistics_of_nothing(stage):
+    page = stage.dj(stage.party(parties.empty, name="An empty room"))
+    statistics(page).get_by_text("Quiet so far").wait_for()
+    yield "statistics-empty", page
+    silent = stage.new_server("--no-statistics")
+    page = stage.dj(stage.party(parties.empty, name="Not counted", server=silent), server=silent)
+    page.watch.expect("status of 404")
+    statistics(page).get_by_text("This server counts nothing.").wait_for()
+    yield "statistics-off", page
+    wire = stage.wire()
+    page = stage.guest(stage.party(), server=wire)
+    page.watch.expect(LOST)
+    statistics(page).locator("[aria-busy=false]").wait_for()
+    page.wait_for_load_state("networkidle")
+    wire.go_down()
+    page.get_by_text("No connection. What you see is of").wait_for()
+    yield "statistics-off-line", page
+
+
 # Nearby.
 
 
@@ -538,6 +612,7 @@ def nearby(stage):
     yield "nearby", page
     use.click()
     page.locator(".nearby-list").get_by_text("Garden at Foz").wait_for()
+    page.get_by_text("A song is named here once").wait_for()
     yield "nearby-found", page
     far = stage.page("/nearby", permissions=["geolocation"], geolocation={"latitude": -54.8, "longitude": 3.4})
     far.get_by_role("button", name=re.compile("where I am", re.I)).click()
@@ -757,7 +832,7 @@ def hostile_content(stage):
     mina = stage.dj(party)
     steps.on_air(mina, parties.HOSTILE_TITLES[0])
     yield "hostile-dj", mina
-    for item in "People", "History", "Share":
+    for item in "People", "History", "Statistics", "Share":
         steps.open_menu(mina, re.compile(f"^{item}"))
         dialog(mina)
         yield f"hostile-{item.lower()}", mina

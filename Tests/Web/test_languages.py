@@ -13,7 +13,8 @@ import parties
 TEXTS = pathlib.Path(__file__).parents[2] / "Sources" / "WebClient" / "Pages" / "text"
 
 KEYS = """
-import {t} from './en-deck.js';
+import './en-deck.js';
+import {t} from './en-statistics.js';
 import {de} from './de.js';
 const found = {}, walk = (tree, name, into) => {
     for (const [key, value] of Object.entries(tree)) {

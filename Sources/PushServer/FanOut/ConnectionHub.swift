@@ -44,7 +44,7 @@ final class ConnectionHub: SocketOwner {
         if connectionsOfSession[connection.session.id]?.isEmpty == true {
             connectionsOfSession[connection.session.id] = nil
         }
-        connection.stopNearby()
+        connection.stopWatching()
         for room in connection.followedRooms { unfollow(connection, room, because: .lost) }
     }
 
@@ -54,6 +54,7 @@ final class ConnectionHub: SocketOwner {
         tally.openConnections = connections.count
         for connection in connections.values {
             tally.subscriptions += connection.subscriptionCount
+            tally.statisticsSubscriptions += connection.watches.ofStatistics
             tally.queuedBytes += connection.waitingBytes
         }
         return tally

@@ -67,6 +67,8 @@ struct StatisticsRoutes: Sendable {
         let (from, to, limit) = try span(of: request, usually: 50)
         let room = try await requests.room(of: request, context)
         let session = try context.session()
+        // All of a room's plays may have to be read.
+        try admission.search(of: session.id)
         do {
             return Response.json(
                 try await statistics.ranking(

@@ -49,6 +49,8 @@ struct ConnectionTally: Sendable, Equatable {
     var openConnections = 0
     /// Rooms that connections follow, counted once for each connection.
     var subscriptions = 0
+    /// Subscriptions to statistics.
+    var statisticsSubscriptions = 0
     /// Bytes that wait to be sent, on all connections together.
     var queuedBytes = 0
 
@@ -92,6 +94,7 @@ struct ConnectionTally: Sendable, Equatable {
         sum.closes.merge(other.closes, uniquingKeysWith: +)
         sum.openConnections += other.openConnections
         sum.subscriptions += other.subscriptions
+        sum.statisticsSubscriptions += other.statisticsSubscriptions
         sum.queuedBytes += other.queuedBytes
         return sum
     }

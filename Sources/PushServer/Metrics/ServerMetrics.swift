@@ -23,6 +23,7 @@ final class ServerMetrics: Sendable {
     private let nearbyRooms: Meter
     private let nearbySubscriptions: Meter
     private let nearbyAge: Meter
+    private let statisticsSubscriptions: Meter
     private let sources: [Source]
     /// The amount of each source that its counter contains.
     private let counted: Mutex<[Int]>
@@ -44,6 +45,7 @@ final class ServerMetrics: Sendable {
         nearbyRooms = meter("backline_nearby_rooms")
         nearbySubscriptions = meter("backline_nearby_subscriptions")
         nearbyAge = meter("backline_nearby_age_seconds")
+        statisticsSubscriptions = meter("backline_statistics_subscriptions")
         meter("backline_build_info", [("version", version), ("node", node)]).set(1)
         sources = Self.sources(registry)
         counted = Mutex(sources.map { _ in 0 })
@@ -81,6 +83,7 @@ final class ServerMetrics: Sendable {
         nearbyRooms.set(nearby.rooms)
         nearbySubscriptions.set(nearby.watches)
         nearbyAge.set(nearby.secondsSinceReading)
+        statisticsSubscriptions.set(sum.statisticsSubscriptions)
         process?.collect()
         return registry.exposition()
     }
@@ -146,6 +149,7 @@ final class ServerMetrics: Sendable {
         "backline_rooms_live": "Rooms in memory.",
         "backline_nearby_rooms": "Open public rooms that have a place.",
         "backline_nearby_subscriptions": "Nearby subscriptions of all connections.",
+        "backline_statistics_subscriptions": "Subscriptions of all connections to statistics.",
         "backline_nearby_age_seconds": "Seconds since the places of rooms were last read from the log.",
         "backline_event_loop_lag_seconds": "How late an event loop runs its scheduled work, in seconds.",
         "backline_websocket_handshakes_total": "Opening handshakes answered, by HTTP status; 101 is accepted.",

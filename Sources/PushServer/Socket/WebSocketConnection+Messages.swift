@@ -64,6 +64,16 @@ extension WebSocketConnection {
         case .nearbyStop(let request, let sub):
             stopNearby(sub)
             send(ServerMessage.ok(re: request))
+        case .statistics(let request, let reference, let offset):
+            withRoom(reference, of: message, id: request) { self.startCounts(of: $0, offset: offset, id: request) }
+        case .statisticsStop(let request, let sub):
+            stopCounts(sub)
+            send(ServerMessage.ok(re: request))
+        case .trending(let request, let query):
+            startTrend(query, id: request)
+        case .trendingStop(let request, let sub):
+            stopTrend(sub)
+            send(ServerMessage.ok(re: request))
         case .time:
             break
         }
@@ -181,7 +191,8 @@ extension ClientMessage {
             case .signal(let id, _, let recipient, let data):
                 .signal(id: id, room: .id(room), to: recipient, data: data)
             case .deck(let id, _, let isOn): .deck(id: id, room: .id(room), isOn: isOn)
-            case .time, .nearby, .nearbyStop: self
+            case .statistics(let id, _, let offset): .statistics(id: id, room: .id(room), offset: offset)
+            case .time, .nearby, .nearbyStop, .statisticsStop, .trending, .trendingStop: self
             }
         }
     }

@@ -192,7 +192,7 @@ extension WebSocketConnection {
         charge()
         if outbox.isOver { context?.close(promise: nil) }
         catchUp()
-        goOnNearby()
+        tellWatched()
         // Resumes work that was put off because too much waited.
         guard takesAnswers else { return }
         if !input.isEmpty { waitForTurn() }

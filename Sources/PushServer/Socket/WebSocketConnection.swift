@@ -63,7 +63,7 @@ final class WebSocketConnection: ChannelInboundHandler, ChannelOutboundHandler {
     /// The messages that are not answered.
     var requests = RequestQueue()
     var subscriptions: Subscriptions<WebSocketConnection>
-    var nearby = NearbySubscriptions()
+    var watches = SocketWatches()
     var outbox = Outbox()
     /// The number of writes that the channel has not completed; used without TLS only.
     var queuedWrites = 0

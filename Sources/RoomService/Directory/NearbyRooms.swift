@@ -15,16 +15,6 @@ import Synchronization
 ///
 /// Commands do not use it. An event loop takes its lock when a watch begins or ends.
 package final class NearbyRooms: Sendable {
-    /// Identifies a watch.
-    package struct WatchID: Hashable, Sendable {
-        fileprivate let number: Int
-        fileprivate let delivered: NearbyClient.Delivery
-
-        package static func == (left: Self, right: Self) -> Bool { left.number == right.number }
-
-        package func hash(into hasher: inout Hasher) { hasher.combine(number) }
-    }
-
     /// The size of the directory, and its age.
     package struct Standing: Sendable {
         /// The number of open public rooms that have a place.
@@ -107,26 +97,21 @@ package final class NearbyRooms: Sendable {
 
     /// Starts a watch of the rooms near a point, and returns the current ones; no change is missed in between.
     ///
-    /// The current rooms count as a message. After a message nothing more is sent until ``taken(_:)``, or while much is
+    /// The current rooms count as a message. After a message nothing more is sent until ``WatchID/taken()``, or while much is
     /// on its way to the client on all its watches; the changes of that time are combined into one. The bytes that wait
     /// for a client are therefore bounded. Changes are sent at least an interval apart. Changes in listener count alone
     /// are not sent.
     package func watch(
-        _ query: NearbyQuery, sub: Int64, of client: NearbyClient,
+        _ query: NearbyQuery, sub: Int64, of client: WatchClient,
         deliver: @escaping @Sendable (WatchID, _ message: [UInt8]) -> Void
     ) -> (watch: WatchID, rooms: [RoomSummary]) {
         let (id, found) = state.withLock { state in
-            let delivered = NearbyClient.Delivery(to: client)
+            let delivered = WatchClient.Delivery(to: client)
             let id = WatchID(number: state.table.nextNumber(), delivered: delivered)
             let watch = NearbyWatch(query, sub: sub, delivered) { deliver(id, $0) }
             return (id, state.table.begin(watch, as: id.number))
         }
         return (id, summaries(of: found))
-    }
-
-    /// Records that the client has taken its last message; never waits.
-    package func taken(_ watch: WatchID) {
-        watch.delivered.taken()
     }
 
     /// Ends a watch; one more message may still arrive.

@@ -54,7 +54,7 @@ struct NearbyWatch {
 
     let query: NearbyQuery
     let sub: Int64
-    let delivered: NearbyClient.Delivery
+    let delivered: WatchClient.Delivery
     let deliver: Delivery
     /// The area outside which changes do not concern the watch: the reach of the query, or that of the last room in a
     /// full list.
@@ -62,7 +62,7 @@ struct NearbyWatch {
     /// The rooms that the client was told of.
     private var shown: [UUID: PlacedRoom] = [:]
 
-    init(_ query: NearbyQuery, sub: Int64, _ delivered: NearbyClient.Delivery, deliver: @escaping Delivery) {
+    init(_ query: NearbyQuery, sub: Int64, _ delivered: WatchClient.Delivery, deliver: @escaping Delivery) {
         self.query = query
         self.sub = sub
         self.delivered = delivered

@@ -3,6 +3,7 @@ import FoundationEssentials
 import NIOCore
 import RoomDomain
 import RoomLog
+import RoomStatistics
 package import RoomWire
 
 /// Creates rooms; may be used on any thread.
@@ -44,7 +45,8 @@ package struct RoomCreation: Sendable {
                 id: id, code: RoomCode(random: randomness.next(), length: visibility.codeLength), name: wanted.name,
                 location: wanted.location, visibility: visibility, settings: wanted.settings,
                 founder: session.id, founderName: session.name)
-            let (creation, state) = try creation(of: founding, fingerprint: wanted.fingerprint, key: key, at: now)
+            let (creation, events, state) = try creation(
+                of: founding, fingerprint: wanted.fingerprint, key: key, at: now)
             let outcome: CreationOutcome
             do {
                 outcome = try await store.create(creation)
@@ -55,6 +57,7 @@ package struct RoomCreation: Sendable {
             }
             switch outcome {
             case .created:
+                registry.dependencies.counting?.begin(RoomTally(of: id, in: creation.epoch, countingFirst: events))
                 return RoomView(
                     room: id, epoch: creation.epoch, seq: state.seq, keyed: 0, time: now,
                     state: SharedState(seq: state.seq, StateJSON.encode(state)),
@@ -77,7 +80,7 @@ package struct RoomCreation: Sendable {
 
     private func creation(
         of founding: RoomFounding, fingerprint: Int64, key: String?, at now: Timestamp
-    ) throws(CreationFailure) -> (StreamCreation, RoomState) {
+    ) throws(CreationFailure) -> (StreamCreation, [RecordedEvent], RoomState) {
         var state = RoomState(id: founding.id)
         let events: [RecordedEvent]
         do {
@@ -95,6 +98,6 @@ package struct RoomCreation: Sendable {
             first: first, epoch: epoch.epoch, checksum: epoch.checksum, creator: founding.founder.uuid, key: key,
             fingerprint: fingerprint, at: now.milliseconds, keysSince: now.milliseconds - 24 * 3_600_000,
             ownerLimit: RoomLimits.openRoomsPerSession)
-        return (creation, state)
+        return (creation, events, state)
     }
 }

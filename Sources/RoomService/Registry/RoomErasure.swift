@@ -163,6 +163,8 @@ struct RoomErasure: Sendable {
 
     /// Rewrites the log of a room that is closed for good; after an interruption, it starts from the beginning.
     private func forget(_ room: RoomID) async throws {
+        // Statistics go first, even if the log cannot be read.
+        try await store.rewrite([], of: room.uuid)
         var seq = 0
         while true {
             let page = try await store.read(room.uuid, after: seq, limit: Self.eventsPerPage)

@@ -172,6 +172,7 @@ struct RoomWriter: ~Copyable {
         var steps: [Step] = []
         // The events may have been written, and then nobody else would announce them.
         if fault.outcomeIsUnknown {
+            counted.expectOwn()
             steps.append(.announce(seq: version.seq + projection.events(in: underWay)))
         }
         let failure = if case .rejected = fault { RoomFailure.internalFault } else { RoomFailure.unavailable }

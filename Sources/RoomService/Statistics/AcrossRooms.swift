@@ -106,7 +106,6 @@ package final class AcrossRooms: Sendable {
                             limit: Self.mostSongs)))
             }
             let today = Int(to / 86_400_000)
-            _ = try await statistics.computeDay(today, at: to)
             return .success(
                 try await statistics.topOfDays(
                     from: Int(from / 86_400_000), before: today + 1, byArtist: question.byArtist,

@@ -41,9 +41,13 @@ struct AudienceTally {
         return taken
     }
 
+    /// The longest stretch that is counted at once, in milliseconds: rooms are asked once a minute, and a machine that
+    /// slept has heard nothing.
+    private static let longest: Int64 = 150_000
+
     private mutating func advance(to now: Timestamp) {
         defer { since = max(since, now) }
-        guard online > 0, since < now else { return }
+        guard online > 0, since < now, now.milliseconds - since.milliseconds <= Self.longest else { return }
         var start = since
         while start < now {
             let minute = RoomTally.minute(of: start)

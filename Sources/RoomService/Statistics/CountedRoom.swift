@@ -18,6 +18,8 @@ struct CountedRoom {
     private var tally: RoomTally?
     /// Whether a tally was dropped.
     private var isBehind = false
+    /// Whether the events that are read next may be this server's, whose append got no answer.
+    private var expectsOwn = false
 
     /// The rows beyond which a tally is dropped; the log still has its events.
     private static let mostRows = 64
@@ -27,12 +29,16 @@ struct CountedRoom {
         tally = isCounting ? RoomTally(of: state.id, in: epoch, after: state.seq) : nil
     }
 
+    /// An append got no answer: its events may be read next, and then nobody else counts them.
+    mutating func expectOwn() { expectsOwn = true }
+
     /// Applies durable events; returns whether ``take()`` has something from now on, and had nothing before.
     ///
     /// Events that others have appended are counted only where they follow those of this server: whoever appended them
     /// counts them.
     mutating func fold(_ events: [RecordedEvent], areOwn: Bool) -> Bool {
-        guard let before = tally, areOwn || !before.isEmpty else {
+        defer { if !events.isEmpty { expectsOwn = false } }
+        guard let before = tally, areOwn || expectsOwn || !before.isEmpty else {
             for event in events { state.evolve(event) }
             if let before = tally { tally = RoomTally(of: before.room, in: before.epoch, after: state.seq) }
             return false

@@ -12,7 +12,7 @@ import RoomWire
 struct LogCounter: Sendable {
     /// The rooms that are counted together.
     private static let roomsPerBatch = 250
-    /// The events that are read of all of them together, and at a time of a room that has more.
+    /// The events that are read at a time: of several rooms together, or of one that has more.
     private static let eventsPerPage = 2_000
     /// Rooms whose states are read at the same time.
     private static let statesSideBySide = 8
@@ -37,13 +37,18 @@ struct LogCounter: Sendable {
     /// Counts the rooms of `behind`, and takes out those that are counted, until `time` has passed or the store is out of
     /// reach.
     ///
-    /// A room that is counted by somebody else at the same time stays, and is looked at again.
-    func catchUp(_ behind: inout Set<UUID>, for time: TimeAmount) async {
+    /// A room that is counted by somebody else at the same time stays, and is looked at again. Where there is a tally, the
+    /// log is counted to where that begins; a tally of which something is counted already is dropped, and the log is
+    /// counted to where it ends, which is where the next one begins. So what is counted from the log meets what is
+    /// counted in memory, however fast a room grows.
+    func catchUp(
+        _ behind: inout Set<UUID>, before tallies: inout [UUID: RoomTally], for time: TimeAmount
+    ) async {
         let end = clock.milliseconds + Double(time.nanoseconds) / 1e6
         while !behind.isEmpty, !Task.isCancelled {
             let rooms = Array(behind.sorted().prefix(Self.roomsPerBatch))
             do throws(StorageFault) {
-                behind.subtract(try await count(rooms))
+                behind.subtract(try await count(rooms, before: &tallies))
             } catch {
                 logger.debug("Rooms could not be counted", metadata: ["rooms": "\(rooms.count)", "fault": "\(error)"])
                 return
@@ -53,7 +58,9 @@ struct LogCounter: Sendable {
     }
 
     /// Counts a batch of rooms; returns those that are counted, or cannot be.
-    private func count(_ rooms: [UUID]) async throws(StorageFault) -> [UUID] {
+    private func count(
+        _ rooms: [UUID], before tallies: inout [UUID: RoomTally]
+    ) async throws(StorageFault) -> [UUID] {
         var found = try await statistics.countedStreams(rooms)
         let new = found.filter { $0.counted == nil }.map(\.stream)
         if !new.isEmpty {
@@ -61,19 +68,31 @@ struct LogCounter: Sendable {
             let begun = try await statistics.countedStreams(new)
             found = found.filter { $0.counted != nil } + begun
         }
+        for place in found.indices {
+            guard let tally = tallies[found[place].stream] else { continue }
+            if !found[place].meet(tally) {
+                metrics.dropped(1)
+                tallies[found[place].stream] = nil
+            }
+        }
         var done = Set(rooms)
-        var (few, many): ([CountedStream], [CountedStream]) = ([], [])
+        var (few, many): ([[CountedStream]], [CountedStream]) = ([], [])
         var events = 0
         for room in found where room.isBehind {
             guard let counted = room.counted else { continue }
-            if counted.follows(room.head), events + room.head.version.seq - counted.seq <= Self.eventsPerPage {
-                events += room.head.version.seq - counted.seq
-                few.append(room)
-            } else {
+            let missing = room.head.version.seq - counted.seq
+            guard counted.follows(room.head), missing <= Self.eventsPerPage else {
                 many.append(room)
+                continue
             }
+            events += missing
+            if few.isEmpty || events > Self.eventsPerPage {
+                few.append([])
+                events = missing
+            }
+            few[few.count - 1].append(room)
         }
-        for room in try await countTogether(few) { done.remove(room) }
+        for rooms in few { for room in try await countTogether(rooms) { done.remove(room) } }
         for room in many where try await !countAlone(room) { done.remove(room.stream) }
         return Array(done)
     }
@@ -92,7 +111,8 @@ struct LogCounter: Sendable {
         var withPlays: [(room: CountedStream, events: [RecordedEvent])] = []
         for room in rooms {
             guard let loaded = loaded[room.stream], let counted = room.counted, loaded.head.epoch == counted.epoch,
-                let events = decoded(loaded.events, after: counted.seq, of: room.stream)
+                let events = decoded(
+                    loaded.events.filter { $0.seq <= room.head.version.seq }, after: counted.seq, of: room.stream)
             else { continue }
             // Only songs that ended are counted with what is known of them.
             if counted.seq > 0, events.contains(where: { $0.event.kind == .entryFinished }) {
@@ -232,6 +252,17 @@ extension CountedPosition {
 }
 
 extension CountedStream {
+    /// Leaves out the events at the end of the log that a tally has counted; false if the tally is of no use.
+    ///
+    /// That is so if something of it is counted already: then only the events after it are left out, which the next tally
+    /// has counted. If the room has to be counted anew, nothing is left out.
+    mutating func meet(_ tally: RoomTally) -> Bool {
+        guard let counted, counted.follows(head), tally.epoch == head.epoch else { return false }
+        let isKept = counted.seq <= tally.since
+        head.version.seq = min(head.version.seq, isKept ? tally.since : max(counted.seq, tally.through))
+        return isKept
+    }
+
     /// Whether something is to be counted by this program.
     var isBehind: Bool {
         guard let counted else { return true }

@@ -11,6 +11,10 @@ package struct StatisticsReader: Sendable {
 
     /// What is played across rooms.
     package let acrossRooms: AcrossRooms
+    /// Those who watch rooms' counts.
+    package let countWatches: CountWatches
+    /// Those who watch what is played across rooms.
+    package let trendWatches: TrendWatches
 
     private let registry: RoomRegistry
     private let statistics: any StatisticsStore
@@ -23,6 +27,20 @@ package struct StatisticsReader: Sendable {
         self.statistics = statistics
         clock = registry.dependencies.clock
         acrossRooms = AcrossRooms(statistics: statistics, nearby: nearby, clock: clock, settings: settings)
+        countWatches = CountWatches(registry: registry, statistics: statistics)
+        trendWatches = TrendWatches(of: acrossRooms, clock: clock)
+    }
+
+    /// Runs a question beside the event loops; returns false if the process ends and it is not run.
+    package func start(_ question: @escaping @Sendable () async -> Void) -> Bool {
+        registry.dependencies.jobs.start(question)
+    }
+
+    /// Tells watchers of changes until cancellation; call once.
+    func run() async {
+        async let counts: Void = countWatches.run()
+        await trendWatches.run()
+        await counts
     }
 
     /// Returns the counts of a room.
@@ -36,6 +54,7 @@ package struct StatisticsReader: Sendable {
         let seen = try await read { (store) async throws(StorageFault) in
             try await store.audience(of: room.uuid, from: query.from, to: query.to)
         }
+        let sealed = try await read { (store) async throws(StorageFault) in try await store.sealedThrough() }
         return StatisticsAnswer(
             room: room, position: Position(stored?.position, of: position), time: clock.now, step: query.step.rawValue,
             from: Timestamp(minute: query.from), to: Timestamp(minute: query.to),
@@ -43,7 +62,7 @@ package struct StatisticsReader: Sendable {
             observed: query.sums(of: seen).map { minute, audience in
                 ObservedBucket(
                     at: Timestamp(minute: minute), peakListeners: audience.peak, listenedMs: Int(audience.listenedMs))
-            }, sealedThrough: nil)
+            }, sealedThrough: sealed.map { StatisticsDay($0).description })
     }
 
     /// Returns a page of the songs that were on air, newest first, as JSON.
@@ -143,18 +162,18 @@ package struct PlayCursor: Sendable {
 
 extension Position {
     /// The position to which a room is counted; 0 if that has not begun.
-    fileprivate init(_ counted: CountedPosition?, of position: Position) {
+    init(_ counted: CountedPosition?, of position: Position) {
         self.init(epoch: counted?.epoch ?? position.epoch, seq: counted?.seq ?? 0)
     }
 }
 
 extension Timestamp {
     /// The beginning of a minute, in minutes since the Unix epoch.
-    fileprivate init(minute: Int) { self.init(milliseconds: Int64(minute) * 60_000) }
+    init(minute: Int) { self.init(milliseconds: Int64(minute) * 60_000) }
 }
 
 extension StatisticsBucket {
-    fileprivate init(_ counts: EventCounts, at minute: Int) {
+    init(_ counts: EventCounts, at minute: Int) {
         self.init(
             at: Timestamp(minute: minute),
             counts: [

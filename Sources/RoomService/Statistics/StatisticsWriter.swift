@@ -12,8 +12,14 @@ import RoomStatistics
 final class StatisticsWriter: Sendable {
     /// The rooms in one transaction.
     private static let roomsPerFlush = 250
+    /// The rows beyond which a tally that waits is dropped.
+    private static let mostRows = 256
     /// The rooms whose tallies wait while the store is out of reach.
     private static let mostWaiting = 20_000
+    /// The events a second beyond which the server is busy.
+    private static let busyRate = 1_000
+    /// How many times as long as it takes to count rooms from the log none is, while the server is busy.
+    private static let restWhileBusy = 12.0
     /// The longest time between two flushes.
     private static let longestInterval = TimeAmount.seconds(10)
 
@@ -53,6 +59,10 @@ final class StatisticsWriter: Sendable {
         /// Rooms that are counted from the log.
         var behind: Set<UUID> = []
         var sweep = StatisticsSweep.Progress()
+        /// The events that were written since rooms were last counted from the log.
+        var events = 0
+        /// When rooms are counted from the log again, in milliseconds of the server's clock.
+        var restsUntil = 0.0
         /// The minute in which rooms were last asked what they see.
         var observedMinute = 0
         /// When days were looked at last, in milliseconds since the Unix epoch.
@@ -74,7 +84,9 @@ final class StatisticsWriter: Sendable {
             let started = loop.now
             await writeTallies(&work)
             await sweep.continue(&work.sweep, behind: &work.behind, every: interval, at: clock.now)
-            await counter.catchUp(&work.behind, for: self.interval)
+            await catchUp(&work, for: interval)
+            // What had to wait for that.
+            await flushPending(&work)
             metrics.behind(work.behind.count)
             await computeDays(&work)
             await observe(&work)
@@ -85,6 +97,18 @@ final class StatisticsWriter: Sendable {
         await writeTallies(&work)
         work.observedMinute = 0
         await observe(&work)
+    }
+
+    /// Counts rooms from the log, for a part of the time that leaves room for appends.
+    private func catchUp(_ work: inout Work, for elapsed: TimeAmount) async {
+        let isBusy = work.events * 1_000_000_000 > Self.busyRate * Int(elapsed.nanoseconds)
+        work.events = 0
+        guard clock.milliseconds >= work.restsUntil else { return }
+        let started = clock.milliseconds
+        await counter.catchUp(&work.behind, before: &work.pending, for: self.interval)
+        let ended = clock.milliseconds
+        // What took all its time goes on later.
+        if isBusy, !work.behind.isEmpty { work.restsUntil = ended + (ended - started) * Self.restWhileBusy }
     }
 
     /// Writes what rooms have seen of their listeners, once a minute.
@@ -125,15 +149,20 @@ final class StatisticsWriter: Sendable {
 
     private func writeTallies(_ work: inout Work) async {
         await collect(&work)
-        let rooms = work.pending.keys.sorted()
-        for start in stride(from: 0, to: rooms.count, by: Self.roomsPerFlush) {
-            let part = rooms[start..<min(rooms.count, start + Self.roomsPerFlush)].compactMap { work.pending[$0] }
-            guard await flush(part, &work) else { break }
-        }
+        await flushPending(&work)
         if work.pending.count > Self.mostWaiting {
             metrics.dropped(work.pending.count)
             work.behind.formUnion(work.pending.keys)
             work.pending = [:]
+        }
+    }
+
+    /// Writes the tallies of rooms that need not be counted from the log first.
+    private func flushPending(_ work: inout Work) async {
+        let rooms = work.pending.keys.filter { !work.behind.contains($0) }.sorted()
+        for start in stride(from: 0, to: rooms.count, by: Self.roomsPerFlush) {
+            let part = rooms[start..<min(rooms.count, start + Self.roomsPerFlush)].compactMap { work.pending[$0] }
+            guard await flush(part, &work) else { break }
         }
     }
 
@@ -147,7 +176,11 @@ final class StatisticsWriter: Sendable {
                     work.pending[room] = tally
                     continue
                 }
-                if earlier.add(tally) { work.pending[room] = earlier } else { work.fallBehind(room, metrics) }
+                if earlier.add(tally), earlier.rows <= Self.mostRows {
+                    work.pending[room] = earlier
+                } else {
+                    work.fallBehind(room, metrics)
+                }
             case .behind: work.fallBehind(room, metrics)
             }
         }
@@ -158,20 +191,36 @@ final class StatisticsWriter: Sendable {
         let now = clock.now
         let started = loop.now
         do throws(StorageFault) {
+            // Counting begins with the first events of rooms that were made here.
+            let new = tallies.filter { $0.since == 0 }.map(\.room.uuid)
+            if !new.isEmpty { try await statistics.beginCounting(new, version: RoomTally.definitions) }
             let outcomes = try await statistics.count(tallies.map { $0.flush(at: now) }, at: now.milliseconds)
             metrics.flushed(in: loop.now - started)
             let end = clock.now
             for (tally, outcome) in zip(tallies, outcomes) {
                 let room = tally.room.uuid
-                work.pending[room] = nil
                 switch outcome {
                 case .counted:
+                    work.pending[room] = nil
+                    work.events += tally.through - tally.since
                     if let began = tally.beganAt { metrics.counted(after: end.milliseconds - began.milliseconds) }
                 case .conflict:
                     metrics.conflicted()
                     work.behind.insert(room)
                 }
             }
+            return true
+        } catch .rejected(let cause) {
+            // One part may keep all others from being written.
+            guard let only = tallies.first, tallies.count == 1 else {
+                for tally in tallies where await !flush([tally], &work) { return false }
+                return true
+            }
+            metrics.failed()
+            work.pending[only.room.uuid] = nil
+            logger.error(
+                "A room's statistics could not be written",
+                metadata: ["room": "\(only.room)", "fault": "\(cause)"])
             return true
         } catch {
             // What may have been written is sent again: then it is a conflict, and nothing is missing.

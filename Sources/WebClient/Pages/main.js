@@ -110,8 +110,8 @@ async function applyLanguage() {
     if (loaded) copy(loaded.de, t);
   } else if (document.documentElement.lang === 'de') {
     copy(english, t);
-    const loaded = await load(() => import('./text/en-deck.js'));
-    if (loaded) copy({ ...loaded.more, ...loaded.deck }, t);
+    const loaded = await load(() => Promise.all([import('./text/en-deck.js'), import('./text/en-statistics.js')]));
+    if (loaded) copy({ ...loaded[0].more, ...loaded[0].deck, ...loaded[1].counted }, t);
   }
   document.documentElement.lang = language;
   const region = navigator.languages.find((tag) => tag.startsWith(language));
@@ -258,10 +258,10 @@ const app = {
   },
 
   /**
-   * Follows the rooms near a point.
+   * Follows the rooms near a point, and what they play.
    *
    * @param {{ lat: number, lon: number, radiusMeters: number }} circle
-   * @param {(rooms: any[], state: any) => void} onChange
+   * @param {(rooms: any[], state: any, trends: any) => void} onChange
    * @returns {() => void} ends it
    */
   nearby(circle, onChange) {

@@ -124,8 +124,8 @@ export class Store {
   }
 
   /**
-   * Calls back at each 'event', 'snapshot', 'reaction' or 'signal', and, with nothing, at each 'change' of the link and
-   * after each message of it: at once, also where the page is hidden.
+   * Calls back at each 'event', 'snapshot', 'reaction' or 'signal', at each 'message' once it has been handled, and, with
+   * nothing, at each 'change' of the link and after each message of it: at once, also where the page is hidden.
    *
    * @param {string} type
    * @param {(value: any) => void} callback
@@ -197,6 +197,11 @@ export class Store {
    */
   post(message) {
     if (this.#follows && this.room) this.#port?.send({ ...message, room: this.room.id });
+  }
+
+  /** A number for a message that is answered: no other message has it. */
+  newId() {
+    return ++this.#lastId;
   }
 
   /**
@@ -417,6 +422,7 @@ export class Store {
    */
   receive(message) {
     this.#take(message);
+    this.#emit('message', message);
     this.#emit('change', undefined);
   }
 

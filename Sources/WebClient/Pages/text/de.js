@@ -1,5 +1,7 @@
 /** Every German text of the page: the same tree as in `en.js`, copied over it by `main.js`. */
 
+import { counted } from './de-statistics.js';
+
 const rules = new Intl.PluralRules('de');
 
 /**
@@ -12,6 +14,8 @@ const rules = new Intl.PluralRules('de');
 const plural = (n, one, other) => (rules.select(n) === 'one' ? one : other);
 
 export const de = {
+  ...counted,
+
   home: {
     title: 'Zusammen hören.',
     lead: 'Öffne einen Raum, teil den Code und spiel, was alle hören wollen.',
@@ -388,6 +392,10 @@ export const de = {
     },
     slowModeMs: { name: 'Langsamer Modus', about: 'Ein Gast darf in dieser Zeit einmal Lieder hinzufügen.', off: 'Aus' },
     sectionOwner: 'Wenn du weg bist',
+    countedAcrossRooms: {
+      name: 'Bei Zahlen über alle Räume mitzählen',
+      about: 'Was hier läuft, zählt mit, wenn genannt wird, was in der Gegend läuft. Ausgeschaltet fällt auch weg, was schon lief.',
+    },
     ownerAwayMs: {
       name: 'Übergeben nach',
       about: 'Der Raum geht dann an einen DJ, der da ist, sonst an das Mitglied, das am längsten dabei ist. Du bleibst DJ.',
@@ -602,6 +610,7 @@ export const de = {
     share: 'Raum teilen',
     people: 'Leute',
     history: 'Verlauf',
+    statistics: 'Statistik',
     settings: 'Raum einstellen',
     preferences: 'Einstellungen',
     keys: 'Tasten',

@@ -206,6 +206,10 @@ export const more = {
       name: 'Close requests',
       about: 'Guests can add nothing, and the room chooses no song by itself. Votes still count.',
     },
+    countedAcrossRooms: {
+      name: 'Count in numbers across rooms',
+      about: 'What is played here counts where songs of the area are named. Turning it off also takes out what was played before.',
+    },
     slowModeMs: { name: 'Slow mode', about: 'A guest may add songs once in this time.', off: 'Off' },
     sectionOwner: 'When you are away',
     ownerAwayMs: {
@@ -352,6 +356,7 @@ export const more = {
     share: 'Share this room',
     people: 'People',
     history: 'History',
+    statistics: 'Statistics',
     settings: 'Room settings',
     preferences: 'Preferences',
     keys: 'Keys',
@@ -379,7 +384,7 @@ export const more = {
  * @param {any} tree
  * @returns {any}
  */
-const copy = (tree) => tree === Object(tree) && typeof tree !== 'function'
+export const copy = (tree) => tree === Object(tree) && typeof tree !== 'function'
   ? Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, copy(value)])) : tree;
 
 export const t = /** @type {typeof first & typeof more} */ (first);

@@ -17,7 +17,7 @@
  * @property {(sentence: string, options?: { label?: string, action?: () => void, seconds?: number }) => Promise<void>} toast
  * @property {(error: any) => void} refused
  * @property {(name: string, props?: any) => Promise<any>} open
- * @property {(circle: any, onChange: (rooms: any[], state: any) => void) => (() => void)} nearby
+ * @property {(circle: any, onChange: (rooms: any[], state: any, trends: any) => void) => (() => void)} nearby
  * @property {import('../deck/device.js').Device | null} playing
  * @property {() => Promise<import('../deck/device.js').Device | null>} device
  * @property {() => Promise<void>} forgetDevice

@@ -42,6 +42,7 @@ export function open(app, props = {}) {
       item(t.menu.share, 'share', () => app.open('share')),
       item(t.menu.people, 'people', () => app.open('people'), people),
       item(t.menu.history, 'history', () => app.open('history')),
+      item(t.menu.statistics, 'chart', () => app.open('statistics')),
       ...(room.isOwner ? [item(t.menu.settings, 'settings', () => app.open('settings'))] : []),
       h('hr'),
       item(t.menu.preferences, 'theme', () => app.open('preferences')),

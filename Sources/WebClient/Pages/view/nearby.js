@@ -7,6 +7,7 @@ import { h, keyed, stylesheet, svg, text } from './dom.js';
 import { whereAmI } from './place.js';
 import { distance, radar } from './radar.js';
 import { sleeve } from './sleeve.js';
+import { trending } from './trending.js';
 
 /**
  * @typedef {import('./dom.js').App} App
@@ -23,7 +24,7 @@ const RADII = [1000, 5000, 25_000, 20_037_508];
  * @returns {{node: HTMLElement, destroy: () => void}}
  */
 export function nearbyScreen(app) {
-  const style = stylesheet('dialogs');
+  const style = Promise.all([stylesheet('dialogs'), stylesheet('statistics')]);
   const node = h('main.nearby', { hidden: true, 'aria-labelledby': 'nearby-title' });
   style.then(() => { node.hidden = false; });
   /** @type {{lat: number, lon: number} | null} */
@@ -33,6 +34,8 @@ export function nearbyScreen(app) {
   let rooms = [];
   /** @type {import('../wire/nearby.js').NearbyState} */
   let state = { state: 'connecting' };
+  /** @type {import('../wire/nearby.js').Trends | null} */
+  let trends = null;
   let answered = false;
   /** @type {(() => void) | null} */
   let stop = null;
@@ -62,8 +65,9 @@ export function nearbyScreen(app) {
   const start = h('button.pill.primary', { type: 'button', onclick: () => app.open('start-room') }, t.nearby.start);
   const nobody = h('div.nearby-nobody', { hidden: true }, h('p', null, t.nearby.nobody), start);
   const anew = h('div.buttons.centred', { hidden: true }, h('button.pill.primary', { type: 'button', onclick: () => app.startAgain() }, t.link.startAgain));
+  const songs = trending();
   const results = h('section.nearby-results', { hidden: true }, shown.node,
-    h('div.nearby-side', null, chooser.node, found, anew, list, nobody));
+    h('div.nearby-side', null, chooser.node, found, anew, list, nobody, songs.node));
 
   node.append(
     h('div.nearby-tint', { 'aria-hidden': 'true' }),
@@ -121,9 +125,11 @@ export function nearbyScreen(app) {
     if (!place || gone) return;
     answered = false;
     rooms = [];
+    trends = null;
     state = { state: 'connecting' };
-    stop = app.nearby({ ...place, radiusMeters: radius }, (now, how) => {
+    stop = app.nearby({ ...place, radiusMeters: radius }, (now, how, played) => {
       rooms = now ?? [];
+      trends = played ?? null;
       state = how;
       answered ||= how.state === 'live';
       render();
@@ -142,6 +148,7 @@ export function nearbyScreen(app) {
     nobody.hidden = !answered || rooms.length > 0 || !anew.hidden;
     keyed(list, rooms, (room) => room.id, makeRow, fillRow);
     shown.show(place, radius, rooms);
+    songs.show(rooms.length > 0 ? trends : null);
   }
 
   return {

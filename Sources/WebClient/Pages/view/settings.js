@@ -149,11 +149,11 @@ export function open(app) {
     return at.node;
   });
 
-  // Guests.
-  const switches = /** @type {const} */ (['guestsMayAdd', 'queueLocked']).map((setting) => {
-    const control = toggle(first.settings[setting] ?? false, (on) => change(at, setting, on));
+  // Switches: two for guests, and one for numbers across rooms, which is on where the room does not say.
+  const [mayAdd, locked, counted] = /** @type {const} */ ([['guestsMayAdd', false], ['queueLocked', false], ['countedAcrossRooms', true]]).map(([setting, usual]) => {
+    const control = toggle(first.settings[setting] ?? usual, (on) => change(at, setting, on));
     const at = field(t.settings[setting].name, t.settings[setting].about, control, { beside: true });
-    shows.push((room) => { if (!at.node.classList.contains('busy')) control.checked = room.settings[setting] ?? false; });
+    shows.push((room) => { if (!at.node.classList.contains('busy')) control.checked = room.settings[setting] ?? usual; });
     return at.node;
   });
   const [slow, away] = /** @type {const} */ ([['slowModeMs', SLOW], ['ownerAwayMs', AWAY]]).map(([setting, values]) => {
@@ -176,9 +176,9 @@ export function open(app) {
   });
 
   const body = h('div.settings', null,
-    section(t.settings.sectionRoom, nameField.node, visibilityField.node, place.node),
+    section(t.settings.sectionRoom, nameField.node, visibilityField.node, place.node, counted),
     section(t.settings.sectionOrder, modeField.node, ratioField.node, ...counts),
-    section(t.settings.sectionGuests, ...switches, slow),
+    section(t.settings.sectionGuests, mayAdd, locked, slow),
     section(t.settings.sectionOwner, away),
     section(t.settings.sectionEnd, ending));
   const shown = dialog({ title: t.settings.title, body, wide: true, className: first.closedAt === undefined ? 'tall' : '', onClose: () => stop() });

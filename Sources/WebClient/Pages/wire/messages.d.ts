@@ -1,4 +1,4 @@
-// The messages and states of Protocol.md, sections 2 to 5 and 7. Absent and null mean the same.
+// The messages and states of Protocol.md, sections 2 to 5, 7 and 8. Absent and null mean the same.
 
 export type Role = 'owner' | 'dj' | 'guest';
 export type Location = { lat: number; lon: number };
@@ -12,6 +12,7 @@ export type Settings = {
   queueLocked?: boolean;
   slowModeMs?: number;
   ownerAwayMs?: number;
+  countedAcrossRooms?: boolean;
 };
 
 export type Member = { member: number; name: string; role: Role; joinedAt: number };
@@ -183,6 +184,32 @@ export type RoomSummary = {
 };
 export type NearbyRoom = RoomSummary & { distanceMeters: number };
 
+// Statistics
+
+/** A count of 0 is left out. */
+export type Bucket = {
+  at: number; starts?: number; plays?: number; skips?: number; playedMs?: number; votes?: number; unvotes?: number;
+  requests?: number; joins?: number; leaves?: number; tracksAdded?: number;
+};
+export type Observed = { at: number; peakListeners: number; listenedMs: number };
+export type CountsAnswer = {
+  epoch: string; seq: number; step: 'minute' | 'quarter' | 'day'; from: number; to: number; buckets: Bucket[];
+  observed: Observed[];
+};
+export type TopTrack = {
+  track: number; title: string; artist?: string; addedBy?: number; plays: number; skips: number; playedMs: number;
+};
+export type Play = {
+  entry: number; track: number; title: string; artist?: string; addedBy?: number; startedAt: number; endedAt: number;
+  reason: HistoryEntry['reason']; playedMs: number; isPlay: boolean;
+};
+type Told = { epoch: string; seq: number; minutes: Bucket[]; today: Bucket };
+export type CountsMessage =
+  | ({ type: 'statistics'; re: number; room: string; whole?: undefined } & Told)
+  | ({ type: 'statisticsDelta'; sub: number; whole?: true } & Told);
+export type Trend = { title: string; artist?: string; plays: number; rooms: number };
+type Trends = { window: string; from: number; to: number; minimumRooms: number; tracks: Trend[] };
+
 export type ServerMessage =
   | {
     type: 'welcome'; session: { id: string; name: string }; server: { version: string; node: string }; beatMs: number;
@@ -201,6 +228,10 @@ export type ServerMessage =
   | { type: 'ended'; room: string; code: string }
   | { type: 'nearby'; re: number; rooms: NearbyRoom[] }
   | { type: 'nearbyDelta'; sub: number; entered: NearbyRoom[]; changed: NearbyRoom[]; left: string[] }
+  | CountsMessage
+  | { type: 'statisticsEnd'; sub: number; code: string }
+  | ({ type: 'trending'; re: number } & Trends)
+  | ({ type: 'trendingDelta'; sub: number } & Trends)
   | { type: 'time'; re?: number; t1: number; t2: number; t3: number }
   | { type: 'goaway'; reason: string; reconnectInMs: number }
   | { type: 'beat'; time: number; rooms: Record<string, number> };

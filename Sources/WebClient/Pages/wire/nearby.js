@@ -1,4 +1,4 @@
-// The rooms near a point, live.
+// The rooms near a point and what they play, live.
 
 import { ensureSession, knownSession, proveSession, request, startSession } from './http.js';
 import { Line } from './line.js';
@@ -6,21 +6,32 @@ import { Line } from './line.js';
 /**
  * @typedef {import('./messages').NearbyRoom} NearbyRoom
  * @typedef {{lat: number, lon: number, radiusMeters: number}} Circle
+ * @typedef {{minimumRooms: number, tracks: import('./messages').Trend[]}} Trends
  * @typedef {{state: 'connecting'|'live'|'waiting'|'refused', code?: string, retryAfterMs?: number}} NearbyState
  */
 
-/** The id of the subscription: there is one on a line. */
+/** The ids of the subscriptions, to the rooms and to what they play: there is one of each on a line. */
 const ID = 1;
+const TRENDS = 2;
+/** The least radius within which the server tells what is played, in metres; and the songs that it names. */
+const LEAST_METERS = 1000;
+const SONGS = 10;
 /** A connection whose session is over is made again after this time. */
 const AGAIN_MS = 1000;
 
 export class NearbyLink {
   /** @type {Map<string, NearbyRoom>} */
   #rooms = new Map();
+  /** @type {Trends|null} */
+  #trends = null;
   /** @type {any} */
   #timer;
+  /** @type {any} */
+  #trendsTimer;
   /** @type {{id: string, name: string}|undefined} the session of the last attempt */
   #session;
+  /** The rooms have been told on this connection. */
+  #isLive = false;
   /** A session that was over has been replaced; it is not done twice. */
   #isRenewed = false;
 
@@ -28,7 +39,8 @@ export class NearbyLink {
    * Follows the rooms in a circle until {@link close}.
    *
    * @param {Circle} circle
-   * @param {(rooms: NearbyRoom[], state: NearbyState) => void} onChange  nearest first
+   * @param {(rooms: NearbyRoom[], state: NearbyState, trends: Trends|null) => void} onChange  rooms nearest first; what
+   *   they play is null where the server does not tell
    */
   constructor(circle, onChange) {
     this.circle = circle;
@@ -40,6 +52,7 @@ export class NearbyLink {
       },
       opened: () => {
         proveSession();
+        this.#isLive = false;
         this.#ask();
       },
       message: (message) => this.#message(message),
@@ -57,19 +70,27 @@ export class NearbyLink {
   /** Ends the subscription and its connection. */
   close() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#trendsTimer);
     this.onChange = () => {};
     this.line.close();
   }
 
   #ask() {
     this.line.send({ type: 'nearby', id: ID, ...this.circle });
+    this.#askTrends();
+  }
+
+  #askTrends() {
+    clearTimeout(this.#trendsTimer);
+    const radiusMeters = Math.max(LEAST_METERS, this.circle.radiusMeters);
+    this.line.send({ type: 'trending', id: TRENDS, window: 'hour', limit: SONGS, ...this.circle, radiusMeters });
   }
 
   /** @param {NearbyState} state */
   #tell(state) {
     const rooms = [...this.#rooms.values()];
     rooms.sort((a, b) => a.distanceMeters - b.distanceMeters || (a.id < b.id ? -1 : 1));
-    this.onChange(rooms, state);
+    this.onChange(rooms, state, this.#trends);
   }
 
   /** @param {import('./messages').ServerMessage} message */
@@ -79,10 +100,16 @@ export class NearbyLink {
     } else if (message.type === 'nearbyDelta' && message.sub === ID) {
       for (const id of message.left) this.#rooms.delete(id);
       for (const room of [...message.changed, ...message.entered]) this.#rooms.set(room.id, room);
+    } else if ((message.type === 'trending' && message.re === TRENDS) || (message.type === 'trendingDelta' && message.sub === TRENDS)) {
+      this.#trends = { minimumRooms: message.minimumRooms, tracks: message.tracks };
+      // The rooms are told first.
+      if (!this.#isLive) return;
     } else {
       if (message.type === 'error' && message.re === ID) this.#denied(message);
+      if (message.type === 'error' && message.re === TRENDS) this.#trendsDenied(message);
       return;
     }
+    this.#isLive = true;
     this.#tell({ state: 'live' });
   }
 
@@ -90,6 +117,11 @@ export class NearbyLink {
   #denied({ code, retryAfterMs }) {
     this.#tell({ state: 'refused', code, retryAfterMs });
     if (retryAfterMs !== undefined) this.#timer = setTimeout(() => this.#ask(), retryAfterMs);
+  }
+
+  /** @param {{retryAfterMs?: number}} refusal of a server that counts nothing, or of too many questions */
+  #trendsDenied({ retryAfterMs }) {
+    if (retryAfterMs !== undefined) this.#trendsTimer = setTimeout(() => this.#askTrends(), retryAfterMs);
   }
 
   async #refused() {

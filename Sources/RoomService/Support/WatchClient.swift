@@ -1,14 +1,28 @@
 import Synchronization
 
+/// Identifies one of a client's watches: of rooms near a point, of a room's counts, or of what is played across rooms.
+package struct WatchID: Hashable, Sendable {
+    /// Tells the watches of one kind apart.
+    let number: Int
+    let delivered: WatchClient.Delivery
+
+    /// Records that the client has taken its last message; never waits.
+    package func taken() { delivered.taken() }
+
+    package static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(number) }
+}
+
 /// The client of some watches, which bounds the messages of all of them together to what the client takes; may be used
 /// on any thread.
-package final class NearbyClient: Sendable {
+package final class WatchClient: Sendable {
     /// The messages of one watch that are on their way.
     final class Delivery: Sendable {
-        private let client: NearbyClient
+        private let client: WatchClient
         private let size = Atomic(0)
 
-        init(to client: NearbyClient) { self.client = client }
+        init(to client: WatchClient) { self.client = client }
 
         /// Whether the client takes more: it has taken the last message of this watch, and most of the messages of all.
         var takesMore: Bool { size.load(ordering: .acquiring) == 0 && client.takesMore }

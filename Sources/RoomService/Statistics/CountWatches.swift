@@ -1,0 +1,183 @@
+import EventStorage
+import FoundationEssentials
+import NIOCore
+package import RoomDomain
+import RoomStatistics
+import RoomWire
+import Synchronization
+
+/// Those who watch rooms' counts; may be used on any thread.
+///
+/// What they are told is read from the store, where all servers write what they count: twice a second the counted
+/// positions of all watched rooms, and the counts of those that have moved, a few rooms at the same time and each at
+/// most once a second. Where that takes longer, watchers are told less often.
+package final class CountWatches: Sendable {
+    /// Receives the news of a watch, on any thread, one at a time and in order.
+    package typealias Delivery = @Sendable (_ watch: WatchID, _ news: CountNews) -> Void
+
+    /// The time between two looks at the counted positions.
+    private static let betweenLooks = TimeAmount.milliseconds(500)
+    /// The least time between two messages about one room, in milliseconds of the server's clock.
+    private static let betweenMessages = 1_000.0
+    /// The rooms that are read at the same time.
+    private static let roomsSideBySide = 8
+    /// The rooms whose positions are read at once.
+    private static let roomsPerPage = 1_000
+
+    /// What one message shows.
+    private struct Shown: Hashable {
+        var offset: Int
+        var isWhole: Bool
+    }
+
+    /// What was seen of a room, with which a watch begins.
+    package struct Look: Sendable {
+        fileprivate let room: RoomID
+        fileprivate let session: SessionID
+        fileprivate let counts: RecentCounts
+    }
+
+    private let registry: RoomRegistry
+    private let statistics: any StatisticsStore
+    private let clock: ServerClock
+    private let state = Mutex(CountTable())
+
+    init(registry: RoomRegistry, statistics: any StatisticsStore) {
+        self.registry = registry
+        self.statistics = statistics
+        clock = registry.dependencies.clock
+    }
+
+    /// The number of watches that have not ended.
+    package var count: Int { state.withLock(\.roomOfWatch.count) }
+
+    /// Looks at a room's counts, for a session that may look at the room.
+    package func look(at room: RoomID, for session: SessionID) async throws(RoomFailure) -> Look {
+        let position = try await registry.withRoom(room, for: session) { $0.position }
+        do throws(StorageFault) {
+            return Look(room: room, session: session, counts: try await read(room, at: position))
+        } catch {
+            throw RoomFailure(error)
+        }
+    }
+
+    /// Starts a watch with what was seen, and returns its first message; no change is missed in between.
+    ///
+    /// `offset` is that of local time from UTC, in minutes. After a message nothing more is sent until
+    /// ``WatchID/taken()``, or while much is on its way to the client on all its watches; then all is sent anew.
+    package func watch(
+        _ look: Look, offset: Int, sub: Int64, of client: WatchClient, deliver: @escaping Delivery
+    ) -> (watch: WatchID, message: [UInt8]) {
+        let (room, counts) = (look.room, look.counts)
+        let message = ServerMessage.statistics(re: sub, room: room, counts.shown(nil, offset: offset))
+        let id = state.withLock { state in
+            let id = WatchID(number: state.nextWatch, delivered: WatchClient.Delivery(to: client))
+            state.nextWatch += 1
+            state.roomOfWatch[id.number] = room
+            var watched = state.rooms[room] ?? WatchedRoom(position: counts.position, minutes: counts.minutes)
+            watched.watches[id.number] = CountWatch(
+                id: id, session: look.session, offset: offset, sub: sub, deliver: deliver, position: counts.position,
+                day: RecentCounts.day(of: counts.present, offset))
+            state.rooms[room] = watched
+            return id
+        }
+        id.delivered.sent(message.count)
+        return (id, message)
+    }
+
+    /// Ends a watch; one more message may still arrive.
+    package func unwatch(_ watch: WatchID) {
+        state.withLock { $0.end(watch.number) }
+        watch.taken()
+    }
+
+    private func read(_ room: RoomID, at position: Position) async throws(StorageFault) -> RecentCounts {
+        let present = RoomTally.minute(of: clock.now)
+        // Other servers' clocks may be a little ahead.
+        let stored = try await statistics.counts(
+            of: room.uuid, from: present - RecentCounts.minutesRead + 1, to: present + 15)
+        return RecentCounts(
+            position: Position(stored?.position, of: position),
+            minutes: (stored?.counts ?? [:]).reduce(into: [:]) { minutes, one in
+                minutes[one.key.minute, default: EventCounts()] += one.value
+            }, present: present)
+    }
+
+    // MARK: Telling
+
+    /// Tells watchers of changes until cancellation; call once.
+    func run() async {
+        while !Task.isCancelled {
+            await clock.sleep(for: Self.betweenLooks)
+            await tell()
+        }
+    }
+
+    private func tell() async {
+        let rooms = state.withLock { $0.rooms.keys.sorted { $0.uuid < $1.uuid } }
+        for page in rooms.parts(of: Self.roomsPerPage) {
+            guard let streams = try? await statistics.countedStreams(page.map(\.uuid)) else { return }
+            let counted = Dictionary(
+                streams.map { ($0.stream, Position($0.counted, of: Position(epoch: $0.head.epoch, seq: 0))) }
+            ) { one, _ in one }
+            let (present, now) = (RoomTally.minute(of: clock.now), clock.milliseconds)
+            var due: [RoomID] = []
+            for room in page {
+                guard let position = counted[room.uuid] else {
+                    end(room, because: .noSuchRoom)
+                    continue
+                }
+                let isDue = state.withLock { state in
+                    guard let watched = state.rooms[room], now - watched.toldAt >= Self.betweenMessages else {
+                        return false
+                    }
+                    return watched.watches.values.contains { $0.isDue(position, at: present) }
+                }
+                if isDue { due.append(room) }
+            }
+            for part in due.parts(of: Self.roomsSideBySide) {
+                await withTaskGroup { group in
+                    for room in part { group.addTask { await self.tell(room) } }
+                }
+            }
+        }
+    }
+
+    /// Tells those who watch a room, and may look at it, what has changed.
+    private func tell(_ room: RoomID) async {
+        let watching = state.withLock { Set($0.rooms[room]?.watches.values.map(\.session) ?? []) }
+        do throws(RoomFailure) {
+            let (position, refused) = try await registry.withRoom(room) { live in
+                (live.position, watching.compactMap { session in live.refusal(of: session).map { (session, $0) } })
+            }
+            for (session, refusal) in refused { end(room, of: session, because: .refused(refusal)) }
+            guard let counts = try? await read(room, at: position) else { return }
+            let now = clock.milliseconds
+            guard let turn = state.withLock({ $0.rooms[room]?.take(counts, at: now) }) else { return }
+            var shown: [Shown: RoomCounts] = [:]
+            for (watch, isWhole) in turn.watches {
+                let key = Shown(offset: watch.offset, isWhole: isWhole)
+                let told = shown[key] ?? counts.shown(isWhole ? nil : turn.changed, offset: watch.offset)
+                shown[key] = told
+                let message = ServerMessage.statisticsDelta(sub: watch.sub, told, isWhole: isWhole)
+                watch.deliver(watch.id, .message(message))
+            }
+        } catch {
+            // Where the log is out of reach, the next second tries again.
+            if error == .noSuchRoom { end(room, because: error) }
+        }
+    }
+
+    /// Ends the watches of a room: all, or those of a session.
+    private func end(_ room: RoomID, of session: SessionID? = nil, because failure: RoomFailure) {
+        let ended = state.withLock { state in
+            let ended = state.rooms[room]?.watches.values.filter { session == nil || $0.session == session } ?? []
+            for watch in ended { state.end(watch.id.number) }
+            return ended.sorted { $0.id.number < $1.id.number }
+        }
+        for watch in ended {
+            watch.id.taken()
+            watch.deliver(watch.id, .ended(failure))
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import NIOCore
+package import RoomDomain
+package import RoomWire
+import Synchronization
+
+/// Those who watch what is played across rooms; may be used on any thread.
+///
+/// Each of them is answered anew every ten seconds, and told where that differs from what it was told. Answers about all
+/// rooms are shared. Answers about rooms near a point cost a search and a read each: a few are made at the same time, of
+/// sessions in turn, so that a session with many watches only delays its own.
+package final class TrendWatches: Sendable {
+    /// Receives one text message of a watch, on any thread; messages arrive one at a time and in order.
+    package typealias Delivery = @Sendable (_ watch: WatchID, _ message: [UInt8]) -> Void
+
+    /// The least time between two messages of one watch, in milliseconds.
+    private static let interval = 10_000.0
+    /// The answers about rooms near a point that are made at the same time.
+    private static let nearSideBySide = 2
+
+    private let rooms: AcrossRooms
+    private let clock: ServerClock
+    private let state = Mutex(TrendTable())
+
+    init(of rooms: AcrossRooms, clock: ServerClock) {
+        self.rooms = rooms
+        self.clock = clock
+    }
+
+    /// The number of watches that have not ended.
+    package var count: Int { state.withLock(\.watches.count) }
+
+    /// Starts a watch with an answer, and returns its first message.
+    ///
+    /// After a message nothing more is sent until ``WatchID/taken()``, or while much is on its way to the client on all
+    /// its watches.
+    package func watch(
+        _ query: TrendingQuery, _ top: TopAnswer, sub: Int64, of client: WatchClient, for session: SessionID,
+        deliver: @escaping Delivery
+    ) -> (watch: WatchID, message: [UInt8]) {
+        let message = ServerMessage.trending(re: sub, top)
+        let due = clock.milliseconds + Self.interval
+        let id = state.withLock { state in
+            let id = WatchID(number: state.nextWatch, delivered: WatchClient.Delivery(to: client))
+            state.nextWatch += 1
+            state.watches[id.number] = TrendWatch(
+                id: id, session: session, query: query, sub: sub, deliver: deliver, songs: top.songs, due: due)
+            id.delivered.sent(message.count)
+            return id
+        }
+        return (id, message)
+    }
+
+    /// Ends a watch; one more message may still arrive.
+    package func unwatch(_ watch: WatchID) {
+        state.withLock { $0.end(watch.number) }
+        watch.taken()
+    }
+
+    /// Answers a question.
+    package func answer(_ query: TrendingQuery) async throws(RoomFailure) -> TopAnswer {
+        if let place = query.place {
+            try await rooms.top(near: place, query.window, byArtist: false, limit: query.limit)
+        } else {
+            try await rooms.top(query.window, byArtist: false, limit: query.limit)
+        }
+    }
+
+    /// Tells watchers of changes until cancellation; call once.
+    func run() async {
+        await withTaskGroup { group in
+            group.addTask { await self.tell(areNear: false) }
+            for _ in 0..<Self.nearSideBySide { group.addTask { await self.tell(areNear: true) } }
+        }
+    }
+
+    private func tell(areNear: Bool) async {
+        while !Task.isCancelled {
+            await clock.sleep(for: .seconds(1))
+            while !Task.isCancelled, let watch = next(areNear: areNear) { await tell(watch) }
+        }
+    }
+
+    /// Takes a watch that is due; nobody else takes it for an interval.
+    private func next(areNear: Bool) -> TrendWatch? {
+        let now = clock.milliseconds
+        return state.withLock { $0.take(areNear: areNear, at: now, until: now + Self.interval) }
+    }
+
+    private func tell(_ watch: TrendWatch) async {
+        guard let top = try? await answer(watch.query) else { return }
+        let due = clock.milliseconds + Self.interval
+        let message = state.withLock { state -> [UInt8]? in
+            guard state.watches[watch.id.number] != nil else { return nil }
+            state.watches[watch.id.number]?.due = due
+            guard top.songs != watch.songs else { return nil }
+            state.watches[watch.id.number]?.songs = top.songs
+            let message = ServerMessage.trendingDelta(sub: watch.sub, top)
+            watch.id.delivered.sent(message.count)
+            return message
+        }
+        if let message { watch.deliver(watch.id, message) }
+    }
+}
