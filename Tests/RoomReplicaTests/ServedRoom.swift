@@ -79,7 +79,8 @@ extension Replica {
         case .delta(_, let events): return try take(events)
         case .presence(_, let online, let change): return take(online: online, change)
         case .deck(_, let deck): return take(deck)
-        case .welcome, .reaction, .signal, .ok, .ack, .error, .ended, .time, .nearby, .nearbyDelta, .goaway, .beat:
+        case .welcome, .reaction, .signal, .ok, .ack, .error, .ended, .time, .nearby, .nearbyDelta, .statistics,
+            .statisticsDelta, .statisticsEnd, .trending, .trendingDelta, .goaway, .beat:
             throw UnfitMessage()
         }
     }

@@ -64,6 +64,8 @@ extension ClientMachine {
         case .nearby(let re, let rooms): carry(circles.take(re, rooms: rooms), at: now)
         case .nearbyDelta(let sub, let entered, let changed, let left):
             carry(circles.take(sub: sub, entered: entered, changed: changed, left: left), at: now)
+        // It subscribes to none of these.
+        case .statistics, .statisticsDelta, .statisticsEnd, .trending, .trendingDelta: break
         case .goaway: connecting.goingAway()
         case .beat(_, let seqs):
             for beat in seqs { each(of: beat.room, at: now) { $0.following.beat(beat.seq) } }
