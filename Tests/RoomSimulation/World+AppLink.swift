@@ -111,7 +111,8 @@ extension World {
             case .time(let id, let t1):
                 let now = SimulatedNode.beginning + Double(scheduler.now) / 1_000_000
                 deliver(ServerMessage.time(re: id, t1: t1, t2: now, t3: now), app, .answer)
-            case .unsubscribe, .command, .react, .signal, .deck, .nearby, .nearbyStop:
+            case .unsubscribe, .command, .react, .signal, .deck, .nearby, .nearbyStop, .statistics, .statisticsStop,
+                .trending, .trendingStop:
                 truth.complain("app \(app.number) sends \(message)")
             }
         }
