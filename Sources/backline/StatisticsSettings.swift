@@ -11,7 +11,7 @@ struct StatisticsSettings: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Numbers across rooms name only songs that so many rooms of distinct owners have played. [BACKLINE_STATISTICS_MINIMUM_ROOMS; default: 5]",
+            "Numbers across rooms name only songs that so many rooms made by distinct sessions have played. [BACKLINE_STATISTICS_MINIMUM_ROOMS; default: 5]",
             valueName: "n"))
     var statisticsMinimumRooms: String?
 

@@ -9,7 +9,7 @@ import Synchronization
 
 /// What is played across rooms; may be used on any thread.
 ///
-/// Nothing is shown that fewer than a number of rooms of distinct owners have played. All answers are decided here.
+/// Nothing is shown that fewer than a number of rooms made by distinct sessions have played. All answers are decided here.
 package final class AcrossRooms: Sendable {
     /// The songs or artists of one answer.
     package static let mostSongs = 200

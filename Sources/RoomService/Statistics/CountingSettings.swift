@@ -6,7 +6,7 @@ package struct CountingSettings: Sendable {
     package var interval = TimeAmount.milliseconds(500)
     /// The time in which a server looks at the counts of all rooms; after its start it does so as fast as it goes.
     package var round = TimeAmount.seconds(300)
-    /// The rooms of distinct owners that must have played a song before numbers across rooms name it; at least 2.
+    /// The rooms, made by distinct sessions, that must have played a song before numbers across rooms name it; at least 2.
     package var leastOwners = 5
 
     package init() {}
