@@ -51,6 +51,7 @@ let package = Package(
         target("RoomDomain", ["ByteText", "GeoSearch"]),
         target("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"]),
         target("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
+        target("RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         target("WebSocketCodec", ["ByteText", "CZlib", nioCore]),
         target("EventStorage", ["ByteText", "GeoSearch"]),

@@ -31,6 +31,9 @@ let importArrows: [ImportArrow] = {
         arrow("RoomDomain", ["ByteText", "GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
         arrow("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
         arrow("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
+        arrow(
+            "RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"],
+            ["Foundation", "FoundationEssentials", "Observation", "Synchronization"]),
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
         arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),
         arrow("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
