@@ -17,8 +17,8 @@ package struct ClientRoom: Sendable {
     /// When it was kept last, or first known.
     var savedAt: ClientInstant?
 
-    init(_ reference: RoomReference, stored: StoredRoom? = nil) {
-        following = Following(reference, stored: stored)
+    init(_ reference: RoomReference) {
+        following = Following(reference)
     }
 
     /// The room, as the app names it.
