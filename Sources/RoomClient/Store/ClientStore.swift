@@ -49,7 +49,7 @@ public struct StoredRoom: Sendable, Hashable {
     public var sequence: Int
     /// The room's count of keyed commands, if it was known.
     public var keyed: Int?
-    /// The room as JSON: `{"state":State,"you":You?}` of the protocol.
+    /// The room as JSON, as the protocol answers `GET /v1/rooms/{room}`.
     public var state: [UInt8]
 
     /// A room to be stored.
@@ -69,7 +69,7 @@ public struct StoredCommand: Sendable, Hashable {
     public var room: String
     /// The key under which it is sent, every time.
     public var key: String
-    /// The command as JSON, as the protocol has it.
+    /// The command as JSON: `{"command":Command}` of the protocol.
     public var command: [UInt8]
     /// The epoch that was known when it was first sent; nil if it never was.
     public var sentEpoch: String?

@@ -9,9 +9,7 @@ import RoomWire
 public struct Command: Sendable, Equatable {
     let domain: RoomCommand
 
-    private init(_ domain: RoomCommand) { self.domain = domain }
-
-    init(known domain: RoomCommand) { self.domain = domain }
+    init(_ domain: RoomCommand) { self.domain = domain }
 
     /// The command's name in the protocol, for example `vote`.
     public var name: String { domain.kind.rawValue }
@@ -136,7 +134,7 @@ public struct CommandKey: Sendable, Hashable, CustomStringConvertible {
         description = text
     }
 
-    private init(known text: String) { description = text }
+    init(known text: String) { description = text }
 
     /// A key that nothing else has: 128 bits of randomness.
     public static func random() -> Self {

@@ -3,7 +3,7 @@ import RoomReplica
 import RoomWire
 
 /// What ``RoomUpdates`` tells of a room.
-public enum RoomUpdate: Sendable, Equatable {
+public enum RoomUpdate: Sendable {
     /// Everything may have changed: read ``RoomClient/snapshot(of:)``.
     case reset(Position)
     /// What has changed, in order, up to a position.
@@ -11,7 +11,7 @@ public enum RoomUpdate: Sendable, Equatable {
     /// The connection is lost; the room is as it was last seen.
     case offline
     /// The room is followed no more.
-    case ended(ClientError.Code)
+    case ended(ClientError)
 }
 
 /// A change of a room as it is shown: confirmed, or on its way.

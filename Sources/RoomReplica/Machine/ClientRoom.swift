@@ -58,6 +58,16 @@ package struct ClientRoom: Sendable {
         replica.flatMap { overlay.votes(of: track, in: $0) }
     }
 
+    /// The tracks that are shown with the own vote.
+    package var shownOwnVotes: Set<TrackID> {
+        guard let replica else { return [] }
+        var votes = replica.ownVotes
+        for track in overlay.touchedVotes {
+            if overlay.votes(of: track, in: replica)?.isMine == true { votes.insert(track) } else { votes.remove(track) }
+        }
+        return votes
+    }
+
     /// Whether something plays, as far as the server has shown.
     var isPlaying: Bool { replica?.playback.map { !$0.isPaused } ?? false }
 

@@ -1,0 +1,5 @@
+/// placeholder
+@MainActor public final class Deck {
+    func roomHasChanged() {}
+    func ended(_ error: ClientError) {}
+}
