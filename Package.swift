@@ -241,6 +241,7 @@ let package = Package(
         tests(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
+        tests("RoomClientTests", ["RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
         target(
             "RoomSimulation",
             [
