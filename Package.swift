@@ -81,6 +81,12 @@ let package = Package(
         .plugin(name: "EmbedFiles", capability: .buildTool(), dependencies: ["EmbedFilesTool"]),
         .executableTarget(name: "EmbedFilesTool", path: "Plugins/EmbedFilesTool", swiftSettings: settings),
         target(
+            "RoomClientNIO",
+            [
+                "RoomClient", "TLSTransport", "WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"),
+                nioCore, nioPosix,
+            ]),
+        target(
             "HTTPTransport",
             ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
         target(

@@ -53,6 +53,9 @@ let importArrows: [ImportArrow] = {
         arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),
         arrow("TLSTransport", ["COpenSSL", "SystemErrors"], platform.union(["NIOCore", "Synchronization"])),
         arrow(
+            "RoomClientNIO", ["RoomClient", "TLSTransport", "WebSocketCodec"],
+            platform.union(["NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"])),
+        arrow(
             "RoomService",
             ["ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"],
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
