@@ -130,6 +130,11 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // Programs on the library, for those who write their own.
+        .executableTarget(
+            name: "NowPlaying", dependencies: ["RoomClient", "RoomClientNIO"], path: "Examples/NowPlaying",
+            swiftSettings: settings),
+
         // What the conformance suite talks to, in both roles.
         target("EchoSupport", ["WebSocketCodec", nioCore], path: "Tests/EchoSupport"),
         .executableTarget(
