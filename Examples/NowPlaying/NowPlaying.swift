@@ -1,12 +1,8 @@
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import Glibc
 import RoomClient
 import RoomClientNIO
 
-/// Prints what a room plays, one line a change, for the status bar of a desktop:
+/// Prints what a room plays, one line a change, for the status bar of a desktop.
 ///
 ///     NowPlaying https://party.example 7KQ2ZM
 ///     NowPlaying https://localhost:8443 7KQ2ZM --authority .backline/development-ca.crt
@@ -42,7 +38,7 @@ import RoomClientNIO
             if line != shown {
                 print(line)
                 // A bar reads a pipe, into which lines would go many at a time.
-                unsafe fflush(nil)
+                fflush(nil)
                 if case .offline = update { continue }
                 shown = line
             }
@@ -75,7 +71,9 @@ struct Arguments {
             trust = .insecure
             words.remove(at: option)
         }
-        guard words.count == 2, let server = ServerAddress(words[0]), let room = RoomReference(words[1]) else { return nil }
+        guard words.count == 2, let server = ServerAddress(words[0]), let room = RoomReference(words[1]) else {
+            return nil
+        }
         (self.server, self.room) = (server, room)
     }
 }
