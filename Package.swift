@@ -253,6 +253,9 @@ let package = Package(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
         tests("RoomClientTests", ["RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
+        tests(
+            "RoomClientNIOTests",
+            ["RoomClient", "RoomClientNIO", "TLSTransport", "WebSocketCodec", nioCore, nioEmbedded, nioPosix]),
         target(
             "RoomSimulation",
             [
