@@ -51,6 +51,7 @@ let package = Package(
         target("RoomDomain", ["ByteText", "GeoSearch"]),
         target("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"]),
         target("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
+        target("Rehearsal", ["RoomWire"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         target("WebSocketCodec", ["ByteText", "CZlib", nioCore]),
         target("EventStorage", ["ByteText", "GeoSearch"]),
@@ -240,6 +241,9 @@ let package = Package(
         tests(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
+        .testTarget(
+            name: "RehearsalTests",
+            dependencies: ["GeoSearch", "Rehearsal", "RoomDomain", "RoomReplica", "RoomWire"], swiftSettings: settings),
         target(
             "RoomSimulation",
             [
@@ -290,7 +294,8 @@ if let names = Context.environment["ONLY"] {
 // Keeps the pure targets, what their tests share, and their tests, for a quick loop: Scripts/check.
 if Context.environment["PURE"] != nil {
     let pure: Set = [
-        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "CZlib", "WebSocketCodec", "EventStorage",
+        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "Rehearsal", "CZlib", "WebSocketCodec",
+        "EventStorage",
         "RoomLog", "SchemaFiles",
     ]
     let shared: Set = ["EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RoomTestSupport"]

@@ -31,6 +31,7 @@ let importArrows: [ImportArrow] = {
         arrow("RoomDomain", ["ByteText", "GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
         arrow("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
         arrow("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
+        arrow("Rehearsal", ["RoomWire"]),
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
         arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),
         arrow("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
