@@ -52,6 +52,7 @@ let package = Package(
         target("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"]),
         target("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
         target("Rehearsal", ["RoomWire"]),
+        target("RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         target("WebSocketCodec", ["ByteText", "CZlib", nioCore]),
         target("EventStorage", ["ByteText", "GeoSearch"]),
@@ -80,6 +81,12 @@ let package = Package(
             exclude: ["Pages"], swiftSettings: settings, plugins: ["EmbedFiles"]),
         .plugin(name: "EmbedFiles", capability: .buildTool(), dependencies: ["EmbedFilesTool"]),
         .executableTarget(name: "EmbedFilesTool", path: "Plugins/EmbedFilesTool", swiftSettings: settings),
+        target(
+            "RoomClientNIO",
+            [
+                "RoomClient", "TLSTransport", "WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"),
+                nioCore, nioPosix,
+            ]),
         target(
             "HTTPTransport",
             ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
@@ -244,6 +251,7 @@ let package = Package(
         .testTarget(
             name: "RehearsalTests",
             dependencies: ["GeoSearch", "Rehearsal", "RoomDomain", "RoomReplica", "RoomWire"], swiftSettings: settings),
+        tests("RoomClientTests", ["RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
         target(
             "RoomSimulation",
             [

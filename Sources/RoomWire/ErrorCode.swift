@@ -87,6 +87,11 @@ package struct ErrorName: Sendable, Hashable {
         text = code.rawValue
     }
 
+    /// Any name.
+    package init(text: String) {
+        self.text = text
+    }
+
     /// Reads the member `code`.
     init(_ fields: JSONFields) throws(FieldViolation) {
         text = try fields.string("code")

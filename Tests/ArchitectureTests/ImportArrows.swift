@@ -32,6 +32,9 @@ let importArrows: [ImportArrow] = {
         arrow("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
         arrow("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
         arrow("Rehearsal", ["RoomWire"]),
+        arrow(
+            "RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"],
+            ["Foundation", "FoundationEssentials", "Observation", "Synchronization"]),
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
         arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),
         arrow("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
@@ -50,6 +53,9 @@ let importArrows: [ImportArrow] = {
         // Shells.
         arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),
         arrow("TLSTransport", ["COpenSSL", "SystemErrors"], platform.union(["NIOCore", "Synchronization"])),
+        arrow(
+            "RoomClientNIO", ["RoomClient", "TLSTransport", "WebSocketCodec"],
+            platform.union(["NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"])),
         arrow(
             "RoomService",
             ["ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"],

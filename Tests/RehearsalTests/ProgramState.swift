@@ -45,7 +45,7 @@ struct ProgramState {
         case .nearby(let watch, let rooms):
             nearby[circles[watch]] = .array(rooms.map { .string($0.id.description) })
         case .nearbyEnded(let watch, let code): nearby[circles[watch]] = Self.object(["error": .string(code.text)])
-        case .connect, .close, .send, .wake, .changed, .phase, .keep, .deckEnded, .ended: break
+        case .connect, .close, .send, .wake, .changed, .phase, .keep, .deckEnded, .deckAnswered, .ended: break
         }
     }
 

@@ -109,7 +109,7 @@ struct RehearsedMachine {
             case .send(let bytes): if let open { later(.toPlayer(attempt: open, bytes)) }
             case .wake(let at): machineWake = at.map { ($0.nanoseconds + 999_999) / 1_000_000 }
             case .answered, .reaction, .signal, .told, .nearby, .nearbyEnded, .ended: program.take(step)
-            case .changed, .phase, .keep, .deckEnded: break
+            case .changed, .phase, .keep, .deckEnded, .deckAnswered: break
             }
         }
     }

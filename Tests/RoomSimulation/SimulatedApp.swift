@@ -9,13 +9,15 @@ final class SimulatedApp {
     struct Posted {
         var room: RoomID
         var command: RoomCommand
-        /// The key that the program was given for it.
-        var key: String
+        /// Whether it has to survive a crash of the program.
+        var isKept: Bool
         /// The name of the track that only this command adds; nil if it adds none.
         var mark: String?
         var number: CommandNumber
         /// The program's life in which it was given.
         var life: Int
+        /// Whether the program has let it go from the disk: the app was told of it just then, or the program crashed.
+        var isForgotten = false
         /// What the app was told, if anything.
         var answer: CommandAnswer?
         /// Whether a room put it off at least once: then later ones may have been carried out before it.

@@ -95,6 +95,9 @@ extension World {
     /// Complains about a command that was carried out other than its person was told.
     private func compareOutcome(_ app: SimulatedApp, _ place: Int) {
         let posted = app.posted[place]
+        if posted.isKept, posted.firstSent != nil, posted.answer == nil, !posted.isForgotten {
+            truth.complain("app \(app.number) has sent \(posted.number.rawValue), and knows nothing of it any more")
+        }
         guard let mark = posted.mark else { return }
         let times = truth.mark(mark)
         let expected: ClosedRange<Int>

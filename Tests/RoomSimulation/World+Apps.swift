@@ -105,10 +105,13 @@ extension World {
             case .keep(.command(let command)):
                 app.outbox[command.number] = command
                 app.lastNumber = max(app.lastNumber, command.number)
-            case .keep(.answered(let number)): app.outbox[number] = nil
+            case .keep(.answered(let number)):
+                app.outbox[number] = nil
+                if let place = app.place(of: number) { app.posted[place].isForgotten = true }
             case .answered(let number, let answer): told(number, answer, app)
             case .ended(let code): truth.complain("the session of app \(app.number) is over: \(code.text)")
-            case .changed, .phase, .reaction, .signal, .told, .nearby, .nearbyEnded, .deckEnded: break
+            case .changed, .phase, .reaction, .signal, .told, .nearby, .nearbyEnded, .deckAnswered, .deckEnded:
+                break
             }
         }
     }
@@ -133,7 +136,8 @@ extension World {
         // The number is known only after the call; its answer may be among the steps.
         app.posted.append(
             SimulatedApp.Posted(
-                room: room, command: command, key: key, mark: mark, number: CommandNumber(rawValue: 0), life: app.life))
+                room: room, command: command, isKept: isKept, mark: mark, number: CommandNumber(rawValue: 0),
+                life: app.life))
         feed(app) { machine, now in
             let posted = machine.post(command, to: reference, key: key, isKept: isKept, at: now)
             app.posted[place].number = posted.number

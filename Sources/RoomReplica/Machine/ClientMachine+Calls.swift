@@ -26,12 +26,10 @@ extension ClientMachine {
             rooms.removeAll { $0.reference == reference }
             return follow(reference, stored: stored, at: now)
         }
-        let index = place(of: reference, stored: stored)
+        let index = place(of: reference)
         rooms[index].isHeld = true
-        if isNew {
-            if stored != nil { show([.reset], touched: .nothing, index) }
-            if connecting.isOpen { carry(rooms[index].following.connected(isAsked: false), index, at: now) }
-        }
+        if let stored { carry(rooms[index].following.adopt(stored), index, at: now) }
+        if isNew, connecting.isOpen { carry(rooms[index].following.connected(isAsked: false), index, at: now) }
         return finish(at: now)
     }
 

@@ -1,15 +1,22 @@
 import RoomDomain
-import RoomWire
+package import RoomWire
 
 /// Reads messages, and gives each to the part that it is for.
 extension ClientMachine {
     /// A message has arrived on the socket of an attempt.
     package mutating func received(_ bytes: [UInt8], on attempt: Int, at now: ClientMoment) -> [ClientStep] {
+        received(try? ServerMessage.Received.parse(bytes), on: attempt, at: now)
+    }
+
+    /// A message has arrived that was read elsewhere; nil if it could not be read.
+    package mutating func received(
+        _ message: ServerMessage.Received?, on attempt: Int, at now: ClientMoment
+    ) -> [ClientStep] {
         guard connecting.isOpen, connecting.attempt == attempt else { return finish(at: now) }
         liveness.arrived(at: now.instant)
-        do throws(ServerViolation) {
-            take(try ServerMessage.Received.parse(bytes), at: now)
-        } catch {
+        if let message {
+            take(message, at: now)
+        } else {
             // A later release's message; or one that shows as a hole in the numbers of events.
             unreadable += 1
         }

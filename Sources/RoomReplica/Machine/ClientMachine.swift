@@ -13,7 +13,7 @@ package struct ClientMachine: Sendable {
     var clock = ClockSync()
     var circles = NearbyWatches()
     /// In the order in which they were first followed.
-    var rooms: [ClientRoom] = []
+    package internal(set) var rooms: [ClientRoom] = []
     /// Signals and claims without an answer, by the `id` of their messages.
     var tellings: [Int64: TellingNumber] = [:]
     /// The path of the attempt under way or open.
@@ -40,20 +40,17 @@ package struct ClientMachine: Sendable {
         for command in outbox.sorted(by: { $0.number < $1.number }) {
             let index = place(of: command.room)
             let added = rooms[index].commands.add(command, at: now)
-            if rooms[index].commands.newest?.number == command.number {
-                // It is kept already. Its effect is shown again.
-                _ = rooms[index].overlay.add(command, at: nil)
-            } else {
-                // It names an entry of a command that was not kept. The next input tells.
-                carry(added, index, at: now)
-            }
+            // It is kept already, and its effect is shown again.
+            if rooms[index].commands.newest?.number == command.number { _ = rooms[index].overlay.add(command, at: nil) }
+            // It may end another one, or name an entry of a command that was not kept. The next input tells.
+            carry(added.filter { $0 != .keep(command) }, index, at: now)
         }
     }
 
     /// The room of a reference, which is added if it is not there.
-    mutating func place(of reference: RoomReference, stored: StoredRoom? = nil) -> Int {
+    mutating func place(of reference: RoomReference) -> Int {
         if let index = rooms.firstIndex(where: { $0.reference == reference }) { return index }
-        rooms.append(ClientRoom(reference, stored: stored))
+        rooms.append(ClientRoom(reference))
         return rooms.count - 1
     }
 

@@ -17,8 +17,8 @@ package struct ClientRoom: Sendable {
     /// When it was kept last, or first known.
     var savedAt: ClientInstant?
 
-    init(_ reference: RoomReference, stored: StoredRoom? = nil) {
-        following = Following(reference, stored: stored)
+    init(_ reference: RoomReference) {
+        following = Following(reference)
     }
 
     /// The room, as the app names it.
@@ -56,6 +56,17 @@ package struct ClientRoom: Sendable {
     /// The votes of a track as they are shown; nil if there is no such track.
     package func votes(of track: TrackID) -> TrackVotes? {
         replica.flatMap { overlay.votes(of: track, in: $0) }
+    }
+
+    /// The tracks that are shown with the own vote.
+    package var shownOwnVotes: Set<TrackID> {
+        guard let replica else { return [] }
+        var votes = replica.ownVotes
+        for track in overlay.touchedVotes {
+            votes.remove(track)
+            if overlay.votes(of: track, in: replica)?.isMine == true { votes.insert(track) }
+        }
+        return votes
     }
 
     /// Whether something plays, as far as the server has shown.

@@ -100,7 +100,7 @@ package struct Commands: Sendable, Equatable {
         let taken = entries.remove(at: older).command
         let steps = answer(taken, .superseded)
         let wants = if case .vote = command.command { true } else { false }
-        guard wasVoted(taken.number) != wants else { return steps + [.answered(command, .superseded)] }
+        guard wasVoted(taken.number) != wants else { return steps + answer(command, .superseded) }
         entries.append(entry)
         return steps + (command.isKept ? [.keep(command)] : [])
     }

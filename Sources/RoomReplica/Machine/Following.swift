@@ -52,10 +52,16 @@ package struct Following: Sendable {
     var question = Question.none
     var isConnected = false
 
-    package init(_ reference: RoomReference, stored: StoredRoom? = nil) {
+    package init(_ reference: RoomReference) {
         self.reference = reference
-        replica = stored.map { Replica($0) }
-        phase = stored == nil ? .connecting : .offline
+        phase = .connecting
+    }
+
+    /// Takes the room as it was kept, where nothing newer is known and the server was not asked yet.
+    package mutating func adopt(_ stored: StoredRoom) -> [Step] {
+        guard replica == nil, question == .none, !hasEnded else { return [] }
+        replica = Replica(stored)
+        return [.began, .changed([.reset])] + turn(to: .offline)
     }
 
     /// The room's identifier; nil if it is not known yet.

@@ -46,6 +46,9 @@ package struct Overlay: Sendable, Equatable {
 
     package var isEmpty: Bool { effects.isEmpty }
 
+    /// The tracks whose votes effects touch.
+    var touchedVotes: Set<TrackID> { effects.reduce(into: []) { $0.formUnion($1.shown.touched.votes) } }
+
     /// Shows a command that was just given.
     package mutating func add(_ command: OutboxCommand, at serverTime: Timestamp?) -> Touched {
         guard let shown = Shown(command.command) else { return .nothing }

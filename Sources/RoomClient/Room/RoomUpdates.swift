@@ -1,0 +1,83 @@
+import RoomWire
+import Synchronization
+
+/// What becomes of a room, in order, for programs without a main actor.
+///
+/// The room is followed for as long as the sequence or an iterator of it is held. One task iterates. A task that is
+/// slower than the room gets ``RoomUpdate/reset(_:)`` in place of a long queue.
+public struct RoomUpdates: AsyncSequence, Sendable {
+    /// One update.
+    public typealias Element = RoomUpdate
+    /// Never thrown by a room that ends: ``RoomUpdate/ended(_:)`` tells of it.
+    public typealias Failure = ClientError
+
+    let follower: RoomFollower
+
+    /// Begins with what has happened since the last update that was taken.
+    public func makeAsyncIterator() -> Iterator { Iterator(follower: follower) }
+
+    /// Takes updates one after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        let follower: RoomFollower
+
+        /// The next update; nil after ``RoomUpdate/ended(_:)``, and when the task is cancelled.
+        public mutating func next() async throws(ClientError) -> RoomUpdate? { await follower.next() }
+
+        /// The next update; nil after ``RoomUpdate/ended(_:)``, and when the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(ClientError) -> RoomUpdate? { await follower.next() }
+    }
+}
+
+/// The updates of one follower that were not taken yet.
+final class RoomFollower: Sendable {
+    /// The most updates that wait.
+    static let mostWaiting = 256
+
+    private struct State {
+        var waiting: [RoomUpdate] = []
+        var hasEnded = false
+        var isCancelled = false
+    }
+
+    private let state = Mutex(State())
+    private let bell = Bell()
+    private let release: @Sendable () -> Void
+
+    /// `release` is called when nobody holds the follower any more.
+    init(release: @escaping @Sendable () -> Void) { self.release = release }
+
+    deinit { release() }
+
+    func push(_ update: RoomUpdate) {
+        state.withLock { state in
+            guard !state.hasEnded else { return }
+            switch update {
+            case .reset: state.waiting.removeAll { if case .offline = $0 { false } else { true } }
+            case .ended: state.hasEnded = true
+            case .offline: break
+            case .changed(_, let position):
+                // Values of what waits are older: the room is to be read anew.
+                if state.waiting.count >= Self.mostWaiting { state.waiting = [.reset(position)] }
+                if case .reset? = state.waiting.last {
+                    state.waiting[state.waiting.count - 1] = .reset(position)
+                    return
+                }
+            }
+            state.waiting.append(update)
+        }
+        bell.ring()
+    }
+
+    func next() async -> RoomUpdate? {
+        repeat {
+            let (update, isOver) = state.withLock { state -> (RoomUpdate?, Bool) in
+                if !state.waiting.isEmpty { return (state.waiting.removeFirst(), false) }
+                return (nil, state.hasEnded)
+            }
+            if update != nil || isOver { return update }
+        } while await bell.wait()
+        return nil
+    }
+}
