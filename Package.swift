@@ -90,6 +90,8 @@ let package = Package(
         target(
             "HTTPTransport",
             ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
+        // Conversations with clients under test, for `backline rehearse`.
+        target("RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec", nioCore, nioPosix]),
         target(
             "RoomService",
             [
@@ -123,8 +125,9 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomLog",
-                "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance", "LogOutput",
+                "PushServer", "PrometheusMetrics", "IdentityTokens", "Rehearsal", "RehearsalStage", "RoomService",
+                "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance",
+                "LogOutput",
                 "SchemaFiles", "PostgresEventStore",
                 "SQLiteEventStore", "SystemErrors", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,

@@ -64,7 +64,7 @@ extension Conversation {
     private static let kinds: Set = [
         "let", "do", "expect", "send", "close", "drop", "dead", "refuse", "left", "silent", "pass", "state",
     ]
-    private static let modifiers: Set = ["within", "after", "or", "if", "room", "note"]
+    private static let modifiers: Set = ["within", "after", "or", "if", "unless", "room", "note"]
 
     private static func line(_ object: JSONObject, number: Int) throws(Misshapen) -> Line {
         let names = object.members.map(\.name)
@@ -80,9 +80,17 @@ extension Conversation {
         line.afterMs = object["after"]?.integer
         line.withinMs = (object["within"]?.integer ?? usualWithinMs) + (line.afterMs ?? 0)
         line.instead = object["or"]
-        line.condition = object["if"]?.string.map { String($0.drop { $0 == "$" }) }
-        if object["if"] != nil, line.condition == nil { throw Misshapen("\"if\" names a variable") }
+        line.condition = try variable("if", object)
+        line.exception = try variable("unless", object)
         return line
+    }
+
+    private static func variable(_ name: String, _ object: JSONObject) throws(Misshapen) -> String? {
+        guard let value = object[name] else { return nil }
+        guard let variable = value.string.flatMap({ Variables.name(in: $0) }) else {
+            throw Misshapen("\"\(name)\" names a variable")
+        }
+        return variable
     }
 
     private static func step(_ kind: String, _ value: JSONValue, room: String?) throws(Misshapen) -> Step {

@@ -17,6 +17,11 @@ package struct Conversation: Sendable {
     /// The steps.
     package let lines: [Line]
 
+    /// The time that goes by in it, in milliseconds.
+    var passingMs: Int64 {
+        lines.reduce(0) { sum, line in if case .pass(let ms) = line.step { sum + ms } else { sum } }
+    }
+
     /// The names of one room: clients may use either.
     package struct RoomNames: Sendable, Equatable {
         package let id: String
@@ -34,8 +39,9 @@ package struct Conversation: Sendable {
         var afterMs: Int64?
         /// A state of the client that will do in place of the message.
         var instead: JSONValue?
-        /// The variable without which the step is left out.
+        /// The variable without which the step is left out, and the one with which it is.
         var condition: String?
+        var exception: String?
     }
 
     enum Step: Sendable {

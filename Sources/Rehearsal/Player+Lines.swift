@@ -17,7 +17,7 @@ extension Player {
         while !isOver {
             variables.now = time(at: now)
             guard let line else { return conclude() }
-            if let condition = line.condition, isUnbound(condition) {
+            guard line.condition.map({ !isUnbound($0) }) ?? true, line.exception.map({ isUnbound($0) }) ?? true else {
                 moveOn()
                 continue
             }

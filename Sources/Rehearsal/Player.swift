@@ -41,6 +41,7 @@ package struct Player: Sendable {
     package let conversation: Conversation
     let token: String
     let address: String
+    let patienceMs: Int64?
     var variables: Variables
     package internal(set) var result: PlayerResult?
     var transcriptLines = Transcript()
@@ -87,7 +88,10 @@ package struct Player: Sendable {
     static let clockMs: Int64 = 50
 
     /// The server listens at `address`, for the session with this token.
-    package init(_ conversation: Conversation, address: String, token: String) {
+    ///
+    /// `patienceMs` bounds the time that goes by in a conversation, unless the program can set its clock.
+    package init(_ conversation: Conversation, address: String, token: String, patienceMs: Int64? = nil) {
+        self.patienceMs = patienceMs
         self.conversation = conversation
         self.address = address
         self.token = token
@@ -130,7 +134,8 @@ package struct Player: Sendable {
         case .start:
             question = .none
             can = Set(object["can"]?.array?.compactMap(\.string) ?? [])
-            let missing = conversation.needs.filter { !can.contains($0) }
+            var missing = conversation.needs.filter { !can.contains($0) }
+            if let patienceMs, conversation.passingMs > patienceMs, !can.contains("clock") { missing.append("clock") }
             if !missing.isEmpty { end(.skipped(needs: missing)) } else { advance(at: now) }
         case .act, .state:
             question = .none
@@ -143,6 +148,12 @@ package struct Player: Sendable {
     /// The program has ended, as `how` tells.
     package mutating func programEnded(_ how: String, at now: Int64) -> [PlayerStep] {
         if !isOver { fail("the program has ended: \(how)") }
+        return finish(at: now)
+    }
+
+    /// Whoever runs the player has seen enough.
+    package mutating func gaveUp(_ message: String, at now: Int64) -> [PlayerStep] {
+        fail(message)
         return finish(at: now)
     }
 

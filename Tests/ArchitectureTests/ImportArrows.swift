@@ -57,6 +57,9 @@ let importArrows: [ImportArrow] = {
             "RoomClientNIO", ["RoomClient", "TLSTransport", "WebSocketCodec"],
             platform.union(["NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"])),
         arrow(
+            "RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec"],
+            platform.union(["NIOCore", "NIOPosix"])),
+        arrow(
             "RoomService",
             ["ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"],
             ["CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "Synchronization"]),
@@ -89,7 +92,8 @@ let importArrows: [ImportArrow] = {
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
                 "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomLog",
-                "RoomStatistics", "RoomWire", "IdentityTokens", "SystemErrors", "WebClient",
+                "RoomStatistics", "RoomWire", "IdentityTokens", "SystemErrors", "WebClient", "Rehearsal",
+                "RehearsalStage",
             ],
             platform.union([
                 "ArgumentParser", "CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",

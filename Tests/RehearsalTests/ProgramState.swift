@@ -9,6 +9,7 @@ struct ProgramState {
     var tellings: [TellingNumber: String] = [:]
     /// The rooms, as they are followed.
     var references: [RoomReference] = []
+    var deck: MachineDeck?
     private var outcomes: [(name: String, outcome: JSONValue)] = []
     private var reactions: [JSONValue] = []
     private var signals: [JSONValue] = []

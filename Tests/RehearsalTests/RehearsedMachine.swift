@@ -180,6 +180,8 @@ struct RehearsedMachine {
         later(.answer(writer.bytes))
     }
 
+    private var serverTime: Timestamp { machine.time(at: moment.instant) ?? Timestamp(milliseconds: 0) }
+
     private mutating func start() throws {
         guard !hasStarted else { return }
         hasStarted = true
@@ -209,9 +211,11 @@ struct RehearsedMachine {
                 command, to: room, key: "key-\(program.newKey())", isKept: false, at: moment)
             program.commands[posted.number] = name
             try perform(posted.steps)
+        case "takeDeck": program.deck = machine.room(room)?.replica.map { MachineDeck($0, at: serverTime) }
         case "deck":
-            let command = try CommandJSON.parse(action["command"] ?? .null)
-            guard case .syncDeck(let deck) = command else { throw UnknownAction(type: "no deck") }
+            let (command, now) = (try CommandJSON.parse(action["command"] ?? .null), serverTime)
+            program.deck?.act(command, at: now)
+            guard let deck = program.deck?.command else { throw UnknownAction(type: "no deck") }
             try perform(machine.sync(deck, of: room, key: "key-\(program.newKey())", at: moment))
         case "react": try perform(machine.react(action["emoji"]?.string ?? "", in: room, at: moment))
         case "signal":
