@@ -13,7 +13,10 @@ extension Player {
     var line: Conversation.Line? { conversation.lines.indices.contains(next) ? conversation.lines[next] : nil }
 
     mutating func advance(at now: Int64) {
-        guard question != .start else { return }
+        if question == .start {
+            if begin + Self.answerMs <= now { fail("the program does not answer") }
+            return
+        }
         while !isOver {
             variables.now = time(at: now)
             guard let line else { return conclude() }
@@ -46,6 +49,7 @@ extension Player {
 
     /// The moment at which something has to be done.
     var due: Int64? {
+        if question == .start { return begin + Self.answerMs }
         if question != .none { return (lineBegan ?? begin) + Self.answerMs + (line?.withinMs ?? 0) }
         guard let line, let lineBegan else { return nil }
         switch line.step {

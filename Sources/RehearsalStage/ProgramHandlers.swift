@@ -12,7 +12,8 @@ final class ProgramLines: ChannelInboundHandler {
     private static let mostBytes = 256 * 1024 * 1024
 
     private let stage: Stage
-    private var rest = ByteBuffer()
+    /// What belongs to a line whose end has not come.
+    private var rest: [UInt8] = []
     private var count = 0
 
     init(_ stage: Stage) { self.stage = stage }
@@ -20,15 +21,15 @@ final class ProgramLines: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
         count += bytes.readableBytes
-        rest.writeImmutableBuffer(bytes)
-        while let end = rest.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
-            let length = end - rest.readerIndex
-            guard let line = rest.readBytes(length: length) else { break }
-            rest.moveReaderIndex(forwardBy: 1)
+        var parts = bytes.readableBytesView.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
+        let last = parts.popLast()
+        for part in parts {
+            let line = rest + part
+            rest = []
             if !line.isEmpty { stage.answered(line) }
         }
-        rest.discardReadBytes()
-        if rest.readableBytes > Self.longestLine { stage.fail("the program writes a line without an end") }
+        if let last { rest += last }
+        if rest.count > Self.longestLine { stage.fail("the program writes a line without an end") }
         if count > Self.mostBytes { stage.fail("the program writes too much") }
     }
 

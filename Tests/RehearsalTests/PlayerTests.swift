@@ -79,6 +79,16 @@ import Testing
         #expect(failure(player).hasPrefix("x.jsonl: it is over, and the client has said more"))
     }
 
+    @Test func `a program that does not answer is given up`() throws {
+        var player = Player(
+            try Conversation(Array(Self.header.utf8), name: "x"), address: "http://h", token: "t")
+        let steps = player.started(at: 0)
+        #expect(steps.last == .wake(at: 10_000))
+        #expect(player.woken(at: 9_999) == [.wake(at: 10_000)])
+        _ = player.woken(at: 10_000)
+        #expect(failure(player) == "x: the program does not answer")
+    }
+
     @Test func `a handshake without the token is refused`() throws {
         var player = try player(#"{"expect":{"type":"subscribe","room":"$room"}}"#)
         _ = player.opening(1, path: Self.path, token: nil, at: 1)
