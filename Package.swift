@@ -251,9 +251,16 @@ let package = Package(
         tests(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
-        .testTarget(
-            name: "RehearsalTests",
-            dependencies: ["GeoSearch", "Rehearsal", "RoomDomain", "RoomReplica", "RoomWire"], swiftSettings: settings),
+        target(
+            "RehearsalTestSupport", ["RoomDomain", "RoomReplica", "RoomWire"], path: "Tests/RehearsalTestSupport"),
+        tests(
+            "RehearsalTests",
+            ["GeoSearch", "Rehearsal", "RehearsalTestSupport", "RoomDomain", "RoomReplica", "RoomWire"]),
+        // RoomClient as a program for `backline rehearse`.
+        .executableTarget(
+            name: "RehearsedClient",
+            dependencies: ["RehearsalTestSupport", "RoomClient", "RoomClientNIO", "RoomReplica", "RoomWire"],
+            path: "Tests/Conversations/RehearsedClient", swiftSettings: settings),
         tests("RoomClientTests", ["RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
         target(
             "RoomSimulation",
@@ -309,7 +316,9 @@ if Context.environment["PURE"] != nil {
         "EventStorage",
         "RoomLog", "SchemaFiles",
     ]
-    let shared: Set = ["EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RoomTestSupport"]
+    let shared: Set = [
+        "EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RehearsalTestSupport", "RoomTestSupport",
+    ]
     let tests = Set(pure.map { "\($0)Tests" }).union(["ArchitectureTests"])
     let kept = pure.union(shared).union(tests)
     package.products = []

@@ -165,6 +165,7 @@ extension Conversation.Refusal {
         writer.member("title", code)
         writer.member("status", status)
         writer.member("code", code)
+        writer.member("detail", "it is refused")
         writer.member("retryAfterMs", retryAfterMs)
         writer.endObject()
         return writer.bytes

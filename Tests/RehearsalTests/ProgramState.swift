@@ -1,3 +1,4 @@
+import RehearsalTestSupport
 import RoomDomain
 import RoomReplica
 import RoomWire
@@ -36,71 +37,42 @@ struct ProgramState {
             outcomes.append((name, Self.outcome(answer)))
         case .told(let number, let refusal):
             guard let name = tellings[number] else { return }
-            let outcome: JSONValue = refusal.map { Self.object(["error": .string($0.code.text)]) } ?? Self.ok
+            let outcome: JSONValue = refusal.map { jsonObject(["error": .string($0.code.text)]) } ?? Self.ok
             outcomes.append((name, outcome))
         case .reaction(_, let from, let emoji):
-            reactions.append(Self.object(["from": .integer(Int64(from.rawValue)), "emoji": .string(emoji)]))
+            reactions.append(jsonObject(["from": .integer(Int64(from.rawValue)), "emoji": .string(emoji)]))
         case .signal(_, let from, let data):
             let data = (try? JSONValue(parsing: data.text)) ?? .null
-            signals.append(Self.object(["from": .integer(Int64(from.rawValue)), "data": data]))
+            signals.append(jsonObject(["from": .integer(Int64(from.rawValue)), "data": data]))
         case .nearby(let watch, let rooms):
             nearby[circles[watch]] = .array(rooms.map { .string($0.id.description) })
-        case .nearbyEnded(let watch, let code): nearby[circles[watch]] = Self.object(["error": .string(code.text)])
+        case .nearbyEnded(let watch, let code): nearby[circles[watch]] = jsonObject(["error": .string(code.text)])
         case .connect, .close, .send, .wake, .changed, .phase, .keep, .deckEnded, .deckAnswered, .ended: break
         }
     }
 
-    private static let ok = object(["ok": .bool(true)])
+    private static let ok = jsonObject(["ok": .bool(true)])
 
     private static func outcome(_ answer: CommandAnswer) -> JSONValue {
         switch answer {
         case .acknowledged(_, let result):
             guard let result, let value = try? JSONValue(parsing: ResultJSON.encode(result)) else { return ok }
-            return object(["ok": .bool(true), "result": value])
-        case .refused(let code, _, _): return object(["error": .string(code.text)])
-        case .superseded, .expired: return object(["dropped": .bool(true)])
-        case .outcomeUnknown: return object(["unknown": .bool(true)])
+            return jsonObject(["ok": .bool(true), "result": value])
+        case .refused(let code, _, _): return jsonObject(["error": .string(code.text)])
+        case .superseded, .expired: return jsonObject(["dropped": .bool(true)])
+        case .outcomeUnknown: return jsonObject(["unknown": .bool(true)])
         }
-    }
-
-    private static func object(_ members: [String: JSONValue]) -> JSONValue {
-        .object(JSONObject(members.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: $0.value) }))
     }
 
     /// The state of one room.
     func state(of room: ClientRoom?, time: Timestamp?) throws -> JSONValue {
         var state: [String: JSONValue] = [
-            "outcomes": Self.object(Dictionary(outcomes.map { ($0.name, $0.outcome) }) { _, last in last }),
-            "reactions": .array(reactions), "signals": .array(signals), "nearby": Self.object(nearby),
+            "outcomes": jsonObject(Dictionary(outcomes.map { ($0.name, $0.outcome) }) { _, last in last }),
+            "reactions": .array(reactions), "signals": .array(signals), "nearby": jsonObject(nearby),
         ]
         if let time { state["time"] = .integer(time.milliseconds) }
-        guard let room else { return Self.object(state) }
-        switch room.phase {
-        case .connecting, .offline: state["phase"] = .string("offline")
-        case .live, .catchingUp: state["phase"] = .string("live")
-        case .ended(let code):
-            state["phase"] = .string("ended")
-            state["code"] = .string(code.text)
-        }
-        state["pending"] = .integer(Int64(room.pending.count))
-        guard let replica = room.replica else { return Self.object(state) }
-        state["position"] = Self.object([
-            "epoch": .string(replica.position.epoch), "seq": .integer(Int64(replica.position.seq)),
-        ])
-        state["keyed"] = replica.keyed.map { .integer(Int64($0)) }
-        state["state"] = try JSONValue(parsing: StateJSON.encode(replica.state))
-        if let shown = room.shown { state["shown"] = try JSONValue(parsing: StateJSON.encode(shown)) }
-        if let you = replica.you { state["you"] = try JSONValue(parsing: YouJSON.encode(you)) }
-        state["online"] = replica.online.map { .integer(Int64($0)) }
-        state["members"] = replica.onlineMembers.map { members in
-            .array(members.sorted().map { .integer(Int64($0.rawValue)) })
-        }
-        if let deck = replica.deck {
-            state["deck"] = Self.object(
-                ["member": .integer(Int64(deck.member.rawValue))].merging(deck.isHere ? ["here": .bool(true)] : [:]) {
-                    first, _ in first
-                })
-        }
-        return Self.object(state)
+        guard let room else { return jsonObject(state) }
+        state.merge(try stateMembers(of: room)) { _, new in new }
+        return jsonObject(state)
     }
 }
