@@ -7,7 +7,7 @@ final class ProgramLines: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     /// A state is a room of 10,000 tracks at most, twice.
-    private static let longestLine = 16 * 1024 * 1024
+    private static let longestLine = 8 * 1024 * 1024
     /// What a program may write in one conversation.
     private static let mostBytes = 256 * 1024 * 1024
 

@@ -37,14 +37,33 @@ function fire(id) {
   one.run();
 }
 
-globalThis.setTimeout = (run, ms = 0, ...values) => {
-  const id = ++lastTimer;
-  timers.set(id, { due: nowMs() + Number(ms), run: () => run(...values), timer: undefined });
-  arm(id);
-  return id;
-};
-globalThis.clearTimeout = (id) => {
-  if (typeof id !== 'number') return real.clearTimeout(id);
+/** What node's own modules may do with a timer. */
+class Timer {
+  constructor(run, ms) {
+    Object.assign(this, { id: ++lastTimer, run, ms });
+    this.refresh();
+  }
+
+  /** Begins anew, also after it has run. */
+  refresh() {
+    const timer = timers.get(this.id)?.timer;
+    timers.set(this.id, { due: nowMs() + this.ms, run: this.run, timer });
+    arm(this.id);
+    return this;
+  }
+
+  ref() { return this; }
+
+  unref() { return this; }
+
+  hasRef() { return timers.has(this.id); }
+
+  [Symbol.toPrimitive]() { return this.id; }
+}
+
+globalThis.setTimeout = (run, ms = 0, ...values) => new Timer(() => run(...values), Number(ms));
+globalThis.clearTimeout = (timer) => {
+  const id = timer instanceof Timer ? timer.id : timer;
   real.clearTimeout(timers.get(id)?.timer);
   timers.delete(id);
 };
