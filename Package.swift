@@ -51,6 +51,7 @@ let package = Package(
         target("RoomDomain", ["ByteText", "GeoSearch"]),
         target("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"]),
         target("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
+        target("Rehearsal", ["RoomWire"]),
         target("RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         target("WebSocketCodec", ["ByteText", "CZlib", nioCore]),
@@ -89,6 +90,8 @@ let package = Package(
         target(
             "HTTPTransport",
             ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
+        // Conversations with clients under test, for `backline rehearse`.
+        target("RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec", nioCore, nioPosix]),
         target(
             "RoomService",
             [
@@ -122,8 +125,9 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomLog",
-                "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance", "LogOutput",
+                "PushServer", "PrometheusMetrics", "IdentityTokens", "Rehearsal", "RehearsalStage", "RoomService",
+                "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance",
+                "LogOutput",
                 "SchemaFiles", "PostgresEventStore",
                 "SQLiteEventStore", "SystemErrors", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
@@ -252,6 +256,16 @@ let package = Package(
         tests(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
+        target(
+            "RehearsalTestSupport", ["RoomDomain", "RoomReplica", "RoomWire"], path: "Tests/RehearsalTestSupport"),
+        tests(
+            "RehearsalTests",
+            ["GeoSearch", "Rehearsal", "RehearsalTestSupport", "RoomDomain", "RoomReplica", "RoomWire"]),
+        // RoomClient as a program for `backline rehearse`.
+        .executableTarget(
+            name: "RehearsedClient",
+            dependencies: ["RehearsalTestSupport", "RoomClient", "RoomClientNIO", "RoomReplica", "RoomWire"],
+            path: "Tests/Conversations/RehearsedClient", swiftSettings: settings),
         tests("RoomClientTests", ["RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
         tests(
             "RoomClientNIOTests",
@@ -306,10 +320,13 @@ if let names = Context.environment["ONLY"] {
 // Keeps the pure targets, what their tests share, and their tests, for a quick loop: Scripts/check.
 if Context.environment["PURE"] != nil {
     let pure: Set = [
-        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "CZlib", "WebSocketCodec", "EventStorage",
+        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "Rehearsal", "CZlib", "WebSocketCodec",
+        "EventStorage",
         "RoomLog", "SchemaFiles",
     ]
-    let shared: Set = ["EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RoomTestSupport"]
+    let shared: Set = [
+        "EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RehearsalTestSupport", "RoomTestSupport",
+    ]
     let tests = Set(pure.map { "\($0)Tests" }).union(["ArchitectureTests"])
     let kept = pure.union(shared).union(tests)
     package.products = []
