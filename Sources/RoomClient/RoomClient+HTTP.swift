@@ -6,14 +6,9 @@ extension RoomClient {
     /// Makes a room, of which one is the owner.
     ///
     /// A request without an answer is sent again under the same key, a few times within some ten seconds: one room is
-    /// made, however often.
-    ///
-    /// - Parameters:
-    ///   - name: 1 to 80 characters.
-    ///   - location: Where it is; the server rounds it.
-    ///   - visibility: Whether it can be found without its code; nil: the server's default.
-    ///   - settings: The settings; nil: the defaults.
-    ///   - key: One key for one room, however often the call is repeated within a day.
+    /// made, however often. A name has 1 to 80 characters, and the server rounds the location. Without a visibility or
+    /// settings, the room has the server's defaults. A key belongs to one room, however often the call is repeated
+    /// within a day.
     public func create(
         name: String, location: Location? = nil, visibility: Visibility? = nil, settings: RoomSettings? = nil,
         key: CommandKey = .random()
@@ -58,7 +53,9 @@ extension RoomClient {
             .rooms.map { RoomSummary($0) }
     }
 
-    /// The waveform of a track of a room. A name always stands for the same waveform, so it may be kept for ever.
+    /// The waveform of a track of a room.
+    ///
+    /// A name always stands for the same waveform, so it may be kept for ever.
     public func waveform(_ name: WaveformName, of room: RoomReference) async throws(ClientError) -> Waveform {
         let body = try await engine.session.send(
             "GET", "/v1/rooms/\(room.description)/waveforms/\(name.description)", accepts: "application/octet-stream")

@@ -44,8 +44,9 @@ public final class RoomClient: Sendable {
     /// The app or the network is back: probes the socket, and connects at once where it does not answer in 3 s.
     public func wake() { engine.input { $0.wake(at: $1) } }
 
-    /// The server's clock, and by how much this may be wrong: half of the best exchange's delay. Nil before the first
-    /// exchanges.
+    /// The server's clock, and by how much this may be wrong: half of the best exchange's delay.
+    ///
+    /// Nil before the first exchanges.
     public var time: (now: ServerTime, error: Duration)? {
         engine.state.withLock { state in
             guard let machine = state.machine, let now = machine.time(at: engine.instant),
@@ -58,7 +59,9 @@ public final class RoomClient: Sendable {
     /// Why there is no connection: the newest failure; nil while there is one, and before the first attempt has ended.
     public var fault: ClientError? { engine.state.withLock { $0.link.fault } }
 
-    /// The newest failure of the store; nil if there was none. What could not be kept lives as long as the program.
+    /// The newest failure of the store; nil if there was none.
+    ///
+    /// What could not be kept lives as long as the program.
     public var storeFault: ClientError? { engine.state.withLock { $0.link.storeFault } }
 
     // MARK: Rooms
@@ -82,7 +85,9 @@ public final class RoomClient: Sendable {
         engine.state.withLock { $0.machine?.room(reference.wire).flatMap { RoomSnapshot($0) } }
     }
 
-    /// Gives a room a command, as ``Room/send(_:key:)`` does. The room need not be followed.
+    /// Gives a room a command, as ``Room/send(_:key:)`` does.
+    ///
+    /// The room need not be followed.
     @discardableResult public func send(
         _ command: Command, to reference: RoomReference, key: CommandKey = .random()
     ) async throws(ClientError) -> Receipt {

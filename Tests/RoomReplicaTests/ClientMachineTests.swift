@@ -382,7 +382,12 @@ import Testing
         try client.receive(ServerMessage.ack(re: 4, seq: 5, keyed: 7, result: nil))
         #expect(client.sent() == [.command(id: 5, room: kitchen, key: "d5", command: .syncDeck(deck(5)))])
         try client.receive(refusal(5, .forbidden))
-        #expect(client.steps() == [.deckEnded(kitchen, ErrorName(.forbidden))])
+        let told = client.steps().suffix(2)
+        guard case .deckAnswered(kitchen, key: "d5", .refused)? = told.first else {
+            Issue.record("the deck was not answered: \(told)")
+            return
+        }
+        #expect(told.last == .deckEnded(kitchen, ErrorName(.forbidden)))
     }
 
     @Test func `a signal is answered once, and a lost connection answers it too`() throws {

@@ -37,7 +37,7 @@ struct ScriptedClient {
                 events.append(.sent(try ClientMessage.parse(bytes)))
                 continue
             case .close, .changed, .phase, .answered, .keep, .reaction, .signal, .told, .nearby, .nearbyEnded,
-                .deckEnded,
+                .deckAnswered, .deckEnded,
                 .ended:
                 break
             }

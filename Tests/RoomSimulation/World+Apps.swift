@@ -110,7 +110,8 @@ extension World {
                 if let place = app.place(of: number) { app.posted[place].isForgotten = true }
             case .answered(let number, let answer): told(number, answer, app)
             case .ended(let code): truth.complain("the session of app \(app.number) is over: \(code.text)")
-            case .changed, .phase, .reaction, .signal, .told, .nearby, .nearbyEnded, .deckEnded: break
+            case .changed, .phase, .reaction, .signal, .told, .nearby, .nearbyEnded, .deckAnswered, .deckEnded:
+                break
             }
         }
     }

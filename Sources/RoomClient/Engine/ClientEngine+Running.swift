@@ -99,7 +99,7 @@ extension ClientEngine {
         case .step(.keep(let kept)): await keep(kept)
         case .step(.wake), .step(.connect): break
         case .step(.changed), .step(.phase), .step(.answered), .step(.reaction), .step(.signal), .step(.told),
-            .step(.nearby), .step(.nearbyEnded), .step(.deckEnded), .step(.ended), .end:
+            .step(.nearby), .step(.nearbyEnded), .step(.deckAnswered), .step(.deckEnded), .step(.ended), .end:
             break
         case .follow(let reference): await follow(reference)
         case .barrier(let promise): promise.fulfil(.success(()))
@@ -156,6 +156,7 @@ extension ClientEngine {
         case .pending(let reference, let commands): room(reference)?.take(commands)
         case .reaction(let reference, let reaction): room(reference)?.take(reaction)
         case .signal(let reference, let signal): room(reference)?.take(signal)
+        case .deckAnswered(let reference, let key, let error): room(reference)?.deckAnswered(key, error)
         case .deckEnded(let reference, let error): room(reference)?.deckEnded(error)
         case .nearby(let number, let rooms): state.withLock { $0.circles[number]?.rooms }?.take(rooms)
         case .nearbyEnded(let number, let error): state.withLock { $0.circles[number]?.rooms }?.ended(error)

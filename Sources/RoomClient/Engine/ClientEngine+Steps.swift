@@ -47,6 +47,8 @@ extension ClientEngine {
                 state.deliveries.append(.nearby(watch, rooms.map { RoomSummary($0) }))
             case .nearbyEnded(let watch, let code):
                 state.deliveries.append(.nearbyEnded(watch, ClientError(code, "the circle is not watched any more")))
+            case .deckAnswered(let room, let key, let answer):
+                state.deliveries.append(.deckAnswered(room, key: key, ClientError(answer)))
             case .deckEnded(let room, let code):
                 state.deliveries.append(.deckEnded(room, ClientError(code, "the deck leads the room no more")))
             case .ended(let code): state.work.append(.end(.ended(code)))

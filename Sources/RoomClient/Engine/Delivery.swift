@@ -16,6 +16,8 @@ enum Delivery: Sendable {
     case reaction(RoomWire.RoomReference, Reaction)
     /// Another member has sent data.
     case signal(RoomWire.RoomReference, Signal)
+    /// What became of a deck that was sent.
+    case deckAnswered(RoomWire.RoomReference, key: String, ClientError?)
     /// The device's deck leads no more.
     case deckEnded(RoomWire.RoomReference, ClientError)
     /// The rooms of a circle, nearest first.
@@ -35,7 +37,9 @@ struct RoomContents: Sendable {
     let onlineMembers: Set<RoomDomain.MemberID>?
     let deck: ShownDeck?
 
-    /// Nil before the first snapshot. O(members + tracks + queue).
+    /// Nil before the first snapshot.
+    ///
+    /// O(members + tracks + queue).
     init?(_ room: ClientRoom) {
         guard let replica = room.replica, let state = room.shown else { return nil }
         position = replica.position

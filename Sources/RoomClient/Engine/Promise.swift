@@ -24,7 +24,9 @@ final class Promise<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(returning: result) }
     }
 
-    /// The value. A task that is cancelled while it waits gets ``ClientError/Code/cancelled``.
+    /// The value.
+    ///
+    /// A task that is cancelled while it waits gets ``ClientError/Code/cancelled``.
     func value() async throws(ClientError) -> Value {
         let number = state.withLock { state in
             state.last += 1

@@ -10,9 +10,8 @@ extension Room {
     /// What it does is shown at once, if it is one of those that can be shown. It returns when the command is durable at
     /// the server. A refusal takes back what was shown. Without a connection it waits for one, for as long as the
     /// command is worth sending: ten seconds for `play`, `pause`, `resume`, `seek` and `skip`, a day for others. Commands
-    /// of a room are carried out in the order of the calls.
-    ///
-    /// - Parameter key: One key for one command, however often the call is repeated.
+    /// of a room are carried out in the order of the calls. A key belongs to one command, however often the call is
+    /// repeated.
     @discardableResult public func send(
         _ command: Command, key: CommandKey = .random()
     ) async throws(ClientError) -> Receipt {
@@ -86,9 +85,7 @@ extension Room {
         engine.call { state, now in state.machine?.react(String(emoji), in: room, at: now) ?? [] }
     }
 
-    /// Sends data to one member; returns when it is on its way to their devices.
-    ///
-    /// - Parameter json: A JSON text of at most 64 KiB.
+    /// Sends data to one member, a JSON text of at most 64 KiB; returns when it is on its way to their devices.
     public func signal(json: [UInt8], to member: MemberID) async throws(ClientError) {
         guard let data = RelayedJSON(json) else {
             throw ClientError(.badRequest, "a signal is a JSON text of at most 64 KiB")

@@ -79,7 +79,9 @@ import RoomWire
     /// Reactions of others from now on: the newest 64 that were not taken.
     public var reactions: AsyncStream<Reaction> { reactionStreams.stream(.newest(64)) }
 
-    /// Signals to this member from now on. None is dropped while less than 1 MiB waits; then the stream ends.
+    /// Signals to this member from now on: all of them.
+    ///
+    /// The stream ends where more than 1 MiB waits in it.
     public var signals: AsyncStream<Signal> { signalStreams.stream(.bytes(1_048_576) { $0.json.count }) }
 
     // MARK: What the engine tells
@@ -123,6 +125,7 @@ import RoomWire
     func take(_ changes: [RoomReplica.RoomChange], _ position: RoomWire.Position) {
         for change in changes { take(change) }
         self.position = Position(position)
+        deck?.roomHasChanged()
     }
 
     private func take(_ change: RoomReplica.RoomChange) {
@@ -138,7 +141,6 @@ import RoomWire
         case .queue(let queue): self.queue = queue.map { QueueEntry($0) }
         case .playback(let playback):
             self.playback = playback.map { Playback($0) }
-            deck?.roomHasChanged()
         case .finished(let entry):
             history.insert(HistoryEntry(entry), at: 0)
             if history.count > RoomLimits.history { history.removeLast(history.count - RoomLimits.history) }
@@ -204,6 +206,7 @@ import RoomWire
             case .ended(let name): .ended(reason: ClientError.ended(name).message)
             }
         if new != self.phase { self.phase = new }
+        deck?.roomHasChanged()
     }
 
     func take(_ commands: [PendingCommand]) {
@@ -220,7 +223,25 @@ import RoomWire
 
     func deckEnded(_ error: ClientError) { deck?.ended(error) }
 
-    func use(_ deck: Deck) { self.deck = deck }
+    func deckAnswered(_ key: String, _ error: ClientError?) { deck?.answered(key, error) }
+
+    /// Leads the room with this device's own deck.
+    ///
+    /// The deck of an earlier call ends. The owner and DJs may lead; a deck ends where the role is gone.
+    ///
+    /// - Returns: The deck, which leads for as long as somebody holds it.
+    /// - Throws: ``ClientError/Code/unavailable`` before the room is known, ``ClientError/Code/forbidden`` for a guest,
+    ///   ``ClientError/Code/roomClosed`` if the room is followed no more.
+    public func takeDeck() throws(ClientError) -> Deck {
+        if case .ended(let reason) = phase { throw ClientError(.roomClosed, reason) }
+        guard position != nil else { throw ClientError(.unavailable, "the room is not known yet") }
+        guard let me else { throw ClientError(.notMember, "only members lead a room") }
+        guard me.role != .guest else { throw ClientError(.forbidden, "the owner and DJs lead a room") }
+        deck?.end()
+        let deck = Deck(of: self)
+        self.deck = deck
+        return deck
+    }
 }
 
 extension Array {

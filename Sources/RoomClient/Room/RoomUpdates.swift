@@ -6,7 +6,9 @@ import Synchronization
 /// The room is followed for as long as the sequence or an iterator of it is held. One task iterates. A task that is
 /// slower than the room gets ``RoomUpdate/reset(_:)`` in place of a long queue.
 public struct RoomUpdates: AsyncSequence, Sendable {
+    /// One update.
     public typealias Element = RoomUpdate
+    /// Never thrown by a room that ends: ``RoomUpdate/ended(_:)`` tells of it.
     public typealias Failure = ClientError
 
     let follower: RoomFollower

@@ -94,6 +94,7 @@ extension ClientMachine {
         }
         show([], touched: touched, index)
         if rooms[index].deck.answered(command.number) {
+            steps.append(.deckAnswered(rooms[index].reference, key: command.key, answer))
             if case .refused(let code, _, _) = answer, [.forbidden, .notMember, .roomClosed].contains(code.code) {
                 rooms[index].deck.end()
                 steps.append(.deckEnded(rooms[index].reference, code))

@@ -63,7 +63,8 @@ package struct ClientRoom: Sendable {
         guard let replica else { return [] }
         var votes = replica.ownVotes
         for track in overlay.touchedVotes {
-            if overlay.votes(of: track, in: replica)?.isMine == true { votes.insert(track) } else { votes.remove(track) }
+            votes.remove(track)
+            if overlay.votes(of: track, in: replica)?.isMine == true { votes.insert(track) }
         }
         return votes
     }

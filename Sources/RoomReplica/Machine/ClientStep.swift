@@ -29,6 +29,8 @@ package enum ClientStep: Sendable, Equatable {
     case nearby(watch: Int, [RoomSummary])
     /// A circle is not watched any more.
     case nearbyEnded(watch: Int, ErrorName)
+    /// What became of a deck that was sent; `key` is the one that the app gave it.
+    case deckAnswered(RoomReference, key: String, CommandAnswer)
     /// The device's deck leads no more: the role is gone.
     case deckEnded(RoomReference, ErrorName)
     /// The session is over: nothing connects any more.
