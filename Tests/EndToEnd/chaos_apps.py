@@ -5,10 +5,9 @@ those whose outcome nobody knew stand there once at most, and additions of one a
 `Scripts/chaos --apps N` starts the long run.
 """
 
-import asyncio
 import os
+import random
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -18,8 +17,6 @@ import chaos
 
 SETTLING = 120.0
 """Seconds after the last fault within which every app must be idle."""
-OUTCOMES = ["outcome_unknown", "expired", "superseded"]
-"""Answers of the library itself: the server has refused nothing."""
 
 
 def program():
@@ -30,9 +27,9 @@ def program():
 class App:
     """One device: a process that is started again and again with one store."""
 
-    def __init__(self, number, room, token, servers, folder, pace):
+    def __init__(self, number, room, token, folder, pace):
         self.name = f"app{number}"
-        self.room, self.token, self.servers, self.pace = room, token, servers, pace
+        self.room, self.token, self.pace = room, token, pace
         self.store = os.path.join(folder, f"{self.name}.sqlite")
         self.posted, self.answers, self.lives = [], {}, 0
         self.contradictions = []
@@ -44,8 +41,7 @@ class App:
         self.lives += 1
         self.is_idle, self.shown = False, None
         self.process = subprocess.Popen(
-            [program(), server.origin, self.room, "--token", self.token, "--store", self.store, "--authority",
-             server.authority, "--name", self.name, "--first", str(self.lives * 100_000), "--pace", str(self.pace)],
+            [program(), server.origin, self.room, "--token", self.token, "--store", self.store, "--name", self.name, "--first", str(self.lives * 100_000), "--pace", str(self.pace)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=self._read, args=(self.process,), daemon=True)
         self.reader.start()
@@ -89,19 +85,17 @@ def run(plan, apps, say, lives=4):
 
 def _run(plan, stage, count, folder, lives):
     first = stage.servers[0]
-    owner = backline.Client(first)
-    owner.make_session("Owner")
-    room = owner.make_room("Chaos", settings={"guestsMayAdd": True})
+    owner = first.session("Owner")
+    room = owner.create_room("Chaos", settings={"guestsMayAdd": True})["room"]["state"]["id"]
     apps = []
     for number in range(count):
-        guest = backline.Client(first)
-        guest.make_session(f"App {number}")
-        guest.command(room, {"type": "join"})
-        apps.append(App(number, room, guest.token, stage.servers, folder, int(plan.pace * 1000)))
+        guest = first.session(f"App {number}")
+        guest.command(room, "join")
+        apps.append(App(number, room, guest.token, folder, int(plan.pace * 1000)))
     for app in apps:
         app.start(stage.chance.choice(stage.servers))
     began = time.monotonic()
-    killing = stage.chance.__class__(f"{plan.seed}/apps")
+    killing = random.Random(f"{plan.seed}/apps")
     ends = sorted(
         (killing.uniform(1, plan.seconds), app) for app in apps for _ in range(lives - 1))
     breaking = threading.Thread(target=_break, args=(plan, stage, began))
@@ -122,10 +116,7 @@ def _run(plan, stage, count, folder, lives):
             wrong.append(f"not idle {SETTLING} s after the last fault: {busy}")
             break
         time.sleep(0.25)
-    events, after = [], 0
-    while page := owner.events(room, after)["events"]:
-        events += page
-        after = page[-1]["seq"]
+    events = owner.events(room)
     for app in apps:
         app.say("state")
     deadline = time.monotonic() + 30
@@ -134,7 +125,7 @@ def _run(plan, stage, count, folder, lives):
         for app in apps:
             if app.shown is None or app.shown[0] != len(events):
                 app.say("state")
-    wrong += judge(apps, events, owner.room(room), stage)
+    wrong += judge(apps, events, owner.room(room)["room"]["state"], stage)
     for app in apps:
         app.kill()
     return wrong
