@@ -31,7 +31,8 @@ let package = Package(
     name: "Backline",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "backline", targets: ["backline"])
+        .executable(name: "backline", targets: ["backline"]),
+        .library(name: "RoomClientGRDB", targets: ["RoomClientGRDB"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -70,6 +71,7 @@ let package = Package(
         target(
             "SQLiteEventStore",
             ["EventStorage", "SchemaFiles", "SystemErrors", .product(name: "GRDB", package: "GRDB.swift")]),
+        target("RoomClientGRDB", ["RoomClient", .product(name: "GRDB", package: "GRDB.swift")]),
 
         // Shells.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -132,6 +134,11 @@ let package = Package(
                 "SQLiteEventStore", "SystemErrors", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
+            swiftSettings: settings),
+
+        // Programs on the library, for those who write their own.
+        .executableTarget(
+            name: "NowPlaying", dependencies: ["RoomClient", "RoomClientNIO"], path: "Examples/NowPlaying",
             swiftSettings: settings),
 
         // What the conformance suite talks to, in both roles.
@@ -248,6 +255,14 @@ let package = Package(
             name: "RoomWireTests",
             dependencies: ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomTestSupport", "RoomWire"],
             exclude: ["Fixtures"], swiftSettings: settings),
+        target(
+            "ClientStoreConformance", ["RandomTestSupport", "RoomClient"], path: "Tests/ClientStoreConformance"),
+        tests(
+            "RoomClientGRDBTests",
+            [
+                "ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomClientGRDB",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         tests(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
@@ -261,7 +276,10 @@ let package = Package(
             name: "RehearsedClient",
             dependencies: ["RehearsalTestSupport", "RoomClient", "RoomClientNIO", "RoomReplica", "RoomWire"],
             path: "Tests/Conversations/RehearsedClient", swiftSettings: settings),
-        tests("RoomClientTests", ["RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
+        tests("RoomClientTests", ["RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
+        tests(
+            "RoomClientNIOTests",
+            ["RoomClient", "RoomClientNIO", "TLSTransport", "WebSocketCodec", nioCore, nioEmbedded, nioPosix]),
         target(
             "RoomSimulation",
             [

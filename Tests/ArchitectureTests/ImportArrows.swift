@@ -49,6 +49,8 @@ let importArrows: [ImportArrow] = {
         arrow(
             "SQLiteEventStore", ["EventStorage", "SchemaFiles", "SystemErrors"],
             ["GRDB", "Foundation", "Synchronization"]),
+        // Security: the Keychain, on Apple's platforms.
+        arrow("RoomClientGRDB", ["RoomClient"], ["GRDB", "Foundation", "Security", "Synchronization"]),
 
         // Shells.
         arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),
