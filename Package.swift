@@ -33,6 +33,7 @@ let package = Package(
     products: [
         .executable(name: "backline", targets: ["backline"]),
         .library(name: "RoomClientGRDB", targets: ["RoomClientGRDB"]),
+        .library(name: "RoomClientTesting", targets: ["RoomClientTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -70,6 +71,7 @@ let package = Package(
         target(
             "SQLiteEventStore",
             ["EventStorage", "SchemaFiles", "SystemErrors", .product(name: "GRDB", package: "GRDB.swift")]),
+        target("RoomClientTesting", ["RoomClient", "RoomWire"]),
         target("RoomClientGRDB", ["RoomClient", .product(name: "GRDB", package: "GRDB.swift")]),
 
         // Shells.
@@ -245,9 +247,10 @@ let package = Package(
         tests(
             "RoomClientGRDBTests",
             [
-                "ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomClientGRDB",
+                "ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomClientGRDB", "RoomClientTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        tests("RoomClientTestingTests", ["RandomTestSupport", "RoomClient", "RoomClientTesting"]),
         tests(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
