@@ -53,6 +53,7 @@ let package = Package(
         target("RoomDomain", ["ByteText", "GeoSearch"]),
         target("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"]),
         target("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
+        target("Rehearsal", ["RoomWire"]),
         target("RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         target("WebSocketCodec", ["ByteText", "CZlib", nioCore]),
@@ -85,8 +86,16 @@ let package = Package(
         .plugin(name: "EmbedFiles", capability: .buildTool(), dependencies: ["EmbedFilesTool"]),
         .executableTarget(name: "EmbedFilesTool", path: "Plugins/EmbedFilesTool", swiftSettings: settings),
         target(
+            "RoomClientNIO",
+            [
+                "RoomClient", "TLSTransport", "WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"),
+                nioCore, nioPosix,
+            ]),
+        target(
             "HTTPTransport",
             ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
+        // Conversations with clients under test, for `backline rehearse`.
+        target("RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec", nioCore, nioPosix]),
         target(
             "RoomService",
             [
@@ -120,12 +129,18 @@ let package = Package(
         .executableTarget(
             name: "backline",
             dependencies: [
-                "PushServer", "PrometheusMetrics", "IdentityTokens", "RoomService", "RoomDomain", "RoomLog",
-                "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance", "LogOutput",
+                "PushServer", "PrometheusMetrics", "IdentityTokens", "Rehearsal", "RehearsalStage", "RoomService",
+                "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance",
+                "LogOutput",
                 "SchemaFiles", "PostgresEventStore",
                 "SQLiteEventStore", "SystemErrors", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
+            swiftSettings: settings),
+
+        // Programs on the library, for those who write their own.
+        .executableTarget(
+            name: "NowPlaying", dependencies: ["RoomClient", "RoomClientNIO"], path: "Examples/NowPlaying",
             swiftSettings: settings),
 
         // What the conformance suite talks to, in both roles.
@@ -255,6 +270,20 @@ let package = Package(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
         target(
+            "RehearsalTestSupport", ["RoomDomain", "RoomReplica", "RoomWire"], path: "Tests/RehearsalTestSupport"),
+        tests(
+            "RehearsalTests",
+            ["GeoSearch", "Rehearsal", "RehearsalTestSupport", "RoomDomain", "RoomReplica", "RoomWire"]),
+        // RoomClient as a program for `backline rehearse`.
+        .executableTarget(
+            name: "RehearsedClient",
+            dependencies: ["RehearsalTestSupport", "RoomClient", "RoomClientNIO", "RoomReplica", "RoomWire"],
+            path: "Tests/Conversations/RehearsedClient", swiftSettings: settings),
+        tests("RoomClientTests", ["RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
+        tests(
+            "RoomClientNIOTests",
+            ["RoomClient", "RoomClientNIO", "TLSTransport", "WebSocketCodec", nioCore, nioEmbedded, nioPosix]),
+        target(
             "RoomSimulation",
             [
                 "EventStorage", "LogMaintenance", "RandomTestSupport", "RoomDomain", "RoomLog", "RoomReplica",
@@ -304,10 +333,13 @@ if let names = Context.environment["ONLY"] {
 // Keeps the pure targets, what their tests share, and their tests, for a quick loop: Scripts/check.
 if Context.environment["PURE"] != nil {
     let pure: Set = [
-        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "CZlib", "WebSocketCodec", "EventStorage",
+        "ByteText", "GeoSearch", "RoomDomain", "RoomWire", "RoomReplica", "Rehearsal", "CZlib", "WebSocketCodec",
+        "EventStorage",
         "RoomLog", "SchemaFiles",
     ]
-    let shared: Set = ["EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RoomTestSupport"]
+    let shared: Set = [
+        "EventStoreConformance", "GeoTestSupport", "RandomTestSupport", "RehearsalTestSupport", "RoomTestSupport",
+    ]
     let tests = Set(pure.map { "\($0)Tests" }).union(["ArchitectureTests"])
     let kept = pure.union(shared).union(tests)
     package.products = []

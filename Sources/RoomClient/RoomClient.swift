@@ -104,4 +104,7 @@ public final class RoomClient: Sendable {
 
     /// Watches the rooms in a circle for as long as somebody holds the object.
     @MainActor public func nearby(_ circle: Circle) -> NearbyRooms { engine.watch(circle) }
+
+    /// The rooms that somebody holds, and those that commands wait for.
+    package var roomsHeld: Int { engine.state.withLock { $0.holders.count + ($0.machine?.rooms.count ?? 0) } }
 }

@@ -10,7 +10,7 @@ struct Backline: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Serve.self, Migrate.self, Verify.self, Events.self, Export.self, Import.self, Epoch.self,
-            Statistics.self,
+            Statistics.self, Rehearse.self,
         ])
 
     /// Runs the command line: an invalid setting gives one line on standard error and exit code 64.
@@ -27,7 +27,7 @@ struct Backline: AsyncParsableCommand {
     }
 
     private static func run() async throws {
-        var command = try parseAsRoot()
+        var command = try parseAsRoot(Rehearse.withoutProgram(Array(CommandLine.arguments.dropFirst())))
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
         } else {

@@ -31,6 +31,7 @@ let importArrows: [ImportArrow] = {
         arrow("RoomDomain", ["ByteText", "GeoSearch"], ["FoundationEssentials", "Swift", "Synchronization"]),
         arrow("RoomWire", ["ByteText", "GeoSearch", "RoomDomain"], ["FoundationEssentials"]),
         arrow("RoomReplica", ["GeoSearch", "RoomDomain", "RoomWire"]),
+        arrow("Rehearsal", ["RoomWire"]),
         arrow(
             "RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"],
             ["Foundation", "FoundationEssentials", "Observation", "Synchronization"]),
@@ -55,6 +56,12 @@ let importArrows: [ImportArrow] = {
         // Shells.
         arrow("HTTPTransport", ["WebSocketCodec"], ["NIOCore", "NIOHTTP1"]),
         arrow("TLSTransport", ["COpenSSL", "SystemErrors"], platform.union(["NIOCore", "Synchronization"])),
+        arrow(
+            "RoomClientNIO", ["RoomClient", "TLSTransport", "WebSocketCodec"],
+            platform.union(["NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"])),
+        arrow(
+            "RehearsalStage", ["Rehearsal", "SystemErrors", "WebSocketCodec"],
+            platform.union(["NIOCore", "NIOPosix"])),
         arrow(
             "RoomService",
             ["ByteText", "GeoSearch", "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "EventStorage"],
@@ -88,7 +95,8 @@ let importArrows: [ImportArrow] = {
             [
                 "EventStorage", "SchemaFiles", "PostgresEventStore", "SQLiteEventStore", "TLSTransport", "RoomService",
                 "PushServer", "PrometheusMetrics", "LogMaintenance", "LogOutput", "RoomDomain", "RoomLog",
-                "RoomStatistics", "RoomWire", "IdentityTokens", "SystemErrors", "WebClient",
+                "RoomStatistics", "RoomWire", "IdentityTokens", "SystemErrors", "WebClient", "Rehearsal",
+                "RehearsalStage",
             ],
             platform.union([
                 "ArgumentParser", "CoreMetrics", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",

@@ -63,6 +63,8 @@ final class SimulatedApp {
     var socket: Socket?
     var attempt = 0
     var wakes = 0
+    /// Whether it can reach no server.
+    var isCutOff = false
     // What the person knows.
     var followed: [RoomID] = []
     var posted: [Posted] = []

@@ -82,7 +82,7 @@ extension World {
                 truth.complain("app \(app.number) has another \(id) than the log")
             }
             if room.shown != replica.state { truth.complain("app \(app.number) shows in \(id) what is not on its way") }
-            if replica.you != You(of: state, for: app.session.id) {
+            if replica.you != You(of: state, for: app.session.id), replica.me != nil || !hasLostJoin(app, id) {
                 truth.complain("app \(app.number) takes itself for another member of \(id)")
             }
         }
@@ -90,6 +90,14 @@ extension World {
         for room in app.followed { compareOrder(app, room) }
         hangUp(app)
         app.machine = nil
+    }
+
+    /// Whether an earlier life of the program has joined a room and was not told: an event does not say whose it is.
+    private func hasLostJoin(_ app: SimulatedApp, _ room: RoomID) -> Bool {
+        app.posted.contains { posted in
+            guard case .join = posted.command else { return false }
+            return posted.room == room && posted.firstSent != nil && posted.answer == nil && posted.life < app.life
+        }
     }
 
     /// Complains about a command that was carried out other than its person was told.

@@ -13,7 +13,7 @@ extension World {
         guard app.life == life, app.attempt == attempt, app.socket == nil else { return }
         later(dice.time(microseconds: 100...100_000), app) { world, app in
             guard app.life == life, app.attempt == attempt, app.socket == nil else { return }
-            guard let node = world.someNode, world.isSettling || !world.dice.once(in: 6) else {
+            guard !app.isCutOff, let node = world.someNode, world.isSettling || !world.dice.once(in: 6) else {
                 return world.feed(app) { $0.failed(attempt, at: $1) }
             }
             world.lastSocket += 1
@@ -22,6 +22,7 @@ extension World {
             if case .room(let room, let position) = path {
                 app.socket?.inbox.append(.subscribe(id: nil, room: room, position: position))
             }
+            world.beat(app, world.lastSocket)
             world.feed(app) { $0.opened(attempt, at: $1) }
             world.workOff(app)
         }
@@ -86,7 +87,21 @@ extension World {
         }
     }
 
+    /// A message that the device cannot read.
+    private static let unreadable = Array(#"{"type":"later"}"#.utf8)
+
     // MARK: The server's front
+
+    /// Sends a beat on a socket from time to time.
+    private func beat(_ app: SimulatedApp, _ id: Int) {
+        later(dice.time(microseconds: 1_000_000...2_000_000), app) { world, app in
+            guard let socket = app.socket, socket.id == id else { return }
+            let now = Timestamp(milliseconds: Int64(SimulatedNode.beginning) + world.scheduler.now / 1_000_000)
+            let rooms = socket.follows.filter { $0.isFollowing && !$0.isCatchingUp }.map { ($0.room, $0.sent) }
+            if !socket.node.hasCrashed { world.deliver(ServerMessage.beat(time: now, rooms: rooms), app, .news) }
+            world.beat(app, id)
+        }
+    }
 
     /// Handles the messages of a socket; one behind a subscription waits until that is answered.
     private func workOff(_ app: SimulatedApp) {
@@ -186,6 +201,7 @@ extension World {
             message = ServerMessage.error(re: id, code: code, message: "no", retryAfterMs: wait)
         }
         guard app.socket?.id == socket.id else { return }
+        if case .acknowledged = outcome, forgetsKey(of: place, app) { return }
         deliver(message, app, .answer)
     }
 
@@ -225,7 +241,8 @@ extension World {
                     return catchUp(app, place, .collapse(from: update.from))
                 }
                 app.socket?.follows[place].sent = update.seq
-                deliver(update.message, app, .news)
+                let isLost = !isSettling && dice.once(in: 50)
+                deliver(isLost ? Self.unreadable : update.message, app, .news)
             }
         case .shown(let message): each(on: node, message.room) { app, _, _ in deliver(message.message, app, .news) }
         case .anew(let room):

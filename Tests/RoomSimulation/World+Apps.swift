@@ -11,13 +11,13 @@ extension World {
     /// Lets an app's person act, and schedules the next act.
     func act(_ app: SimulatedApp) {
         guard !isSettling else { return }
-        later(dice.time(microseconds: 1_000...max(plan.pace, 10_000) * 3), app) { $0.act($1) }
+        later(dice.time(microseconds: 1_000...plan.pace), app) { $0.act($1) }
         guard app.machine != nil else { return }
         switch dice.number(in: 0..<100) {
-        case 0..<66: post(app)
-        case 66..<80: loseLink(of: app)
-        case 80..<86: crash(app)
-        case 86..<90:
+        case 0..<80: post(app)
+        case 80..<86: loseLink(of: app)
+        case 86..<90: crash(app)
+        case 90..<93:
             feed(app) { $0.suspend(at: $1) }
             later(dice.time(microseconds: 1_000...500_000), app) { world, app in
                 world.feed(app) { $0.wake(at: $1) }
@@ -82,7 +82,7 @@ extension World {
     }
 
     private func take(_ steps: [ClientStep], _ app: SimulatedApp) {
-        for step in steps {
+        for (place, step) in steps.enumerated() {
             if !isSettling, dice.once(in: 300) { return crash(app) }
             switch step {
             case .connect(let attempt, let wait, let path):
@@ -107,6 +107,9 @@ extension World {
                 app.lastNumber = max(app.lastNumber, command.number)
             case .keep(.answered(let number)):
                 app.outbox[number] = nil
+                if !steps[place...].contains(where: { if case .answered(number, _) = $0 { true } else { false } }) {
+                    truth.complain("app \(app.number) lets \(number.rawValue) go, and is not told of it")
+                }
                 if let place = app.place(of: number) { app.posted[place].isForgotten = true }
             case .answered(let number, let answer): told(number, answer, app)
             case .ended(let code): truth.complain("the session of app \(app.number) is over: \(code.text)")
@@ -180,6 +183,13 @@ extension World {
         truth.note("app \(app.number) is told of \(number.rawValue): \(answer)")
         if let earlier = app.posted[place].answer {
             truth.complain("app \(app.number) is told of \(number.rawValue) twice: \(earlier), \(answer)")
+        }
+        switch answer {
+        case .superseded, .expired:
+            if app.posted[place].firstSent != nil {
+                truth.complain("app \(app.number) is told that \(number.rawValue) was never sent: \(answer)")
+            }
+        case .acknowledged, .refused, .outcomeUnknown: break
         }
         app.posted[place].answer = answer
     }

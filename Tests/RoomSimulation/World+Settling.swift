@@ -26,6 +26,7 @@ extension World {
             node.cutOff(false)
             if node.hasCrashed { start(place) }
         }
+        for number in apps.indices { reconnect(number) }
         let deadline = scheduler.now + Self.patience
         // Late actions are done by then.
         later(5_000_000_000) { $0.awaitAgreement(until: deadline) }

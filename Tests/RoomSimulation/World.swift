@@ -49,6 +49,8 @@ actor World {
     /// The devices with the client's machine.
     var apps: [SimulatedApp] = []
     var lastSocket = 0
+    /// Whether a room has been made to forget a key.
+    var hasForgottenKey = false
 
     init(seed: UInt64, trace: (@Sendable (String) -> Void)?) {
         dice = Dice(seed: seed)

@@ -41,6 +41,8 @@ package struct WorldPlan: Sendable {
         clients = dice.number(in: 3...7)
         actions = dice.number(in: 60...240)
         pace = [1_000, 10_000, 60_000][dice.number(in: 0..<3)]
+        // A device needs some time to connect.
+        if apps > 0 { pace = max(pace, 20_000) }
         switch dice.number(in: 0..<5) {
         case 0:
             weather = .calm

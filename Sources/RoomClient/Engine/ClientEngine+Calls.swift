@@ -129,8 +129,10 @@ extension ClientEngine {
             if state.isRunning { state.work.append(.barrier(promise)) }
             return state.isRunning
         }
-        guard isRunning else { return }
-        work.ring()
-        try? await promise.value()
+        if isRunning {
+            work.ring()
+            try? await promise.value()
+        }
+        await deliver()
     }
 }

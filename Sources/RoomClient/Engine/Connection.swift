@@ -84,10 +84,10 @@ final class Connection: Sendable {
                 }
             }
             group.addTask {
-                // Cancelled once the socket has closed by itself.
-                guard await self.closing.wait() else { return }
-                let code = self.state.withLock { $0.code } ?? 1_000
-                await socket.close(code)
+                // Cancelled with the client, and once the socket has closed by itself.
+                _ = await self.closing.wait()
+                guard let code = self.state.withLock({ $0.code }) else { return }
+                await Task { await socket.close(code) }.value
             }
             while let text = (try? await socket.receive()) ?? nil {
                 // Read here, because it takes long for a large room.

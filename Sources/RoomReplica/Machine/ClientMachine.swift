@@ -13,7 +13,7 @@ package struct ClientMachine: Sendable {
     var clock = ClockSync()
     var circles = NearbyWatches()
     /// In the order in which they were first followed.
-    var rooms: [ClientRoom] = []
+    package internal(set) var rooms: [ClientRoom] = []
     /// Signals and claims without an answer, by the `id` of their messages.
     var tellings: [Int64: TellingNumber] = [:]
     /// The path of the attempt under way or open.

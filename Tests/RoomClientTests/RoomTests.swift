@@ -1,0 +1,217 @@
+import FoundationEssentials
+import RoomClient
+import RoomDomain
+import RoomReplica
+import RoomWire
+import Synchronization
+import Testing
+
+private typealias Room = RoomClient::Room
+
+@MainActor @Suite struct RoomTests {
+    let server = PocketServer()
+    let store = MemoryStore()
+
+    func client() throws -> RoomClient {
+        let address = try #require(ServerAddress("https://party.example"))
+        return RoomClient(address, as: .guest(name: "Ana"), transport: server, store: store)
+    }
+
+    func addSongs(_ count: Int) {
+        let songs = (1...count).map { RoomDomain.TrackInfo(source: "file", sourceID: "\($0)", title: "Song \($0)") }
+        server.perform(.addTracks(songs))
+    }
+
+    @Test func `a room is shown, and a vote at once and once only`() async throws {
+        addSongs(3)
+        let client = try client()
+        let room = client.room(server.reference)
+        #expect(room.phase == .connecting)
+        try await running(client) {
+            try await until { room.phase == .live }
+            #expect(room.pool.map(\.info.title) == ["Song 1", "Song 2", "Song 3"])
+            #expect(room.me?.role == .owner)
+            let track = room.pool[1]
+            async let vote: Void = room.vote(for: track)
+            await Task.yield()
+            try await until { track.isMine }
+            try await vote
+            try await until { room.requests.map(\.id) == [track.id] && !track.isPending }
+            #expect(track.votes == 1)
+            #expect(room.pending.isEmpty)
+            try await room.unvote(track)
+            try await until { room.requests.isEmpty }
+            #expect(track.votes == 0)
+        }
+    }
+
+    @Test func `a refusal takes back what was shown, and names the reason`() async throws {
+        addSongs(1)
+        let client = try client()
+        let room = client.room(server.reference)
+        try await running(client) {
+            try await until { room.phase == .live }
+            do throws(ClientError) {
+                try await room.send(.dequeue(EntryID(rawValue: 99)))
+                Issue.record("there is no such entry")
+            } catch {
+                #expect(error.code == .notFound)
+            }
+        }
+    }
+
+    @Test func `commands without a connection are shown, and sent when it is back`() async throws {
+        addSongs(2)
+        let client = try client()
+        let room = client.room(server.reference)
+        try await running(client) {
+            try await until { room.phase == .live }
+            server.setReachable(false)
+            try await until { if case .offline = room.phase { true } else { false } }
+            let pending = try room.post(.vote(for: room.pool[0].id))
+            #expect(room.pool[0].isMine && room.pool[0].isPending)
+            #expect(room.pending.map(\.id) == [pending.id])
+            server.setReachable(true)
+            client.wake()
+            let receipt = try await pending.answer()
+            #expect(receipt.sequence == server.seq)
+            try await until { room.phase == .live && room.pending.isEmpty }
+            #expect(room.pool[0].votes == 1)
+            #expect(server.state.withLock { $0.targets.last?.contains("epoch=e1&seq=") } == true, "it resumes")
+        }
+    }
+
+    @Test func `kept commands and rooms survive a restart of the app`() async throws {
+        addSongs(2)
+        do {
+            let client = try client()
+            let room = client.room(server.reference)
+            try await running(client) { try await until { room.phase == .live } }
+            try await running(client) {
+                try await until { room.phase == .live }
+                server.setReachable(false)
+                try await until { if case .offline = room.phase { true } else { false } }
+                try room.post(.vote(for: TrackID(rawValue: 2)))
+                await client.suspend()
+            }
+        }
+        let client = try client()
+        let room = client.room(server.reference)
+        try await running(client) {
+            try await until { !room.pool.isEmpty }
+            #expect(room.track(TrackID(rawValue: 2))?.isMine == true, "shown again before there is a connection")
+            #expect(room.pending.map(\.command.name) == ["vote"])
+            server.setReachable(true)
+            client.wake()
+            try await until { room.phase == .live && room.pending.isEmpty }
+            #expect(room.track(TrackID(rawValue: 2))?.votes == 1)
+        }
+        #expect(await store.load().outbox.isEmpty)
+    }
+
+    @Test func `a follower without a main actor gets everything in order`() async throws {
+        addSongs(5)
+        let client = try client()
+        let reference = server.reference
+        let server = server
+        try await running(client) {
+            let updates = client.follow(reference)
+            var iterator = updates.makeAsyncIterator()
+            guard case .reset(let position)? = try await iterator.next() else {
+                Issue.record("a room begins with a reset")
+                return
+            }
+            var reached = position.sequence
+            for number in 1...5 { server.perform(.vote(track: RoomDomain.TrackID(rawValue: number))) }
+            var voted: [RoomClient::TrackID] = []
+            while voted.count < 5, let update = try await iterator.next() {
+                guard case .changed(let changes, let through) = update else { continue }
+                #expect(through.sequence >= reached)
+                reached = through.sequence
+                for change in changes { if case .votes(let track, 1, _) = change { voted.append(track) } }
+            }
+            #expect(voted.map(\.rawValue) == [1, 2, 3, 4, 5])
+            #expect(client.snapshot(of: reference)?.requests.count == 5)
+        }
+    }
+
+    @Test(arguments: 1...6) func `after random use a room shows what the server has`(seed: Int) async throws {
+        var random = SystemRandomNumberGenerator()
+        addSongs(20)
+        let client = try client()
+        let room = client.room(server.reference)
+        try await running(client) {
+            try await until { room.phase == .live }
+            for step in 1...200 {
+                let track = RoomDomain.TrackID(rawValue: Int.random(in: 1...25, using: &random))
+                switch Int.random(in: 0..<12, using: &random) {
+                case 0:
+                    server.perform(.addTracks([.init(source: "f", sourceID: "n\(step)", title: "T\(step * 7 % 50)")]))
+                case 1: server.perform(.removeTracks([track]))
+                case 2: server.perform(.enqueue(track: track, index: nil))
+                case 3: server.perform(.play(entry: nil))
+                case 4: server.perform(.skip)
+                case 5: server.perform(.join(name: "Guest \(step)"), by: .session(SessionID(UUID()), name: "G"))
+                case 6: server.drop()
+                case 7: client.wake()
+                case 8: _ = try? room.post(.vote(for: RoomClient::TrackID(rawValue: track.rawValue)))
+                case 9: _ = try? room.post(.unvote(RoomClient::TrackID(rawValue: track.rawValue)))
+                default: server.perform(.vote(track: track))
+                }
+                if step % 10 == 0 { await Task.yield() }
+            }
+            client.wake()
+            try await until { room.phase == .live && room.pending.isEmpty && room.position?.sequence == server.seq }
+            let truth = server.state.withLock { $0.room }
+            let shown = try StateJSON.decode(StateJSON.encode(truth))
+            #expect(room.pool.map(\.id.rawValue) == shown.pool.map(\.id.rawValue))
+            #expect(room.pool.map(\.votes) == shown.pool.map(\.votes))
+            #expect(room.requests.map(\.id.rawValue) == shown.requests.map(\.rawValue))
+            #expect(room.queue.map(\.id.rawValue) == shown.queue.map(\.id.rawValue))
+            #expect(room.history.map(\.id.rawValue) == shown.history.map(\.entry.rawValue))
+            #expect(room.members.count == shown.members.count)
+            #expect(room.playback?.entry.rawValue == shown.playback?.entry.rawValue)
+        }
+    }
+
+    @Test func `suspended and woken a hundred times, there is one socket at most`() async throws {
+        let client = try client()
+        let room = client.room(server.reference)
+        try await running(client) {
+            for round in 1...100 {
+                client.wake()
+                if round % 10 == 0 { client.wake() }
+                try await until { room.phase == .live }
+                #expect(server.openSockets == 1)
+                await client.suspend()
+                try await until { server.openSockets == 0 }
+            }
+        }
+        #expect(server.openSockets == 0)
+    }
+
+    @Test func `ten thousand rooms that were opened and let go leave no object`() async throws {
+        let client = try client()
+        weak var last: Room?
+        try await running(client) {
+            for number in 1...10_000 {
+                let digits = String(1_000_000_000_000 + number).dropFirst()
+                let id = "00000000-0000-7000-8000-\(digits)"
+                let room = client.room(try #require(RoomReference(id)))
+                last = room
+                if number % 100 == 0 { await Task.yield() }
+            }
+        }
+        #expect(last == nil)
+        #expect(client.roomsHeld == 0)
+    }
+
+    @Test func `one client runs once at a time`() async throws {
+        let client = try client()
+        let room = client.room(server.reference)
+        try await running(client) {
+            try await until { room.phase == .live }
+            await #expect(throws: ClientError.self) { try await client.run() }
+        }
+    }
+}
