@@ -72,7 +72,7 @@ let package = Package(
         target(
             "SQLiteEventStore",
             ["EventStorage", "SchemaFiles", "SystemErrors", .product(name: "GRDB", package: "GRDB.swift")]),
-        target("RoomClientTesting", ["RoomClient", "RoomWire"]),
+        target("RoomClientTesting", ["Rehearsal", "RoomClient", "RoomWire"]),
         target("RoomClientGRDB", ["RoomClient", .product(name: "GRDB", package: "GRDB.swift")]),
 
         // Shells.
@@ -265,7 +265,8 @@ let package = Package(
                 "ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomClientGRDB", "RoomClientTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        tests("RoomClientTestingTests", ["RandomTestSupport", "RoomClient", "RoomClientTesting"]),
+        tests(
+            "RoomClientTestingTests", ["RandomTestSupport", "RehearsedAppSupport", "RoomClient", "RoomClientTesting"]),
         tests(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
@@ -274,10 +275,13 @@ let package = Package(
         tests(
             "RehearsalTests",
             ["GeoSearch", "Rehearsal", "RehearsalTestSupport", "RoomDomain", "RoomReplica", "RoomWire"]),
-        // RoomClient as a program for `backline rehearse`.
+        // An app on RoomClient that does what conversations say, and the same as a program for `backline rehearse`.
+        target(
+            "RehearsedAppSupport", ["RehearsalTestSupport", "RoomClient", "RoomReplica", "RoomWire"],
+            path: "Tests/RehearsedAppSupport"),
         .executableTarget(
             name: "RehearsedClient",
-            dependencies: ["RehearsalTestSupport", "RoomClient", "RoomClientNIO", "RoomReplica", "RoomWire"],
+            dependencies: ["RehearsedAppSupport", "RoomClientNIO"],
             path: "Tests/Conversations/RehearsedClient", swiftSettings: settings),
         tests("RoomClientTests", ["RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
         tests(

@@ -25,7 +25,7 @@ import Synchronization
 /// **Without a step** the server welcomes each connection, answers messages of the type `time` by its clock, and makes
 /// sessions. A message that does not fit ends the conversation: the connection is lost, and no other one is made.
 public final class ScriptedServer: ClientTransport {
-    private let state: Mutex<Conversation>
+    private let state: Mutex<Script>
     private let alarm = Alarm()
 
     /// A server whose conversation has no steps yet.
@@ -34,7 +34,7 @@ public final class ScriptedServer: ClientTransport {
     ///   - welcomes: Whether it sends a `welcome` on each connection.
     ///   - clock: Its clock.
     public init(welcomes: Bool = true, clock: any ClientClock = SystemClock()) {
-        state = Mutex(Conversation(welcomes: welcomes, clock: clock))
+        state = Mutex(Script(welcomes: welcomes, clock: clock))
     }
 
     // MARK: The conversation
@@ -104,15 +104,15 @@ public final class ScriptedServer: ClientTransport {
     /// A message of the server that clients of this release cannot read is marked; they drop it.
     public var transcript: [String] { state.withLock { $0.transcript } }
 
-    private func add(_ kind: Conversation.Step.Kind, _ file: String, _ line: Int) {
-        play { $0.steps.append(Conversation.Step(kind: kind, place: "\(file):\(line)")) }
+    private func add(_ kind: Script.Step.Kind, _ file: String, _ line: Int) {
+        play { $0.steps.append(Script.Step(kind: kind, place: "\(file):\(line)")) }
     }
 
     /// Changes the conversation, and plays the steps that this makes possible.
-    func play(_ change: (inout Conversation) -> Void) {
-        state.withLock { conversation in
-            change(&conversation)
-            conversation.play()
+    func play(_ change: (inout Script) -> Void) {
+        state.withLock { script in
+            change(&script)
+            script.play()
         }
         alarm.ring()
     }

@@ -35,7 +35,7 @@ let importArrows: [ImportArrow] = {
         arrow(
             "RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"],
             ["Foundation", "FoundationEssentials", "Observation", "Synchronization"]),
-        arrow("RoomClientTesting", ["RoomClient", "RoomWire"], ["Observation", "Synchronization"]),
+        arrow("RoomClientTesting", ["Rehearsal", "RoomClient", "RoomWire"], ["Observation", "Synchronization"]),
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
         arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),
         arrow("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),

@@ -2,7 +2,7 @@ import RoomClient
 import RoomWire
 
 /// What a ``ScriptedServer`` has to say, and how far it is.
-struct Conversation: Sendable {
+struct Script: Sendable {
     struct Step: Sendable {
         enum Kind: Sendable {
             case connection(String?)
