@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RandomTestSupport
 import RoomClient
 import RoomDomain
 import RoomReplica
@@ -135,8 +136,8 @@ private typealias Room = RoomClient::Room
         }
     }
 
-    @Test(arguments: 1...6) func `after random use a room shows what the server has`(seed: Int) async throws {
-        var random = SystemRandomNumberGenerator()
+    @Test(arguments: TestSeed.several(6)) func `after random use a room shows what the server has`(seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
         addSongs(20)
         let client = try client()
         let room = client.room(server.reference)
