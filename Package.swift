@@ -33,6 +33,7 @@ let package = Package(
     products: [
         .executable(name: "backline", targets: ["backline"]),
         .library(name: "RoomClientGRDB", targets: ["RoomClientGRDB"]),
+        .library(name: "RoomClientTesting", targets: ["RoomClientTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -71,6 +72,7 @@ let package = Package(
         target(
             "SQLiteEventStore",
             ["EventStorage", "SchemaFiles", "SystemErrors", .product(name: "GRDB", package: "GRDB.swift")]),
+        target("RoomClientTesting", ["Rehearsal", "RoomClient", "RoomWire"]),
         target("RoomClientGRDB", ["RoomClient", .product(name: "GRDB", package: "GRDB.swift")]),
 
         // Shells.
@@ -265,9 +267,11 @@ let package = Package(
         tests(
             "RoomClientGRDBTests",
             [
-                "ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomClientGRDB",
+                "ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomClientGRDB", "RoomClientTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        tests(
+            "RoomClientTestingTests", ["RandomTestSupport", "RehearsedAppSupport", "RoomClient", "RoomClientTesting"]),
         tests(
             "RoomReplicaTests",
             ["GeoSearch", "RandomTestSupport", "RoomDomain", "RoomReplica", "RoomTestSupport", "RoomWire"]),
@@ -276,10 +280,13 @@ let package = Package(
         tests(
             "RehearsalTests",
             ["GeoSearch", "Rehearsal", "RehearsalTestSupport", "RoomDomain", "RoomReplica", "RoomWire"]),
-        // RoomClient as a program for `backline rehearse`.
+        // An app on RoomClient that does what conversations say, and the same as a program for `backline rehearse`.
+        target(
+            "RehearsedAppSupport", ["RehearsalTestSupport", "RoomClient", "RoomReplica", "RoomWire"],
+            path: "Tests/RehearsedAppSupport"),
         .executableTarget(
             name: "RehearsedClient",
-            dependencies: ["RehearsalTestSupport", "RoomClient", "RoomClientNIO", "RoomReplica", "RoomWire"],
+            dependencies: ["RehearsedAppSupport", "RoomClientNIO"],
             path: "Tests/Conversations/RehearsedClient", swiftSettings: settings),
         tests("RoomClientTests", ["RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
         tests(

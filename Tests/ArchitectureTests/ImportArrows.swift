@@ -38,6 +38,7 @@ let importArrows: [ImportArrow] = {
         arrow(
             "RoomClient", ["GeoSearch", "RoomDomain", "RoomReplica", "RoomWire"],
             foundation.union(["Observation", "Synchronization"])),
+        arrow("RoomClientTesting", ["Rehearsal", "RoomClient", "RoomWire"], ["Observation", "Synchronization"]),
         arrow("WebSocketCodec", ["ByteText", "CZlib"], ["NIOCore"]),
         arrow("EventStorage", ["ByteText", "GeoSearch"], ["FoundationEssentials"]),
         arrow("RoomLog", ["ByteText", "RoomDomain", "RoomWire", "EventStorage"], ["FoundationEssentials"]),
