@@ -4,8 +4,9 @@ import RoomClient
 import RoomClientGRDB
 import RoomClientNIO
 
-/// `ChaosApp`: an app on the client library, for fault runs. It posts commands until it is told to end, or is killed.
+/// `ChaosApp`: an app on the client library, for fault runs.
 ///
+/// It posts commands until it is told to end, or is killed.
 /// It writes a line for each fact, and reads `stop` (post nothing more) and `state` (write the room) from standard input:
 /// `posted KEY`, `acknowledged KEY SEQUENCE`, `refused KEY CODE`, `idle` (nothing is on its way), `room SEQUENCE TRACKS`.
 @main struct ChaosApp: AsyncParsableCommand {
