@@ -64,7 +64,8 @@ import RoomClientNIO
         guard let key = CommandKey("\(name)-\(number)"), room.pending.count < 200 else { return }
         number += 1
         let command: Command
-        if number % 3 != 0, let track = room.pool.randomElement() {
+        if number % 3 != 0, !room.pool.isEmpty {
+            let track = room.pool[number * 7 % room.pool.count]
             command = track.isMine ? .unvote(track.id) : .vote(for: track.id)
         } else {
             command = .add([TrackInfo(source: "chaos", sourceID: key.description, title: key.description)])
