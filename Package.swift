@@ -176,6 +176,14 @@ let package = Package(
             dependencies: ["CMalloc", "GeoSearch", "GeoTestSupport", "RandomTestSupport", argumentParser],
             path: "Benchmarks/NearbyLoad", swiftSettings: settings),
 
+        // What is measured in Benchmarks/room_client.py.
+        .executableTarget(
+            name: "RoomClientLoad",
+            dependencies: [
+                "CMalloc", "RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica", "RoomWire", argumentParser,
+            ],
+            path: "Benchmarks/RoomClientLoad", swiftSettings: settings),
+
         // Tests. The first targets are what several test targets share.
         target("PostgresTestSupport", [], path: "Tests/PostgresTestSupport"),
         target("RandomTestSupport", [], path: "Tests/RandomTestSupport"),
