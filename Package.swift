@@ -156,6 +156,11 @@ let package = Package(
             dependencies: ["EchoSupport", "TLSTransport", "WebSocketCodec", argumentParser, nioCore, nioPosix],
             path: "Tests/EchoClient", swiftSettings: settings),
 
+        // What loads the servers in Tests/EndToEnd/chaos_apps.py.
+        .executableTarget(
+            name: "ChaosApp", dependencies: ["RoomClient", "RoomClientGRDB", "RoomClientNIO", argumentParser],
+            path: "Tests/ChaosApp", swiftSettings: settings),
+
         // What loads the event log in Benchmarks/event_log.py and room_statistics.py.
         .executableTarget(
             name: "EventLogLoad",

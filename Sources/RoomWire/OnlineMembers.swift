@@ -1,5 +1,10 @@
-internal import FoundationEssentials
 package import RoomDomain
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// The members online in one room, as far as one server knows.
 package struct OnlineMembers: Sendable, Equatable {

@@ -167,7 +167,8 @@ struct RehearsedMachine {
             reply(JSONObject([.init(name: "can", value: can)]))
         } else if let room = request?["state"]?.string {
             let state = RoomReference(room).flatMap { machine.room(followed($0)) }
-            let told = try program.state(of: state, time: machine.time(at: moment.instant))
+            let told = try program.state(
+                of: state, time: machine.timeErrorMs.flatMap { _ in machine.time(at: moment.instant) })
             reply(JSONObject([.init(name: "state", value: told)]))
         } else if let action = request?["do"]?.object {
             try act(action)

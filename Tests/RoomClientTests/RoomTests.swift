@@ -136,7 +136,8 @@ private typealias Room = RoomClient::Room
         }
     }
 
-    @Test(arguments: TestSeed.several(6)) func `after random use a room shows what the server has`(seed: UInt64) async throws {
+    @Test(arguments: TestSeed.several(6))
+    func `after random use a room shows what the server has`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         addSongs(20)
         let client = try client()

@@ -1,5 +1,10 @@
 import ByteText
-package import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// Appends JSON text to an array of bytes, without white space.
 ///
