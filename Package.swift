@@ -296,7 +296,9 @@ let package = Package(
             name: "RehearsedClient",
             dependencies: ["RehearsedAppSupport", "RoomClientNIO"],
             path: "Tests/Conversations/RehearsedClient", swiftSettings: settings),
-        tests("RoomClientTests", ["RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
+        tests(
+            "RoomClientTests",
+            ["ClientStoreConformance", "RandomTestSupport", "RoomClient", "RoomDomain", "RoomReplica", "RoomWire"]),
         tests(
             "RoomClientNIOTests",
             ["RoomClient", "RoomClientNIO", "TLSTransport", "WebSocketCodec", nioCore, nioEmbedded, nioPosix]),

@@ -28,6 +28,7 @@ package import struct RoomWire.JSONWriter
     ///   - start: What it is told.
     ///   - transport: How it reaches the server.
     ///   - clock: Its clock, which it can set ahead.
+    /// - Throws: ``Unreadable`` if it is told no address or no token.
     package init(_ start: JSONObject, transport: any ClientTransport, clock: any ClientClock = SystemClock()) throws {
         guard let address = start["address"]?.string.flatMap({ ServerAddress($0) }),
             let token = start["token"]?.string
