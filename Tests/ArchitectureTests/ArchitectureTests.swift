@@ -84,6 +84,12 @@ import Testing
         }
     }
 
+    /// Of a package without traits, every app fetches every package.
+    @Test func `products of other packages are used for some traits only`() {
+        let uses = tree.manifest.matches(of: /\.product\(.*/).map { String($0.0) }
+        #expect(uses == [".product(name: name, package: package, condition: .when(traits: traits))"])
+    }
+
     @Test func `imports are found whatever stands before them`() {
         let source = """
             import One
