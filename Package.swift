@@ -89,6 +89,8 @@ let package = Package(
                 "RoomClient", "TLSTransport", "WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"),
                 nioCore, nioPosix,
             ]),
+        // The commands of a terminal: watch, vote and others.
+        target("TerminalClient", ["RoomClient", "RoomClientNIO", "SystemErrors", argumentParser]),
         target(
             "HTTPTransport",
             ["WebSocketCodec", .product(name: "NIOHTTP1", package: "swift-nio"), nioCore]),
@@ -131,7 +133,7 @@ let package = Package(
                 "RoomDomain", "RoomLog", "RoomStatistics", "RoomWire", "TLSTransport", "EventStorage", "LogMaintenance",
                 "LogOutput",
                 "SchemaFiles", "PostgresEventStore",
-                "SQLiteEventStore", "SystemErrors", "WebClient",
+                "SQLiteEventStore", "SystemErrors", "TerminalClient", "WebClient",
                 argumentParser, coreMetrics, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -298,6 +300,7 @@ let package = Package(
                 "EventStorage", "EventStoreConformance", "RandomTestSupport", "SchemaFiles", "SQLiteEventStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        tests("TerminalClientTests", ["RoomClient", "TerminalClient"]),
         tests(
             "TLSTransportTests", ["RandomTestSupport", "SystemErrors", "TLSTransport", nioCore, nioPosix, nioEmbedded]),
         tests("WebClientTests", ["SystemErrors", "WebClient", nioCore]),
